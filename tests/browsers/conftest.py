@@ -1,4 +1,4 @@
-"""What tests of the door share."""
+"""Fixtures of the browser tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browsers.reading import await_answers
 
 @pytest.fixture(scope="session")
 def dead_port() -> Iterator[int]:
-    """A port that refuses every connection: it is held, so that nobody comes to listen there meanwhile."""
+    """Return a port that refuses every connection. It stays reserved, so that no server can use it."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield held.getsockname()[1]
@@ -20,7 +20,7 @@ def dead_port() -> Iterator[int]:
 
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of which tab is used again: a machine that is busy for a moment leaves none in doubt."""
+    """Raise time limits for tests of tab reuse: a delay on a busy machine must not make a tab unusable."""
     for limit in (
         "navigation.tab.CLOSE_LIMIT_S",
         "navigation.tab.PREPARE_LIMIT_S",
@@ -34,7 +34,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def time_to_scroll(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For pages that show more to those who scroll: a busy machine draws a frame when it comes to it."""
+    """Raise time limits for pages with lazy content: a busy machine paints frames late."""
     for limit, seconds in (
         ("navigation.lazy_content.FRAMES_LIMIT_S", 5.0),
         ("navigation.lazy_content.SKIP_LIMIT_S", 5.0),
@@ -47,5 +47,5 @@ def time_to_scroll(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def time_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For pages whose requests are all answered: a busy machine's server is not taken for one that hangs."""
+    """Raise time limits for pages whose requests are all answered: a busy server does not hang."""
     await_answers(monkeypatch)

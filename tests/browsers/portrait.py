@@ -1,4 +1,4 @@
-"""A page that has every place a script can run in describe its browser, and the headers it sends."""
+"""A page that describes its browser from every place where scripts run, and the request headers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.site.certificate import server_context
 
 HOST = "portrait.example"
 URL = f"https://{HOST}/"
-"""With TLS: client hints and service workers want a secure context."""
+"""Scheme with TLS: client hints and service workers need a secure context."""
 
 HINTS = "Full-Version-List, Arch, Bitness, Platform-Version, Model, Form-Factors"
 SAY_MORE = {"Accept-CH": ", ".join(f"Sec-CH-UA-{hint}" for hint in HINTS.split(", "))}
@@ -110,7 +110,7 @@ async def served() -> AsyncIterator[int]:
 
 
 def portrait(page: str) -> dict[str, Any]:
-    """What a rendered page tells of its browser: place -> facts."""
+    """Return the properties that a rendered page found: place -> values."""
     found = re.search(r'<pre id="told"[^>]*>(.*?)</pre>', page, re.DOTALL)
     assert found is not None, page[-500:]
     told: dict[str, Any] = json.loads(html.unescape(found[1]))

@@ -1,4 +1,4 @@
-"""Encodings mean what they mean to Chromium: its own decoder is asked, byte by byte."""
+"""Encodings are decoded as by Chromium, compared byte by byte."""
 
 from __future__ import annotations
 

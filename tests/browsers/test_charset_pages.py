@@ -1,4 +1,4 @@
-"""Pages in old encodings come through the door as text, peeked at and rendered alike."""
+"""Pages in old encodings become the same text peeked and rendered."""
 
 from __future__ import annotations
 

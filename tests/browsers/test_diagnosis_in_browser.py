@@ -1,4 +1,4 @@
-"""What a visit says when a page cannot be had: the whole way from a real socket to the typed error."""
+"""Errors of failed visits, from a real socket to the typed error."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ SITES: dict[str, Handler] = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def door(dead_port: int) -> AsyncIterator[Browsers]:
-    """A door to sites that fail, each in its own way."""
+    """Open browsers for sites that fail, each in its own way."""
     async with AsyncExitStack() as stack:
         ports = {name: await stack.enter_async_context(served(site)) for name, site in SITES.items()}
         tls = await asyncio.start_server(hello, "127.0.0.1", 0, ssl=server_context(["selfsigned.example"]))

@@ -46,7 +46,7 @@ async def turns() -> None:
 
 
 async def order_of(of: FairSemaphore, wanted: list[tuple[str, str]]) -> list[str]:
-    """The order in which waiting (principal, host) pairs get the slots of `of`."""
+    """Return the order in which waiting (principal, host) pairs get the slots of `of`."""
     log: list[str] = []
     closed, opened = asyncio.Event(), asyncio.Event()
     opened.set()

@@ -1,4 +1,4 @@
-"""Whatever is killed under load: visits fail typed or are made again, and nothing is left behind."""
+"""Processes killed under load: visits fail with typed errors or are retried, and nothing is left."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def ours() -> dict[int, str]:
 
 
 def victims(victim: str, before: set[int]) -> list[int]:
-    """Of the processes that were not there before: another door's are not to be harmed."""
+    """Return the new processes only: those of other browsers must not be killed."""
     found = ours()
     return [
         pid
@@ -61,7 +61,7 @@ def victims(victim: str, before: set[int]) -> list[int]:
 
 
 def kill(pids: Iterable[int]) -> None:
-    """Whoever has ended by himself meanwhile needs no killing."""
+    """Kill the processes and ignore those that have already ended."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -129,7 +129,7 @@ async def test_a_kill_under_load_is_survived(
 
 
 async def served_again(door: Browsers, site: Site, tier: Tier) -> bool:
-    """Whether a page is read soon after the kill: nobody waits for a time-out. Tries that fail are typed."""
+    """Check that a page is read soon after the kill, without a time-out. Failed attempts are typed."""
     async with asyncio.timeout(60):
         while True:
             with contextlib.suppress(errors.BrowserGoneError, errors.PageCrashedError):

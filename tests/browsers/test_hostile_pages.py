@@ -1,6 +1,6 @@
-"""A sample of the hostile pages through `Browsers.visit`: none reaches its canary; without the wall most do.
+"""A sample of the hostile pages through `Browsers.visit`: none reaches its canary.
 
-All of them, in both tiers, are in `python -m benchmarks.egress`.
+Without the egress proxy most do. All of them, in both tiers, are in `python -m benchmarks.egress`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SAMPLE = case_names(quick=True)
 TRIED, REACHED = 10, 11
-"""How many of the sample were seen to try on any machine, and to succeed where nothing stops them."""
+"""Pages of the sample that try on any machine, and that succeed without protection."""
 REDIRECTS = ["redirect301", "redirect302", "redirect303", "redirect307", "redirect308", "redirect-chain"]
 SPELLED = [name for name in case_names() if name.startswith("spelled:")]
 REBINDING = "spelled:rebind"

@@ -1,4 +1,4 @@
-"""No visit sees what another left: cookies, caches, storage, service workers."""
+"""No visit reads data of another: cookies, caches, storage, service workers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ pytestmark = pytest.mark.browser
 FOUND = re.compile(r"FOUND-[\w-]+")
 CLEAN = re.compile(r"CLEAN-[\w-]+")
 REPORTED = "#report + p"
-"""Stands there when the page has said all; on a busy machine it pauses longer than pages are waited for."""
+"""Selector of a complete page. A busy machine pauses longer than the normal wait."""
 
 
 def cookies(snapshot: Snapshot) -> str:
-    """What the site was sent, as it shows it."""
+    """Return the data that the site received, as its page shows it."""
     found = re.search(r"COOKIES-\{[^}]*\}", html.unescape(text_of(snapshot)))
     assert found is not None
     return found[0]

@@ -1,4 +1,4 @@
-"""A browser is one person: pages, frames, workers and request headers say the same, and it is true."""
+"""A browser has one identity: pages, frames, workers and request headers agree, and it is true."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BOTH_TIERS = pytest.mark.parametrize("tier", list(Tier))
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def portraits() -> AsyncIterator[dict[Tier, dict[str, Any]]]:
-    """What each tier tells of itself, drawn once."""
+    """Return the properties that each tier shows, read once."""
     async with served() as port:
         settings = dataclasses.replace(SETTINGS, test_hosts=((HOST, "127.0.0.1", port),))
         async with Browsers(settings) as browsers:

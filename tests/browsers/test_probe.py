@@ -1,4 +1,4 @@
-"""What the watcher of a settling page reads of it: here in the page's own world, where it can be seen."""
+"""The samples of probe.js, run in the page's own world, where the test can read it."""
 
 from __future__ import annotations
 

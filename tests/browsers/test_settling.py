@@ -1,4 +1,4 @@
-"""Every awkward page is complete when it counts as done."""
+"""Every difficult page is complete when it counts as ready."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ RUNAWAYS = ["/loop", "/loop-late", "/loop-microtask", "/alerts", "/alerts-endles
 
 
 TRIES = 3
-"""A page is taken for done after a quiet of a fraction of a second, which is also how long a busy machine may
-stand still; a rule that is wrong is so every time."""
+"""Attempts. A page counts as ready after a fraction of a second of idle time, and a busy machine may stand
+still as long. A wrong rule fails every time."""
 
 AWKWARD = [(page.url, page.marks) for page in all_pages() if page.marks]
 

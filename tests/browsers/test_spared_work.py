@@ -1,4 +1,4 @@
-"""What the light tier does not do, and that pages which ask for it are read all the same."""
+"""Work that the light tier skips, and pages that need it and are complete anyway."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOST = "spared.example"
 DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 TEXT = "<p>The text that a reader came for, which is long enough to be taken for a page of its own right.</p>"
 WRITTEN = f'<main id="m">{TEXT}'
-"""Where a script has put it: in the script itself it stands elsewhere."""
+"""Marker as a script inserts it; in the script itself it is written differently."""
 PAGES = {
     # Pages learn so which image formats the browser reads.
     "/format-test": f"""<main id=m></main><script>
@@ -50,7 +50,7 @@ PAGES = {
 
 @dataclass
 class Visits:
-    """The door, and what the site was asked for through it."""
+    """The browsers and the requests that the site received through them."""
 
     browsers: Browsers
     asked: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""How Chromium is started: what must be there, what must never be, and that Playwright brings no surprise."""
+"""Chromium's switches: required ones, forbidden ones, and reviewed defaults of Playwright."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ KNOWN_DEFAULTS = frozenset(
         "--user-data-dir",
     }
 )
-"""What Playwright adds and we have looked at."""
+"""Reviewed defaults of Playwright."""
 
 LEFT_OUT_FEATURES = frozenset(
     {
@@ -221,7 +221,7 @@ async def test_playwright_adds_nothing_that_we_have_not_looked_at() -> None:
 
 
 def _chromiums(executable: str) -> dict[int, list[str]]:
-    """Switches of each browser process below us that runs this executable, by process id."""
+    """Return the switches of each descendant process with this executable, by process id."""
     found = {}
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):

@@ -1,4 +1,4 @@
-"""What is tried twice at the door, and what is not."""
+"""Visits that are retried, and those that are not."""
 
 from __future__ import annotations
 

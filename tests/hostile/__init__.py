@@ -1,4 +1,4 @@
-"""A hostile web site: pages that try every way of a browser to reach what is near it, and canaries that tell.
+"""A hostile web site: pages that try to reach the local network in every way, and canaries that detect it.
 
 Shared by the tests and by `python -m benchmarks.egress`.
 """

@@ -1,4 +1,4 @@
-"""What a hostile page aims at, and how such a page is made."""
+"""Target of a hostile page, and helpers to build such a page."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 HOLD_S = 1.2
-"""How long a page is kept open: in the control run, all but WebRTC and WebTransport had hit by then."""
+"""Seconds that a page stays open. In the control run all but WebRTC and WebTransport had hit by then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The canary, and the origin that the page is served from."""
+    """The canary, and the origin that serves the page."""
 
     origin: str
     host: str
@@ -21,12 +21,12 @@ class Aim:
 
     @property
     def scheme(self) -> str:
-        """As the page's own, or the browser would refuse mixed content before the wall is tried."""
+        """Scheme of the page, because the browser blocks mixed content before the proxy is tried."""
         return self.origin.partition(":")[0]
 
     @property
     def ws_scheme(self) -> str:
-        """The same for web sockets."""
+        """Web socket scheme of the page."""
         return self.scheme.replace("http", "ws")
 
     @property
@@ -35,11 +35,11 @@ class Aim:
         return f"{self.host}:{self.port}"
 
     def url(self, name: str) -> str:
-        """At the canary."""
+        """Return a URL at the canary."""
         return f"{self.scheme}://{self.authority}/{name}"
 
     def detour(self, name: str, hops: int = 1) -> str:
-        """At the site, from where so many redirects lead to the canary."""
+        """Return a URL at the site that redirects to the canary after this many hops."""
         return f"{self.origin}/hop{hops}?to={quote(self.url(name))}"
 
 
@@ -54,17 +54,17 @@ class Vector:
 
     @classmethod
     def redirect(cls, to: str, status: int = 302) -> Vector:
-        """A redirect of the page itself."""
+        """Return a redirect of the page itself."""
         return cls("", {"Location": to}, status)
 
 
 def markup(body: str, head: str = "", *, headers: Mapping[str, str] | None = None) -> Vector:
-    """A page of elements."""
+    """Return a page of elements."""
     page = f"<!doctype html><html><head><title>h</title>{head}</head><body>hello {body}</body></html>"
     return Vector(page, headers or {})
 
 
 def script(code: str, *, hold_s: float = HOLD_S, headers: Mapping[str, str] | None = None) -> Vector:
-    """A page with a script."""
+    """Return a page with a script."""
     page = f"<!doctype html><title>h</title><body>hello<script>{code}</script>"
     return Vector(page, headers or {}, hold_s=hold_s)

@@ -1,4 +1,4 @@
-"""All pages against one browser: which of them reached their canary?"""
+"""Open all hostile pages in one browser and report which reached their canary."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from tests.hostile.vectors import QUICK_VECTORS, vectors
 
 AT_ONCE = 6
 LATE_S = 0.5
-"""After the last page, for what was still on its way."""
+"""Seconds after the last page, for delayed connections."""
 LONGER = (4, 16)
-"""Times as long as at first, for pages that have not come to it on a busy machine."""
+"""Factor for pages that were too slow on a busy machine."""
 SPELLED = "spelled:"
 
 
 class Door(Protocol):
-    """A way to open pages."""
+    """A browser that opens pages."""
 
     @property
     def refused(self) -> set[int]:
-        """Ports that it did not let anybody reach."""
+        """Ports to which connections were refused."""
         ...
 
     async def open(self, url: str, hold_s: float) -> str:
-        """Open the page and keep it open for so long; returns what went wrong, if anything."""
+        """Open the page, keep it open for some seconds, and return the error if there was one."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One page, where it is served, and, for a way to write an address, the address itself."""
+    """One page, its URL, and for address spellings the address itself."""
 
     name: str
     url: str
@@ -46,24 +46,24 @@ class Case:
 
     @property
     def key(self) -> str:
-        """By which the site knows it."""
+        """Key of the case at the site."""
         return self.url.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one page achieved."""
+    """Result of one page."""
 
     name: str
     contacts: int
     refused: bool
-    """It tried, and the wall said no."""
+    """True if it tried and the proxy refused."""
     served: bool
     note: str
 
 
 def case_names(quick: bool = False) -> list[str]:
-    """Every case there is, or one of each kind."""
+    """Return all cases, or one of each kind."""
     if quick:
         return [*QUICK_VECTORS, *(SPELLED + name for name in QUICK_SPELLINGS)]
     anywhere = Aim("http://a.example", "127.0.0.1", 1, 1)
@@ -71,14 +71,14 @@ def case_names(quick: bool = False) -> list[str]:
 
 
 def host_of(number: int) -> str:
-    """Each case has a host of its own, as the browsers open few pages of one host at a time."""
+    """Return the host of a case: browsers open few pages of one host at a time."""
     return f"c{number}.hostile.example"
 
 
 async def assault(door: Door, site: HostileSite, names: Sequence[str], *, tried: int = 0) -> list[Outcome]:
     """Open every page, several at once, each with a canary of its own.
 
-    `tried`: so many are known to try what they are made for, and are given the time for it.
+    `tried` names cases that are known to try, and get enough time for it.
     """
     async with AsyncExitStack() as stack:
         canaries = [await stack.enter_async_context(Canary()) for _ in names]
@@ -119,7 +119,7 @@ def _tried(door: Door, canary: Canary) -> bool:
 
 
 def reached(outcomes: Iterable[Outcome]) -> list[str]:
-    """Names of the cases whose canary was met."""
+    """Return the names of the cases that reached their canary."""
     return [outcome.name for outcome in outcomes if outcome.contacts]
 
 

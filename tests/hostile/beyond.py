@@ -1,4 +1,4 @@
-"""Ways out that are not HTTP over TCP: WebRTC, WebTransport, alternative services."""
+"""Connections other than HTTP over TCP: WebRTC, WebTransport, alternative services."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from tests.hostile.aim import Aim, Vector, script
 
 RTC_HOLD_S = 4.0
 TURN_HOLD_S = 9.0
-"""TURN over TCP is tried only after the others were waited for."""
+"""Seconds. TURN over TCP is tried only after the others have timed out."""
 
 OFFER = "p.createDataChannel('x');p.createOffer().then(o=>p.setLocalDescription(o))"
 
 
 def beyond(aim: Aim) -> dict[str, Vector]:
-    """Vector by name."""
+    """Return the vectors by name."""
     return _ice_servers(aim) | _peers(aim) | _services(aim)
 
 
@@ -43,7 +43,7 @@ def _peers(aim: Aim) -> dict[str, Vector]:
 
 
 def _connect_to(aim: Aim) -> str:
-    """Two peers in one page; the answer of one is given the canary's address as its own."""
+    """Return a script with two peers; one receives the canary's address as its own."""
     udp = f"1 1 udp 2113937151 127.0.0.1 {aim.udp_port} typ host"
     tcp = f"2 1 tcp 1518214911 127.0.0.1 {aim.port} typ host tcptype passive"
     lines = f"a=candidate:{udp}\\r\\na=candidate:{tcp}\\r\\na=end-of-candidates\\r\\n"

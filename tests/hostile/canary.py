@@ -1,4 +1,4 @@
-"""A listener on every address of this machine, TCP and UDP, that tells when somebody comes."""
+"""A listener on every address of this machine, TCP and UDP, that reports connections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ANSWER = (
 
 
 class Canary:
-    """One for each page, so that pages can attack at the same time."""
+    """One canary for each page, so that pages can attack at the same time."""
 
     def __init__(self) -> None:
         self.contacts: list[str] = []
@@ -59,7 +59,7 @@ class _Ear(asyncio.DatagramProtocol):
 
 
 async def _talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer whatever was said as if it was a request: some pages only go on when they are answered."""
+    """Answer any data like a request: some pages continue only after a response."""
     try:
         async with asyncio.timeout(LISTEN_S):
             await reader.read(4096)
@@ -72,7 +72,7 @@ async def _talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 def _bound(kind: socket.SocketKind) -> socket.socket:
-    """A socket on every address, of both families where there are both."""
+    """Open a socket on every address, of both families if available."""
     if socket.has_dualstack_ipv6():
         sock = socket.socket(socket.AF_INET6, kind)
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)

@@ -1,4 +1,4 @@
-"""Two ways to open the hostile pages: through `Browsers`, and through a plain browser without any wall."""
+"""Open the hostile pages through `Browsers`, and through a plain browser without the egress proxy."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from tests.hostile.site import HostileSite
 from tests.hostile.spellings import PRIVATE_NAMES
 
 NEVER = "#never-there"
-"""A selector to wait for, so that a page is kept open until its time is up."""
+"""Selector that never matches, so that a page stays open until its time is up."""
 GRACE_S = 60.0
 GOTO_LIMIT_S = 6.0
 IMAGES = "--blink-settings=imagesEnabled=true"
-"""The light tier asks for no images of its own accord; here it shall."""
+"""Switch that loads images, which the light tier does not."""
 PUBLIC = str(SYNTHETIC[1])
-"""What the first test host's name stands for: public to the judgement."""
+"""Made-up address of the first test host: public to the policy."""
 
 
 class HostileNames(DnsResolver):
-    """A name server that answers with what is near, at once, among others, or only when asked again."""
+    """A resolver that answers with local addresses: at once, among others, or at the second query."""
 
     def __init__(self) -> None:
         self._rebound = False
@@ -50,7 +50,7 @@ class HostileNames(DnsResolver):
 
 
 class Watched:
-    """The wall's way out, noting which ports it refused: proof that the pages tried."""
+    """Connector that records refused ports: proof that the pages tried."""
 
     def __init__(self, connector: Connector) -> None:
         self.refused: set[int] = set()
@@ -65,11 +65,11 @@ class Watched:
 
 
 class Walled:
-    """Our own door; a page that it refuses to open is what is hoped for."""
+    """The product's browsers. A refused page is the expected result."""
 
     def __init__(self, browsers: Browsers, refused: set[int], tier: Tier, mode: Mode) -> None:
         self.refused = refused
-        """Ports that the wall did not let anybody reach."""
+        """Ports to which the proxy refused connections."""
         self._browsers = browsers
         self._tier = tier
         self._mode = mode
@@ -111,7 +111,7 @@ class Unwalled:
 async def walled(
     site: HostileSite, cases: int, tier: Tier, mode: Mode = Mode.RENDER
 ) -> AsyncIterator[Walled]:
-    """`Browsers` with the site's hosts mapped, and a hostile name server."""
+    """Open `Browsers` with the site's hosts mapped and a hostile resolver."""
     settings = BrowserSettings(
         test_hosts=tuple((host_of(number), "127.0.0.1", site.port) for number in range(cases)),
         ignore_certificate_errors=True,
@@ -129,7 +129,7 @@ async def walled(
 
 @asynccontextmanager
 async def unwalled(site: HostileSite, cases: int, tier: Tier) -> AsyncIterator[Unwalled]:
-    """A Chromium of the same tier, without proxy."""
+    """Start a Chromium of the same tier, without proxy."""
     found = find_chromium(tier, None)
     assert found is not None, f"no Chromium for the {tier} tier"
     mapped = [f"MAP {host_of(number)} 127.0.0.1:{site.port}" for number in range(cases)]
@@ -151,6 +151,6 @@ async def unwalled(site: HostileSite, cases: int, tier: Tier) -> AsyncIterator[U
 
 
 def _secure_origins(site: HostileSite, cases: int) -> str:
-    """Service workers and the like are there only for secure origins: let plain ones count as such."""
+    """Return a switch that treats the sites as secure origins, which service workers need."""
     origins = ",".join(f"{site.scheme}://{host_of(number)}" for number in range(cases))
     return f"--unsafely-treat-insecure-origin-as-secure={origins}"

@@ -16,7 +16,7 @@ SVG = {"Content-Type": "image/svg+xml"}
 
 
 def elements(aim: Aim) -> dict[str, Vector]:
-    """Vector by name."""
+    """Return the vectors by name."""
     return _media(aim) | _styles(aim) | _links(aim) | _documents(aim) | _reports(aim)
 
 
@@ -84,7 +84,7 @@ def _documents(aim: Aim) -> dict[str, Vector]:
 
 
 def _reports(aim: Aim) -> dict[str, Vector]:
-    """Reports of violations and errors, which the browser sends where the page says."""
+    """Return pages with reports of violations and errors, which the browser sends to a URL of the page."""
     url = aim.url
     violation = "<img src=http://nowhere.invalid/x>"
     to = json.dumps({"group": "n", "max_age": 600, "endpoints": [{"url": url("nel")}]})

@@ -1,4 +1,4 @@
-"""Ways to take the page itself, a window or a frame to the canary."""
+"""Navigations of the page, a window or a frame to the canary."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMES = (
 
 
 def navigations(aim: Aim) -> dict[str, Vector]:
-    """Vector by name."""
+    """Return the vectors by name."""
     return _redirects(aim) | _moves(aim) | _frames(aim) | _schemes(aim)
 
 
@@ -84,7 +84,8 @@ def _schemes(aim: Aim) -> dict[str, Vector]:
 
 
 def _everywhere(target: str) -> str:
-    """Go there by location, window, frame and fetch; what is read is shown in the title."""
+    """Return a script that navigates by location, window, frame and fetch, and titles the page with the
+    result."""
     return (
         f"try{{location.href='{target}'}}catch(e){{}};try{{window.open('{target}')}}catch(e){{}};"
         f"let i=document.createElement('iframe');i.src='{target}';document.body.append(i);"

@@ -1,4 +1,4 @@
-"""What a script can ask the network for."""
+"""Network requests of scripts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHOW = ".catch(e=>document.title='ERR '+e)"
 
 
 def scripts(aim: Aim) -> dict[str, Vector]:
-    """Vector by name."""
+    """Return the vectors by name."""
     return _fetches(aim) | _channels(aim) | _workers(aim) | _ceremonies(aim)
 
 
@@ -72,7 +72,7 @@ def _workers(aim: Aim) -> dict[str, Vector]:
 
 
 def _ceremonies(aim: Aim) -> dict[str, Vector]:
-    """Signing in and paying, for which the browser asks on its own behalf."""
+    """Return sign-in and payment requests, which the browser itself sends."""
     provider = f"{{configURL:'{aim.url('fedcm')}',clientId:'1'}}"
     method = aim.url("payment").replace("http:", "https:")
     total = "{total:{label:'a',amount:{currency:'USD',value:'1'}}}"

@@ -15,7 +15,7 @@ ABSENT = Vector("absent", status=404)
 
 
 class HostileSite:
-    """Serves `/v/NAME` as it was told to, `/hopN?to=URL` as N redirects, and `/sw.js?to=URL`."""
+    """Serves `/v/NAME` with a registered response, `/hopN?to=URL` as N redirects, and `/sw.js?to=URL`."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.pages: dict[str, Vector] = {}

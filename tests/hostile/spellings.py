@@ -1,4 +1,4 @@
-"""Ways to write "here", and the page that tries one of them by every common road."""
+"""Spellings of local addresses, and a page that tries one of them in every common way."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ PRIVATE_NAMES = {
     "name-mapped6": "mapped.hostile.example",
     "rebind": "rebind.hostile.example",
 }
-"""Names that a hostile name server answers."""
+"""Names that the hostile resolver answers."""
 
 QUICK_SPELLINGS = "v6-mapped decimal name-mixed rebind own4".split()
 
 
 def spellings() -> dict[str, str]:
-    """Host by name of the trick."""
+    """Return the hosts by the name of the trick."""
     own4, own6 = _own("192.0.2.2"), _own("fd00::2")
     return PRIVATE_NAMES | {
         "v4": "127.0.0.1",
@@ -49,7 +49,7 @@ def spellings() -> dict[str, str]:
 
 
 def spelled(aim: Aim) -> Vector:
-    """A page that fetches, opens a socket, loads an image and a redirected frame; and all of it once more."""
+    """Return a page that fetches, opens a socket, loads an image and a redirected frame, and repeats it."""
     url = aim.url("spelled")
     socket = f"{aim.ws_scheme}://{aim.authority}/spelled"
     # A name that rebinds is harmless at first.
@@ -63,7 +63,7 @@ def spelled(aim: Aim) -> Vector:
 
 
 def _own(fallback: str) -> str:
-    """An address of this machine that is not loopback, of the same family as the fallback."""
+    """Return an address of this machine that is not loopback, of the same family as the fallback."""
     family = socket.AF_INET6 if ":" in fallback else socket.AF_INET
     try:
         # Nothing is sent: connecting a datagram socket only asks the kernel where it would send from.

@@ -1,4 +1,4 @@
-"""All vectors: each page is one way in which a page could make the browser reach what is near it."""
+"""All vectors: each page tries to reach the local network in one way."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ QUICK_VECTORS = (
     "redirect302 redirect-chain fetch-redirect specrules websocket sharedworker serviceworker rtc-stun-udp "
     "rtc-candidate rtc-turn-tcp"
 ).split()
-"""One of each kind that peers were seen to miss."""
+"""One vector of each kind that other products missed."""
 
 
 def vectors(aim: Aim) -> dict[str, Vector]:
-    """Vector by name, for one aim."""
+    """Return the vectors by name, for one target."""
     return navigations(aim) | elements(aim) | scripts(aim) | beyond(aim)

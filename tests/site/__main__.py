@@ -1,4 +1,4 @@
-"""`python -m tests.site`: serve the awkward pages by hand."""
+"""Serve the difficult pages by hand: `python -m tests.site`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that are nothing without JavaScript."""
+"""Pages that are empty without JavaScript."""
 
 from __future__ import annotations
 

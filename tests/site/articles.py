@@ -1,4 +1,4 @@
-"""Plain pages that need no script: what most of the web is."""
+"""Plain pages without scripts, like most of the web."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stylesheet, scripts, font and pictures that the pages load, with the weight such things have."""
+"""Stylesheet, scripts, font and images of the pages, of realistic size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def png(width: int = 30, height: int = 20) -> bytes:
-    """A valid grey PNG."""
+    """Return a valid gray PNG."""
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     rows = (b"\0" + b"\x99" * width) * height
     parts = (_chunk(b"IHDR", header), _chunk(b"IDAT", zlib.compress(rows)), _chunk(b"IEND", b""))
@@ -29,7 +29,7 @@ def png(width: int = 30, height: int = 20) -> bytes:
 
 
 def _functions(size: int) -> str:
-    """A bundle of small functions that nobody calls, as bundles are."""
+    """Return a bundle of small functions that are never called."""
     parts: list[str] = []
     total = 0
     while total < size:

@@ -1,4 +1,4 @@
-"""Responses that are too much, too little, or never end."""
+"""Responses that are too large, too short, or never end."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def _drip(request: web.Request) -> web.StreamResponse:
 
 @functools.cache
 def _bomb_block() -> tuple[bytes, bytes]:
-    """One MiB of HTML, and itself compressed so that copies of it can be strung together."""
+    """One MiB of HTML, and its compressed form, of which copies can be concatenated."""
     plain = _BLOCK.ljust(_MIB)
     squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
     return plain, squeeze.compress(plain) + squeeze.flush(zlib.Z_FULL_FLUSH)
@@ -81,7 +81,7 @@ def _bomb_block() -> tuple[bytes, bytes]:
 
 @functools.cache
 def _bomb(mebibytes: int) -> bytes:
-    """So much HTML as gzip, a thousandth of the size; the checksum at its end is right."""
+    """Return HTML of this size as gzip, a thousandth of the size, with a correct checksum."""
     plain, packed = _bomb_block()
     checksum = 0
     for _ in range(mebibytes):

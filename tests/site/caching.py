@@ -1,4 +1,4 @@
-"""Pages with validators and lifetimes; each says how often it was really served."""
+"""Pages with validators and lifetimes. Each shows how often it was served."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.site.markup import html, page
 from tests.site.prose import paragraphs
 
 SERVED = web.AppKey("served", Counter[str])
-"""How often each of these pages was served."""
+"""Number of times that each page was served."""
 
 _MODIFIED = "Mon, 06 May 2024 07:08:09 GMT"
 

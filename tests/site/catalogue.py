@@ -1,4 +1,4 @@
-"""What a page of the site is: a path, what it is for, who answers, and how much of it must be read."""
+"""Description of a page of the site: path, purpose, handler and expected marker words."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class Page:
     about: str
     handler: Handler
     marks: int = 0
-    """Marker words that a complete reading shows; 0 keeps the page out of the manifest."""
+    """Marker words of a complete reading; 0 excludes the page from the manifest."""
     example: str = ""
-    """A path that can be asked for, where `path` has parameters."""
+    """An example path if `path` has parameters."""
     methods: tuple[str, ...] = ("GET",)
 
     @property
     def url(self) -> str:
-        """A path that can be asked for."""
+        """Return a path that can be requested."""
         return self.example or self.path
 
     @property
     def name(self) -> str:
-        """The name in the marker words: the first part of the path."""
+        """Name in the marker words: the first part of the path."""
         return self.path.split("/")[1]
 
 
 def fixed(path: str, about: str, text: str, *, marks: int = 0) -> Page:
-    """A page that never changes, encoded once."""
+    """Create a page with a constant body, encoded once."""
     body = text.encode()
 
     async def answer(request: web.Request) -> web.Response:
@@ -50,7 +50,7 @@ def fixed(path: str, about: str, text: str, *, marks: int = 0) -> Page:
 def built(
     path: str, about: str, build: Callable[[web.Request], str], *, marks: int = 0, example: str = ""
 ) -> Page:
-    """A page whose HTML depends on the request."""
+    """Create a page whose HTML depends on the request."""
 
     async def answer(request: web.Request) -> web.Response:
         return html(build(request))

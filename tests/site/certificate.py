@@ -1,4 +1,4 @@
-"""A certificate for the site's names, made at start and trusted by nobody."""
+"""A self-signed certificate for the site's names, created at the start."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _VALID = datetime.timedelta(days=30)
 
 
 def server_context(names: Sequence[str]) -> ssl.SSLContext:
-    """A TLS context with a self-signed certificate for `names`."""
+    """Create a TLS context with a self-signed certificate for `names`."""
     return server_identity(names)[0]
 
 
 def server_identity(names: Sequence[str]) -> tuple[ssl.SSLContext, str]:
-    """The same, and the pin of its key: what a browser can be told to trust for once."""
+    """Create the same, and return it with the pin of its key, which browsers can trust."""
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = _self_signed(key, names)
     private = key.private_bytes(

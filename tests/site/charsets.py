@@ -1,4 +1,4 @@
-"""Pages in old encodings, declared rightly, in markup only, wrongly, or not at all."""
+"""Pages in old encodings, declared correctly, only in markup, wrongly, or not at all."""
 
 from __future__ import annotations
 

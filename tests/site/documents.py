@@ -1,4 +1,4 @@
-"""What is not HTML: documents, data, feeds, pictures, downloads."""
+"""Content other than HTML: documents, data, feeds, images, downloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frame of markup that every page of an engine stands in."""
+"""HTML frame of every engine page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Result pages in each engine's own shapes, made for any list of rows."""
+"""Result pages in each engine's markup, for any list of rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.site.engine_frame import NAVIGATION, frame
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:
-    """What stands in one row; `ad` puts it among the advertisements."""
+    """Content of one row; `ad` marks it as an advertisement."""
 
     title: str
     url: str
     snippet: str = "A sentence of some length that says what can be read on this page."
     date: str = ""
-    """As the engine would write it in front of the snippet, its separator not included."""
+    """Date as the engine writes it before the snippet, without the separator."""
     source: str = "Example Press"
     ad: bool = False
 
@@ -34,15 +34,11 @@ hosts = {
     "bing": ("www.bing.com",),
     "baidu": ("www.baidu.com",),
 }
-"""Under which names each engine is asked."""
+"""Host names of each engine."""
 
 
 def result_page(engine: str, rows: Sequence[EngineRow], query: str = "a query", *, face: str = "") -> str:
-    """A page of results.
-
-    Faces: duckduckgo `html`, `lite`, `main` (drawn by a script), `drawn` (as that script leaves it); bing
-    `desktop`, `mobile`; baidu `web`, `news`.
-    """
+    """Return a page of results."""
     return _PAGES[engine](rows, query, face)
 
 

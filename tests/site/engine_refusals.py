@@ -1,4 +1,4 @@
-"""What engines show instead of results: that nothing was found, and walls."""
+"""Engine pages without results: nothing found, and block pages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tests.site.engine_frame import NAVIGATION, frame
 
 
 def none_page(engine: str, query: str = "a query") -> str:
-    """What the engine shows when it found nothing."""
+    """Return the engine's page for no results."""
     return _NONE[engine](query)
 
 
 def wall_page(engine: str) -> str:
-    """The engine's own wall, as a client sees it that runs no scripts."""
+    """Return the engine's block page, as clients without scripts see it."""
     return _WALLS[engine]
 
 

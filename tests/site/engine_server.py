@@ -1,4 +1,4 @@
-"""The seven engines on loopback, under their own names and with TLS: their pages, walls, moods and faults."""
+"""The seven engines on loopback, under their own names and with TLS: pages, block pages and faults."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _INSTANT = "api.duckduckgo.com"
 _CONSENT = "consent.google.com"
 _ENGINE_OF = {host: engine for engine, names in hosts.items() for host in names}
 ENGINE_NAMES = (*hosts, *_ENGINE_OF)
-"""Whose moods can be chosen: engines, and single faces of them by host."""
+"""Engines, and single hosts of them, whose responses can be set."""
 _NAMES = (*_ENGINE_OF, _INSTANT, _CONSENT, *PAGE_HOSTS)
 _QUERY_FIELDS = ("q", "query", "wd")
 _SHUTDOWN_S = 0.2
@@ -64,35 +64,35 @@ class Asked:
 
 @dataclass(slots=True)
 class EngineSite:
-    """The running engines; what they answer can be changed at any time."""
+    """The running engines. Their responses can be changed at any time."""
 
     port: int = 0
     key_pin: str = ""
     """SHA-256 of the certificate's public key, as browsers pin it."""
     moods: dict[str, str] = field(default_factory=dict)
-    """By engine, or by host where one face of an engine is meant."""
+    """Response mode by engine, or by host for one variant of an engine."""
     rows: dict[str, list[EngineRow]] = field(default_factory=dict)
-    """Rows by engine instead of those of the small web."""
+    """Rows by engine that replace those of the search world."""
     asked: list[Asked] = field(default_factory=list)
     instant: str | None = None
-    """What the instant answer API says; None: an article about what is asked."""
+    """Response of the instant answer API. None returns an article about the query."""
     instant_status: int = 200
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(16))
 
     @property
     def test_hosts(self) -> tuple[tuple[str, str, int], ...]:
-        """(host name, address, port) of every name, as settings take them."""
+        """Return (host name, address, port) of every name, as settings take them."""
         return tuple((name, "127.0.0.1", self.port) for name in _NAMES)
 
     def reset(self) -> None:
-        """As at the start."""
+        """Reset all response modes."""
         self.moods.clear()
         self.rows.clear()
         self.asked.clear()
         self.instant, self.instant_status = None, 200
 
     def of(self, engine: str) -> list[Asked]:
-        """What an engine was asked."""
+        """Return the queries that an engine received."""
         return [asked for asked in self.asked if asked.engine == engine]
 
 
@@ -135,7 +135,7 @@ async def _answer(site: EngineSite, request: web.Request) -> web.StreamResponse:
 
 
 async def _service(site: EngineSite, request: web.Request) -> web.StreamResponse | None:
-    """What walls and wrapped links ask for."""
+    """Handle requests of block pages and redirect links."""
     path = request.path
     if path == "/js/page_specific/altcha.js":
         return web.Response(body=proofs.ALTCHA_SCRIPT.read_bytes(), content_type="text/javascript")
@@ -162,7 +162,7 @@ def _let_in(target: str, cookie: str) -> web.Response:
 
 
 def _wrapped_article(token: str) -> web.Response:
-    """A page of Google's own, whose script goes on to the publisher."""
+    """Return a page of Google whose script goes on to the publisher."""
     raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
     url = raw.partition(b"AU_yqL")[2].decode()
     return html(
@@ -251,7 +251,7 @@ async def _hang(site: EngineSite, request: web.Request, asked: Asked) -> web.Str
 
 
 async def _decoys(site: EngineSite, request: web.Request, asked: Asked) -> web.StreamResponse:
-    """Rows about the first word alone."""
+    """Return rows about the first word only."""
     word = asked.query.split()[0]
     rows = [
         EngineRow(
@@ -263,14 +263,14 @@ async def _decoys(site: EngineSite, request: web.Request, asked: Asked) -> web.S
 
 
 async def _suspicious(site: EngineSite, request: web.Request, asked: Asked) -> web.StreamResponse:
-    """Decoys for whoever was here before."""
+    """Return decoys for a client that was here before."""
     answer = await (_decoys if "seen" in asked.cookies else _rows)(site, request, asked)
     answer.set_cookie("seen", "1", max_age=3600)
     return answer
 
 
 async def _redrawn(site: EngineSite, request: web.Request, asked: Asked) -> web.StreamResponse:
-    """Rows under names of classes that no reader knows."""
+    """Return rows with class names that no parser knows."""
     items = "".join(
         f"<section class='zq1'><div class='zq2'><a class='zq3' href='{row.url}'><h3>{row.title}</h3></a>"
         f"<p class='zq4'>{row.snippet}</p></div></section>"
@@ -281,14 +281,14 @@ async def _redrawn(site: EngineSite, request: web.Request, asked: Asked) -> web.
 
 
 async def _broken(site: EngineSite, request: web.Request, asked: Asked) -> web.StreamResponse:
-    """The connection ends without an answer."""
+    """Close the connection without a response."""
     assert request.transport is not None
     request.transport.close()
     return web.Response()
 
 
 async def _code(site: EngineSite, request: web.Request, asked: Asked) -> web.StreamResponse:
-    """Nothing for whoever has not the code of the home page's form."""
+    """Return no results for a client without the code of the home page's form."""
     if asked.fields.get("sc") == "Q7M":
         return await _rows(site, request, asked)
     return html("<!doctype html><title>Startpage</title><p>Something went wrong. <a href='/'>Home</a></p>")

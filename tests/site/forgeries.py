@@ -1,4 +1,4 @@
-"""Pages that try to pass for what they are not: the server's own words, another page, another link."""
+"""Pages that imitate the server's own messages, another page, or another link."""
 
 from __future__ import annotations
 

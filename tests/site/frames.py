@@ -1,4 +1,4 @@
-"""Pages made of frames: of the same site, of another one, hidden, nested, written by script."""
+"""Pages made of frames: same site, other site, hidden, nested, written by script."""
 
 from __future__ import annotations
 

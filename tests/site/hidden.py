@@ -18,7 +18,7 @@ _DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """One way to carry text; `@` in its markup is the place of the marker."""
+    """One way to include text; `@` in its markup is the position of the marker."""
 
     name: str
     markup: str
@@ -124,7 +124,7 @@ MORE_CARRIERS = (
 
 
 def marker(number: int, carrier: Carrier) -> str:
-    """The marker word of a carrier."""
+    """Return the marker word of a carrier."""
     return f"{'SHOWN' if carrier.seen else 'HIDDEN'}-{number:02}"
 
 

@@ -1,4 +1,4 @@
-"""The host names that the site answers to; it tells them apart by the Host header alone."""
+"""Host names of the site, which are distinguished by the Host header alone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ PLAIN_HOSTS = (
     "third.example",
     *(f"host{i}.example" for i in range(1, 13)),
 )
-"""Served without TLS; the numbered ones are for tests that need many hosts."""
+"""Hosts served without TLS. The numbered ones are for tests that need many hosts."""
 
 TLS_HOSTS = ("secure.example", "other-secure.example")
-"""Served with TLS under a certificate made at start."""
+"""Hosts served with TLS, with a certificate created at the start."""
 
 # Two names that are different sites to a browser, so that a frame of one in the other is cross-site.
 _NEIGHBOURS = MappingProxyType(
@@ -31,12 +31,12 @@ _NEIGHBOURS = MappingProxyType(
 
 
 def origin(request: web.Request, host: str) -> str:
-    """`scheme://host[:port]` for another host name on the port that the client used."""
+    """Return `scheme://host[:port]` for another host name on the port that the client used."""
     _, colon, port = request.host.partition(":")
     return f"{request.scheme}://{host}{colon}{port}"
 
 
 def neighbour(request: web.Request) -> str:
-    """The origin of another site that this server serves as well."""
+    """Return the origin of another site of this server."""
     name = request.host.partition(":")[0]
     return origin(request, _NEIGHBOURS.get(name, "other.example"))

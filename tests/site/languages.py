@@ -1,4 +1,4 @@
-"""Texts of our own in many scripts, each with the encodings that old pages in that language use."""
+"""Texts in many scripts, each with the encodings of old pages in that language."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ENCODINGS: dict[str, tuple[tuple[str, str], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language: its text, and the encodings (WHATWG label, Python codec) that its pages come in."""
+    """One language: its text and the encodings (WHATWG label, Python codec) of its pages."""
 
     code: str
     text: str

@@ -1,4 +1,4 @@
-"""Pages that show more only to a reader who scrolls."""
+"""Pages that show more content on scrolling."""
 
 from __future__ import annotations
 

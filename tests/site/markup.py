@@ -1,4 +1,4 @@
-"""The frame of HTML that every page of the site stands in."""
+"""HTML frame of every page of the site."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ const pause = ms => new Promise(done => setTimeout(done, ms));
 
 
 def page(title: str, body: str, head: str = "") -> str:
-    """A whole document with navigation, main part and footer."""
+    """Return a document with navigation, main part and footer."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
         f'<link rel="stylesheet" href="/assets/site.css">{head}</head>\n'
@@ -32,16 +32,16 @@ def page(title: str, body: str, head: str = "") -> str:
 
 
 def scripted(title: str, code: str, before: str = '<h1>Log book</h1><div id="app"></div>') -> str:
-    """A document whose content is made by `code`, which may use put, article and pause."""
+    """Return a document whose content is made by `code`, which may use put, article and pause."""
     return page(title, f"{before}<script>{_TOOLS}{code}</script>")
 
 
 def script_string(text: str) -> str:
-    """`text` as a JavaScript template literal that may stand inside a script element."""
+    """Return `text` as a JavaScript template literal that may be inside a script element."""
     safe = text.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${").replace("</", "<\\/")
     return f"`{safe}`"
 
 
 def html(text: str, *, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-    """An HTML answer in UTF-8."""
+    """Return an HTML response in UTF-8."""
     return web.Response(body=text.encode(), status=status, headers={"Content-Type": HTML, **(headers or {})})

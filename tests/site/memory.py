@@ -1,4 +1,4 @@
-"""Pages that say what they remember of an earlier visit: cookies, storage, caches, workers."""
+"""Pages that show data of earlier visits: cookies, storage, caches, workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.site.catalogue import Page
 from tests.site.markup import html, page
 
 VISITS = web.AppKey("visits", Counter[str])
-"""How often each memory page was asked for."""
+"""Number of requests of each memory page."""
 
 # Each kind of memory is first looked at and then written; the page shows FOUND-, CLEAN- or ABSENT-kind.
 _LOOK = """
@@ -82,7 +82,7 @@ async def _memory(request: web.Request) -> web.Response:
 
 
 async def _kept(request: web.Request) -> web.Response:
-    """Tells which visit it was asked for in; an older number than the page's own came out of a cache."""
+    """Resource with the number of its visit. A number older than the page's own came from a cache."""
     visit = request.app[VISITS][request.match_info["key"]]
     return web.json_response({"visit": visit}, headers={"Cache-Control": "public, max-age=3600"})
 

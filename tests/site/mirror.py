@@ -1,4 +1,4 @@
-"""What the site saw: headers as they came, requests counted, connections still open."""
+"""Requests that the site received: original headers, counts, and open connections."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tests.site.catalogue import Page
 from tests.site.markup import html, page
 
 HITS = web.AppKey("hits", Counter[tuple[str, str]])
-"""Requests so far, by (host name, path with query)."""
+"""Number of requests by (host name, path with query)."""
 OPEN = web.AppKey("open", Counter[tuple[str, str]])
-"""Requests being answered now."""
+"""Number of requests in progress."""
 
 
 @web.middleware
 async def count(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    """Count each request, and how many are open."""
+    """Count all requests and those in progress."""
     key = (request.host.partition(":")[0], request.path_qs)
     request.app[HITS][key] += 1
     request.app[OPEN][key] += 1
@@ -31,7 +31,7 @@ async def count(
 
 
 def _total(counter: Counter[tuple[str, str]], request: web.Request) -> int:
-    """The count for ?path= (its query counts when given) and, when given, ?host=."""
+    """Return the count for ?path= (with its query if given) and ?host= if given."""
     wanted, host = request.query.get("path", ""), request.query.get("host", "")
     return sum(
         number
@@ -49,7 +49,7 @@ async def _open(request: web.Request) -> web.Response:
 
 
 async def _headers(request: web.Request) -> web.Response:
-    """Names and values in the order and spelling in which they came."""
+    """Return header names and values in their original order and spelling."""
     pairs = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in request.raw_headers]
     return web.json_response({"method": request.method, "headers": pairs})
 

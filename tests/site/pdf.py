@@ -1,10 +1,10 @@
-"""The smallest PDF that every reader accepts: one page, one font, lines of ASCII text."""
+"""A minimal PDF that every reader accepts: one page, one font, lines of ASCII text."""
 
 from __future__ import annotations
 
 
 def pdf(lines: list[str]) -> bytes:
-    """A PDF of one page with `lines` from top to bottom."""
+    """Return a PDF of one page with `lines` from top to bottom."""
     shown = " ".join(f"({line}) Tj T*" for line in lines)
     drawing = f"BT /F1 12 Tf 14 TL 50 780 Td {shown} ET".encode("ascii")
     objects = (

@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import Any
 
 ALTCHA_SCRIPT = Path(__file__).with_name("vendor") / "altcha" / "altcha.min.js"
-"""The widget, version 3.2.2, under the MIT licence that lies beside it."""
+"""The widget, version 3.2.2, under the MIT license in its folder."""
 
 _COST = 1_000
 _COUNTERS = (20, 60)
-"""Where the counter lies: some tens of derivations, a fraction of a second of a browser's time."""
+"""Position of the counter: some tens of derivations, a fraction of a second in a browser."""
 _PREFIX_BYTES = 16
 _DIFFICULTY = 3
-"""Hexadecimal zeros that a hash must begin with; Anubis asks for four, a second's work."""
+"""Leading hexadecimal zeros of a valid hash. Anubis requires four, which takes a second."""
 
 
 def altcha_challenge(secret: bytes) -> dict[str, Any]:
-    """A new challenge, signed so that nobody else can make one."""
+    """Return a new signed challenge."""
     nonce, salt = secrets.token_bytes(16), secrets.token_bytes(16)
     counter = _COUNTERS[0] + secrets.randbelow(_COUNTERS[1] - _COUNTERS[0])
     parameters = {
@@ -42,7 +42,7 @@ def altcha_challenge(secret: bytes) -> dict[str, Any]:
 
 
 def altcha_solved(payload: str, secret: bytes) -> bool:
-    """Whether the widget's payload solves a challenge of ours."""
+    """Return True if the widget's payload solves a challenge of this server."""
     try:
         data = json.loads(base64.b64decode(payload))
         parameters, solution = data["challenge"]["parameters"], data["solution"]
@@ -56,7 +56,7 @@ def altcha_solved(payload: str, secret: bytes) -> bool:
 
 
 def altcha_page(action: str) -> str:
-    """The wall; its form is sent as soon as the widget has found the counter."""
+    """Serve the block page. Its form is submitted when the widget has found the counter."""
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Captcha</title>"
         "<script src='/js/page_specific/altcha.js' type='module'></script></head><body>"
@@ -70,7 +70,7 @@ def altcha_page(action: str) -> str:
 
 
 def anubis_page(redirect: str) -> str:
-    """The wall in Anubis's manner: a script searches a nonce and asks for the page again with it."""
+    """Serve a block page like Anubis: a script searches a nonce and requests the page again with it."""
     challenge = {"challenge": secrets.token_hex(16), "redirect": redirect}
     rules = {"algorithm": "fast", "difficulty": _DIFFICULTY}
     data = json.dumps({"rules": rules, **challenge}).replace("<", "\\u003c")
@@ -83,7 +83,7 @@ def anubis_page(redirect: str) -> str:
 
 
 def anubis_script() -> str:
-    """What solves it."""
+    """Return the solution."""
     return """
 const {rules, challenge, redirect} = JSON.parse(document.getElementById('anubis_challenge').textContent);
 const hex = buffer => Array.from(new Uint8Array(buffer), b => b.toString(16).padStart(2, '0')).join('');
@@ -99,7 +99,7 @@ for (let nonce = 0; ; nonce++) {
 
 
 def anubis_solved(challenge: str, nonce: str) -> bool:
-    """Whether the nonce does the work."""
+    """Return True if the nonce is valid."""
     return hashlib.sha256(f"{challenge}{nonce}".encode()).hexdigest().startswith("0" * _DIFFICULTY)
 
 

@@ -1,4 +1,4 @@
-"""The words of the site: paragraphs that look like prose and carry marker words."""
+"""Text of the site: paragraphs that look like prose and contain marker words."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ _TEXT = (
 
 
 def mark(name: str, i: int) -> str:
-    """The marker word of part `i` of the page `name`."""
+    """Return the marker word of part `i` of the page `name`."""
     return f"MARK-{name}-{i}"
 
 
 def marks_found(name: str, text: str) -> int:
-    """How many different marker words of the page `name` stand in `text`."""
+    """Return the number of different marker words of the page `name` in `text`."""
     return len(set(re.findall(rf"MARK-{re.escape(name)}-\d+", text.replace("\\-", "-"))))
 
 
 def paragraph(name: str, i: int) -> str:
-    """One paragraph of about 350 characters as plain text."""
+    """Return one paragraph of about 350 characters as plain text."""
     return _TEXT.format(i=i, count=100 + 7 * i, mark=mark(name, i))
 
 
 def paragraph_texts(name: str, start: int, stop: int) -> list[str]:
-    """Paragraphs `start` to `stop` as plain text."""
+    """Return paragraphs `start` to `stop` as plain text."""
     return [paragraph(name, i) for i in range(start, stop)]
 
 
 def paragraphs(name: str, start: int, stop: int) -> str:
-    """Paragraphs `start` to `stop` as HTML."""
+    """Return paragraphs `start` to `stop` as HTML."""
     return "".join(f"<p>{text}</p>\n" for text in paragraph_texts(name, start, stop))

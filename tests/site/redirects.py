@@ -1,4 +1,4 @@
-"""Ways to send a reader elsewhere: by status, header, markup and script, once or for ever."""
+"""Redirects by status, header, markup and script, finite and endless."""
 
 from __future__ import annotations
 

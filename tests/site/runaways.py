@@ -8,7 +8,7 @@ from tests.site.prose import paragraphs
 
 
 def _between(name: str, code: str) -> str:
-    """Five paragraphs, a script, five more: what stands before the script can always be read."""
+    """Return five paragraphs, a script and five more. The part before the script is always readable."""
     return page(name, f"{paragraphs(name, 0, 5)}<script>{code}</script>{paragraphs(name, 5, 10)}")
 
 

@@ -1,4 +1,4 @@
-"""The site as a process of its own, started and ended with whoever needs it."""
+"""Run the site as a process of its own during a test session or command."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ class Site:
 
     @property
     def test_hosts(self) -> tuple[tuple[str, str, int], ...]:
-        """(host name, address, port) of every host, as BrowserSettings takes them."""
+        """Return (host name, address, port) of every host, as BrowserSettings takes them."""
         plain = tuple((name, "127.0.0.1", self.port) for name in PLAIN_HOSTS)
         return plain + tuple((name, "127.0.0.1", self.tls_port) for name in TLS_HOSTS)
 
     @property
     def test_hosts_variable(self) -> str:
-        """The same, as SEARCH_MCP_TEST_HOSTS takes it."""
+        """Return the hosts in the form of SEARCH_MCP_TEST_HOSTS."""
         return ",".join(f"{name}={address}:{port}" for name, address, port in self.test_hosts)
 
     def url(self, path: str, host: str = "site.example") -> str:
-        """The URL of a page under a mapped host name."""
+        """Return the URL of a page under a mapped host name."""
         return f"{'https' if host in TLS_HOSTS else 'http'}://{host}{path}"
 
     def direct(self, path: str) -> str:
-        """The URL of a page by address and port, for clients without host mapping."""
+        """Return the URL of a page by address and port, for clients without host mapping."""
         return f"http://127.0.0.1:{self.port}{path}"
 
     def hits(self, path: str, host: str = "") -> int:
-        """How often a path was asked for; a query counts when given."""
+        """Return the number of requests for a path. A query counts if given."""
         return self._number(f"/hits?path={quote(path)}&host={host}", "hits")
 
     def open(self, path: str, host: str = "") -> int:
-        """How many requests for a path are being answered now."""
+        """Return the number of running requests for a path."""
         return self._number(f"/open?path={quote(path)}&host={host}", "open")
 
     def manifest(self) -> dict[str, dict[str, int | str]]:
-        """Path -> {"name", "marks"} of each awkward page."""
+        """Return {"name", "marks"} of each difficult page by path."""
         pages: dict[str, dict[str, int | str]] = self._ask("/manifest.json")
         return pages
 
@@ -78,9 +78,10 @@ class Site:
 
 @contextmanager
 def running_site() -> Iterator[Site]:
-    """Start the site on free ports; it ends with the block, or with this process.
+    """Start the site on free ports. It ends with the block, or with this process.
 
-    Raises RuntimeError when it does not start.
+    Raises:
+        RuntimeError: it does not start.
     """
     command = (sys.executable, "-m", "tests.site", "--until-stdin-closes")
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What the local engines know: a small web of pages about whatever is asked for, and who ranks them how."""
+"""Content of the local engines: a small web of pages about any query, and each engine's ranking."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE_HOSTS = (
     "thicket.example",
     "compass.example",
 )
-"""Where the pages stand that the engines list."""
+"""Hosts of the pages that the engines list."""
 
 _TITLES = (
     "A short guide to {q}",
@@ -57,41 +57,41 @@ _ORDERS = {
     "bing": (1, 0, 2, 4, 3, 6, 5, 8, 7, 9),
     "baidu": (5, 6, 7, 8, 9, 18, 19, 20, 21, 22),
 }
-"""Which pages each engine finds, best first: some are found by several, some by one."""
+"""Pages that each engine finds, best first: some are found by several, some by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """All pages about one query."""
+    """Return all pages about one query."""
 
     query: str
 
     def row(self, number: int, engine: str = "") -> EngineRow:
-        """A page as an engine lists it."""
+        """Return a page as an engine lists it."""
         return EngineRow(
             self.title(number), self.url(number), self.snippet(number), source=self._source(number)
         )
 
     def title(self, number: int) -> str:
-        """The headline of a page."""
+        """Return the headline of a page."""
         volume = number // len(_TITLES)
         named = _TITLES[number % len(_TITLES)].format(q=self.query)
         return f"{named}, volume {volume + 1}" if volume else named
 
     def url(self, number: int) -> str:
-        """Where a page stands."""
+        """Return the URL of a page."""
         host = PAGE_HOSTS[number % len(PAGE_HOSTS)]
         return f"https://{host}/read/{quote(self.query[:80], safe='')}/{number}"
 
     def snippet(self, number: int) -> str:
-        """A sentence of its own about the query."""
+        """Return a unique sentence about the query."""
         one, other = _WORDS[number % 12].split(), _WORDS[(number + 5) % 12].split()
         half = slice(4, 8) if number >= 12 else slice(0, 4)
         made = (f"{first}{second}" for first, second in zip(one[half], other[half], strict=True))
         return f"About {self.query}: {' '.join(one[half])}, then {' '.join(made)}."
 
     def rows(self, engine: str, page: int = 1) -> list[EngineRow]:
-        """What an engine lists on a page of results, advertisements among it."""
+        """Return the rows of a result page, advertisements included."""
         order = _ORDERS[engine]
         shift = (page - 1) * 7
         numbers = order if page == 1 else [(number + shift) % _PAGES for number in order]
@@ -108,13 +108,13 @@ class World:
 
 
 def wrapped(url: str) -> str:
-    """A publisher's address as Google News gives it: it says nothing of where it leads."""
+    """Return a publisher's URL as Google News gives it, which hides its target."""
     token = base64.urlsafe_b64encode(b"\x08\x13\x22\x60AU_yqL" + url.encode()).decode().rstrip("=")
     return f"https://news.google.com/rss/articles/{token}?oc=5"
 
 
 def article(path: str) -> str | None:
-    """The page that stands at a path of a page host."""
+    """Return the page at a path of a page host."""
     parts = path.split("/")
     if len(parts) != 4 or parts[1] != "read" or not parts[3].isdigit():
         return None
@@ -136,7 +136,7 @@ def article(path: str) -> str | None:
 
 
 def instant_article(query: str) -> str:
-    """What the API for instant answers says of it, in the shape of an article."""
+    """Return an article in the form of the instant answer API."""
     topic = {
         "FirstURL": "https://duckduckgo.com/Ferry",
         "Icon": {"Height": "", "URL": "", "Width": ""},

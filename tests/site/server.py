@@ -1,4 +1,4 @@
-"""The server: every room's pages on one application, with and without TLS, until told to stop."""
+"""The server: all pages in one application, with and without TLS."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ _SHUTDOWN_S = 0.2
 
 
 def all_pages() -> list[Page]:
-    """Every page of the site."""
+    """Return every page of the site."""
     return [one for room in _ROOMS for one in room.PAGES]
 
 
 def application() -> web.Application:
-    """The whole site."""
+    """Create the application of the whole site."""
     app = web.Application(middlewares=[mirror.count], client_max_size=16 * 1024 * 1024)
     app[mirror.HITS], app[mirror.OPEN] = Counter(), Counter()
     app[memory.VISITS], app[caching.SERVED] = Counter(), Counter()

@@ -1,4 +1,4 @@
-"""What the scripts of the pages talk to: JSON, beacons, answers that never come, sockets, event streams."""
+"""Endpoints for the pages' scripts: JSON, beacons, requests without response, sockets, event streams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.site.catalogue import Page
 from tests.site.prose import paragraph_texts
 
 FOREVER_S = 600.0
-"""Longer than any deadline; the handler is cancelled when its client goes."""
+"""Seconds, longer than any deadline. The handler is canceled when its client disconnects."""
 
 
 async def _article(request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""Pages that never fall silent, or that say nothing for a while: when are they done?"""
+"""Pages that are never idle, or that are idle for a while before more content comes."""
 
 from __future__ import annotations
 

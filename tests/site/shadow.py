@@ -1,4 +1,4 @@
-"""Pages whose text stands in shadow roots."""
+"""Pages with text in shadow roots."""
 
 from __future__ import annotations
 

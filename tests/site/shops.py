@@ -1,4 +1,4 @@
-"""Pages with data for machines: written by script, beside a wall's words, in every syntax at once."""
+"""Pages with structured data: written by script, beside block page words, in every syntax at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of which one part comes late or never: a reader must not wait for what it does not need."""
+"""Pages with one part that comes late or never, for which a reader must not wait."""
 
 from __future__ import annotations
 

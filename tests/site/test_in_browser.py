@@ -1,4 +1,4 @@
-"""The pages that report on a browser find what is there: else "nothing found" would mean nothing."""
+"""The pages that report on a browser find existing data, so that "nothing found" has a meaning."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ NEED_TLS = {"service-worker", "cache-storage"}
 
 
 async def _text(frame: Frame) -> str:
-    """What a frame shows; nothing while it goes from one document to another."""
+    """Return the text of a frame, or nothing while it navigates."""
     with contextlib.suppress(Error):
         return await frame.inner_text("body")
     return ""
 
 
 async def remembered(page: Page, url: str) -> dict[str, str]:
-    """What a memory page reports: kind -> FOUND, CLEAN or ABSENT."""
+    """Return the report of a memory page: kind -> FOUND, CLEAN or ABSENT."""
     await page.goto(url, timeout=PATIENCE_MS)
     await page.get_by_text("REPORT-DONE").wait_for(timeout=PATIENCE_MS)
     text = await page.inner_text("main")

@@ -1,4 +1,4 @@
-"""The site itself behaves: else a green test elsewhere would prove nothing."""
+"""The site itself works, so that the tests that use it prove something."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def client(site: Site) -> Iterator[httpx.Client]:
 
 @contextmanager
 def raw_request(site: Site, path: str) -> Iterator[socket.socket]:
-    """A connection on which `path` was asked for and nothing was read."""
+    """Open a connection that requested `path` and reads nothing."""
     with socket.create_connection(("127.0.0.1", site.port), timeout=PATIENCE_S) as connection:
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: site.example\r\n\r\n".encode())
         yield connection
@@ -265,7 +265,7 @@ def test_the_site_ends_when_its_parent_is_killed() -> None:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended, reaped or not."""
+    """Return True if a process has ended, reaped or not."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] == "Z"

@@ -1,4 +1,4 @@
-"""Pages that stand between a reader and the content: captcha, consent, login, bans, challenges."""
+"""Pages shown instead of content: captcha, consent, login, bans, challenges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that break the protocol below HTML: resets, silence, lies about length, garbage."""
+"""Responses that break the protocol below HTML: resets, silence, wrong lengths, invalid data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 def _raw(path: str, about: str, reply: bytes, *, reset: bool = False, marks: int = 0) -> Page:
-    """A page that sends `reply` as it stands and closes the connection."""
+    """Create a page that sends `reply` unchanged and closes the connection."""
 
     async def answer(request: web.Request) -> web.Response:
         transport = request.transport

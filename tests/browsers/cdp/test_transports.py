@@ -1,4 +1,4 @@
-"""The meeting of a browser's launcher with the process that wants its pipe."""
+"""The handshake of a browser's launcher with the process that receives its pipe."""
 
 from __future__ import annotations
 

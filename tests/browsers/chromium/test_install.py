@@ -1,4 +1,4 @@
-"""Installing takes the way that fits the machine, is made only once, and never fails in silence."""
+"""The installer chooses the method for the machine, runs it once and reports every failure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.browsers.chromium.machines import (
 
 
 class Computer:
-    """A made machine on which package managers are scripts that put files where the real ones do."""
+    """A simulated machine on which package managers are scripts that create files at the real paths."""
 
     def __init__(
         self, folder: Path, *, is_root: bool = True, distribution: str = "debian", like: str = ""
@@ -49,11 +49,11 @@ class Computer:
         )
 
     def command(self, name: str, script: str) -> None:
-        """A program on the path; what it is called with is noted first."""
+        """Create a program on the path that first records its arguments."""
         program(self.bin / name, self._noted(name, script))
 
     def put(self, path: str, version: str = "156.0.8078.79") -> str:
-        """Script lines that install a browser."""
+        """Return script lines that install a browser."""
         target = self.folder / path
         return (
             f"mkdir -p {target.parent}; "
@@ -72,7 +72,7 @@ BOTH_PACKAGES = "chromium chromium-headless-shell"
 
 
 def debian(folder: Path, *, is_root: bool = True) -> Computer:
-    """A Debian whose apt-get works at once."""
+    """Create a Debian whose apt-get works at once."""
     computer = Computer(folder, is_root=is_root)
     computer.command("apt-get", f"{computer.put(DEBIAN_LIGHT)}; {computer.put(DEBIAN_FULL)}")
     return computer
@@ -161,7 +161,7 @@ SHELL = "chrome-headless-shell-linux64/chrome-headless-shell"
 
 
 def downloaded(computer: Computer) -> Path:
-    """The folder in which an older Playwright has left its light Chromium."""
+    """Return the folder in which an older Playwright has installed its light Chromium."""
     folder = computer.folder / "home/.cache/ms-playwright"
     playwright_revision(folder, "chromium_headless_shell-1200", SHELL)
     return folder
@@ -277,7 +277,7 @@ def test_one_browser_is_enough_to_leave_the_machine_alone(tmp_path: Path) -> Non
 
 
 def without_driver(computer: Computer) -> Path:
-    """Playwright's driver does not start until the file is there."""
+    """Make Playwright's driver fail until the file exists."""
     library = computer.folder / "libatomic"
     program(computer.bin / "playwright", f"[ -e {library} ] || exit 127")
     return library

@@ -1,4 +1,4 @@
-"""A browser that cannot start is told in words, at once, and a missing sandbox is told aloud."""
+"""A browser that cannot start is reported at once, and a missing sandbox is logged."""
 
 from __future__ import annotations
 

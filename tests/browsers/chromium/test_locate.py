@@ -1,4 +1,4 @@
-"""The right binary is found on every kind of machine, and its version is asked once."""
+"""The right binary is found on every kind of machine, and its version is read once."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The wall, spoken to as a browser speaks to it: SOCKS5 over real sockets."""
+"""The egress proxy, used like a browser uses it: SOCKS5 over real sockets."""

@@ -1,4 +1,4 @@
-"""Gates that are closed when the test ends."""
+"""Listeners that are closed when the test ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WIRE_BYTES = 64 * 1024 * 1024
 
 @pytest.fixture
 async def open_listener() -> AsyncIterator[OpenListener]:
-    """Opens a gate with a visit begun: settings by name, `names` and `limits` for the seams."""
+    """Open a listener with a visit in progress: settings by name, `names` and `limits` for tests."""
     async with AsyncExitStack() as stack:
 
         async def opened(

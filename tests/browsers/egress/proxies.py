@@ -1,4 +1,4 @@
-"""Upstream proxies as companies have them: with credentials, and particular about ports."""
+"""Upstream proxies like those of companies: with credentials and limited ports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AUTHORIZATION = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decod
 
 
 class Proxy:
-    """An upstream that serves everything from one port, and notes what it was asked for."""
+    """An upstream proxy that connects everything to one port and records its requests."""
 
     def __init__(self, site_port: int, *, open_to_all: bool = False) -> None:
         self.asked: list[str] = []
@@ -87,7 +87,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @asynccontextmanager
 async def http_proxy(site_port: int, *, open_to_all: bool = False) -> AsyncIterator[Proxy]:
-    """An HTTP proxy on loopback."""
+    """Run an HTTP proxy on loopback."""
     proxy = Proxy(site_port, open_to_all=open_to_all)
     async with served(proxy.http) as proxy.port:
         yield proxy
@@ -95,7 +95,7 @@ async def http_proxy(site_port: int, *, open_to_all: bool = False) -> AsyncItera
 
 @asynccontextmanager
 async def socks5_proxy(site_port: int, *, open_to_all: bool = False) -> AsyncIterator[Proxy]:
-    """A SOCKS5 proxy on loopback."""
+    """Run a SOCKS5 proxy on loopback."""
     proxy = Proxy(site_port, open_to_all=open_to_all)
     async with served(proxy.socks5) as proxy.port:
         yield proxy

@@ -1,4 +1,4 @@
-"""A connection to whichever judged address answers first, and never to this machine itself."""
+"""The dialer connects to the first checked address that answers, and never to this machine."""
 
 from __future__ import annotations
 

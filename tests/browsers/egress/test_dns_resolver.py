@@ -1,4 +1,4 @@
-"""Names are asked once for all who wait, remembered for a while, and never hold up the loop."""
+"""Names are resolved once for concurrent callers, cached for a while, and never block the loop."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from browsers.egress.dns_resolver import CachingResolver, DnsResolver
 from tests.browsers.egress.wire import Names
 
 PATIENCE_S = 60.0
-"""Far beyond what anything here takes."""
+"""Seconds, far more than any test takes."""
 
 
 class Slow(DnsResolver):
-    """A name service that answers when it is let."""
+    """A resolver that answers when the test allows it."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -1,4 +1,4 @@
-"""A browser started as ours are goes nowhere when its gate is gone, or was never given one."""
+"""A browser with our switches reaches nothing if its listener is closed or was never set."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOLD_MS = 500
 
 @asynccontextmanager
 async def started(tier: Tier, settings: BrowserSettings) -> AsyncIterator[Browser]:
-    """A browser with the very switches that the door gives it."""
+    """Start a browser with the switches of the product."""
     found = locate.find_chromium(tier, None)
     if found is None:
         pytest.skip(f"no Chromium of the {tier} tier")

@@ -1,4 +1,4 @@
-"""The judgement of addresses, names and ports, each rule by itself and against all its neighbours."""
+"""The rules for addresses, names and ports, each alone and against all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds of a visit and of a gate: bytes, silence, connections."""
+"""Limits of a visit and of a listener: bytes, idle time, connections."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _lose_patience(gate: ProxyListener, idle_s: float) -> None:
 
 
 class _Clock:
-    """Stands in for the module `time`: stands still until it is moved."""
+    """Replacement of the module `time` whose clock the test advances."""
 
     now = 1000.0
 

@@ -1,4 +1,4 @@
-"""The gate: what passes it in both directions, and that nothing is left when it closes."""
+"""The listener relays in both directions and leaves nothing open when it closes."""
 
 from __future__ import annotations
 

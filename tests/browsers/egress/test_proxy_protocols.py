@@ -1,4 +1,4 @@
-"""The first request of a connection over an HTTP proxy: rewritten exactly, or not passed at all."""
+"""The first request of a connection over an HTTP proxy is rewritten exactly, or not passed at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said to the gate: SOCKS5 in whatever pieces it comes, and garbage."""
+"""SOCKS5 messages to the listener, in pieces of any size, and invalid data."""
 
 from __future__ import annotations
 

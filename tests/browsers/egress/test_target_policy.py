@@ -1,4 +1,4 @@
-"""What the gate lets a browser reach: judged by every address of a name, at every use."""
+"""The policy checks every address of a name at every use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.browsers.egress.wire import (
 )
 
 PUBLIC = str(SYNTHETIC[1])
-"""The made-up address of the first test host: public to the judgement, and there is somebody behind it."""
+"""The made-up address of the first test host: public to the policy, with a server behind it."""
 
 SPELLINGS = (
     "127.0.0.1 127.8.8.8 127.1 127.0.1 2130706433 0177.0.0.1 0x7f000001 0x7f.0.0.1 017700000001 0 0.0.0.0 "

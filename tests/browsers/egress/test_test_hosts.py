@@ -1,4 +1,4 @@
-"""The test seam serves the names it was given, and opens nothing else."""
+"""Test hosts serve the configured names and allow nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Behind the operator's proxy the same rule holds, and the password goes to the proxy alone."""
+"""The same policy holds behind an upstream proxy, and only the proxy receives the password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A browser's side of the wire, and the sites and name services it meets."""
+"""The browser's side of a connection, and test sites and resolvers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from browsers.egress import DnsResolver, ProxyListener
 
 PATIENCE_S = 10.0
-"""Far beyond what anything here takes: it only proves that nothing hangs."""
+"""Seconds, far more than any test takes. It only proves that nothing hangs."""
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -26,7 +26,7 @@ SUCCEEDED, GENERAL, NOT_ALLOWED, UNREACHABLE, NO_HOST, REFUSED, EXPIRED = 0, 1, 
 
 @dataclass
 class Conversation:
-    """One connection through a gate; `code` is what SOCKS5 answered."""
+    """One connection through a listener; `code` is the SOCKS5 reply."""
 
     code: int
     reader: asyncio.StreamReader
@@ -46,19 +46,19 @@ class Conversation:
 
 
 def at(port: int) -> tuple[tuple[str, str, int], ...]:
-    """Test hosts: the site, served from this port."""
+    """Return the test host entry of a site on this port."""
     return ((SITE, "127.0.0.1", port),)
 
 
 def request(host: str, port: int, command: int = 1) -> bytes:
-    """A SOCKS5 request by name, as Chromium sends for names and addresses alike."""
+    """Build a SOCKS5 request by name, as Chromium sends for names and addresses alike."""
     name = host.encode("latin-1")
     return bytes((5, command, 0, 3, len(name))) + name + port.to_bytes(2, "big")
 
 
 @asynccontextmanager
 async def raw(gate: ProxyListener) -> AsyncIterator[Conversation]:
-    """A connection to the gate on which nothing was said yet."""
+    """Open a connection to the listener without sending anything."""
     reader, writer = await asyncio.open_connection("127.0.0.1", gate.port)
     try:
         yield Conversation(-1, reader, writer)
@@ -70,7 +70,7 @@ async def raw(gate: ProxyListener) -> AsyncIterator[Conversation]:
 
 @asynccontextmanager
 async def through(gate: ProxyListener, host: str, port: int = 80) -> AsyncIterator[Conversation]:
-    """A connection that asked the gate for host and port."""
+    """Open a connection through the listener to a host and port."""
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00")
         assert await conversation.hear(2) == b"\x05\x00"
@@ -80,7 +80,7 @@ async def through(gate: ProxyListener, host: str, port: int = 80) -> AsyncIterat
 
 
 async def code(gate: ProxyListener, host: str, port: int = 80) -> int:
-    """What the gate answers."""
+    """Return the SOCKS5 reply for a host and port."""
     async with through(gate, host, port) as conversation:
         return conversation.code
 
@@ -94,7 +94,7 @@ async def settled(condition: Callable[[], bool]) -> None:
 
 @asynccontextmanager
 async def served(handler: Handler) -> AsyncIterator[int]:
-    """A server on loopback; yields its port, and lets nobody outlive it."""
+    """Run a server on loopback and yield its port. Its connections end with it."""
     talking: set[asyncio.Task[None]] = set()
 
     async def guarded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -120,14 +120,14 @@ async def served(handler: Handler) -> AsyncIterator[int]:
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Say back what is said, until the other side has ended."""
+    """Echo all data until the other side has ended."""
     while data := await reader.read(65536):
         writer.write(data)
         await writer.drain()
 
 
 async def hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A small answer to one request."""
+    """Send a small response to one request."""
     await reader.readuntil(b"\r\n\r\n")
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
     await writer.drain()
@@ -141,7 +141,7 @@ def reset(writer: asyncio.StreamWriter) -> None:
 
 
 def sockets_at(*ports: int) -> int:
-    """How many sockets of this process are ends of a connection from or to one of these ports."""
+    """Count the sockets of this process that are connected from or to one of these ports."""
     names = [name for name in os.listdir("/dev/fd") if _is_socket(int(name))]
     return sum(not _ends(int(name)).isdisjoint(ports) for name in names)
 
@@ -153,7 +153,7 @@ def _is_socket(descriptor: int) -> bool:
 
 
 def _ends(descriptor: int) -> set[int]:
-    """The ports of a connection; none for what listens, or has no ports."""
+    """Return the ports of a connection, or none for other sockets."""
     with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as end:
         if end.family in (socket.AF_INET, socket.AF_INET6):
             return {end.getsockname()[1], end.getpeername()[1]}
@@ -161,7 +161,7 @@ def _ends(descriptor: int) -> set[int]:
 
 
 class Names(DnsResolver):
-    """A name service that says what the test wants: each name's answers in turn, the last for ever."""
+    """A resolver with fixed answers: each name's answers in order, then the last one forever."""
 
     def __init__(self, **answers: Sequence[str] | Sequence[Sequence[str]] | OSError) -> None:
         self.asked: list[str] = []
@@ -181,7 +181,7 @@ class Names(DnsResolver):
 
 
 class Silent(DnsResolver):
-    """A name service that says nothing until it is let."""
+    """A resolver that answers nothing until the test allows it."""
 
     def __init__(self) -> None:
         self.asked = False

@@ -1,4 +1,4 @@
-"""Bytes become the text that their author wrote, whatever was declared."""
+"""Bytes are decoded to the text that their author wrote, whatever was declared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a `Location` means: held against what Chromium makes of it, and of what it kept for others."""
+"""Redirect targets, compared with Chromium, and cached redirects of other visits."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ODD = (
     "/end#part",
     "/end?\\",
 )
-"""All lead to the same host."""
+"""Hosts that are all served by the same server."""
 
 
 def canonical(url: str) -> str:
@@ -77,7 +77,7 @@ def test_what_is_not_of_the_web_stays_as_it_is(location: str) -> None:
 
 
 class Kept:
-    """A server whose answers may be kept, and which counts how often it is asked."""
+    """A server with cacheable responses that counts its requests."""
 
     def __init__(self) -> None:
         self.location = "/end"
@@ -114,13 +114,13 @@ async def _head(reader: asyncio.StreamReader) -> bytes:
 
 @pytest.fixture(scope="module")
 def kept() -> Kept:
-    """The server."""
+    """Run the server."""
     return Kept()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def door(kept: Kept) -> AsyncIterator[Browsers]:
-    """A door to it, with one tab at a time to be used again."""
+    """Open browsers for it, with one reusable tab at a time."""
     async with served(kept) as port:
         settings = BrowserSettings(test_hosts=((HOST, "127.0.0.1", port),), warm_tabs=1)
         async with Browsers(settings) as running:

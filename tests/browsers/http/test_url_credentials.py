@@ -1,4 +1,4 @@
-"""A name and a password in a redirect are used, and shown to nobody."""
+"""Credentials in a redirect are used and never shown."""
 
 from __future__ import annotations
 
@@ -81,6 +81,6 @@ async def test_a_password_in_a_page_s_address_is_not_said_for_the_next_of_its_ba
 
 
 def told(snapshot: Snapshot) -> str:
-    """All that is handed on but the address that was asked for."""
+    """Return everything in a snapshot except the requested URL."""
     hops = [hop.location for hop in snapshot.hops]
     return f"{snapshot.url} {hops} {snapshot.html} {snapshot.frames} {snapshot.json_responses}"

@@ -1,4 +1,4 @@
-"""What a browser says of itself: Chromium's own published values, and the machine's."""
+"""The identity of a browser: Chromium's own published values, and those of the machine."""
 
 from __future__ import annotations
 

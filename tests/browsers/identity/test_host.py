@@ -1,4 +1,4 @@
-"""The facts of a machine: where its time zone is written, and what is said when it is nowhere."""
+"""Properties of a machine: its time zone from every source, and without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Languages and the zones that go with them."""
+"""Languages and their time zones."""
 
 from __future__ import annotations
 

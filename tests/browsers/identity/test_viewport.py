@@ -1,4 +1,4 @@
-"""What pages are told of the light tier's window, of which hardly anything is painted."""
+"""The light tier's window as pages see it, which is painted small."""
 
 from __future__ import annotations
 

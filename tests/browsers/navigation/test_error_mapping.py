@@ -1,4 +1,4 @@
-"""Each way a main document can fail has an error and a sentence of its own, and none tells an address."""
+"""Each failure of a main document has an error and a sentence of its own, without an address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a body is that came without a type."""
+"""The media type of a body without a declared type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way to a response and past it, with answers that no decent server gives."""
+"""Navigation to a response and past it, with unusual responses."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def until_end_of_head(reader: asyncio.StreamReader) -> bytes:
 
 
 class Plain:
-    """A server that keeps connections open, and remembers who asked for what on which."""
+    """A server that keeps connections open and records the requests of each."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -73,7 +73,7 @@ class Plain:
 
 @pytest_asyncio.fixture
 async def plain() -> AsyncIterator[Plain]:
-    """The server, and where it listens."""
+    """Run the server and yield it with its port."""
     server = Plain()
     async with served(server) as port:
         server.port = port
@@ -82,7 +82,7 @@ async def plain() -> AsyncIterator[Plain]:
 
 @pytest_asyncio.fixture
 async def door(plain: Plain) -> AsyncIterator[Browsers]:
-    """A door to it alone."""
+    """Open browsers for it alone."""
     async with Browsers(BrowserSettings(test_hosts=((HOST, "127.0.0.1", plain.port),))) as running:
         yield running
 

@@ -1,4 +1,4 @@
-"""A page is waited for less where two like it did nothing more: and only there."""
+"""The wait is shorter only if two similar pages did nothing more."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOADED = DomSample("complete", CALM_S, 3, 5000, False, 3000, 900, True, True, "o
 
 
 class SilentWire:
-    """A wire to nobody."""
+    """A transport without a browser."""
 
     flat = True
 
@@ -32,7 +32,7 @@ class SilentWire:
 
 
 class Told:
-    """A page as its looks and its traffic tell of it."""
+    """A page described by its samples and its network events."""
 
     def __init__(
         self, patterns: PagePatterns, sample: DomSample = LOADED, asked: str = "https://shop.example/api/1"
@@ -51,14 +51,14 @@ class Told:
         self.session.receive({"method": "Network.loadingFinished", "params": request})
 
     def quiet_s(self, **more: object) -> float:
-        """For how long it is to be quiet, after one more look."""
+        """Take one more sample and return the idle time that it requires."""
         self.sample = replace(self.sample, **more)  # type: ignore[arg-type]
         now = self.network.last_at + 5
         timers = QuietTimers(now, now - 5, now - 4, False)
         return self.progress.follow(self.sample, self.network, timers).quiet_with_data_s
 
     def ended(self) -> float:
-        """The same for one that then counts as done."""
+        """Take one more sample of a page that then counts as ready."""
         quiet_s = self.quiet_s()
         self.progress.end()
         return quiet_s

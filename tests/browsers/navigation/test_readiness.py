@@ -1,4 +1,4 @@
-"""A page that goes to another document between two questions, which no site does at will."""
+"""A page that navigates between two commands, which no site does reliably."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from browsers.navigation.readiness import ReadinessWaiter
 
 
 class Documents:
-    """Stands in for a session: the world of each document in turn is gone once it was asked something."""
+    """Fake session: the isolated world of each document is gone after one command."""
 
     def __init__(self, gone: int) -> None:
         self.worlds = 0
         self._gone = gone
 
     def on(self, event: str, handler: Any) -> None:
-        """No event is played."""
+        """Ignore the handler: this session has no events."""
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
         if method == "Page.createIsolatedWorld":

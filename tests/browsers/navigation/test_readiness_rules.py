@@ -1,4 +1,4 @@
-"""The rules by which a page counts as done, without a browser."""
+"""The readiness rules, without a browser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BLANK = replace(CALM, text_chars=10, height=900)
 
 
 class Handlers:
-    """Stands in for a session: keeps the handlers, so that a test can play events to them."""
+    """Fake session that keeps the handlers, so that a test can send events to them."""
 
     def __init__(self) -> None:
         self.by_event: dict[str, Any] = {}
@@ -34,7 +34,7 @@ class Handlers:
 
 
 class Player:
-    """Traffic with events of one's own."""
+    """Network activity with events from the test."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._handlers = Handlers()
@@ -54,7 +54,7 @@ class Player:
         initiator: str = "script",
         redirected: bool = False,
     ) -> None:
-        """`redirected`: the last request goes on there."""
+        """Send the events of a request. With `redirected`, the last request continues."""
         self._number += not redirected
         self._patch.setattr(time, "monotonic", lambda: NOW - seconds_ago)
         request = {

@@ -1,4 +1,4 @@
-"""Which main documents of a page are counted, held and told of."""
+"""Main documents of a page: counted, paused and reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ADDRESS = "https://one.example/"
 
 
 class NotingWire:
-    """Carries nothing, and remembers what was to be sent to the tab."""
+    """Transport that records the messages to the tab."""
 
     flat = True
 
@@ -36,7 +36,7 @@ class NotingWire:
 
 
 class Opened:
-    """A page that was let into a tab, and what the tab says of it."""
+    """A committed page and the events of its tab."""
 
     def __init__(self) -> None:
         self.wire = NotingWire()
@@ -55,7 +55,7 @@ class Opened:
         self.session.receive({"method": method, "params": params})
 
     def commits(self, loader_id: str, *, answers: int | None = None) -> None:
-        """A main document; `answers`: with this status, and nobody held it."""
+        """Send the events of a main document. `answers` is its status if it was not paused."""
         if answers is not None:
             response = {"url": ADDRESS + loader_id, "status": answers, "headers": {"X-Name": loader_id}}
             told = {"type": "Document", "frameId": "frame", "loaderId": loader_id, "response": response}

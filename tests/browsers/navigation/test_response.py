@@ -1,4 +1,4 @@
-"""What the headers of a response say of it."""
+"""Properties of a response from its headers."""
 
 from __future__ import annotations
 

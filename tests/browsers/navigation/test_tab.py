@@ -1,4 +1,4 @@
-"""Which addresses a tab's HTTP cache may hold something of."""
+"""URLs that a tab's HTTP cache may contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page's clock in our hands, in a real browser."""
+"""Virtual time of a page in a real browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one navigation, in a real browser."""
+"""One visit in a real browser."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ async def test_a_body_without_end_is_cut_at_the_deadline(
 
 @pytest.fixture
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A body is given up after moments; then the browser has all the time it needs to say what had come."""
+    """Shorten the limit for bodies, and give the browser much time to deliver received data."""
     monkeypatch.setattr("browsers.navigation.visit.BODY_LIMIT_S", 2.0)
     monkeypatch.setattr("browsers.navigation.response.HANDING_ON_S", 20.0)
 

@@ -1,4 +1,4 @@
-"""Pages of one host in one batch share a process, and see nothing of each other however hard they try."""
+"""Pages of one host in one batch share a process and can read nothing of each other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("unhurried")]
 
 HOST, THIRD = "hostile.example", "third.example"
 GO_ON = ("/chain", "/patient", "/pauses", "/scroll-event", "/starved", "/steps", "/timer")
-"""Pages whose later parts come after a pause, or to those who scroll."""
+"""Pages whose later parts come after a pause or on scrolling."""
 FOUND = re.compile(r"FOUND-[\w-]+")
 TEXT = "It has so much text that nobody has to run its clock ahead to see whether there will be more. " * 5
 LEAVE = r"""
@@ -111,7 +111,7 @@ WORKERS = {
 
 @dataclass
 class Hostile:
-    """The door, and what the site was asked for."""
+    """The browsers and the requests that the site received."""
 
     browsers: Browsers
     asked: Counter[str] = field(default_factory=Counter)
@@ -124,12 +124,12 @@ class Hostile:
 
     @property
     def renewed(self) -> int:
-        """How many tabs took another's place in its process."""
+        """Return how many tabs replaced another one in its process."""
         return sum(state.tabs_renewed for state in self.browsers.status().browsers)
 
 
 def report(snapshot: Snapshot) -> list[str]:
-    """What the page found, without how often it was served."""
+    """Return what the page found, without its request count."""
     told = re.search(r'<pre id="report">(REPORT [^<]*)</pre>', snapshot.html)
     assert told is not None, snapshot.html[-2000:]
     return told[1].split()[1:]
@@ -264,10 +264,10 @@ async def test_peeks_of_a_batch_share_no_cookie(browsers: Browsers, site: Site) 
 
 
 async def incomplete(browsers: Browsers, site: Site, wanted: dict[str, int], times: int = 1) -> list[str]:
-    """Those of the pages that are read together, each so often, which ever lack a marker word.
+    """Return the pages that lacked a marker word in any of their repeated readings in one batch.
 
-    Such are read in a batch of their own once more: in a quiet of a fraction of a second, after which a page
-    is taken for done, a busy machine may have stood still. A rule that is wrong is so every time.
+    They are read once more in a batch of their own: a page counts as ready after a fraction of a second of
+    idle time, in which a busy machine may stand still.
     """
     paths = list(wanted)
     for batch in ("first", "second", "third"):
@@ -282,7 +282,7 @@ async def incomplete(browsers: Browsers, site: Site, wanted: dict[str, int], tim
 async def read_in_one_batch(
     browsers: Browsers, site: Site, paths: list[str], batch: str
 ) -> dict[str, list[int]]:
-    """How many marker words each reading of a page brought."""
+    """Return the number of marker words in each reading of a page."""
     found: dict[str, list[int]] = {path: [] for path in paths}
     turns = asyncio.Semaphore(3)
 

@@ -1,4 +1,4 @@
-"""Tabs are ready before they are needed, and only those that live are given out."""
+"""Tabs are prepared ahead, and only running ones are leased."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def fresh(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
 
 
 async def _at_rest(browsers: Browsers) -> BrowserHandle:
-    """The light browser's tabs, once as many as are wanted are ready nothing in the background."""
+    """Return the light browser's handle after all background tabs are prepared."""
     await until(lambda: Tier.LIGHT in browsers._pool._handles)
     handle = browsers._pool._handles[Tier.LIGHT]
     async with asyncio.timeout(PATIENCE_S):
@@ -216,7 +216,7 @@ async def test_a_tab_that_is_closed_gives_its_navigation_up_first(
 
 
 def _overheard(handle: BrowserHandle, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the browser is told from now on."""
+    """Record the commands to the browser from now on."""
     said: list[str] = []
     connection = handle.chromium.connection
     transmit = connection.transmit

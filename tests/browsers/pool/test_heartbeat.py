@@ -1,4 +1,4 @@
-"""When a browser counts as standing still."""
+"""Detection of a browser that does not respond."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from browsers.pool.browser_handle import MAX_MISSED_PROBES, Heartbeat
 
 
 class PatientWire:
-    """A wire to a browser that answers when it is told to."""
+    """Transport to a browser that answers when the test says so."""
 
     flat = True
 
@@ -27,7 +27,7 @@ class PatientWire:
     def close(self) -> None: ...
 
     def speak(self) -> None:
-        """Say something that has nothing to do with the question."""
+        """Send a message that is not the answer to the probe."""
         self.says("a tab", {"method": "Network.dataReceived"})  # type: ignore[operator]
 
 

@@ -1,4 +1,4 @@
-"""A profile comes back to the tab that it left; nobody else ever does."""
+"""A profile gets the tab that it left, and no other profile does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ pytestmark = pytest.mark.usefixtures("unhurried")
 
 _SHORT = VisitLimits(settle_s=2.0)
 _WHOLE = "p:nth-of-type(5)"
-"""Waited for, a page that pauses on a busy machine is not run ahead: its tab would not be used again."""
+"""Selector for a complete page. Without it, virtual time may run on a busy machine, and the tab is not
+reused."""
 FOUND = re.compile(r"FOUND-[\w-]+")
 
 
@@ -84,7 +85,7 @@ def _get_handle(browsers: Browsers, tier: Tier) -> BrowserHandle:
 
 
 def _idle_tab(browsers: Browsers, tier: Tier, principal: str) -> Tab:
-    """The tab that the caller's profile `rest` left."""
+    """Return the idle tab of the caller's profile `rest`."""
     return _get_handle(browsers, tier)._idle._tabs[ProfileKey(principal, "rest", "en-US")].tab
 
 
