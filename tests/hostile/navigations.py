@@ -84,8 +84,7 @@ def _schemes(aim: Aim) -> dict[str, Vector]:
 
 
 def _everywhere(target: str) -> str:
-    """Return a script that navigates by location, window, frame and fetch, and titles the page with the
-    result."""
+    """Return a script that navigates by location, window, frame and fetch, and shows the result as title."""
     return (
         f"try{{location.href='{target}'}}catch(e){{}};try{{window.open('{target}')}}catch(e){{}};"
         f"let i=document.createElement('iframe');i.src='{target}';document.body.append(i);"
