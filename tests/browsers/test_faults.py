@@ -83,7 +83,7 @@ def everyone() -> dict[int, str]:
 async def fresh(
     browser_settings: BrowserSettings, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Browsers]:
-    """A door of one's own, to be broken."""
+    """Open browsers that the test may break."""
     # A connection that a killed process left unanswered is closed after this, and its request sent once more.
     monkeypatch.setattr("browsers.egress.proxy_server.ProxyLimits", lambda: ProxyLimits(idle_s=6.0))
     async with Browsers(browser_settings) as running:

@@ -26,7 +26,7 @@ FOUND = re.compile(r"FOUND-[\w-]+")
 
 
 class _Session:
-    is_is_alive = True
+    is_alive = True
 
 
 class _Tab:
