@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from io import BytesIO
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.pipe_tables import pipe_table
+from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text.sanitize import clean_line
 
 MAX_SHOWN = 500

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from browsers.http.charset import decode
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.office_html import without_inner_links
+from scraper.extract.documents.office import without_inner_links
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.xpath import Element

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from scraper.extract import feeds
-from scraper.extract.documents.decode import letters
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.text import read_xml
+from scraper.extract.documents.text import letters, read_xml
 
 
 def read(data: bytes, asked: ParseRequest) -> ParsedDocument:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import struct
 
-from scraper.extract.documents.decode import letters
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.text import letters
 
 _LENGTH = re.compile(r'\b(width|height|viewBox)\s*=\s*["\']([^"\']{1,60})["\']')
 _SVG_TEXT = re.compile(r"<(?:title|desc|text|tspan)\b[^>]*>([^<]{1,500})")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
-from scraper.errors import NoContentError, OcrNeededError
+from scraper.errors import EncryptedDocumentError, NoContentError, OcrNeededError, UnsupportedTypeError
 from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.extract.documents.sniff import DocumentKind, kind_of
-from scraper.extract.documents.strip_markdown import plain_words
 from scraper.extract.text.sanitize import clean, clean_line
 
 Reader = Callable[[bytes, ParseRequest], ParsedDocument]
@@ -28,10 +28,10 @@ _READERS: Mapping[DocumentKind, tuple[str, str]] = {
     DocumentKind.ODT: ("odf.reader", "read"),
     DocumentKind.ODP: ("odf.reader", "read"),
     DocumentKind.RTF: ("rtf.reader", "read"),
-    DocumentKind.CSV: ("csv_text", "read"),
+    DocumentKind.CSV: ("text", "read_csv"),
     DocumentKind.FEED: ("feed", "read"),
-    DocumentKind.JSON: ("json_text", "read"),
-    DocumentKind.NOTEBOOK: ("json_text", "read_notebook"),
+    DocumentKind.JSON: ("text", "read_json"),
+    DocumentKind.NOTEBOOK: ("text", "read_notebook"),
     DocumentKind.XML: ("text", "read_xml"),
     DocumentKind.HTML: ("html", "read"),
     DocumentKind.MARKDOWN: ("text", "read_markdown"),
@@ -39,11 +39,11 @@ _READERS: Mapping[DocumentKind, tuple[str, str]] = {
     DocumentKind.EMAIL: ("email", "read"),
     DocumentKind.IMAGE: ("image", "read"),
     DocumentKind.ARCHIVE: ("archive", "read"),
-    DocumentKind.DOC: ("unsupported", "legacy_word"),
-    DocumentKind.PPT: ("unsupported", "legacy_presentation"),
-    DocumentKind.LOCKED_OFFICE: ("unsupported", "locked_office"),
-    DocumentKind.BINARY: ("unsupported", "binary"),
-    DocumentKind.EMPTY: ("unsupported", "empty"),
+    DocumentKind.DOC: ("read", "refuse_legacy_word"),
+    DocumentKind.PPT: ("read", "refuse_legacy_presentation"),
+    DocumentKind.LOCKED_OFFICE: ("read", "refuse_locked_office"),
+    DocumentKind.BINARY: ("read", "refuse_binary"),
+    DocumentKind.EMPTY: ("read", "refuse_empty"),
 }
 _SECOND: Mapping[DocumentKind, tuple[str, str]] = {
     DocumentKind.PDF: ("pdf.fallback_reader", "read"),
@@ -103,3 +103,71 @@ def finished(parsed: ParsedDocument) -> ParsedDocument:
 
 def _fact(text: str | None) -> str | None:
     return clean_line(text, _MAX_FACT) or None if text else None
+
+
+def refuse_legacy_word(data: bytes, asked: ParseRequest) -> ParsedDocument:
+    """Word's format until 2003."""
+    raise UnsupportedTypeError(
+        "This is a Word file of the format used until 2003 (.doc), which is not read here.",
+        next_step="Convert it to .docx (Word, LibreOffice: `soffice --convert-to docx`), or look for a PDF.",
+    )
+
+
+def refuse_legacy_presentation(data: bytes, asked: ParseRequest) -> ParsedDocument:
+    """PowerPoint's format until 2003."""
+    raise UnsupportedTypeError(
+        "This is a PowerPoint file of the format used until 2003 (.ppt), which is not read here.",
+        next_step="Convert it to .pptx (PowerPoint, LibreOffice: `soffice --convert-to pptx`), "
+        "or look for a PDF.",
+    )
+
+
+def refuse_locked_office(data: bytes, asked: ParseRequest) -> ParsedDocument:
+    """An Office file behind a password: encrypted as a whole."""
+    raise EncryptedDocumentError(
+        "This is an Office document that is locked with a password, which cannot be opened here.",
+        next_step="Save it without a password, or look for another copy.",
+    )
+
+
+def refuse_binary(data: bytes, asked: ParseRequest) -> ParsedDocument:
+    """Bytes that are neither text nor a known document."""
+    raise UnsupportedTypeError(
+        "The file is of a kind that is not read: its bytes are neither text nor a known document.",
+        next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read.",
+    )
+
+
+def refuse_empty(data: bytes, asked: ParseRequest) -> ParsedDocument:
+    """Nothing."""
+    raise NoContentError("The file is empty.", next_step="There is nothing to read in it: check the address.")
+
+
+_MARKS = re.compile(
+    r"<!--(?:(?!-->|<!--).)*+-->"
+    r"|^\s{0,3}#{1,6} "
+    r"|^[^\S\n]*+\|(?:[^\S\n]*+:?-++:?[^\S\n]*+\|)++[^\S\n]*+$"
+    r"|^```\S*$|<br>|\*\*|\\(?=[\\`*_{}\[\]()#+\-.!|])",
+    re.MULTILINE,
+)
+"""Each stops where the next one could begin, or where its line ends: no text is gone through twice."""
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_FORMULA = re.compile(r"\$([^$\n]{1,2000})\$")
+_COMMAND = re.compile(r"\\(?:[a-zA-Z]+|.)|[{}^_&~]")
+_SPOKEN = re.compile(
+    r"\\(alpha|beta|gamma|delta|epsilon|theta|lambda|mu|pi|rho|sigma|tau|phi|psi|omega|sum|int|infty|lim|sin|cos"
+    r"|tan|log|ln|exp|max|min)(?![a-z])",
+    re.IGNORECASE,
+)
+
+
+def plain_words(markdown: str) -> str:
+    """The text alone."""
+    text = _FORMULA.sub(_words, _LINK.sub(r"\1", _MARKS.sub("", markdown)))
+    return text.replace(" | ", " ").strip()
+
+
+def _words(match: re.Match[str]) -> str:
+    """What is left of a formula without its commands; names of letters and functions stay."""
+    spoken = _SPOKEN.sub(r" \1 ", match.group(1))
+    return " ".join(_COMMAND.sub(" ", spoken).split())

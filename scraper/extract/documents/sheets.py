@@ -5,21 +5,22 @@ from __future__ import annotations
 import datetime
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import python_calamine
 from python_calamine import CalamineWorkbook
 
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
-from scraper.extract.documents.cell_comments import comments_of
-from scraper.extract.documents.charts import charts_of
+from scraper.extract.documents.charts import charts_of, related, sheet_parts
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.safe_zip import Parts
-from scraper.extract.documents.sheet_truncation import MAX_ROWS, cut_sheets
+from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts
 from scraper.extract.documents.sniff import DocumentKind, kind_of
-from scraper.extract.documents.table_regions import block_text, regions
-from scraper.extract.documents.workbook_parts import sheet_parts
+from scraper.extract.documents.tables import block_text, regions
+from scraper.extract.dom.xpath import text_of
+from scraper.extract.text.sanitize import clean_line
 
 MAX_CELLS = 5_000_000
 """Between the first and the last used cell: the reader below keeps room for each of them."""
@@ -183,3 +184,121 @@ def _column(letters: bytes) -> int:
 def _shared_lengths(parts: Parts) -> list[int]:
     name = "xl/sharedStrings.xml"
     return [len(match[0]) for match in _STRING.finditer(parts.read(name))] if name in parts else []
+
+
+MAX_ROWS = 20_000
+MAX_COUNTED_BYTES = 400_000_000
+"""Of a sheet that is only counted; a million rows of ten columns have as many."""
+
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_LEFT_OUT = re.compile(r"xl/(?:media|embeddings|drawings|charts|printerSettings|theme)/")
+_NAME = re.compile(rb"<((?:[A-Za-z_][\w.-]*:)?)sheetData\b")
+_SMALL_BYTES = 20_000_000
+"""A sheet up to here is read whole: what stands after its rows says which cells are merged."""
+_SEAM = 64
+
+
+@dataclass(frozen=True, slots=True)
+class SheetTruncation:
+    """A workbook that is small enough, and what was left out of it."""
+
+    data: bytes
+    rows: dict[str, int]
+    """How many rows the cut sheets had, by their parts; at least, where counting was ended."""
+    sheets: dict[str, bytes]
+    """The sheets as they are read, by their parts."""
+
+
+def cut_sheets(data: bytes, parts: Parts) -> SheetTruncation:
+    """A workbook of which each sheet has no more rows than are shown.
+
+    Raises:
+        Malformed, TooLarge, Encrypted: a part cannot be read, or is too large without any rows.
+    """
+    rows: dict[str, int] = {}
+    sheets: dict[str, bytes] = {}
+    for name in parts.names:
+        if not _SHEET.fullmatch(name):
+            continue
+        if parts.size_of(name) <= _SMALL_BYTES:
+            sheets[name] = parts.read(name)
+            continue
+        sheets[name], count = _beginning(parts.chunks(name, MAX_COUNTED_BYTES))
+        if count > MAX_ROWS:
+            rows[name] = count
+    return SheetTruncation(_written(parts, sheets) if rows else data, rows, sheets)
+
+
+def _beginning(chunks: Iterable[bytes]) -> tuple[bytes, int]:
+    """The first rows of a sheet, and how many it has."""
+    kept, count, seam, close = bytearray(), 0, b"", b""
+    for chunk in chunks:
+        if count <= MAX_ROWS and len(kept) < MAX_PART_BYTES:
+            kept += chunk
+        if not close:
+            named = _NAME.search(bytes(kept[: 1 << 20]))
+            close = b"</" + named[1] + b"row>" if named else b""
+            count = kept.count(close) if close else 0
+        else:
+            count += (seam + chunk).count(close) - seam.count(close)
+        seam = chunk[-_SEAM:]
+    return (_closed(kept, close), count) if count > MAX_ROWS else (bytes(kept), count)
+
+
+def _closed(xml: bytearray, close: bytes) -> bytes:
+    """A sheet's first rows with its ends set anew."""
+    at = 0
+    for _ in range(MAX_ROWS):
+        following = xml.find(close, at)
+        if following < 0:
+            break
+        at = following + len(close)
+    prefix = close[2:-4]
+    return bytes(xml[:at]) + b"</" + prefix + b"sheetData></" + prefix + b"worksheet>"
+
+
+def _written(parts: Parts, sheets: dict[str, bytes]) -> bytes:
+    """The workbook with other sheets, and without what is no text."""
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            for name in parts.names:
+                if not _LEFT_OUT.match(name) and not name.endswith("/"):
+                    archive.writestr(name, sheets[name] if name in sheets else parts.read(name))
+        return file.getvalue()
+
+
+_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_MOST = 500
+_LONGEST = 2_000
+
+
+def comments_of(parts: Parts) -> dict[str, list[str]]:
+    """The comments by the name of their sheet, as one list each."""
+    found: dict[str, list[str]] = {}
+    for name, part in sheet_parts(parts):
+        lines = [said for place in related(parts, part, "comments") for said in _comments(parts, place)]
+        if lines:
+            found[name] = ["\n".join(["Comments:", "", *lines[:_MOST]])]
+    return found
+
+
+def _comments(parts: Parts, part: str) -> list[str]:
+    root = parts.xml_if_there(part)
+    if root is None:
+        return []
+    authors = [text_of(author) for author in root.iter(_S + "author")]
+    lines = []
+    for comment in root.iter(_S + "comment"):
+        text = comment.find(_S + "text")
+        number = str(comment.get("authorId", ""))
+        author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
+        by = "" if author.startswith("tc=") else f" ({clean_line(author, 100)})" if author else ""
+        said = "" if text is None else clean_line(_bare(text_of(text)), _LONGEST)
+        if said:
+            lines.append(f"- {comment.get('ref', '')}{by}: {said}")
+    return lines
+
+
+def _bare(text: str) -> str:
+    """A comment of a thread without what Excel says to its older editions."""
+    return text.partition("Comment:\n")[2] if text.startswith("[Threaded comment]") else text

@@ -15,8 +15,8 @@ from pptx.exc import PythonPptxError
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.charts import chart_text
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.pipe_tables import pipe_table
 from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.tables import pipe_table
 
 MAX_SLIDES = 1_000
 _DEPTH = 20

@@ -13,7 +13,7 @@ from lxml import etree
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
 from scraper.extract.documents.docx.xml_names import W, flag, transitional, value_of
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.office_html import markdown_of
+from scraper.extract.documents.office import markdown_of
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts, check_entities
 from scraper.extract.dom.xpath import Element
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scraper.extract.documents.docx.xml_names import W, value_of
-from scraper.extract.documents.numerals import numeral
+from scraper.extract.documents.office import numeral
 from scraper.extract.dom.xpath import Element
 
 _LEVELS = 9

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from scraper.extract.documents.docx.numbering import Numbering, NumberingLevel, place_of_style
 from scraper.extract.documents.docx.omml import latex
 from scraper.extract.documents.docx.xml_names import M, W, flag, text_element, value_of, w
-from scraper.extract.documents.office_html import ITEM
+from scraper.extract.documents.office import ITEM
 from scraper.extract.dom.xpath import Element
 
 FORMULA = re.compile("\ue0f0(\\d+)\ue0f1")

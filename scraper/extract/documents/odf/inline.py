@@ -7,9 +7,18 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from scraper.extract.documents.odf.styles import OdfStyles, OdfTextFormat
-from scraper.extract.documents.odf.xml_names import DRAW, DUBLIN, LINK, OFFICE, TEXT, number, said
-from scraper.extract.documents.review_comments import ReviewComment, ReviewComments
+from scraper.extract.documents.odf.styles import (
+    DRAW,
+    DUBLIN,
+    LINK,
+    OFFICE,
+    TEXT,
+    OdfStyles,
+    OdfTextFormat,
+    number,
+    said,
+)
+from scraper.extract.documents.office import ReviewComment, ReviewComments
 from scraper.extract.dom.xpath import Element, text_of
 
 _LIBRE = "{urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0}"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.odf.cells import grid_of
-from scraper.extract.documents.odf.embedded_objects import EmbeddedObjects
+from scraper.extract.documents.odf.cells import EmbeddedObjects, grid_of
 from scraper.extract.documents.odf.reader import check_lock, facts_of
-from scraper.extract.documents.odf.xml_names import DRAW, DUBLIN, OFFICE, STYLE, TABLE, TEXT, said
-from scraper.extract.documents.office_html import markdown_of
+from scraper.extract.documents.odf.styles import DRAW, DUBLIN, OFFICE, STYLE, TABLE, TEXT, said
+from scraper.extract.documents.office import markdown_of
 from scraper.extract.documents.safe_zip import Parts
-from scraper.extract.documents.table_regions import block_text, regions
+from scraper.extract.documents.tables import block_text, regions
 from scraper.extract.dom.xpath import Element, text_of
 
 _SHEETS = 200

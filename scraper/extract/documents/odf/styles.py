@@ -3,12 +3,80 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from scraper.extract.documents.odf.xml_names import FO, STYLE, TEXT, number, said
+from scraper.extract.documents.office import numeral
 from scraper.extract.dom.xpath import Element
+
+_URN = "urn:oasis:names:tc:opendocument:xmlns:"
+TEXT, OFFICE, TABLE = f"{{{_URN}text:1.0}}", f"{{{_URN}office:1.0}}", f"{{{_URN}table:1.0}}"
+DRAW, STYLE, META = f"{{{_URN}drawing:1.0}}", f"{{{_URN}style:1.0}}", f"{{{_URN}meta:1.0}}"
+PRESENTATION, CHART = f"{{{_URN}presentation:1.0}}", f"{{{_URN}chart:1.0}}"
+FO = f"{{{_URN}xsl-fo-compatible:1.0}}"
+DUBLIN = "{http://purl.org/dc/elements/1.1/}"
+MATH = "{http://www.w3.org/1998/Math/MathML}"
+LINK = "{http://www.w3.org/1999/xlink}href"
+
+
+def number(element: Element, name: str, otherwise: int) -> int:
+    """A whole number in an attribute; what is no number, or longer than any that is meant, is not taken."""
+    value = said(element, name)
+    return int(value) if value.isdecimal() and len(value) < 10 else otherwise
+
+
+def said(element: Element, name: str) -> str:
+    """The text of an attribute; empty where it is missing."""
+    return str(element.get(name, ""))
+
+
+_LARGEST = 100_000
+
+
+@dataclass(slots=True)
+class Counter:
+    """How far one list has been counted, level by level."""
+
+    levels: Mapping[int, ListLevel]
+    _counts: dict[int, int] = field(default_factory=dict)
+
+    def level(self, at: int) -> ListLevel:
+        """How a level is labelled; a list that says so of one level alone means all."""
+        alone = next(iter(self.levels.values()), ListLevel()) if len(self.levels) == 1 else ListLevel()
+        return self.levels.get(at, alone)
+
+    def count(self, at: int, start: int | None = None) -> int:
+        """Count one on at a level; deeper levels begin anew."""
+        for above in range(1, at):
+            # A level that was skipped counts as begun: after 2.1.1 comes 2.2.
+            if 1 in self._counts:
+                self._counts.setdefault(above, self.level(above).start)
+        first = self.level(at).start
+        following = self._counts.get(at, first - 1) + 1 if start is None else start
+        self._counts[at] = min(following, _LARGEST)
+        for deeper in [level for level in self._counts if level > at]:
+            del self._counts[deeper]
+        return self._counts[at]
+
+    def begin(self, at: int) -> None:
+        """Begin a level anew, and those below."""
+        for deeper in [level for level in self._counts if level >= at]:
+            del self._counts[deeper]
+
+    def label(self, at: int) -> str:
+        """The label of what was counted last at a level; empty where none is shown."""
+        level = self.level(at)
+        if not level.numeral:
+            return ""
+        above = range(max(1, at - level.shown + 1), at + 1)
+        numbers = []
+        for one in above:
+            known = self.levels.get(one, ListLevel("decimal"))
+            if known.numeral:
+                numbers.append(numeral(self._counts.get(one, known.start), known.numeral))
+        return f"{level.before}{'.'.join(numbers)}{level.after}".strip()
+
 
 _DEPTH = 20
 _HEADING = re.compile(r"heading (\d{1,2})", re.IGNORECASE)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from scraper.extract.code.blocks import fence
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock
 from scraper.extract.documents.pdf.rows import joined_lines
-from scraper.extract.documents.pipe_tables import pipe_table
+from scraper.extract.documents.tables import pipe_table
 
 _LIKE_A_MARK = re.compile(r"^(?:#{1,6}(?=\s)|[-+>](?=\s)|\d{1,9}[.)](?=\s)|```|~~~)")
 _STEP = 12.0

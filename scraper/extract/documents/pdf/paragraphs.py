@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutRow
-from scraper.extract.documents.pdf.lists import split_mark
-from scraper.extract.documents.pdf.rows import text_of_row
+from scraper.extract.documents.pdf.rows import split_mark, text_of_row
 
 _LARGER = 0.9
 """Points of size by which a heading differs from what follows."""
@@ -114,3 +115,140 @@ def laid_out(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
             line += " " * max(0, place - len(line)) + run.text
         lines.append(line.rstrip())
     return tuple(lines)
+
+
+_HEADING_SIZE_RATIO = 0.9
+"""Points by which a heading's letters are larger than the body's."""
+_LONGEST = 200
+_LONGEST_BOLD = 120
+_LEVELS = 5
+_CAPTION = re.compile(
+    r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|chart|exhibit|source)\s*[\dIVX]", re.I
+)
+_STARTS = re.compile(r"[\d\W]*[^\W\d_]")
+_SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+(?=[^\W\d_]\S*(?:\s\S+){0,9}$)(?=[^a-z])")
+"""The number of a section and a short title, alone in a line."""
+_UNFINISHED = re.compile(r"[.,;:]$")
+
+
+def with_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[LayoutBlock]:
+    """The blocks, those that are headings marked as such."""
+    sizes = Counter(block.size for block in blocks if _is_large(block, body_size))
+    ranked = sorted(sizes, reverse=True)
+    merged: list[list[float]] = []
+    for size in ranked:
+        if merged and merged[-1][-1] - size <= 0.5:
+            merged[-1].append(size)
+        else:
+            merged.append([size])
+    levels = {size: min(index + 1, _LEVELS) for index, group in enumerate(merged) for size in group}
+    below = min(len(merged), _LEVELS) + 1
+    return [_judged(block, levels, body_size, below) for block in blocks]
+
+
+def _judged(block: LayoutBlock, levels: dict[float, int], body_size: float, below: int) -> LayoutBlock:
+    text = " ".join(block.lines)
+    if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or not _STARTS.match(text):
+        return block
+    if _is_large(block, body_size):
+        return _heading(block, levels[block.size])
+    lone = block.bold and len(block.lines) <= 2 and 2 < len(text) <= _LONGEST_BOLD
+    starts = text[:1].isupper() or text[:1].isdigit() or not text[:1].isascii() or not text[:1].isalpha()
+    if (
+        lone
+        and starts
+        and block.size >= body_size - 0.6
+        and not _UNFINISHED.search(text)
+        and not _CAPTION.match(text)
+    ):
+        return _heading(block, below)
+    numbered = _SECTION.match(text)
+    if numbered and len(block.lines) == 1 and block.kind is BlockKind.TEXT and not _UNFINISHED.search(text):
+        return _heading(block, min(below + numbered[1].count(".") - 1, 6))
+    return block
+
+
+def _heading(block: LayoutBlock, level: int) -> LayoutBlock:
+    lines = block.lines
+    if block.kind is BlockKind.ITEM:
+        if not block.label:
+            return block
+        lines = (f"{block.label} {lines[0]}", *lines[1:])
+    return replace(block, kind=BlockKind.HEADING, lines=lines, level=level, label="")
+
+
+def _is_large(block: LayoutBlock, body_size: float) -> bool:
+    if block.kind is BlockKind.ITEM and not block.label:
+        return False
+    return (
+        block.kind in (BlockKind.TEXT, BlockKind.ITEM)
+        and block.size > body_size + _HEADING_SIZE_RATIO
+        and sum(map(len, block.lines)) < _LONGEST
+        and any(_STARTS.match(line) for line in block.lines)
+        and not _CAPTION.match(block.lines[0])
+    )
+
+
+def joined_tables(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
+    """Tables that go on at the top of the next page as one, on the page where they begin.
+
+    A page that is nothing but the table stays as it is: a list over many pages would lose its page marks.
+    """
+    joined = [list(blocks) for blocks in pages]
+    for above, below in pairwise(joined):
+        if not above or len(below) < 2 or not _goes_on(above[-1], below[0]):
+            continue
+        rows = below[0].table
+        if rows[0] == above[-1].table[0]:
+            rows = rows[1:]
+        above[-1] = replace(above[-1], table=above[-1].table + rows)
+        del below[0]
+    return joined
+
+
+def _goes_on(table: LayoutBlock, more: LayoutBlock) -> bool:
+    if table.kind is not BlockKind.TABLE or more.kind is not BlockKind.TABLE:
+        return False
+    return len(table.table[0]) == len(more.table[0])
+
+
+def joined_paragraphs(flows: Iterable[list[LayoutBlock]]) -> Iterator[LayoutBlock]:
+    """The blocks of one page; a paragraph that goes on at the top of the next column as one."""
+    last: LayoutBlock | None = None
+    for blocks in flows:
+        if last is not None and blocks and _is_unfinished(last, blocks[0]):
+            blocks = [replace(last, lines=last.lines + blocks[0].lines), *blocks[1:]]
+            last = None
+        if last is not None:
+            yield last
+            last = None
+        yield from blocks[:-1]
+        if blocks:
+            last = blocks[-1]
+    if last is not None:
+        yield last
+
+
+def joined_words(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
+    """A word that a page break has cut in two, whole on the page where it begins."""
+    joined = [list(blocks) for blocks in pages]
+    for above, below in pairwise(joined):
+        if not above or not below or not _is_unfinished(above[-1], below[0]):
+            continue
+        end = above[-1].lines[-1]
+        first, _, rest = below[0].lines[0].partition(" ")
+        if not end.endswith(("-", "\u2010")) or not first[:1].islower():
+            continue
+        above[-1] = replace(above[-1], lines=(*above[-1].lines, first))
+        below[0] = replace(below[0], lines=(rest, *below[0].lines[1:]))
+    return joined
+
+
+def _is_unfinished(block: LayoutBlock, more: LayoutBlock) -> bool:
+    """Whether a paragraph's last line asks for more, and the next block's first one goes on."""
+    if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or more.kind is not BlockKind.TEXT:
+        return False
+    if abs(block.size - more.size) > 0.6 or block.bold != more.bold:
+        return False
+    end, start = block.lines[-1][-1:], more.lines[0][:1]
+    return start.islower() and end not in ".!?:" and len(block.lines) + len(more.lines) > 2

@@ -16,9 +16,8 @@ from liteparse.types import PageComplexityStats, StructureTree, StructureTreeEle
 
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.pdf.forms import FILLED_ELSEWHERE, form_text
 from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun
-from scraper.extract.documents.pdf.metadata import facts_of
+from scraper.extract.documents.pdf.metadata import FILLED_ELSEWHERE, facts_of, form_text
 from scraper.extract.documents.pdf.vector_lines import lines_of, turned, without_typed_lines
 
 MAX_PAGES = 1_000

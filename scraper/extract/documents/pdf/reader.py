@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from types import ModuleType
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pdf import pdfium_source
-from scraper.extract.documents.pdf.headers_footers import without_running_lines
-from scraper.extract.documents.pdf.headings import with_headings
 from scraper.extract.documents.pdf.lattice_tables import LatticeGrid, grids
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
 from scraper.extract.documents.pdf.markdown_writer import markdown_of, pages_of
-from scraper.extract.documents.pdf.page_breaks import joined_paragraphs, joined_tables, joined_words
-from scraper.extract.documents.pdf.paragraphs import blocks_of
+from scraper.extract.documents.pdf.paragraphs import (
+    blocks_of,
+    joined_paragraphs,
+    joined_tables,
+    joined_words,
+    with_headings,
+)
 from scraper.extract.documents.pdf.reading_order import flows
-from scraper.extract.documents.pdf.rows import is_right_to_left
-from scraper.extract.documents.pdf.rtl_text import right_to_left_pages, with_letters
+from scraper.extract.documents.pdf.rows import is_right_to_left, rows_of, text_of_row
 from scraper.extract.documents.pdf.stream_tables import tables_in
 from scraper.extract.documents.pdf.structure_tree import blocks_by_tags
 from scraper.extract.documents.pdf.table_headers import feet_below, heads_above, sideways_heads, with_sideways
@@ -174,3 +177,136 @@ def _vocabulary(pages: Sequence[LayoutPage]) -> frozenset[str]:
     """Words of the document, for what to do with hyphens."""
     text = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)
     return frozenset(word.lower() for word in _HYPHENATED.findall(text))
+
+
+_CELL_GAP = 1.5
+"""Of the letters' size: words of justified Arabic stand up to one of them apart."""
+_LETTERS = re.compile(r"[^\W_]")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def right_to_left_pages(pages: Sequence[LayoutPage]) -> list[int]:
+    """Pages most of whose letters are read from right to left."""
+    return [page.number for page in pages if is_right_to_left(" ".join(run.text for run in page.runs))]
+
+
+def with_letters(pages: Sequence[LayoutPage], lines: Mapping[int, Sequence[str]]) -> list[LayoutPage]:
+    """The pages with the letters of other lines, where they are the same letters in another order."""
+    return [_mended(page, lines[page.number]) if page.number in lines else page for page in pages]
+
+
+def _mended(page: LayoutPage, lines: Sequence[str]) -> LayoutPage:
+    by_letters = {_key(line): " ".join(line.split()) for line in lines if line.strip()}
+    words = _words(lines)
+    runs: list[TextRun] = []
+    for row in rows_of(page.runs):
+        whole = by_letters.get(_key("".join(run.text for run in row.runs)))
+        if whole is None or not is_right_to_left(whole) or _has_cells(row):
+            runs += [
+                run._replace(text=_WORD.sub(lambda word: _mend(word[0], words), run.text)) for run in row.runs
+            ]
+            continue
+        longest = max(row.runs, key=lambda run: len(run.text))
+        runs.append(longest._replace(text=whole, x0=row.x0, x1=row.x1, y0=row.y0, y1=row.y1))
+    return replace(page, runs=tuple(runs))
+
+
+def _has_cells(row: LayoutRow) -> bool:
+    """Whether its letters stand so far apart that they may be cells of a table."""
+    return any(after.x0 - before.x1 > _CELL_GAP * row.size for before, after in pairwise(row.runs))
+
+
+def _words(lines: Sequence[str]) -> dict[str, str]:
+    """By its sorted letters each right-to-left word that is the only one of these letters."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for line in lines:
+        for word in _WORD.findall(line):
+            if is_right_to_left(word):
+                found[_key(word)][word] += 1
+    return {key: words.most_common(1)[0][0] for key, words in found.items() if len(words) == 1}
+
+
+def _mend(word: str, words: Mapping[str, str]) -> str:
+    return word if word.isascii() else words.get(_key(word), word)
+
+
+def _key(text: str) -> str:
+    return "".join(sorted(_LETTERS.findall(text)))
+
+
+_MARGIN = 0.1
+"""Of the page's height: where running lines stand."""
+_LEAST_SHARE = 0.4
+"""Of the pages, or of those of one side."""
+_SAME_HEIGHT = 6.0
+_NUMBERS = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
+_PAGE_NUMBER = re.compile(
+    r"(?:page|seite|p\.)?\s*+[-–—]?\s*+(?:\d{1,4}|[ivxlc]{1,6})\s*+[-–—]?(?:\s*(?:of|/|von)\s*\d{1,4})?", re.I
+)
+
+
+def without_running_lines(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
+    """The pages without what repeats in their margins; a bare number at the very edge goes too."""
+    seen: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for page in pages:
+        for row in _marginal(page):
+            for key in _keys(row):
+                seen[key].add(page.number)
+    enough = max(2.0, _LEAST_SHARE * len(pages) / 2)
+    return [_cleaned(page, {key for key, on in seen.items() if len(on) >= enough}) for page in pages]
+
+
+def _cleaned(page: LayoutPage, running: set[tuple[str, int]]) -> LayoutPage:
+    dropped = {
+        run
+        for row in _marginal(page)
+        if any(key in running for key in _keys(row)) or _is_page_number(row, page) or _is_imprint(row, page)
+        for run in row.runs
+    }
+    if not dropped:
+        return page
+    kept = tuple(run for run in page.runs if run not in dropped)
+    return replace(page, runs=kept)
+
+
+def _marginal(page: LayoutPage) -> Iterator[LayoutRow]:
+    top, bottom = _MARGIN * page.height, (1 - _MARGIN) * page.height
+    yield from rows_of(run for run in page.runs if run.y1 < top or run.y0 > bottom)
+
+
+def _keys(row: LayoutRow) -> Iterator[tuple[str, int]]:
+    """What a line says without its numbers, and where; twice, so that near heights meet."""
+    said = _NUMBERS.sub("#", text_of_row(row).lower())
+    place = row.y0 / _SAME_HEIGHT
+    yield said, int(place)
+    yield said, -int(place + 0.5) - 1
+
+
+def _is_page_number(row: LayoutRow, page: LayoutPage) -> bool:
+    """A number alone, the outermost line of its page."""
+    if not _PAGE_NUMBER.fullmatch(text_of_row(row)):
+        return False
+    return all(run.y0 >= row.y0 - 1 for run in page.runs) or all(run.y1 <= row.y1 + 1 for run in page.runs)
+
+
+_EDGE = 0.08
+_APART = 1.6
+_IMPRINT = re.compile(
+    r"^\d{1,4}\s+\D|\D\s+\d{1,4}$|\bwww\.|https?://|\bdoi\b|\u00a9|\bcopyright\b|\bpage\s+\d|\brev(?:ision|\.)?\b"
+    r"|\bvol(?:ume|\.)?\s*\d|\bpublished by\b|\bdownload|\b(?:19|20)\d\d\b|\||\bchapter \d",
+    re.IGNORECASE,
+)
+
+
+def _is_imprint(row: LayoutRow, page: LayoutPage) -> bool:
+    """The outermost line, set apart from the text, that says what running lines say: where one is."""
+    text = text_of_row(row)
+    if len(text) > 120 or not _IMPRINT.search(text):
+        return False
+    height = row.y1 - row.y0
+    others = [run for run in page.runs if run not in row.runs]
+    if row.y1 < _EDGE * page.height:
+        return all(run.y0 - row.y1 > _APART * height or run.y1 <= row.y1 for run in others)
+    if row.y0 > (1 - _EDGE) * page.height:
+        return all(row.y0 - run.y1 > _APART * height or run.y0 >= row.y0 for run in others)
+    return False

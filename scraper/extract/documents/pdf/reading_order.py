@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
-from scraper.extract.documents.pdf.lists import is_label
-from scraper.extract.documents.pdf.rows import is_right_to_left, rows_of, text_of_row
+from scraper.extract.documents.pdf.rows import is_label, is_right_to_left, rows_of, text_of_row
 
 _Span = tuple[float, float]
 

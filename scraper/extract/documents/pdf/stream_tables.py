@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from scraper.extract.documents.pdf.cells import merged_rows
+from scraper.extract.documents.pdf.cells import Segment, TextLine, line_of, merged_rows
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
-from scraper.extract.documents.pdf.lists import is_label
-from scraper.extract.documents.pdf.segments import Segment, TextLine, line_of
+from scraper.extract.documents.pdf.rows import is_label
 from scraper.extract.documents.pdf.table_headers import heads_above, sideways_heads, with_sideways
 
 _Span = tuple[float, float]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from scraper.extract.documents.pdf.cells import Segment, TextLine, line_of
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
-from scraper.extract.documents.pdf.segments import Segment, TextLine, line_of
 
 _Span = tuple[float, float]
 _Table = tuple[tuple[str, ...], ...]

@@ -12,18 +12,19 @@ from dataclasses import dataclass, field
 
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.office_html import markdown_of
-from scraper.extract.documents.review_comments import ReviewComment, ReviewComments
-from scraper.extract.documents.rtf.character_formatting import (
+from scraper.extract.documents.office import ReviewComment, ReviewComments, markdown_of
+from scraper.extract.documents.rtf.paragraphs import (
     CHARSETS,
     SETTINGS,
     SIGNS,
+    TITLE,
+    Paragraph,
+    Paragraphs,
+    RtfTableColumn,
     RtfTextFormat,
     dressed,
 )
-from scraper.extract.documents.rtf.control_words import PLACES, SKIPPED, TRANSPARENT
-from scraper.extract.documents.rtf.paragraphs import TITLE, Paragraph, Paragraphs, RtfTableColumn
-from scraper.extract.documents.rtf.tokenizer import RtfToken, tokens
+from scraper.extract.documents.rtf.tokenizer import PLACES, SKIPPED, TRANSPARENT, RtfToken, tokens
 
 MAX_BYTES = 50_000_000
 _DEPTH = 2_000

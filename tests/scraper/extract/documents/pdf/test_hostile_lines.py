@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.documents.pdf import cells, headers_footers, paragraphs, rows, stream_tables
+from scraper.extract.documents.pdf import cells, paragraphs, reader, rows, stream_tables
 from tests.scraper.soon import soon
 
 LONG = 100_000
@@ -61,4 +61,4 @@ def test_a_hostile_line_is_looked_at_soon(piece: str) -> None:
         paragraphs._LEADER.search(text)
         cells._is_number(text)
         rows._LAST_WORD.search(text)
-        headers_footers._PAGE_NUMBER.fullmatch(text)
+        reader._PAGE_NUMBER.fullmatch(text)

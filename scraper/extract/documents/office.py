@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from lxml import etree
 
@@ -12,6 +13,7 @@ from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown import converter
 from scraper.extract.markdown.table_rules import row_cells, table_rows
+from scraper.extract.text.sanitize import clean_line
 
 ITEM = "\ue0f2{}\ue0f3"
 """The count of a list's item, at the start of its text."""
@@ -133,3 +135,91 @@ def _first_texts(item: Element) -> Iterator[Element]:
         if (at.text or "").strip() or not len(at):
             return
         at = at[0]
+
+
+_MOST = 1_000
+_LONGEST = 4_000
+_MARK = re.compile("\ue0f4(\\d+)\ue0f5")
+"""Markdown's own signs would be escaped on the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewComment:
+    """What one person noted at a place of the text."""
+
+    author: str = ""
+    date: str = ""
+    text: str = ""
+    resolved: bool = False
+
+
+@dataclass(slots=True)
+class ReviewComments:
+    """The comments of one document, in the order of their places."""
+
+    _found: list[ReviewComment] = field(default_factory=list)
+
+    def mark(self, comment: ReviewComment) -> str:
+        """What stands in the text until the Markdown is written; nothing for a comment without words."""
+        if not comment.text.strip() or len(self._found) >= _MOST:
+            return ""
+        self._found.append(comment)
+        return f"\ue0f4{len(self._found)}\ue0f5"
+
+    def written(self, markdown: str) -> str:
+        """The text with its marks as notes, and the comments themselves at its end."""
+        marked = _MARK.sub(lambda match: f"[^comment-{match[1]}]", markdown)
+        lines = [f"[^comment-{number}]: {_said(comment)}" for number, comment in enumerate(self._found, 1)]
+        return "\n\n".join(filter(None, (marked, *lines)))
+
+
+def _said(comment: ReviewComment) -> str:
+    facts = [clean_line(comment.author, 100) or "ReviewComment", comment.date[:10]]
+    facts += ["resolved"] if comment.resolved else []
+    return f"{', '.join(filter(None, facts))}: {clean_line(comment.text, _LONGEST)}"
+
+
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
+    (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_EAST_ASIAN = "〇一二三四五六七八九"
+_EAST_ASIAN_STYLES = (
+    "chineseCounting",
+    "chineseCountingThousand",
+    "ideographDigital",
+    "japaneseCounting",
+    "taiwaneseCounting",
+)
+
+
+def numeral(count: int, style: str) -> str:
+    """A count in one of Word's styles of numbers; those that are not known show digits."""
+    if style in ("lowerRoman", "upperRoman"):
+        text = _roman(count)
+        return text.upper() if style == "upperRoman" else text
+    if style in ("lowerLetter", "upperLetter"):
+        letter = chr(ord("a") + (count - 1) % 26) * min(9, (count - 1) // 26 + 1)
+        return letter.upper() if style == "upperLetter" else letter
+    if style == "decimalZero":
+        return f"{count:02}"
+    if style in _EAST_ASIAN_STYLES:
+        return _east_asian(count)
+    return "" if style == "none" else str(count)
+
+
+def _roman(count: int) -> str:
+    text = ""
+    for value, letters in _ROMAN:
+        while count >= value and len(text) < 20:
+            text += letters
+            count -= value
+    return text
+
+
+def _east_asian(count: int) -> str:
+    if not 0 < count < 100:
+        return str(count)
+    tens, ones = divmod(count, 10)
+    before = ("" if tens == 1 else _EAST_ASIAN[tens]) + "十" if tens else ""
+    return before + (_EAST_ASIAN[ones] if ones else "")

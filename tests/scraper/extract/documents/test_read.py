@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.documents.strip_markdown import plain_words
+from scraper.extract.documents.read import plain_words
 from tests.scraper.soon import soon
 
 
