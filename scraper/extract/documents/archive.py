@@ -29,17 +29,17 @@ _KINDS = (
 )  # fmt: skip
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """What the archive says it holds."""
     kind = next((name for mark, name in _KINDS if data.startswith(mark)), "tar")
     head = f"Archive ({kind}, {len(data):,} bytes). Its files are listed, not extracted."
     if kind == "zip":
         entries = _zip_entries(data)
     else:
-        inside = _inflated(data, kind)
+        inside = _decompress(data, kind)
         entries = _tar_entries(inside)
         if entries is None and inside:
-            return ParsedDocument("archive", f"{head}\n\n{_alone(data, inside)}")
+            return ParsedDocument("archive", f"{head}\n\n{_describe_single_file(data, inside)}")
     if entries is None:
         return ParsedDocument("archive", f"{head}\n\nThe list of {kind} files is not read here.")
     rows = [[clean_line(name, _MAX_NAME), f"{size:,}"] for name, size in entries[:MAX_SHOWN]]
@@ -75,7 +75,7 @@ def _members(opened: tarfile.TarFile) -> Iterator[tuple[str, int]]:
         return  # cut off: what stood before is told
 
 
-def _alone(data: bytes, inside: bytes) -> str:
+def _describe_single_file(data: bytes, inside: bytes) -> str:
     """A file that was packed by itself: how it was named, and how large it is."""
     named = _GZIP_NAME.match(data)
     name = f" {clean_line(named[1].decode('latin-1'), _MAX_NAME)}" if named else ""
@@ -83,7 +83,7 @@ def _alone(data: bytes, inside: bytes) -> str:
     return f"It holds one file{name} of {more}{len(inside):,} bytes."
 
 
-def _inflated(data: bytes, kind: str) -> bytes:
+def _decompress(data: bytes, kind: str) -> bytes:
     """The beginning of what is packed; what is damaged, or packed in other ways, is empty."""
     if kind == "tar":
         return data

@@ -25,22 +25,22 @@ _KINDS = {
 }
 
 
-def charts_of(parts: Parts) -> dict[str, list[str]]:
+def read_charts(parts: Parts) -> dict[str, list[str]]:
     """The charts of a workbook by the name of their sheet."""
     found: dict[str, list[str]] = {}
-    for name, part in sheet_parts(parts):
-        for drawing in related(parts, part, "drawing"):
-            for chart in related(parts, drawing, "chart")[:_MAX_CHARTS]:
-                text = chart_text(parts, chart)
+    for name, part in iter_sheet_parts(parts):
+        for drawing in find_related_parts(parts, part, "drawing"):
+            for chart in find_related_parts(parts, drawing, "chart")[:_MAX_CHARTS]:
+                text = format_chart(parts, chart)
                 if text:
                     found.setdefault(name, []).append(text)
     return found
 
 
-def chart_text(parts: Parts, name: str) -> str:
+def format_chart(parts: Parts, name: str) -> str:
     """One chart as its title, its kind and a table; empty where it cannot be read."""
     try:
-        root = parts.xml_if_there(name)
+        root = parts.xml_or_none(name)
     except ScraperError:
         return ""
     if root is None:
@@ -97,9 +97,9 @@ _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _WORKBOOK = "xl/workbook.xml"
 
 
-def sheet_parts(parts: Parts) -> Iterator[tuple[str, str]]:
+def iter_sheet_parts(parts: Parts) -> Iterator[tuple[str, str]]:
     """The sheets of a workbook and where they lie."""
-    workbook = parts.xml_if_there(_WORKBOOK)
+    workbook = parts.xml_or_none(_WORKBOOK)
     if workbook is None:
         return
     places = {
@@ -110,7 +110,7 @@ def sheet_parts(parts: Parts) -> Iterator[tuple[str, str]]:
         yield str(sheet.get("name")), places.get(str(sheet.get(_R)), "")
 
 
-def related(parts: Parts, part: str, kind: str) -> list[str]:
+def find_related_parts(parts: Parts, part: str, kind: str) -> list[str]:
     """The parts that a part names as being of a kind; never what lies outside of the file."""
     return [
         _target(parts, part, relation)
@@ -121,7 +121,7 @@ def related(parts: Parts, part: str, kind: str) -> list[str]:
 
 def _relations(parts: Parts, part: str) -> list[Element]:
     folder, _, name = part.rpartition("/")
-    root = parts.xml_if_there(f"{folder}/_rels/{name}.rels") if name else None
+    root = parts.xml_or_none(f"{folder}/_rels/{name}.rels") if name else None
     return [] if root is None else list(root)
 
 

@@ -18,7 +18,7 @@ _NOWHERE = "http://mail.invalid/"
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 
 
-def warm_up(asked: ParseRequest | None = None) -> None:
+def warm_up(request: ParseRequest | None = None) -> None:
     """Load what the library of mails loads late."""
     read(
         b"From: a <a@b.example>\nSubject: =?utf-8?q?a?=\nMIME-Version: 1.0\n"
@@ -26,11 +26,11 @@ def warm_up(asked: ParseRequest | None = None) -> None:
         b"--x\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n"
         b"<p>a</p>\n--x\nContent-Type: text/plain\n"
         b'Content-Disposition: attachment; filename="a"\n\na\n--x--\n',
-        asked or ParseRequest(),
+        request or ParseRequest(),
     )
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Sender, receivers, date, subject, body, and the names of what is attached."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     head = "\n".join(f"{name}: {' '.join(str(message[name]).split())}  " for name in _SHOWN if message[name])

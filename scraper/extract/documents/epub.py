@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from browsers.http.charset import decode
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.office import without_inner_links
+from scraper.extract.documents.office import remove_internal_links
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.xpath import Element
@@ -31,7 +31,7 @@ _LOCKS = ("http://www.w3.org/2001/04/xmlenc#aes", "http://ns.adobe.com/adept")
 _TEXTS = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"})
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The text of a book.
 
     Raises:
@@ -43,7 +43,7 @@ def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
             "The book is locked by its seller (DRM).", next_step="Look for an unlocked edition."
         )
     package_name = _package(parts)
-    package = parts.xml_if_there(package_name) if package_name is not None else None
+    package = parts.xml_or_none(package_name) if package_name is not None else None
     names = _spine(package, package_name, parts) if package is not None and package_name else _texts(parts)
     if not names:
         raise MalformedDocumentError("The book holds no chapters.", next_step="Look for another copy.")
@@ -67,7 +67,7 @@ def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
 
 def _package(parts: Parts) -> str | None:
     """Where the list of the book's parts lies."""
-    container = parts.xml_if_there(_CONTAINER)
+    container = parts.xml_or_none(_CONTAINER)
     for element in container.iter() if container is not None else ():
         path = element.get("full-path") if isinstance(element.tag, str) else None
         if path and (name := parts.resolve("", path)) in parts:
@@ -106,7 +106,7 @@ def _chapter(parts: Parts, name: str) -> str:
     if body is None:
         return ""
     _name_notes(body)
-    return without_inner_links(converter.convert(body, _NOWHERE + name).markdown, _NOWHERE)
+    return remove_internal_links(converter.convert(body, _NOWHERE + name).markdown, _NOWHERE)
 
 
 def _name_notes(body: Element) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from scraper.extract import feeds
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.text import letters, read_xml
+from scraper.extract.documents.text import decode_text, read_xml
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The entries of a feed; the XML where it turns out to be none."""
-    text, warnings = letters(data, asked)
-    feed = feeds.read(text, asked.url or "http://feed.invalid/", whole=True)
+    text, warnings = decode_text(data, request)
+    feed = feeds.read(text, request.url or "http://feed.invalid/", whole=True)
     if feed is None:
-        return read_xml(data, asked)
+        return read_xml(data, request)
     return ParsedDocument("feed", feed.markdown, title=feed.title, warnings=warnings)

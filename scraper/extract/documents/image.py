@@ -6,7 +6,7 @@ import re
 import struct
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.text import letters
+from scraper.extract.documents.text import decode_text
 
 _LENGTH = re.compile(r'\b(width|height|viewBox)\s*=\s*["\']([^"\']{1,60})["\']')
 _SVG_TEXT = re.compile(r"<(?:title|desc|text|tspan)\b[^>]*>([^<]{1,500})")
@@ -15,17 +15,17 @@ _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_BARE = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """One line that says what the file is, and the words of a drawing that has any."""
-    kind, size = _measured(data)
+    kind, size = _measure(data)
     shape = f", {size[0]:,} x {size[1]:,} pixels" if size and all(size) else ""
     lines = [f"Image: {kind}{shape}, {len(data):,} bytes. What it shows is not read."]
     if kind == "SVG":
-        lines += _words(data, asked)
+        lines += _simplify_formula(data, request)
     return ParsedDocument("image", "\n\n".join(lines))
 
 
-def _measured(data: bytes) -> tuple[str, tuple[int, int] | None]:
+def _measure(data: bytes) -> tuple[str, tuple[int, int] | None]:
     """The type, and width and height where the first bytes tell."""
     try:
         return _type_and_size(data)
@@ -100,7 +100,7 @@ def _svg_size(data: bytes) -> tuple[int, int] | None:
     return (round(float(box[2])), round(float(box[3]))) if len(box) == 4 else None
 
 
-def _words(data: bytes, asked: ParseRequest) -> list[str]:
-    text, _ = letters(data, asked)
+def _simplify_formula(data: bytes, request: ParseRequest) -> list[str]:
+    text, _ = decode_text(data, request)
     found = [" ".join(words.split()) for words in _SVG_TEXT.findall(text)[:_MAX_SVG_TEXTS]]
     return ["\n".join(words for words in found if words)] if any(found) else []

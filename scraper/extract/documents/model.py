@@ -1,4 +1,4 @@
-"""What a reader of documents is asked, and what it makes of the bytes."""
+"""What a reader of documents is request, and what it makes of the bytes."""
 
 from __future__ import annotations
 

@@ -27,16 +27,16 @@ A longer one is said once."""
 _SPAN = 100
 
 
-def markdown_of(html: str, url: str) -> str:
+def html_to_markdown(html: str, url: str) -> str:
     """The Markdown of blocks of HTML; links are taken relative to `url`, or lead nowhere."""
     root = parse_html(f"<html><body>{html}</body></html>").root
     if root is None:
         return ""
     prepare(root)
-    return without_inner_links(converter.convert(root, url or _NOWHERE).markdown, url or _NOWHERE)
+    return remove_internal_links(converter.convert(root, url or _NOWHERE).markdown, url or _NOWHERE)
 
 
-def without_inner_links(text: str, base: str) -> str:
+def remove_internal_links(text: str, base: str) -> str:
     """The Markdown without links to places in the file itself, whose words stay: nobody can follow them."""
     own = re.escape(base) if base.endswith(".invalid/") else f"{re.escape(base)}#"
     return re.sub(rf"(?<!\!)\[((?:[^\[\]\\]|\\.){{0,2000}})\]\({own}[^()\s]*\)", r"\1", text)
@@ -193,7 +193,7 @@ _EAST_ASIAN_STYLES = (
 )
 
 
-def numeral(count: int, style: str) -> str:
+def format_numeral(count: int, style: str) -> str:
     """A count in one of Word's styles of numbers; those that are not known show digits."""
     if style in ("lowerRoman", "upperRoman"):
         text = _roman(count)

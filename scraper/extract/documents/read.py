@@ -10,7 +10,7 @@ from typing import cast
 
 from scraper.errors import EncryptedDocumentError, NoContentError, OcrNeededError, UnsupportedTypeError
 from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.sniff import DocumentKind, kind_of
+from scraper.extract.documents.sniff import DocumentKind, detect_kind
 from scraper.extract.text.sanitize import clean, clean_line
 
 Reader = Callable[[bytes, ParseRequest], ParsedDocument]
@@ -53,7 +53,7 @@ _SECOND: Mapping[DocumentKind, tuple[str, str]] = {
 _MAX_FACT = 300
 
 
-def has_second_reader(kind: DocumentKind) -> bool:
+def has_fallback_reader(kind: DocumentKind) -> bool:
     """Whether a failure of the first reader need not be the end."""
     return kind in _SECOND
 
@@ -64,17 +64,17 @@ def find_reader(kind: DocumentKind, *, use_fallback: bool = False) -> Reader:
     return cast(Reader, getattr(importlib.import_module(f"{_HERE}.{module}"), name))
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The document in a file.
 
     Raises:
         ScraperError: it cannot be read; the sentence says why and what to do.
     """
-    kind = kind_of(data, media_type=asked.media_type, name=asked.name)
-    return finished(find_reader(kind, use_fallback=asked.plain_reader)(data, asked))
+    kind = detect_kind(data, media_type=request.media_type, name=request.name)
+    return normalize_document(find_reader(kind, use_fallback=request.plain_reader)(data, request))
 
 
-def finished(parsed: ParsedDocument) -> ParsedDocument:
+def normalize_document(parsed: ParsedDocument) -> ParsedDocument:
     """What every document's text goes through last.
 
     Raises:
@@ -94,18 +94,18 @@ def finished(parsed: ParsedDocument) -> ParsedDocument:
     return replace(
         parsed,
         markdown=markdown,
-        text=plain_words(markdown),
-        title=_fact(parsed.title),
-        author=_fact(parsed.author),
+        text=strip_markdown(markdown),
+        title=_clean_metadata(parsed.title),
+        author=_clean_metadata(parsed.author),
         warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
-def _fact(text: str | None) -> str | None:
+def _clean_metadata(text: str | None) -> str | None:
     return clean_line(text, _MAX_FACT) or None if text else None
 
 
-def refuse_legacy_word(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def refuse_legacy_word(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Word's format until 2003."""
     raise UnsupportedTypeError(
         "This is a Word file of the format used until 2003 (.doc), which is not read here.",
@@ -113,7 +113,7 @@ def refuse_legacy_word(data: bytes, asked: ParseRequest) -> ParsedDocument:
     )
 
 
-def refuse_legacy_presentation(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def refuse_legacy_presentation(data: bytes, request: ParseRequest) -> ParsedDocument:
     """PowerPoint's format until 2003."""
     raise UnsupportedTypeError(
         "This is a PowerPoint file of the format used until 2003 (.ppt), which is not read here.",
@@ -122,7 +122,7 @@ def refuse_legacy_presentation(data: bytes, asked: ParseRequest) -> ParsedDocume
     )
 
 
-def refuse_locked_office(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def refuse_locked_office(data: bytes, request: ParseRequest) -> ParsedDocument:
     """An Office file behind a password: encrypted as a whole."""
     raise EncryptedDocumentError(
         "This is an Office document that is locked with a password, which cannot be opened here.",
@@ -130,7 +130,7 @@ def refuse_locked_office(data: bytes, asked: ParseRequest) -> ParsedDocument:
     )
 
 
-def refuse_binary(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def refuse_binary(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Bytes that are neither text nor a known document."""
     raise UnsupportedTypeError(
         "The file is of a kind that is not read: its bytes are neither text nor a known document.",
@@ -138,7 +138,7 @@ def refuse_binary(data: bytes, asked: ParseRequest) -> ParsedDocument:
     )
 
 
-def refuse_empty(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def refuse_empty(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Nothing."""
     raise NoContentError("The file is empty.", next_step="There is nothing to read in it: check the address.")
 
@@ -161,13 +161,13 @@ _SPOKEN = re.compile(
 )
 
 
-def plain_words(markdown: str) -> str:
+def strip_markdown(markdown: str) -> str:
     """The text alone."""
-    text = _FORMULA.sub(_words, _LINK.sub(r"\1", _MARKS.sub("", markdown)))
+    text = _FORMULA.sub(_simplify_formula, _LINK.sub(r"\1", _MARKS.sub("", markdown)))
     return text.replace(" | ", " ").strip()
 
 
-def _words(match: re.Match[str]) -> str:
+def _simplify_formula(match: re.Match[str]) -> str:
     """What is left of a formula without its commands; names of letters and functions stay."""
     spoken = _SPOKEN.sub(r" \1 ", match.group(1))
     return " ".join(_COMMAND.sub(" ", spoken).split())

@@ -88,7 +88,7 @@ class Parts:
             raise EncryptedDocumentError(_ASKS, next_step=_UNLOCKED)
         try:
             with self._archive.open(entry) as part:
-                return self._inflated(part, entry)
+                return self._decompress(part, entry)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
             raise MalformedDocumentError(f"The document's part {name[:100]} is damaged: {error}.") from None
 
@@ -110,7 +110,7 @@ class Parts:
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
             raise MalformedDocumentError(f"The document's part {name[:100]} is damaged: {error}.") from None
 
-    def _inflated(self, part: IO[bytes], entry: zipfile.ZipInfo) -> bytes:
+    def _decompress(self, part: IO[bytes], entry: zipfile.ZipInfo) -> bytes:
         pieces, size = [], 0
         while piece := part.read(_CHUNK):
             size += len(piece)
@@ -129,9 +129,9 @@ class Parts:
         Raises:
             Malformed, TooLarge, Encrypted: as `read`.
         """
-        return parsed_xml(self.read(name), name)
+        return parse_xml(self.read(name), name)
 
-    def xml_if_there(self, name: str) -> Element | None:
+    def xml_or_none(self, name: str) -> Element | None:
         """One part as a tree; None when it is missing or damaged: what it says can be done without."""
         if name not in self:
             return None
@@ -159,7 +159,7 @@ def check_entities(data: bytes, name: str) -> None:
         )
 
 
-def parsed_xml(data: bytes, name: str = "XML") -> Element:
+def parse_xml(data: bytes, name: str = "XML") -> Element:
     """A tree without entities, network and document types.
 
     Raises:

@@ -14,11 +14,11 @@ import python_calamine
 from python_calamine import CalamineWorkbook
 
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
-from scraper.extract.documents.charts import charts_of, related, sheet_parts
+from scraper.extract.documents.charts import find_related_parts, iter_sheet_parts, read_charts
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts
-from scraper.extract.documents.sniff import DocumentKind, kind_of
-from scraper.extract.documents.tables import block_text, regions
+from scraper.extract.documents.sniff import DocumentKind, detect_kind
+from scraper.extract.documents.tables import format_region, split_regions
 from scraper.extract.dom.xpath import text_of
 from scraper.extract.text.sanitize import clean_line
 
@@ -42,25 +42,25 @@ _SHARED = re.compile(
 _STRING = re.compile(rb"<(?:\w+:)?si\b.*?(?:</(?:\w+:)?si>|/>)", re.DOTALL)
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The sheets of a workbook.
 
     Raises:
         Malformed, TooLarge, Encrypted: it cannot be read.
     """
-    kind = kind_of(data)
+    kind = detect_kind(data)
     parts = Parts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
     long_rows: dict[str, int] = {}
     if parts is not None and kind is DocumentKind.XLSX:
-        cut = cut_sheets(data, parts)
+        cut = truncate_sheets(data, parts)
         _check(parts, cut.sheets)
-        data, places = cut.data, dict(sheet_parts(parts))
+        data, places = cut.data, dict(iter_sheet_parts(parts))
         long_rows = {name: cut.rows[place] for name, place in places.items() if place in cut.rows}
     workbook = _opened(data)
     sections: list[str] = []
     warnings: list[str] = []
     names = workbook.sheet_names[:_SHEETS]
-    charts = charts_of(parts) if parts is not None else {}
+    charts = read_charts(parts) if parts is not None else {}
     notes = comments_of(parts) if parts is not None else {}
     hidden = {sheet.name for sheet in workbook.sheets_metadata if "Visible" not in str(sheet.visible)}
     for number, name in enumerate(names, 1):
@@ -124,7 +124,7 @@ def _tables(rows: Sequence[Sequence[Any]], name: str, of_rows: int, warnings: li
     if width > MAX_COLUMNS:
         warnings.append(f"Sheet {name[:60]}: only the first {MAX_COLUMNS} of {width:,} columns are shown.")
     texts = [[_text(cell) for cell in row[:MAX_COLUMNS]] for row in rows[:shown]]
-    yield from map(block_text, regions(texts))
+    yield from map(format_region, split_regions(texts))
 
 
 def _text(cell: Any) -> str:
@@ -209,7 +209,7 @@ class SheetTruncation:
     """The sheets as they are read, by their parts."""
 
 
-def cut_sheets(data: bytes, parts: Parts) -> SheetTruncation:
+def truncate_sheets(data: bytes, parts: Parts) -> SheetTruncation:
     """A workbook of which each sheet has no more rows than are shown.
 
     Raises:
@@ -223,13 +223,13 @@ def cut_sheets(data: bytes, parts: Parts) -> SheetTruncation:
         if parts.size_of(name) <= _SMALL_BYTES:
             sheets[name] = parts.read(name)
             continue
-        sheets[name], count = _beginning(parts.chunks(name, MAX_COUNTED_BYTES))
+        sheets[name], count = _read_first_rows(parts.chunks(name, MAX_COUNTED_BYTES))
         if count > MAX_ROWS:
             rows[name] = count
-    return SheetTruncation(_written(parts, sheets) if rows else data, rows, sheets)
+    return SheetTruncation(_rewrite_workbook(parts, sheets) if rows else data, rows, sheets)
 
 
-def _beginning(chunks: Iterable[bytes]) -> tuple[bytes, int]:
+def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
     """The first rows of a sheet, and how many it has."""
     kept, count, seam, close = bytearray(), 0, b"", b""
     for chunk in chunks:
@@ -242,10 +242,10 @@ def _beginning(chunks: Iterable[bytes]) -> tuple[bytes, int]:
         else:
             count += (seam + chunk).count(close) - seam.count(close)
         seam = chunk[-_SEAM:]
-    return (_closed(kept, close), count) if count > MAX_ROWS else (bytes(kept), count)
+    return (_close_tags(kept, close), count) if count > MAX_ROWS else (bytes(kept), count)
 
 
-def _closed(xml: bytearray, close: bytes) -> bytes:
+def _close_tags(xml: bytearray, close: bytes) -> bytes:
     """A sheet's first rows with its ends set anew."""
     at = 0
     for _ in range(MAX_ROWS):
@@ -257,7 +257,7 @@ def _closed(xml: bytearray, close: bytes) -> bytes:
     return bytes(xml[:at]) + b"</" + prefix + b"sheetData></" + prefix + b"worksheet>"
 
 
-def _written(parts: Parts, sheets: dict[str, bytes]) -> bytes:
+def _rewrite_workbook(parts: Parts, sheets: dict[str, bytes]) -> bytes:
     """The workbook with other sheets, and without what is no text."""
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -275,15 +275,17 @@ _LONGEST = 2_000
 def comments_of(parts: Parts) -> dict[str, list[str]]:
     """The comments by the name of their sheet, as one list each."""
     found: dict[str, list[str]] = {}
-    for name, part in sheet_parts(parts):
-        lines = [said for place in related(parts, part, "comments") for said in _comments(parts, place)]
+    for name, part in iter_sheet_parts(parts):
+        lines = [
+            said for place in find_related_parts(parts, part, "comments") for said in _comments(parts, place)
+        ]
         if lines:
             found[name] = ["\n".join(["Comments:", "", *lines[:_MOST]])]
     return found
 
 
 def _comments(parts: Parts, part: str) -> list[str]:
-    root = parts.xml_if_there(part)
+    root = parts.xml_or_none(part)
     if root is None:
         return []
     authors = [text_of(author) for author in root.iter(_S + "author")]
@@ -293,12 +295,12 @@ def _comments(parts: Parts, part: str) -> list[str]:
         number = str(comment.get("authorId", ""))
         author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
         by = "" if author.startswith("tc=") else f" ({clean_line(author, 100)})" if author else ""
-        said = "" if text is None else clean_line(_bare(text_of(text)), _LONGEST)
+        said = "" if text is None else clean_line(_remove_compatibility_text(text_of(text)), _LONGEST)
         if said:
             lines.append(f"- {comment.get('ref', '')}{by}: {said}")
     return lines
 
 
-def _bare(text: str) -> str:
+def _remove_compatibility_text(text: str) -> str:
     """A comment of a thread without what Excel says to its older editions."""
     return text.partition("Comment:\n")[2] if text.startswith("[Threaded comment]") else text

@@ -13,7 +13,7 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.exc import PythonPptxError
 
 from scraper.errors import MalformedDocumentError
-from scraper.extract.documents.charts import chart_text
+from scraper.extract.documents.charts import format_chart
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.documents.tables import pipe_table
@@ -33,7 +33,7 @@ _BREAKS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImple
 """What damaged files make of code that trusts them."""
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The slides of a presentation.
 
     Raises:
@@ -113,7 +113,7 @@ def _blocks(shape: Any, parts: Parts) -> Iterator[str]:
         if any(any(row) for row in rows):
             yield pipe_table(rows)
     elif getattr(shape, "has_chart", False):
-        text = chart_text(parts, str(shape.chart.part.partname).lstrip("/"))
+        text = format_chart(parts, str(shape.chart.part.partname).lstrip("/"))
         if text:
             yield text
     elif shape.has_text_frame:

@@ -105,7 +105,7 @@ _CSV_TYPES = ("text/csv", "application/csv", "text/tab-separated-values")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
 
 
-def kind_of(data: bytes, *, media_type: str = "", name: str = "") -> DocumentKind:
+def detect_kind(data: bytes, *, media_type: str = "", name: str = "") -> DocumentKind:
     """The kind of a file."""
     head = data[:_HEAD]
     if not data.strip():
@@ -113,9 +113,9 @@ def kind_of(data: bytes, *, media_type: str = "", name: str = "") -> DocumentKin
     if _is_pdf(data):
         return DocumentKind.PDF
     if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
-        return _in_zip(data)
+        return _detect_zip_kind(data)
     if head.startswith(_OLE):
-        return _in_ole(data)
+        return _detect_ole_kind(data)
     if head.startswith(b"{\\rtf"):
         return DocumentKind.RTF
     return _picture_or_archive(data, head) or _text(data, head, media_type.partition(";")[0], name.lower())
@@ -127,7 +127,7 @@ def _is_pdf(data: bytes) -> bool:
     return at == 0 or (at > 0 and not _HTML.match(data[:at]) and not data.startswith((b"PK\x03\x04", _OLE)))
 
 
-def _in_zip(data: bytes) -> DocumentKind:
+def _detect_zip_kind(data: bytes) -> DocumentKind:
     """What a zip holds; its parts tell, and where they lie, the list of their types."""
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
@@ -143,7 +143,7 @@ def _in_zip(data: bytes) -> DocumentKind:
                     if mark in types:
                         return kind
     except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, OSError, RuntimeError, struct.error):
-        return _in_broken_zip(data)
+        return _detect_broken_zip_kind(data)
     for part, kind in _OFFICE_PARTS:
         if any(name.startswith(part) for name in names):
             return kind
@@ -158,7 +158,7 @@ def _start_of(archive: zipfile.ZipFile, name: str, limit: int = 200) -> bytes:
         return b""
 
 
-def _in_broken_zip(data: bytes) -> DocumentKind:
+def _detect_broken_zip_kind(data: bytes) -> DocumentKind:
     """A zip without its directory still names its parts."""
     for part, kind in _OFFICE_PARTS:
         if part.encode() in data:
@@ -166,7 +166,7 @@ def _in_broken_zip(data: bytes) -> DocumentKind:
     return DocumentKind.ARCHIVE
 
 
-def _in_ole(data: bytes) -> DocumentKind:
+def _detect_ole_kind(data: bytes) -> DocumentKind:
     """What a compound file of the old office holds: its directory names the streams in UTF-16."""
     for stream, kind in _OLE_STREAMS:
         if stream.encode("utf-16-le") + b"\0\0" in data:
@@ -189,7 +189,7 @@ def _is_plain(head: bytes) -> bool:
 
 
 def _text(data: bytes, head: bytes, media_type: str, name: str) -> DocumentKind:
-    wide = head.startswith(_UTF_MARKS[:2]) or _looks_wide(head)
+    wide = head.startswith(_UTF_MARKS[:2]) or _is_utf16(head)
     if not wide and len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 50:
         return DocumentKind.BINARY
     plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe").removeprefix(_UTF_MARKS[2]).lstrip()
@@ -208,7 +208,7 @@ def _text(data: bytes, head: bytes, media_type: str, name: str) -> DocumentKind:
     return DocumentKind.EMAIL if _EMAIL.match(plain) else DocumentKind.TEXT
 
 
-def _looks_wide(head: bytes) -> bool:
+def _is_utf16(head: bytes) -> bool:
     """UTF-16 without its mark: every other byte is zero."""
     zeros = head.count(0)
     return zeros > len(head) // 3 and (head[::2].count(0) > zeros * 0.9 or head[1::2].count(0) > zeros * 0.9)

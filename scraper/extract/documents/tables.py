@@ -15,7 +15,7 @@ def pipe_table(rows: Sequence[Sequence[str]], *, headed: bool = True) -> str:
     return "\n".join([*head, "|" + " --- |" * width, *lines])
 
 
-def trimmed(rows: Iterable[Sequence[str]]) -> list[list[str]]:
+def trim_rows(rows: Iterable[Sequence[str]]) -> list[list[str]]:
     """Rows without the empty ones at either end and the empty columns at either side."""
     kept = [list(row) for row in rows]
     while kept and not any(kept[-1]):
@@ -49,9 +49,9 @@ def _first(row: Sequence[str]) -> int:
 _DEPTH = 12
 
 
-def regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[list[list[str]]]:
+def split_regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[list[list[str]]]:
     """The blocks of cells that empty rows and columns set apart, from top to bottom, then left to right."""
-    block = trimmed(rows)
+    block = trim_rows(rows)
     if not block:
         return
     width = max(len(row) for row in block)
@@ -64,10 +64,10 @@ def regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[list[list
         yield block
         return
     for piece in pieces:
-        yield from regions(piece, depth + 1)
+        yield from split_regions(piece, depth + 1)
 
 
-def block_text(block: Sequence[Sequence[str]]) -> str:
+def format_region(block: Sequence[Sequence[str]]) -> str:
     """A block as a table; a single cell is a line of text."""
     filled = [text for row in block for text in row if text]
     return filled[0] if len(block) == 1 and len(filled) == 1 else pipe_table(block)

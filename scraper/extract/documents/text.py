@@ -25,18 +25,18 @@ _CODE_SHARE = 0.4
 _SAMPLE_LINES = 200
 
 
-def read_text(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
     """A plain text; what is laid out by its lines as code is fenced."""
-    text, warnings = letters(data, asked)
+    text, warnings = decode_text(data, request)
     body = text.strip("\n").rstrip()
     if not body.strip():
         raise NoContentError("The file holds no text.", next_step="There is nothing to read in it.")
     return ParsedDocument("text", fence(body, "") if _is_code(body) else body, warnings=warnings)
 
 
-def read_markdown(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read_markdown(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Markdown, as it stands."""
-    text, warnings = letters(data, asked)
+    text, warnings = decode_text(data, request)
     front = _FRONT_MATTER.match(text)
     titled = _FRONT_TITLE.search(front[1]) if front else None
     headings = markdown_structure.find_headings(text)
@@ -49,9 +49,9 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if quoted else text
 
 
-def read_xml(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read_xml(data: bytes, request: ParseRequest) -> ParsedDocument:
     """XML of no special kind."""
-    text, warnings = letters(data, asked)
+    text, warnings = decode_text(data, request)
     return ParsedDocument("xml", fence(text.strip(), "xml"), warnings=warnings)
 
 
@@ -60,9 +60,9 @@ def _is_code(text: str) -> bool:
     return len(lines) > 3 and sum(bool(_CODE_LINE.match(line)) for line in lines) > _CODE_SHARE * len(lines)
 
 
-def letters(data: bytes, asked: ParseRequest) -> tuple[str, tuple[str, ...]]:
+def decode_text(data: bytes, request: ParseRequest) -> tuple[str, tuple[str, ...]]:
     """The text without invisible characters, and a warning where it was cut off."""
-    text = decode(data[: 4 * MAX_CHARACTERS], asked.media_type)
+    text = decode(data[: 4 * MAX_CHARACTERS], request.media_type)
     text, _ = clean(text.removeprefix("\ufeff"))
     if len(text) > MAX_CHARACTERS or len(data) > 4 * MAX_CHARACTERS:
         return text[:MAX_CHARACTERS], (CUT_OFF,)
@@ -72,15 +72,15 @@ def letters(data: bytes, asked: ParseRequest) -> tuple[str, tuple[str, ...]]:
 _MAX_OUTPUT = 4_000
 
 
-def read_json(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read_json(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The JSON, indented where it is short and sound."""
-    text, warnings = letters(data, asked)
+    text, warnings = decode_text(data, request)
     return ParsedDocument("json", fence(format_json(text), "json"), warnings=warnings)
 
 
-def read_notebook(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read_notebook(data: bytes, request: ParseRequest) -> ParsedDocument:
     """A Jupyter notebook as text and code."""
-    text, warnings = letters(data, asked)
+    text, warnings = decode_text(data, request)
     try:
         notebook = json.loads(text)
         cells, language = notebook["cells"], _language(notebook)
@@ -121,12 +121,12 @@ _DELIMITERS = ",;\t|^~\x1f"
 """In the order of their likelihood; the last ones part nothing but cells."""
 
 
-def read_csv(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The rows as a table, the first one as its head."""
-    text, warnings = letters(data, asked)
+    text, warnings = decode_text(data, request)
     if not text.strip():
         raise NoContentError("The file holds no text.", next_step="There is nothing to read_csv in it.")
-    text = _without_hint(text)
+    text = _remove_separator_line(text)
     delimiter = _delimiter(text)
     rows = list(_rows(text, delimiter))
     notes = list(warnings)
@@ -142,7 +142,7 @@ def read_csv(data: bytes, asked: ParseRequest) -> ParsedDocument:
     )
 
 
-def _without_hint(text: str) -> str:
+def _remove_separator_line(text: str) -> str:
     """Excel's own first line, `sep=;`, is no row."""
     return text.split("\n", 1)[1] if text[:4].lower() == "sep=" and "\n" in text[:10] else text
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from lxml import etree
 
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
-from scraper.extract.documents.docx.xml_names import W, flag, transitional, value_of
+from scraper.extract.documents.docx.xml_names import W, convert_to_transitional, get_child_value, is_enabled
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.office import markdown_of
+from scraper.extract.documents.office import html_to_markdown
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts, check_entities
 from scraper.extract.dom.xpath import Element
 
@@ -34,18 +34,18 @@ _LEFT_OUT = frozenset(
 _BREAKS = {W + "tab": " ", W + "br": "<br>", W + "cr": "<br>", W + "noBreakHyphen": "-"}
 
 
-def warm_up(asked: ParseRequest | None = None) -> None:
+def warm_up(request: ParseRequest | None = None) -> None:
     """Load what the writer of Markdown loads late."""
-    markdown_of("<p>a</p><table><tr><th>a</th><th>b</th></tr></table>", "")
+    html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table>", "")
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The paragraphs, headings, lists and tables of the main part; without notes, formulas and numbers.
 
     Raises:
         Malformed, TooLarge: there is no such part, or none that can be read.
     """
-    xml = transitional(_main(data))
+    xml = convert_to_transitional(_main(data))
     check_entities(xml, _MAIN)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True,
@@ -58,7 +58,7 @@ def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     body = None if root is None else root.find(W + "body")
     if body is None:
         raise MalformedDocumentError("The Word file is damaged: its text cannot be made out.")
-    return ParsedDocument("docx", markdown_of("".join(_bounded(_blocks(body, 0))), asked.url))
+    return ParsedDocument("docx", html_to_markdown("".join(_bounded(_blocks(body, 0))), request.url))
 
 
 def _main(data: bytes) -> bytes:
@@ -66,10 +66,10 @@ def _main(data: bytes) -> bytes:
     try:
         return Parts(data).read(_MAIN)
     except MalformedDocumentError:
-        return _salvaged(data)
+        return _recover_main_part(data)
 
 
-def _salvaged(data: bytes) -> bytes:
+def _recover_main_part(data: bytes) -> bytes:
     """What can be inflated of the main part of a zip that was cut off or damaged."""
     at = data.find(_MAIN.encode()) - _LOCAL_HEADER.size
     if at < 0 or data[at : at + 4] != b"PK\x03\x04":
@@ -80,10 +80,10 @@ def _salvaged(data: bytes) -> bytes:
         return data[start : start + packed]
     if method != _DEFLATED:
         raise MalformedDocumentError("The Word file is damaged, and packed in a way that is not read.")
-    return _inflated(data[start:])
+    return _decompress(data[start:])
 
 
-def _inflated(packed: bytes) -> bytes:
+def _decompress(packed: bytes) -> bytes:
     """As much as inflates: what follows damage is lost, what stands before it is not."""
     inflating, pieces, size = zlib.decompressobj(wbits=-zlib.MAX_WBITS), [], 0
     for at in range(0, len(packed), 1 << 16):
@@ -137,7 +137,10 @@ def _block(element: Element, depth: int) -> Iterator[str]:
 
 def _paragraph(element: Element) -> str:
     properties = element.find(W + "pPr")
-    style, outline = value_of(properties, "pStyle") or "", value_of(properties, "outlineLvl") or ""
+    style, outline = (
+        get_child_value(properties, "pStyle") or "",
+        get_child_value(properties, "outlineLvl") or "",
+    )
     text = "".join(_text(element, 0)).strip()
     if not text:
         return ""
@@ -154,9 +157,13 @@ def _item(element: Element) -> str | None:
     """A paragraph of a list as an item; None for all others."""
     properties = element.find(W + "pPr") if element.tag == W + "p" else None
     numbered = None if properties is None else properties.find(W + "numPr")
-    if numbered is None or value_of(numbered, "numId") == "0" or value_of(properties, "outlineLvl"):
+    if (
+        numbered is None
+        or get_child_value(numbered, "numId") == "0"
+        or get_child_value(properties, "outlineLvl")
+    ):
         return None
-    if _HEADING.search(value_of(properties, "pStyle") or ""):
+    if _HEADING.search(get_child_value(properties, "pStyle") or ""):
         return None
     text = "".join(_text(element, 0)).strip()
     return f"<li>{text}</li>" if text else None
@@ -181,5 +188,5 @@ def _text(element: Element, depth: int) -> Iterator[str]:
             yield _BREAKS[str(child.tag)]
         elif child.tag == W + "p":
             yield " " + "".join(_text(child, depth + 1))
-        elif not (child.tag == W + "r" and flag(child.find(W + "rPr"), "vanish")):
+        elif not (child.tag == W + "r" and is_enabled(child.find(W + "rPr"), "vanish")):
             yield from _text(child, depth + 1)

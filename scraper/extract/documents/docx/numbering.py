@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scraper.extract.documents.docx.xml_names import W, value_of
-from scraper.extract.documents.office import numeral
+from scraper.extract.documents.docx.xml_names import W, get_child_value
+from scraper.extract.documents.office import format_numeral
 from scraper.extract.dom.xpath import Element
 
 _LEVELS = 9
@@ -63,7 +63,7 @@ class Numbering:
         }
         levels, abstract, overridden = {}, {}, {}
         for one in root.iter(W + "num"):
-            list_id, pattern = str(one.get(W + "numId")), value_of(one, "abstractNumId") or ""
+            list_id, pattern = str(one.get(W + "numId")), get_child_value(one, "abstractNumId") or ""
             own = dict(patterns.get(pattern, {}))
             starts: dict[int, int] = {}
             for override in one.iter(W + "lvlOverride"):
@@ -71,7 +71,7 @@ class Numbering:
                 level = override.find(W + "lvl")
                 if level is not None:
                     own[at] = _level(level)
-                start = value_of(override, "startOverride")
+                start = get_child_value(override, "startOverride")
                 if start is not None:
                     starts[at] = _integer(start, 1)
             levels[list_id], abstract[list_id], overridden[list_id] = own, pattern, starts
@@ -114,11 +114,11 @@ class Numbering:
             if mark in text:
                 known = levels.get(other, _Level())
                 count = counts.get(other, known.start)
-                text = text.replace(mark, numeral(count, "decimal" if level.legal else known.style))
+                text = text.replace(mark, format_numeral(count, "decimal" if level.legal else known.style))
         return text.strip()
 
 
-def place_of_style(style: str | None, styles: Mapping[str, Element]) -> NumberingLevel | None:
+def find_style_numbering(style: str | None, styles: Mapping[str, Element]) -> NumberingLevel | None:
     """The list that a style puts its paragraphs in, by itself or by the style it is based on."""
     level: int | None = None
     for _ in range(_LEVELS):
@@ -128,21 +128,21 @@ def place_of_style(style: str | None, styles: Mapping[str, Element]) -> Numberin
         properties = element.find(W + "pPr")
         numbered = None if properties is None else properties.find(W + "numPr")
         if numbered is not None:
-            found = value_of(numbered, "ilvl")
+            found = get_child_value(numbered, "ilvl")
             level = _integer(found, 0) if level is None and found is not None else level
-            list_id = value_of(numbered, "numId")
+            list_id = get_child_value(numbered, "numId")
             if list_id is not None:
                 return None if list_id == "0" else NumberingLevel(list_id, level or 0)
-        style = value_of(element, "basedOn")
+        style = get_child_value(element, "basedOn")
     return None
 
 
 def _level(element: Element) -> _Level:
-    restart = value_of(element, "lvlRestart")
+    restart = get_child_value(element, "lvlRestart")
     return _Level(
-        value_of(element, "numFmt") or "decimal",
-        value_of(element, "lvlText") or "",
-        _integer(value_of(element, "start"), 1),
+        get_child_value(element, "numFmt") or "decimal",
+        get_child_value(element, "lvlText") or "",
+        _integer(get_child_value(element, "start"), 1),
         None if restart is None else _integer(restart, 0),
         element.find(W + "isLgl") is not None,
     )
@@ -161,7 +161,7 @@ def _integer(text: str | None, otherwise: int) -> int:
         return otherwise
 
 
-def as_bullets(root: Element) -> None:
+def convert_to_bullets(root: Element) -> None:
     """Make bullets of all levels whose labels are written into the text, so that they do not count twice."""
     for element in root.iter(W + "lvl"):
         if not _level(element).is_plain:

@@ -57,7 +57,7 @@ _BRACKETS = {"{": r"\{", "}": r"\}", "‖": r"\|", "⌈": r"\lceil", "⌉": r"\r
              "〈": r"\langle", "〉": r"\rangle", "⟨": r"\langle", "⟩": r"\rangle", "": "."}  # fmt: skip
 
 
-def latex(formula: Element) -> str:
+def convert_to_latex(formula: Element) -> str:
     """One formula, without the signs around it."""
     return " ".join(_inside(formula, 0).split())[:_LONGEST]
 

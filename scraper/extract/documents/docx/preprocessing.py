@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from scraper.extract.documents.docx.numbering import Numbering, NumberingLevel, place_of_style
-from scraper.extract.documents.docx.omml import latex
-from scraper.extract.documents.docx.xml_names import M, W, flag, text_element, value_of, w
+from scraper.extract.documents.docx.numbering import Numbering, NumberingLevel, find_style_numbering
+from scraper.extract.documents.docx.omml import convert_to_latex
+from scraper.extract.documents.docx.xml_names import M, W, get_child_value, is_enabled, text_element, w
 from scraper.extract.documents.office import ITEM
 from scraper.extract.dom.xpath import Element
 
@@ -25,7 +25,7 @@ _HEADING_CHARS = 250
 """A longer paragraph is text, whatever level it was given to have it in a table of contents."""
 
 
-def rewrite(body: Element, styles: Mapping[str, Element], numbering: Numbering) -> list[str]:
+def write_computed_text(body: Element, styles: Mapping[str, Element], numbering: Numbering) -> list[str]:
     """Change a body in place; the formulas that its text then names by their numbers."""
     _hoist_boxes(body)
     _write_ticks(body)
@@ -35,9 +35,9 @@ def rewrite(body: Element, styles: Mapping[str, Element], numbering: Numbering) 
     return formulas
 
 
-def own_level(paragraph: Element) -> int | None:
+def get_outline_level(paragraph: Element) -> int | None:
     """The level of the outline, from 1, that a paragraph names itself; None for all others."""
-    level = _LEVELS.get(value_of(paragraph.find(W + "pPr"), "outlineLvl") or "")
+    level = _LEVELS.get(get_child_value(paragraph.find(W + "pPr"), "outlineLvl") or "")
     if level is None or sum(len(text.text or "") for text in paragraph.iter(W + "t")) > _HEADING_CHARS:
         return None
     return level
@@ -93,7 +93,9 @@ def _write_ticks(body: Element) -> None:
             _replace(symbol, text_element(mark))
             mark = ""
     for field in list(body.iter(W + "checkBox")):
-        ticked = flag(field, "checked") or (field.find(W + "checked") is None and flag(field, "default"))
+        ticked = is_enabled(field, "checked") or (
+            field.find(W + "checked") is None and is_enabled(field, "default")
+        )
         run = next((up for up in field.iterancestors() if up.tag == W + "r"), None)
         if run is not None and (parent := run.getparent()) is not None:
             parent.insert(parent.index(run), w("r", text_element("- [x] " if ticked else "- [ ] ")))
@@ -107,7 +109,7 @@ def _take_formulas(body: Element) -> list[str]:
             continue
         alone = parent.tag == M + "oMathPara" and next(formula.iterancestors(W + "tc"), None) is None
         signs = "$$" if alone else "$"
-        text = latex(formula)
+        text = convert_to_latex(formula)
         formulas.append(f"{signs}{text}{signs}" if text else "")
         _replace(formula, w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1")))
     for group in list(body.iter(M + "oMathPara")):
@@ -124,7 +126,7 @@ def _take_formulas(body: Element) -> list[str]:
 def _drop_hidden(body: Element) -> None:
     """Letters that Word does not show."""
     for run in list(body.iter(W + "r")):
-        if flag(run.find(W + "rPr"), "vanish") and (parent := run.getparent()) is not None:
+        if is_enabled(run.find(W + "rPr"), "vanish") and (parent := run.getparent()) is not None:
             parent.remove(run)
 
 
@@ -132,12 +134,12 @@ def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numb
     """The numbers of headings before their text; those of lists are counted by the lists themselves."""
     for paragraph in body.iter(W + "p"):
         properties = paragraph.find(W + "pPr")
-        style = value_of(properties, "pStyle")
+        style = get_child_value(properties, "pStyle")
         place = _place(properties, style, styles)
         if place is None:
             continue
         label = numbering.next_label(place)
-        if own_level(paragraph) or _is_heading(style, styles):
+        if get_outline_level(paragraph) or _is_heading(style, styles):
             _unlist(paragraph)
             label = f"{label.rstrip('.')} " if label else ""
         elif numbering.is_plain_count(place):
@@ -152,11 +154,11 @@ def _place(
     properties: Element | None, style: str | None, styles: Mapping[str, Element]
 ) -> NumberingLevel | None:
     own = None if properties is None else properties.find(W + "numPr")
-    list_id = value_of(own, "numId")
+    list_id = get_child_value(own, "numId")
     if list_id is not None:
-        level = value_of(own, "ilvl") or "0"
+        level = get_child_value(own, "ilvl") or "0"
         return None if list_id == "0" else NumberingLevel(list_id, int(level) if level.isdigit() else 0)
-    return place_of_style(style, styles)
+    return find_style_numbering(style, styles)
 
 
 def _is_heading(style: str | None, styles: Mapping[str, Element]) -> bool:
@@ -164,11 +166,11 @@ def _is_heading(style: str | None, styles: Mapping[str, Element]) -> bool:
         element = styles.get(style or "")
         if element is None:
             return False
-        if _HEADING.match(value_of(element, "name") or ""):
+        if _HEADING.match(get_child_value(element, "name") or ""):
             return True
-        if value_of(element.find(W + "pPr"), "outlineLvl") in _LEVELS:
+        if get_child_value(element.find(W + "pPr"), "outlineLvl") in _LEVELS:
             return True
-        style = value_of(element, "basedOn")
+        style = get_child_value(element, "basedOn")
     return False
 
 

@@ -14,19 +14,25 @@ import mammoth
 from lxml import etree
 
 from scraper.errors import MalformedDocumentError
-from scraper.extract.documents.docx.numbering import Numbering, as_bullets
-from scraper.extract.documents.docx.preprocessing import FORMULA, own_level, rewrite
-from scraper.extract.documents.docx.xml_names import W, text_element, transitional, value_of, w
+from scraper.extract.documents.docx.numbering import Numbering, convert_to_bullets
+from scraper.extract.documents.docx.preprocessing import FORMULA, get_outline_level, write_computed_text
+from scraper.extract.documents.docx.xml_names import (
+    W,
+    convert_to_transitional,
+    get_child_value,
+    text_element,
+    w,
+)
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.office import ReviewComment, ReviewComments, markdown_of
-from scraper.extract.documents.safe_zip import Parts, parsed_xml
+from scraper.extract.documents.office import ReviewComment, ReviewComments, html_to_markdown
+from scraper.extract.documents.safe_zip import Parts, parse_xml
 from scraper.extract.dom.xpath import Element
 
 _WORD_2010 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _WORD_2012 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 
 
-def comments_in(parts: Parts, root: Element | None) -> dict[str, ReviewComment]:
+def read_comments(parts: Parts, root: Element | None) -> dict[str, ReviewComment]:
     """The comments of a file by their numbers, from the part that lists them."""
     found: dict[str, ReviewComment] = {}
     if root is None:
@@ -57,7 +63,7 @@ def mark_comments(body: Element, comments: Mapping[str, ReviewComment]) -> Revie
 
 def _resolved(parts: Parts) -> frozenset[str]:
     """The paragraphs of comments that are marked as done."""
-    root = parts.xml_if_there("word/commentsExtended.xml")
+    root = parts.xml_or_none("word/commentsExtended.xml")
     return frozenset(
         str(one.get(_WORD_2012 + "paraId"))
         for one in (root.iter(_WORD_2012 + "commentEx") if root is not None else ())
@@ -92,43 +98,43 @@ _SMALLEST_RELS = (
 )
 
 
-def warm_up(asked: ParseRequest | None = None) -> None:
+def warm_up(request: ParseRequest | None = None) -> None:
     """Load what mammoth loads late."""
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("_rels/.rels", _SMALLEST_RELS)
             archive.writestr("word/document.xml", _SMALLEST_BODY)
-        read(file.getvalue(), asked or ParseRequest())
+        read(file.getvalue(), request or ParseRequest())
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The text of a Word file.
 
     Raises:
         Malformed, TooLarge, Encrypted: it cannot be read.
     """
     parts = Parts(data)
-    main = main_part(parts)
-    document = parsed_xml(transitional(parts.read(main)), main)
+    main = find_main_part(parts)
+    document = parse_xml(convert_to_transitional(parts.read(main)), main)
     styles = _styles(parts)
     lists = _own_part(parts, _LISTS)
-    comments = mark_comments(document, comments_in(parts, _own_part(parts, _COMMENTS)))
-    formulas = rewrite(document, styles, Numbering.of(lists))
+    comments = mark_comments(document, read_comments(parts, _own_part(parts, _COMMENTS)))
+    formulas = write_computed_text(document, styles, Numbering.of(lists))
     _write_code(document)
     _write_levels(document, styles)
-    changed = {main: _written(document), _STYLES: _written(_slim(styles))}
+    changed = {main: _rewrite_workbook(document), _STYLES: _rewrite_workbook(_reduce_styles(styles))}
     if lists is not None:
-        as_bullets(lists)
-        changed[_LISTS] = _written(lists)
-    text = markdown_of(_html(parts, changed, _style_map(styles, document)), asked.url)
-    title, author = core_facts(parts)
+        convert_to_bullets(lists)
+        changed[_LISTS] = _rewrite_workbook(lists)
+    text = html_to_markdown(_html(parts, changed, _style_map(styles, document)), request.url)
+    title, author = read_core_properties(parts)
     text = comments.written(FORMULA.sub(lambda match: formulas[int(match[1])], text))
     return ParsedDocument("docx", text, title=title, author=author)
 
 
-def main_part(parts: Parts) -> str:
+def find_main_part(parts: Parts) -> str:
     """Where the text lies."""
-    relations = parts.xml_if_there("_rels/.rels")
+    relations = parts.xml_or_none("_rels/.rels")
     for relation in relations if relations is not None else ():
         if str(relation.get("Type", "")).endswith("/officeDocument"):
             target = parts.resolve("", str(relation.get("Target", "")))
@@ -139,9 +145,9 @@ def main_part(parts: Parts) -> str:
     return "word/document.xml"
 
 
-def core_facts(parts: Parts) -> tuple[str | None, str | None]:
+def read_core_properties(parts: Parts) -> tuple[str | None, str | None]:
     """Title and author, as an office file notes them."""
-    core = parts.xml_if_there("docProps/core.xml")
+    core = parts.xml_or_none("docProps/core.xml")
     if core is None:
         return None, None
     title, author = core.find(_DUBLIN + "title"), core.find(_DUBLIN + "creator")
@@ -152,7 +158,7 @@ def _own_part(parts: Parts, name: str) -> Element | None:
     if name not in parts:
         return None
     try:
-        return parsed_xml(transitional(parts.read(name)), name)
+        return parse_xml(convert_to_transitional(parts.read(name)), name)
     except MalformedDocumentError:
         return None
 
@@ -163,7 +169,7 @@ def _styles(parts: Parts) -> dict[str, Element]:
     return {str(style.get(W + "styleId")): style for style in found}
 
 
-def _slim(styles: Mapping[str, Element]) -> Element:
+def _reduce_styles(styles: Mapping[str, Element]) -> Element:
     """The styles' names and lists alone: mammoth takes ten times as long over all that they say of looks."""
     root = w("styles")
     for style in styles.values():
@@ -180,7 +186,7 @@ def _slim(styles: Mapping[str, Element]) -> Element:
     return root
 
 
-def _written(root: Element) -> bytes:
+def _rewrite_workbook(root: Element) -> bytes:
     return etree.tostring(root, encoding="utf-8", xml_declaration=True)
 
 
@@ -191,7 +197,7 @@ def _html(parts: Parts, changed: Mapping[str, bytes], style_map: str) -> str:
                 if name in changed:
                     archive.writestr(name, changed[name])
                 elif _PARTS.fullmatch(name) and (part := _own_part(parts, name)) is not None:
-                    archive.writestr(name, _written(part))
+                    archive.writestr(name, _rewrite_workbook(part))
         file.seek(0)
         try:
             result: Any = mammoth.convert_to_html(
@@ -218,8 +224,12 @@ def _no_image(image: Any) -> list[Any]:
 
 def _style_map(styles: Mapping[str, Element], root: Element) -> str:
     """Headings by their style; one lower where the document has a title of its own."""
-    used = {value_of(properties, "pStyle") for properties in root.iter(W + "pPr")}
-    names = {value_of(styles[style], "name") or "" for style in used if style is not None and style in styles}
+    used = {get_child_value(properties, "pStyle") for properties in root.iter(W + "pPr")}
+    names = {
+        get_child_value(styles[style], "name") or ""
+        for style in used
+        if style is not None and style in styles
+    }
     lower = int(any(name.lower() == "title" for name in names))
     lines = ["p[style-name='Title'] => h1:fresh", "p[style-name='title'] => h1:fresh"]
     for level in range(1, 10):
@@ -228,24 +238,24 @@ def _style_map(styles: Mapping[str, Element], root: Element) -> str:
         lines.append(f"p.{_OUTLINED}{level} => {tag}")
     lines += [f"p[style-name='{name}'] => pre:separator('\\n')" for name in _CODE_STYLES]
     lines.append(f"p.{_FOUND_CODE} => pre:separator('\\n')")
-    lines += [_derived(style, styles, lower) for style in sorted(filter(None, used))]
+    lines += [_map_style(style, styles, lower) for style in sorted(filter(None, used))]
     return "\n".join(filter(None, lines))
 
 
-def _derived(style: str, styles: Mapping[str, Element], lower: int) -> str:
+def _map_style(style: str, styles: Mapping[str, Element], lower: int) -> str:
     """A heading by its outline level or by the style that it is based on."""
     at: str | None = style
     for _ in range(10):
         element = styles.get(at or "")
         if element is None or not re.fullmatch(r"[\w-]+", style):
             return ""
-        named = re.fullmatch(r"heading ([1-9])", value_of(element, "name") or "", re.IGNORECASE)
+        named = re.fullmatch(r"heading ([1-9])", get_child_value(element, "name") or "", re.IGNORECASE)
         properties = element.find(W + "pPr")
-        outline = value_of(properties, "outlineLvl")
+        outline = get_child_value(properties, "outlineLvl")
         level = int(named[1]) if named else int(outline) + 1 if outline in set("012345678") else None
         if level is not None:
             return f"p.{style} => h{min(level + lower, _LEVELS)}:fresh"
-        at = value_of(element, "basedOn")
+        at = get_child_value(element, "basedOn")
     return ""
 
 
@@ -263,9 +273,9 @@ def _write_code(document: Element) -> None:
 def _write_levels(document: Element, styles: Mapping[str, Element]) -> None:
     """Paragraphs that name their own level of the outline get a style for it, which counts before theirs."""
     for paragraph in document.iter(W + "p"):
-        level = own_level(paragraph)
-        style = value_of(paragraph.find(W + "pPr"), "pStyle") or ""
-        name = value_of(styles.get(style), "name") or ""
+        level = get_outline_level(paragraph)
+        style = get_child_value(paragraph.find(W + "pPr"), "pStyle") or ""
+        name = get_child_value(styles.get(style), "name") or ""
         if level is not None and style != _FOUND_CODE and name.lower() != "title":
             _set_style(paragraph, f"{_OUTLINED}{level}")
 

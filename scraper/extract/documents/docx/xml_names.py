@@ -20,7 +20,7 @@ _STRICT = (
 )  # fmt: skip
 
 
-def transitional(xml: bytes) -> bytes:
+def convert_to_transitional(xml: bytes) -> bytes:
     """A part with the namespaces of the usual edition."""
     if b"purl.oclc.org" in xml:
         for strict, usual in _STRICT:
@@ -42,13 +42,13 @@ def text_element(text: str) -> Element:
     return element
 
 
-def value_of(parent: Element | None, name: str, attribute: str = "val") -> str | None:
+def get_child_value(parent: Element | None, name: str, attribute: str = "val") -> str | None:
     """The value of a child element such as `<w:pStyle w:val="..."/>`."""
     child = None if parent is None else parent.find(W + name)
     return None if child is None else child.get(W + attribute)
 
 
-def flag(parent: Element | None, name: str) -> bool:
+def is_enabled(parent: Element | None, name: str) -> bool:
     """Whether a switch such as `<w:vanish/>` is on."""
     child = None if parent is None else parent.find(W + name)
     return child is not None and child.get(W + "val") not in ("0", "false", "off")

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from scraper.extract.documents.odf.cells import EmbeddedObjects, grid_of, table_html
+from scraper.extract.documents.odf.cells import EmbeddedObjects, read_grid, write_table
 from scraper.extract.documents.odf.inline import Inline
 from scraper.extract.documents.odf.styles import (
     DRAW,
@@ -17,8 +17,8 @@ from scraper.extract.documents.odf.styles import (
     Counter,
     OdfStyles,
     OdfTextFormat,
-    number,
-    said,
+    get_attribute,
+    get_int_attribute,
 )
 from scraper.extract.dom.xpath import Element, text_of
 
@@ -60,7 +60,7 @@ class OdfBlockWriter:
     def document(self, body: Element) -> str:
         """A whole text."""
         join_lists(body)
-        used = {said(element, TEXT + "style-name") for element in body.iter(TEXT + "p", TEXT + "h")}
+        used = {get_attribute(element, TEXT + "style-name") for element in body.iter(TEXT + "p", TEXT + "h")}
         self._lower = int(any(self._styles.look(name, "paragraph").title for name in used))
         return self.html(body, 0)
 
@@ -94,17 +94,17 @@ class OdfBlockWriter:
         elif tag == TEXT + "list":
             yield self._list(element, "", 1, depth)
         elif tag == TABLE + "table":
-            yield table_html(grid_of(element, lambda cell: self.html(cell, depth + 1)).rows)
+            yield write_table(read_grid(element, lambda cell: self.html(cell, depth + 1)).rows)
         elif tag in _INDEXES:
             yield self._index(element)
         elif tag == DRAW + "frame":
             formula = self._objects.formula(element)
             yield f"<p>{formula}</p>" if formula else self._frame(element, depth)
-        elif said(element, TEXT + "display") != "none":
+        elif get_attribute(element, TEXT + "display") != "none":
             yield self.html(element, depth + 1)
 
     def _look(self, element: Element) -> OdfTextFormat:
-        return self._styles.look(said(element, TEXT + "style-name"), "paragraph")
+        return self._styles.look(get_attribute(element, TEXT + "style-name"), "paragraph")
 
     def _code_line(self, element: Element) -> str | None:
         """A paragraph that is a line of code, as its letters; None for all others."""
@@ -117,9 +117,9 @@ class OdfBlockWriter:
         return letters if look.code or _CODE_MARKS.search(letters) else None
 
     def _heading(self, element: Element, label: str = "") -> str:
-        level = number(element, TEXT + "outline-level", self._look(element).heading or 1)
-        if said(element, TEXT + "is-list-header") != "true":
-            start = number(element, TEXT + "start-value", -1)
+        level = get_int_attribute(element, TEXT + "outline-level", self._look(element).heading or 1)
+        if get_attribute(element, TEXT + "is-list-header") != "true":
+            start = get_int_attribute(element, TEXT + "start-value", -1)
             self._headings.count(level, None if start < 0 else start)
             label = label or self._headings.label(level)
         return self._headed(element, level, label)
@@ -162,7 +162,7 @@ class OdfBlockWriter:
     # Lists
 
     def _list(self, element: Element, style: str, at: int, depth: int) -> str:
-        style = said(element, TEXT + "style-name") or style
+        style = get_attribute(element, TEXT + "style-name") or style
         counter = self._counter(element, style, at)
         plain = counter.level(at).is_plain
         parts: list[str] = []
@@ -172,7 +172,7 @@ class OdfBlockWriter:
                 continue
             heading = next((child for child in item if child.tag == TEXT + "h"), None)
             if heading is not None:
-                parts += [_listed(items, plain), *self._headings_of(item, counter, at)]
+                parts += [_write_items(items, plain), *self._headings_of(item, counter, at)]
                 items = []
                 continue
             if is_level_alone(item):
@@ -183,13 +183,13 @@ class OdfBlockWriter:
                     parts.append(inner)
                 continue
             items.append(self._item(item, counter, style, at, depth))
-        return "".join([*parts, _listed(items, plain)])
+        return "".join([*parts, _write_items(items, plain)])
 
     def _counter(self, element: Element, style: str, at: int) -> Counter:
         """The counter of a list: a list may go on where another one stopped."""
         counter = self._lists.setdefault(style, Counter(self._styles.levels(style)))
-        continued = said(element, TEXT + "continue-list")
-        if at == 1 and not continued and said(element, TEXT + "continue-numbering") != "true":
+        continued = get_attribute(element, TEXT + "continue-list")
+        if at == 1 and not continued and get_attribute(element, TEXT + "continue-numbering") != "true":
             counter.begin(1)
         return counter
 
@@ -206,7 +206,7 @@ class OdfBlockWriter:
         level = counter.level(at)
         label, value = "", ""
         if item.tag == TEXT + "list-item":
-            start = number(item, TEXT + "start-value", -1)
+            start = get_int_attribute(item, TEXT + "start-value", -1)
             count = counter.count(at, None if start < 0 else start)
             value = f' value="{count}"' if level.is_plain else ""
             label = "" if level.is_plain else counter.label(at)
@@ -221,7 +221,7 @@ class OdfBlockWriter:
         return f"<li{value}>{body}</li>" if body else ""
 
 
-def _listed(items: list[str], plain: bool) -> str:
+def _write_items(items: list[str], plain: bool) -> str:
     """The items of a list; what carries no number in a counted one hangs on the item before it."""
     before: list[str] = []
     joined: list[str] = []
@@ -267,9 +267,9 @@ def join_lists(root: Element) -> None:
             continue
         first = _items(later)[:1]
         begins_deeper = bool(first) and is_level_alone(first[0])
-        goes_on = joined is earlier and said(earlier, _STYLE) == said(later, _STYLE)
+        goes_on = joined is earlier and get_attribute(earlier, _STYLE) == get_attribute(later, _STYLE)
         if _items(earlier) and (begins_deeper or goes_on):
-            _move(later, earlier, said(later, _STYLE), 0)
+            _move(later, earlier, get_attribute(later, _STYLE), 0)
             joined = earlier
 
 
@@ -279,7 +279,7 @@ def _move(source: Element, target: Element, style: str, depth: int) -> None:
         last = _items(target)[-1:]
         inner_lists = [child for child in item if child.tag == _LIST_TAG]
         for inner in inner_lists:
-            if not said(inner, _STYLE):
+            if not get_attribute(inner, _STYLE):
                 inner.set(_STYLE, style)
         if not last or not is_level_alone(item) or depth > _MAX_LIST_DEPTH:
             target.append(item)
@@ -287,7 +287,7 @@ def _move(source: Element, target: Element, style: str, depth: int) -> None:
         for inner in inner_lists:
             below = last[0][-1] if len(last[0]) and last[0][-1].tag == _LIST_TAG else None
             if below is not None and _items(below):
-                _move(inner, below, said(inner, _STYLE), depth + 1)
+                _move(inner, below, get_attribute(inner, _STYLE), depth + 1)
             else:
                 last[0].append(inner)
     if (parent := source.getparent()) is not None:

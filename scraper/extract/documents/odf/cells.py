@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from scraper.errors import ScraperError
-from scraper.extract.documents.odf.styles import CHART, DRAW, LINK, MATH, OFFICE, TABLE, TEXT, number, said
+from scraper.extract.documents.odf.styles import (
+    CHART,
+    DRAW,
+    LINK,
+    MATH,
+    OFFICE,
+    TABLE,
+    TEXT,
+    get_attribute,
+    get_int_attribute,
+)
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.dom.xpath import Element, text_of
 
@@ -62,12 +72,14 @@ class OdfGrid:
         return texts
 
 
-def grid_of(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid:
+def read_grid(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid:
     """The cells of a table."""
     grid, left = OdfGrid(), MAX_CELLS
     for row in _rows(table, 0):
         cells = _cells(row, text_of_cell)
-        times = min(_REPEATS, number(row, TABLE + "number-rows-repeated", 1)) if _says(cells) else 1
+        times = (
+            min(_REPEATS, get_int_attribute(row, TABLE + "number-rows-repeated", 1)) if _says(cells) else 1
+        )
         for _ in range(times):
             if len(grid.rows) >= MAX_ROWS or left <= 0:
                 grid.cut = grid.cut or _says(cells)
@@ -77,7 +89,7 @@ def grid_of(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid:
     return grid
 
 
-def table_html(rows: Sequence[Sequence[OdfCell]]) -> str:
+def write_table(rows: Sequence[Sequence[OdfCell]]) -> str:
     """A table of HTML, its first row as its head; texts are HTML already."""
     rows = [row for row in rows if row]
     if not any(cell.text for row in rows for cell in row):
@@ -125,14 +137,14 @@ def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> list[OdfCell
         if element.tag not in (TABLE + "table-cell", TABLE + "covered-table-cell"):
             continue
         room = MAX_COLUMNS - len(cells)
-        repeats = number(element, TABLE + "number-columns-repeated", 1)
+        repeats = get_int_attribute(element, TABLE + "number-columns-repeated", 1)
         if element.tag == TABLE + "covered-table-cell":
             cells += [OdfCell(covered=True)] * min(repeats, room)
             continue
         cell = OdfCell(
             text_of_cell(element),
-            max(1, min(_SPAN, number(element, TABLE + "number-columns-spanned", 1))),
-            max(1, min(_SPAN, number(element, TABLE + "number-rows-spanned", 1))),
+            max(1, min(_SPAN, get_int_attribute(element, TABLE + "number-columns-spanned", 1))),
+            max(1, min(_SPAN, get_int_attribute(element, TABLE + "number-rows-spanned", 1))),
         )
         cells += [cell] * min(repeats, _REPEATS if cell.text else room, room)
     while cells and not cells[-1].text and not cells[-1].covered and cells[-1].down == 1:
@@ -177,9 +189,9 @@ class EmbeddedObjects:
         inside = next((child for child in holder if isinstance(child.tag, str)), None)
         if inside is not None and inside.tag in (MATH + "math", OFFICE + "document"):
             return inside
-        folder = posixpath.normpath("/" + said(holder, LINK)).lstrip("/")
+        folder = posixpath.normpath("/" + get_attribute(holder, LINK)).lstrip("/")
         try:
-            return self._parts.xml_if_there(f"{folder}/content.xml")
+            return self._parts.xml_or_none(f"{folder}/content.xml")
         except ScraperError:
             return None  # too large, or locked: the text around it stands without it
 
@@ -201,13 +213,13 @@ def _formula(math: Element) -> str:
 def _chart(chart: Element) -> str:
     title = chart.find(CHART + "title")
     words = "" if title is None else " ".join(text_of(one) for one in title.iter(TEXT + "p")).strip()
-    name = said(chart, CHART + "class").rpartition(":")[2]
+    name = get_attribute(chart, CHART + "class").rpartition(":")[2]
     kind = f"{_KINDS.get(name, name.title())} chart" if name.isalpha() else "Chart"
     table = next(chart.iter(TABLE + "table"), None)
-    rows = [] if table is None else grid_of(table, lambda cell: html.escape(_words(cell))).rows
-    return "".join(f"<p>{html.escape(text)}</p>" for text in (words, kind) if text) + table_html(rows)
+    rows = [] if table is None else read_grid(table, lambda cell: html.escape(_simplify_formula(cell))).rows
+    return "".join(f"<p>{html.escape(text)}</p>" for text in (words, kind) if text) + write_table(rows)
 
 
-def _words(cell: Element) -> str:
+def _simplify_formula(cell: Element) -> str:
     text = " ".join(" ".join(text_of(one).split()) for one in cell.iter(TEXT + "p"))
     return "" if text in ("NaN", "1.#NAN") else text

@@ -15,8 +15,8 @@ from scraper.extract.documents.odf.styles import (
     TEXT,
     OdfStyles,
     OdfTextFormat,
-    number,
-    said,
+    get_attribute,
+    get_int_attribute,
 )
 from scraper.extract.documents.office import ReviewComment, ReviewComments
 from scraper.extract.dom.xpath import Element, text_of
@@ -71,7 +71,7 @@ class Inline:
         if tag in _LEFT_OUT:
             yield self.formula(child)
         elif tag == TEXT + "s":
-            yield " " * min(_SPACES, number(child, TEXT + "c", 1))
+            yield " " * min(_SPACES, get_int_attribute(child, TEXT + "c", 1))
         elif tag == TEXT + "tab":
             yield " "
         elif tag == TEXT + "line-break":
@@ -81,17 +81,17 @@ class Inline:
         elif tag == OFFICE + "annotation":
             yield self._comment(child)
         elif tag == OFFICE + "annotation-end":
-            yield self._waiting.pop(said(child, OFFICE + "name"), "")
+            yield self._waiting.pop(get_attribute(child, OFFICE + "name"), "")
         elif tag == TEXT + "a":
             yield self._link(child, bare, depth)
         else:
-            look = self.styles.look(said(child, TEXT + "style-name"), "text")
+            look = self.styles.look(get_attribute(child, TEXT + "style-name"), "text")
             if not look.hidden:
-                yield _dressed("".join(self._pieces(child, bare, depth + 1)), look, bare)
+                yield _apply_format("".join(self._pieces(child, bare, depth + 1)), look, bare)
 
     def _link(self, child: Element, bare: bool, depth: int) -> str:
         label = "".join(self._pieces(child, bare, depth + 1))
-        url = said(child, LINK)
+        url = get_attribute(child, LINK)
         return f'<a href="{html.escape(url)}">{label}</a>' if label.strip() and _WEB.fullmatch(url) else label
 
     def _note(self, note: Element) -> str:
@@ -112,10 +112,10 @@ class Inline:
                 "" if author is None else author.text or "",
                 "" if date is None else date.text or "",
                 " ".join(paragraphs),
-                said(comment, _LIBRE + "resolved") == "true",
+                get_attribute(comment, _LIBRE + "resolved") == "true",
             )
         )
-        name = said(comment, OFFICE + "name")
+        name = get_attribute(comment, OFFICE + "name")
         if not name or not self._ends(comment, name):
             return mark
         self._waiting[name] = mark
@@ -125,14 +125,14 @@ class Inline:
         """Whether the passage that a comment is about has an end of its own, where its mark then stands."""
         if self._named is None:
             ends = comment.getroottree().getroot().iter(OFFICE + "annotation-end")
-            self._named = {said(end, OFFICE + "name") for end in ends}
+            self._named = {get_attribute(end, OFFICE + "name") for end in ends}
         return name in self._named
 
     def _letters(self, element: Element) -> Iterator[str]:
         yield _letters(element.text)
         for child in element:
             if child.tag == TEXT + "s":
-                yield " " * min(_SPACES, number(child, TEXT + "c", 1))
+                yield " " * min(_SPACES, get_int_attribute(child, TEXT + "c", 1))
             elif child.tag == TEXT + "tab":
                 yield "    "
             elif child.tag == TEXT + "line-break":
@@ -151,7 +151,7 @@ def _text(text: str | None) -> str:
     return html.escape(_WHITE.sub(" ", text), quote=False) if text else ""
 
 
-def _dressed(inner: str, look: OdfTextFormat, bare: bool) -> str:
+def _apply_format(inner: str, look: OdfTextFormat, bare: bool) -> str:
     """A stretch of text in the elements that say how it looks."""
     if not inner.strip():
         return inner

@@ -17,41 +17,41 @@ from scraper.extract.documents.odf.styles import (
     PRESENTATION,
     TEXT,
     OdfStyles,
-    said,
+    get_attribute,
 )
-from scraper.extract.documents.office import markdown_of
+from scraper.extract.documents.office import html_to_markdown
 from scraper.extract.documents.safe_zip import Parts
-from scraper.extract.documents.sniff import DocumentKind, kind_of
+from scraper.extract.documents.sniff import DocumentKind, detect_kind
 from scraper.extract.dom.xpath import Element, text_of
 
 
-def warm_up(asked: ParseRequest | None = None) -> None:
+def warm_up(request: ParseRequest | None = None) -> None:
     """Load what the writer of Markdown loads late."""
-    markdown_of("<p>a</p><table><tr><th>a</th><th>b</th></tr></table><math><mi>a</mi></math>", "")
+    html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table><math><mi>a</mi></math>", "")
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """A text or a presentation.
 
     Raises:
         Malformed, TooLarge, Encrypted: it cannot be read.
     """
-    kind = kind_of(data)
+    kind = detect_kind(data)
     parts = Parts(data)
-    check_lock(parts)
-    content, more = parts.xml("content.xml"), parts.xml_if_there("styles.xml")
+    check_encryption(parts)
+    content, more = parts.xml("content.xml"), parts.xml_or_none("styles.xml")
     styles = OdfStyles((content,) if more is None else (content, more))
     blocks = OdfBlockWriter(styles, EmbeddedObjects(parts))
     body = content.find(OFFICE + "body")
     slides = [] if body is None or kind is not DocumentKind.ODP else list(body.iter(DRAW + "page"))
-    title, author = facts_of(parts)
+    title, author = read_metadata(parts)
     if slides:
         text = "\n\n".join(
-            _slide(number, *slide_html(slide, blocks, styles), asked.url)
+            _slide(number, *write_slide(slide, blocks, styles), request.url)
             for number, slide in enumerate(slides, 1)
         )
     else:
-        text = "" if body is None else markdown_of(blocks.document(body) + blocks.notes(), asked.url)
+        text = "" if body is None else html_to_markdown(blocks.document(body) + blocks.notes(), request.url)
     return ParsedDocument(
         kind.value,
         blocks.inline.comments.written(text),
@@ -62,11 +62,11 @@ def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
 
 
 def _slide(number: int, shown: str, notes: str, url: str) -> str:
-    parts = (f"<!-- page {number} -->", markdown_of(shown, url), f"Notes: {notes}" if notes else "")
+    parts = (f"<!-- page {number} -->", html_to_markdown(shown, url), f"Notes: {notes}" if notes else "")
     return "\n\n".join(filter(None, parts))
 
 
-def check_lock(parts: Parts) -> None:
+def check_encryption(parts: Parts) -> None:
     """Refuse a file whose content is locked.
 
     Raises:
@@ -78,9 +78,9 @@ def check_lock(parts: Parts) -> None:
         )
 
 
-def facts_of(parts: Parts) -> tuple[str | None, str | None]:
+def read_metadata(parts: Parts) -> tuple[str | None, str | None]:
     """Title and author."""
-    meta = parts.xml_if_there("meta.xml")
+    meta = parts.xml_or_none("meta.xml")
     if meta is None:
         return None, None
     title = next(meta.iter(DUBLIN + "title"), None)
@@ -94,18 +94,18 @@ _LARGER = 1.15
 """A title's letters against the next largest ones of its slide."""
 
 
-def slide_html(page: Element, blocks: OdfBlockWriter, styles: OdfStyles) -> tuple[str, str]:
+def write_slide(page: Element, blocks: OdfBlockWriter, styles: OdfStyles) -> tuple[str, str]:
     """What stands on one slide, and its notes."""
     join_lists(page)
-    shapes = [shape for shape in page if said(shape, PRESENTATION + "class") not in _FURNITURE]
-    title = next((shape for shape in shapes if said(shape, PRESENTATION + "class") == "title"), None)
-    if title is None or not _words(title):
+    shapes = [shape for shape in page if get_attribute(shape, PRESENTATION + "class") not in _FURNITURE]
+    title = next((shape for shape in shapes if get_attribute(shape, PRESENTATION + "class") == "title"), None)
+    if title is None or not _simplify_formula(title):
         title = _title_by_size(shapes, styles)
-    parts = [f"<h1>{html.escape(_words(title))}</h1>" if title is not None else ""]
+    parts = [f"<h1>{html.escape(_simplify_formula(title))}</h1>" if title is not None else ""]
     notes = ""
     for shape in shapes:
         if shape.tag == PRESENTATION + "notes":
-            notes = " ".join(filter(None, (_words(one) for one in _notes(shape))))
+            notes = " ".join(filter(None, (_simplify_formula(one) for one in _notes(shape))))
         elif shape is not title:
             parts.append(_shape(shape, blocks))
     return "".join(parts), notes
@@ -124,7 +124,7 @@ def _shape(shape: Element, blocks: OdfBlockWriter) -> str:
 
 def _notes(shape: Element) -> Iterator[Element]:
     for frame in shape.iter(DRAW + "frame"):
-        if said(frame, PRESENTATION + "class") not in _FURNITURE:
+        if get_attribute(frame, PRESENTATION + "class") not in _FURNITURE:
             yield from frame.iter(TEXT + "p")
 
 
@@ -132,7 +132,7 @@ def _title_by_size(shapes: list[Element], styles: OdfStyles) -> Element | None:
     """The first shape of one short paragraph, where its letters are the slide's largest by far."""
     sizes = {shape: _points(shape, styles) for shape in shapes if shape.tag != PRESENTATION + "notes"}
     spoken = [shape for shape in shapes if sizes.get(shape)]
-    if not spoken or len(_words(spoken[0])) > _LONGEST_TITLE or len(_paragraphs(spoken[0])) != 1:
+    if not spoken or len(_simplify_formula(spoken[0])) > _LONGEST_TITLE or len(_paragraphs(spoken[0])) != 1:
         return None
     others = [sizes[shape] for shape in spoken[1:]]
     return spoken[0] if all(sizes[spoken[0]] >= other * _LARGER for other in others) else None
@@ -142,7 +142,9 @@ def _points(shape: Element, styles: OdfStyles) -> float:
     """The size of the largest letters in a shape; 0 where nothing says."""
     spans = [(one, "text") for one in shape.iter(TEXT + "span") if text_of(one).strip()]
     spans += [(one, "paragraph") for one in shape.iter(TEXT + "p") if text_of(one).strip()]
-    found = (styles.look(said(one, TEXT + "style-name"), family).points or 0.0 for one, family in spans)
+    found = (
+        styles.look(get_attribute(one, TEXT + "style-name"), family).points or 0.0 for one, family in spans
+    )
     return max(found, default=0.0)
 
 
@@ -150,6 +152,6 @@ def _paragraphs(shape: Element) -> list[Element]:
     return [one for one in shape.iter(TEXT + "p") if text_of(one).strip()]
 
 
-def _words(shape: Element) -> str:
+def _simplify_formula(shape: Element) -> str:
     paragraphs = [shape] if shape.tag == TEXT + "p" else _paragraphs(shape)
     return " ".join(" ".join(text_of(one).split()) for one in paragraphs)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.odf.cells import EmbeddedObjects, grid_of
-from scraper.extract.documents.odf.reader import check_lock, facts_of
-from scraper.extract.documents.odf.styles import DRAW, DUBLIN, OFFICE, STYLE, TABLE, TEXT, said
-from scraper.extract.documents.office import markdown_of
+from scraper.extract.documents.odf.cells import EmbeddedObjects, read_grid
+from scraper.extract.documents.odf.reader import check_encryption, read_metadata
+from scraper.extract.documents.odf.styles import DRAW, DUBLIN, OFFICE, STYLE, TABLE, TEXT, get_attribute
+from scraper.extract.documents.office import html_to_markdown
 from scraper.extract.documents.safe_zip import Parts
-from scraper.extract.documents.tables import block_text, regions
+from scraper.extract.documents.tables import format_region, split_regions
 from scraper.extract.dom.xpath import Element, text_of
 
 _SHEETS = 200
@@ -19,14 +19,14 @@ _REPEATED_CHARS = 200
 _MOST_COMMENTS = 500
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The sheets of a workbook.
 
     Raises:
         Malformed, TooLarge, Encrypted: it cannot be read.
     """
     parts = Parts(data)
-    check_lock(parts)
+    check_encryption(parts)
     content = parts.xml("content.xml")
     body = content.find(f"{OFFICE}body/{OFFICE}spreadsheet")
     sheets = [] if body is None else body.findall(TABLE + "table")
@@ -34,7 +34,7 @@ def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     texts = [reader.sheet(number, sheet) for number, sheet in enumerate(sheets[:_SHEETS], 1)]
     if len(sheets) > _SHEETS:
         reader.warnings.append(f"Only the first {_SHEETS} sheets are shown.")
-    title, author = facts_of(parts)
+    title, author = read_metadata(parts)
     return ParsedDocument(
         "ods",
         "\n\n".join(texts),
@@ -52,21 +52,21 @@ class _Sheets:
         self.warnings: list[str] = []
         self._objects = objects
         self._hidden = {
-            said(style, STYLE + "name")
+            get_attribute(style, STYLE + "name")
             for style in content.iter(STYLE + "style")
             for properties in style.iter(STYLE + "table-properties")
-            if said(properties, TABLE + "display") == "false"
+            if get_attribute(properties, TABLE + "display") == "false"
         }
 
     def sheet(self, number: int, sheet: Element) -> str:
         """One sheet under its heading."""
-        name = said(sheet, TABLE + "name") or f"Sheet {number}"
-        grid = grid_of(sheet, _text)
+        name = get_attribute(sheet, TABLE + "name") or f"Sheet {number}"
+        grid = read_grid(sheet, _text)
         if grid.cut:
             self.warnings.append(f"Sheet {name[:60]}: only the first {len(grid.rows):,} rows are shown.")
-        mark = " (hidden sheet)" if said(sheet, TABLE + "style-name") in self._hidden else ""
-        blocks = [block_text(block) for block in regions(grid.spread(_REPEATED_CHARS))]
-        charts = [markdown_of(self._objects.chart(one), "") for one in sheet.iter(DRAW + "object")]
+        mark = " (hidden sheet)" if get_attribute(sheet, TABLE + "style-name") in self._hidden else ""
+        blocks = [format_region(block) for block in split_regions(grid.spread(_REPEATED_CHARS))]
+        charts = [html_to_markdown(self._objects.chart(one), "") for one in sheet.iter(DRAW + "object")]
         return "\n\n".join(
             [
                 f"<!-- page {number} -->\n\n## {name}{mark}",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from scraper.extract.documents.office import numeral
+from scraper.extract.documents.office import format_numeral
 from scraper.extract.dom.xpath import Element
 
 _URN = "urn:oasis:names:tc:opendocument:xmlns:"
@@ -20,13 +20,13 @@ MATH = "{http://www.w3.org/1998/Math/MathML}"
 LINK = "{http://www.w3.org/1999/xlink}href"
 
 
-def number(element: Element, name: str, otherwise: int) -> int:
+def get_int_attribute(element: Element, name: str, otherwise: int) -> int:
     """A whole number in an attribute; what is no number, or longer than any that is meant, is not taken."""
-    value = said(element, name)
+    value = get_attribute(element, name)
     return int(value) if value.isdecimal() and len(value) < 10 else otherwise
 
 
-def said(element: Element, name: str) -> str:
+def get_attribute(element: Element, name: str) -> str:
     """The text of an attribute; empty where it is missing."""
     return str(element.get(name, ""))
 
@@ -74,7 +74,7 @@ class Counter:
         for one in above:
             known = self.levels.get(one, ListLevel("decimal"))
             if known.numeral:
-                numbers.append(numeral(self._counts.get(one, known.start), known.numeral))
+                numbers.append(format_numeral(self._counts.get(one, known.start), known.numeral))
         return f"{level.before}{'.'.join(numbers)}{level.after}".strip()
 
 
@@ -154,7 +154,9 @@ class OdfStyles:
         found: dict[tuple[str, str], Element] = {}
         for root in self.roots:
             for style in root.iter(STYLE + "style"):
-                found.setdefault((said(style, STYLE + "family"), said(style, STYLE + "name")), style)
+                found.setdefault(
+                    (get_attribute(style, STYLE + "family"), get_attribute(style, STYLE + "name")), style
+                )
         return found
 
     @cached_property
@@ -162,7 +164,7 @@ class OdfStyles:
         found: dict[str, dict[int, ListLevel]] = {}
         for root in self.roots:
             for style in root.iter(TEXT + "list-style"):
-                found.setdefault(said(style, STYLE + "name"), _levels(style))
+                found.setdefault(get_attribute(style, STYLE + "name"), _levels(style))
         return found
 
     def _line(self, name: str, family: str) -> Iterator[Element]:
@@ -172,19 +174,19 @@ class OdfStyles:
             if style is None:
                 return
             yield style
-            name = said(style, STYLE + "parent-style-name")
+            name = get_attribute(style, STYLE + "parent-style-name")
 
 
 def _look(name: str, line: list[Element]) -> OdfTextFormat:
     # A style of the office's own need not be defined in the file: its name alone tells.
-    first = said(line[-1], STYLE + "parent-style-name") if line else name
+    first = get_attribute(line[-1], STYLE + "parent-style-name") if line else name
     names = [*map(_plain_name, line), _shown(first)]
     found: dict[str, str] = {}
     for style in line:
         for properties in style.iter(STYLE + "text-properties"):
             for key, value in properties.attrib.items():
                 found.setdefault(str(key), str(value))
-    levels = [said(style, STYLE + "default-outline-level") for style in line[:1]]
+    levels = [get_attribute(style, STYLE + "default-outline-level") for style in line[:1]]
     named = [match for name in names if (match := _HEADING.fullmatch(name))]
     heading = next((int(level) for level in levels if level.isdecimal()), None)
     position = found.get(STYLE + "text-position", "")
@@ -206,7 +208,7 @@ def _look(name: str, line: list[Element]) -> OdfTextFormat:
 
 def _plain_name(style: Element) -> str:
     """A style's name as its author sees it, in lower case."""
-    return _shown(said(style, STYLE + "display-name") or said(style, STYLE + "name"))
+    return _shown(get_attribute(style, STYLE + "display-name") or get_attribute(style, STYLE + "name"))
 
 
 def _shown(name: str) -> str:
@@ -225,11 +227,11 @@ def _levels(style: Iterable[Element]) -> dict[int, ListLevel]:
     for level in style:
         if not isinstance(level.tag, str):
             continue
-        found[number(level, TEXT + "level", 1)] = ListLevel(
+        found[get_int_attribute(level, TEXT + "level", 1)] = ListLevel(
             _NUMERALS.get(str(level.get(STYLE + "num-format", "1")), "") if "bullet" not in level.tag else "",
-            said(level, STYLE + "num-prefix"),
-            said(level, STYLE + "num-suffix"),
-            number(level, TEXT + "display-levels", 1),
-            number(level, TEXT + "start-value", 1),
+            get_attribute(level, STYLE + "num-prefix"),
+            get_attribute(level, STYLE + "num-suffix"),
+            get_int_attribute(level, TEXT + "display-levels", 1),
+            get_int_attribute(level, TEXT + "start-value", 1),
         )
     return found

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
-from scraper.extract.documents.pdf.rows import cell_text, text_of_runs
+from scraper.extract.documents.pdf.rows import join_cell_lines, text_of_runs
 
 _LOOSER = 1.25
 """How much further apart rows stand than the lines of a cell, where both occur."""
 _NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++[a-z]?|[-–—.*]{1,3}|n/?a|N/?A")
 
 
-def merged_rows(
+def merge_lines(
     lines: Sequence[TextLine], grid: Sequence[Sequence[str]], across: Sequence[RuledLine]
 ) -> list[list[str]]:
     """Rows of cells, each from the lines that make it up."""
@@ -30,7 +30,7 @@ def merged_rows(
 
 
 def _merged(rows: Sequence[Sequence[str]]) -> list[str]:
-    return [cell_text(cell for cell in column if cell) for column in zip(*rows, strict=True)]
+    return [join_cell_lines(cell for cell in column if cell) for column in zip(*rows, strict=True)]
 
 
 def _head_count(grid: Sequence[Sequence[str]]) -> int:
@@ -129,7 +129,7 @@ class TextLine:
         return [(a.x1, b.x0) for a, b in zip(self.segments, self.segments[1:], strict=False)]
 
 
-def line_of(row: LayoutRow) -> TextLine:
+def split_row(row: LayoutRow) -> TextLine:
     """The segments of a row."""
     groups: list[list[TextRun]] = []
     end = 0.0

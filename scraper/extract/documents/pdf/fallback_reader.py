@@ -11,7 +11,7 @@ import pypdf.errors
 
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.pdf.markdown_writer import pages_of
+from scraper.extract.documents.pdf.markdown_writer import join_pages
 
 MAX_PAGES = 300
 """A tenth of the speed of the first reader."""
@@ -22,7 +22,7 @@ _BREAKS = (
 """What damaged files make of Python code that trusts them."""
 
 
-def warm_up(asked: ParseRequest | None = None) -> None:
+def warm_up(request: ParseRequest | None = None) -> None:
     """Load what pypdf loads late."""
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     writer = pypdf.PdfWriter()
@@ -32,16 +32,16 @@ def warm_up(asked: ParseRequest | None = None) -> None:
         pypdf.PdfReader(file).pages[0].extract_text()
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The text of the pages, without tables.
 
     Raises:
         Encrypted, Malformed, TooLarge: it cannot be read.
     """
     try:
-        reader = pypdf.PdfReader(io.BytesIO(data), password=asked.password)
+        reader = pypdf.PdfReader(io.BytesIO(data), password=request.password)
         count = min(len(reader.pages), 1_000_000)
-        wanted = [number for number in asked.pages or range(1, count + 1) if number <= count][:MAX_PAGES]
+        wanted = [number for number in request.pages or range(1, count + 1) if number <= count][:MAX_PAGES]
         texts = [(number, _text(reader, number)) for number in wanted]
     except (pypdf.errors.WrongPasswordError, pypdf.errors.FileNotDecryptedError):
         raise EncryptedDocumentError(
@@ -51,7 +51,7 @@ def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
         raise ContentTooLargeError("The PDF inflates to more than a document holds.") from None
     except (pypdf.errors.PyPdfError, *_BREAKS) as error:
         raise MalformedDocumentError(f"The PDF is damaged ({type(error).__name__}).") from None
-    body = "\n\n".join(pages_of(texts)) if any(text for _, text in texts) else ""
+    body = "\n\n".join(join_pages(texts)) if any(text for _, text in texts) else ""
     return ParsedDocument(
         "pdf",
         body,
@@ -71,7 +71,7 @@ def _text(reader: pypdf.PdfReader, number: int) -> str:
         return ""  # one damaged page is not the whole document
 
 
-def lines_of_pages(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
+def read_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
     """The lines of some pages; what this reader cannot take is left out."""
     try:
         reader = pypdf.PdfReader(io.BytesIO(data), password=password)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from scraper.extract.documents.pdf.layout_model import LayoutPage, LayoutRow, RuledLine, TextRun
-from scraper.extract.documents.pdf.rows import cell_text, rows_of, text_of_row
+from scraper.extract.documents.pdf.rows import group_rows, join_cell_lines, text_of_row
 
 _TOUCH = 3.0
 """Points by which lines that meet may miss each other."""
@@ -46,14 +46,14 @@ class _Lattice:
 
     def parted_below(self, row: int, column: int) -> bool:
         """Whether a line is drawn between a cell and the one below."""
-        return _drawn(self.across, self.ys[row + 1], self.xs[column], self.xs[column + 1])
+        return _is_drawn(self.across, self.ys[row + 1], self.xs[column], self.xs[column + 1])
 
     def parted_right(self, row: int, column: int) -> bool:
         """Whether a line is drawn between a cell and the one to its right."""
-        return _drawn(self.down, self.xs[column + 1], self.ys[row], self.ys[row + 1])
+        return _is_drawn(self.down, self.xs[column + 1], self.ys[row], self.ys[row + 1])
 
 
-def grids(page: LayoutPage) -> list[LatticeGrid]:
+def find_grids(page: LayoutPage) -> list[LatticeGrid]:
     """Grids of at least two rows and two columns that hold text.
 
     Drawn lines go first: the shading of single lines of text must not cut up the cells that they frame.
@@ -77,7 +77,7 @@ def _stands_in(run: TextRun, lattice: _Lattice) -> bool:
 
 
 def _grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
-    placed = _placed(lattice, runs)
+    placed = _place_runs(lattice, runs)
     rows = [row for band in range(len(lattice.ys) - 1) for row in _rows_of_band(lattice, placed, band)]
     rows = [row for row in rows if any(row)]
     width = len(lattice.xs) - 1
@@ -90,7 +90,7 @@ def _grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
     return LatticeGrid(xs[0], ys[0], xs[-1], ys[-1], tuple(runs), table, columns, ys[1])
 
 
-def _placed(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, int], list[TextRun]]:
+def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, int], list[TextRun]]:
     """Runs by the cell they stand in; cells without a line between them are one, named by its first."""
     owner = _owners(lattice)
     placed: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
@@ -133,7 +133,7 @@ def _is_one_stretch(runs: list[TextRun]) -> bool:
     """Whether letters follow each other without a gap as between columns, line by line."""
     return all(
         after.x0 - before.x1 < _WORD_GAP * before.size
-        for row in rows_of(runs)
+        for row in group_rows(runs)
         for before, after in pairwise(row.runs)
     )
 
@@ -154,14 +154,14 @@ def _rows_of_band(
 ) -> list[list[str]]:
     """The rows between two lines: one, or as many as all of its columns have lines of text."""
     width = len(lattice.xs) - 1
-    cells = [rows_of(placed.get((band, column), ())) for column in range(width)]
+    cells = [group_rows(placed.get((band, column), ())) for column in range(width)]
     lines = _common_lines(cells)
     if lines is None:
-        return [[cell_text(text_of_row(row) for row in cell) for cell in cells]]
+        return [[join_cell_lines(text_of_row(row) for row in cell) for cell in cells]]
     rows = []
     for top, bottom in lines:
         inside = [[row for row in cell if top <= _middle(row) < bottom] for cell in cells]
-        rows.append([cell_text(text_of_row(row) for row in cell) for cell in inside])
+        rows.append([join_cell_lines(text_of_row(row) for row in cell) for cell in inside])
     return rows
 
 
@@ -260,7 +260,7 @@ def _positions(rules: Iterable[RuledLine]) -> tuple[float, ...]:
     return tuple(sum(cluster) / len(cluster) for cluster in clusters)
 
 
-def _drawn(rules: Sequence[RuledLine], at: float, start: float, end: float) -> bool:
+def _is_drawn(rules: Sequence[RuledLine], at: float, start: float, end: float) -> bool:
     """Whether lines at this place cover most of a stretch; the lines come sorted."""
     first = bisect_left(rules, (at - _SAME_LINE - 1,))
     covered = 0.0

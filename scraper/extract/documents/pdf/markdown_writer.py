@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from scraper.extract.code.blocks import fence
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock
-from scraper.extract.documents.pdf.rows import joined_lines
+from scraper.extract.documents.pdf.rows import join_lines
 from scraper.extract.documents.tables import pipe_table
 
 _LIKE_A_MARK = re.compile(r"^(?:#{1,6}(?=\s)|[-+>](?=\s)|\d{1,9}[.)](?=\s)|```|~~~)")
@@ -15,7 +15,7 @@ _STEP = 12.0
 """Points by which a list inside of a list stands further in."""
 
 
-def markdown_of(blocks: Sequence[LayoutBlock], vocabulary: frozenset[str]) -> str:
+def write_markdown(blocks: Sequence[LayoutBlock], vocabulary: frozenset[str]) -> str:
     """Blocks in their order, list items in lists."""
     parts: list[str] = []
     previous: LayoutBlock | None = None
@@ -42,7 +42,7 @@ def _text(block: LayoutBlock, vocabulary: frozenset[str]) -> str:
         return pipe_table(block.table, headed=block.headed)
     if block.kind is BlockKind.CODE:
         return fence("\n".join(block.lines), "")
-    text = joined_lines(block.lines, vocabulary)
+    text = join_lines(block.lines, vocabulary)
     if not text:
         return ""
     if block.kind is BlockKind.HEADING:
@@ -69,7 +69,7 @@ def _escaped(match: re.Match[str]) -> str:
     return f"{mark[:-1]}\\{mark[-1]}" if mark[0].isdigit() else f"\\{mark}"
 
 
-def pages_of(texts: Sequence[tuple[int, str]]) -> Iterator[str]:
+def join_pages(texts: Sequence[tuple[int, str]]) -> Iterator[str]:
     """Each page's text under the mark by which it can be cited."""
     for number, text in texts:
         yield f"<!-- page {number} -->\n\n{text}".rstrip()

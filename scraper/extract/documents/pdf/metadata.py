@@ -28,7 +28,7 @@ _NO_TITLE = re.compile(
 """Names that programs give: of the file, of nothing."""
 
 
-def facts_of(data: bytes, xmp: str, *, encrypted: bool) -> tuple[str | None, str | None]:
+def read_metadata(data: bytes, xmp: str, *, encrypted: bool) -> tuple[str | None, str | None]:
     """Title and author, where the file says so."""
     table = b"" if encrypted else _table(data)
     title = _in_xmp(_TITLE, xmp) or _titled(_in_table(table, b"Title"))
@@ -97,7 +97,7 @@ _OPEN = "[ ]"
 _CHOICES = ("combobox", "listbox")
 
 
-def form_text(fields: Iterable[Any]) -> str:
+def format_form(fields: Iterable[Any]) -> str:
     """The filled fields of one page as a list; empty where nothing is filled in."""
     found: dict[str, str] = {}
     empty: set[str] = set()

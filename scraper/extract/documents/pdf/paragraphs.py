@@ -25,7 +25,7 @@ _LEADER = re.compile(
 _ENDS = re.compile(r"[.!?:;\"\u201d\u3002]$")
 
 
-def blocks_of(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
+def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
     """The blocks of rows that follow each other without a table between."""
     if not rows:
         return
@@ -33,7 +33,7 @@ def blocks_of(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
     leading = _leading(rows)
     group: list[LayoutRow] = []
     for row in rows:
-        if group and _breaks(group, row, left, right, leading):
+        if group and _starts_block(group, row, left, right, leading):
             yield _block(group, left)
             group = []
         group.append(row)
@@ -53,7 +53,9 @@ def _leading(rows: Sequence[LayoutRow]) -> float:
     return shares[len(shares) // 4] if shares else _USUAL_LEADING
 
 
-def _breaks(group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float) -> bool:
+def _starts_block(
+    group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float
+) -> bool:
     """Whether a row begins a new block; `leading`: from line to line, as a share of the letters' size."""
     above = group[-1]
     step = leading * row.size
@@ -84,7 +86,7 @@ def _block(rows: Sequence[LayoutRow], left: float) -> LayoutBlock:
     lines = tuple(text_of_row(row) for row in rows)
     size = max(row.size for row in rows)
     if all(row.mono for row in rows) and is_code(rows):
-        return LayoutBlock(BlockKind.CODE, laid_out(rows), size=size)
+        return LayoutBlock(BlockKind.CODE, format_code(rows), size=size)
     if len(lines) == 1 and _LEADER.search(lines[0]):  # a line of a table of contents
         entry = _LEADER.sub(r" … \1", lines[0])
         return LayoutBlock(BlockKind.ITEM, (entry,), size=size, indent=rows[0].x0 - left)
@@ -102,7 +104,7 @@ def is_code(rows: Sequence[LayoutRow]) -> bool:
     return len(rows) > 1 or re.search(r"[{}();=<>\[\]$#|]", text_of_row(rows[0])) is not None
 
 
-def laid_out(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
+def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
     """Lines of code with the spaces that stood before and between them."""
     left = min(row.x0 for row in rows)
     letters = [(run.x1 - run.x0) / len(run.text) for row in rows for run in row.runs if len(run.text) > 2]
@@ -131,7 +133,7 @@ _SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+(?=[^\W\d_]\S*(?:\s\S+)
 _UNFINISHED = re.compile(r"[.,;:]$")
 
 
-def with_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[LayoutBlock]:
+def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[LayoutBlock]:
     """The blocks, those that are headings marked as such."""
     sizes = Counter(block.size for block in blocks if _is_large(block, body_size))
     ranked = sorted(sizes, reverse=True)
@@ -189,7 +191,7 @@ def _is_large(block: LayoutBlock, body_size: float) -> bool:
     )
 
 
-def joined_tables(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
+def join_tables(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
     """Tables that go on at the top of the next page as one, on the page where they begin.
 
     A page that is nothing but the table stays as it is: a list over many pages would lose its page marks.
@@ -212,7 +214,7 @@ def _goes_on(table: LayoutBlock, more: LayoutBlock) -> bool:
     return len(table.table[0]) == len(more.table[0])
 
 
-def joined_paragraphs(flows: Iterable[list[LayoutBlock]]) -> Iterator[LayoutBlock]:
+def join_paragraphs(flows: Iterable[list[LayoutBlock]]) -> Iterator[LayoutBlock]:
     """The blocks of one page; a paragraph that goes on at the top of the next column as one."""
     last: LayoutBlock | None = None
     for blocks in flows:
@@ -229,7 +231,7 @@ def joined_paragraphs(flows: Iterable[list[LayoutBlock]]) -> Iterator[LayoutBloc
         yield last
 
 
-def joined_words(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
+def join_split_words(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
     """A word that a page break has cut in two, whole on the page where it begins."""
     joined = [list(blocks) for blocks in pages]
     for above, below in pairwise(joined):

@@ -17,11 +17,11 @@ from liteparse.types import PageComplexityStats, StructureTree, StructureTreeEle
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun
-from scraper.extract.documents.pdf.metadata import FILLED_ELSEWHERE, facts_of, form_text
-from scraper.extract.documents.pdf.vector_lines import lines_of, turned, without_typed_lines
+from scraper.extract.documents.pdf.metadata import FILLED_ELSEWHERE, format_form, read_metadata
+from scraper.extract.documents.pdf.vector_lines import extract_typed_lines, find_lines, rotate_page
 
 MAX_PAGES = 1_000
-"""In one reading; further ones are read when they are asked for."""
+"""In one reading; further ones are read when they are request for."""
 
 MAX_RUNS = 400_000
 """Of all pages together; a page of prose has a hundred."""
@@ -71,7 +71,7 @@ def warm_up() -> None:
     _parser(ParseRequest()).parse(_SMALLEST)
 
 
-def load(data: bytes, asked: ParseRequest) -> PdfSource:
+def load(data: bytes, request: ParseRequest) -> PdfSource:
     """The pages of a file.
 
     Raises:
@@ -79,9 +79,9 @@ def load(data: bytes, asked: ParseRequest) -> PdfSource:
         Malformed: PDFium cannot make sense of it.
     """
     try:
-        result = _parser(asked).parse(data)
+        result = _parser(request).parse(data)
     except ParseError as error:
-        raise _told(str(error), asked) from None
+        raise _told(str(error), request) from None
     budget = MAX_RUNS
     pages = []
     for page in result.pages:
@@ -89,7 +89,7 @@ def load(data: bytes, asked: ParseRequest) -> PdfSource:
         budget -= len(pages[-1].runs)
     meta = result.doc_meta
     encrypted = bool(meta and meta.is_encrypted)
-    title, author = facts_of(data, meta.xmp or "" if meta else "", encrypted=encrypted)
+    title, author = read_metadata(data, meta.xmp or "" if meta else "", encrypted=encrypted)
     return PdfSource(
         tuple(pages),
         result.total_pages or result.num_pages,
@@ -97,12 +97,12 @@ def load(data: bytes, asked: ParseRequest) -> PdfSource:
         author=author,
         encrypted=encrypted,
         failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
-        forms={page.page_num: form_text(page.form_fields) for page in result.pages if page.form_fields},
+        forms={page.page_num: format_form(page.form_fields) for page in result.pages if page.form_fields},
         filled_elsewhere=result.form_type in FILLED_ELSEWHERE,
     )
 
 
-def pictured_pages(data: bytes, pages: Sequence[int], password: str | None) -> tuple[int, ...]:
+def find_image_pages(data: bytes, pages: Sequence[int], password: str | None) -> tuple[int, ...]:
     """Those of the pages that are, for the most part, a picture or letters without meaning."""
     parser = _parser(ParseRequest(pages=tuple(pages), password=password), complexity=True)
     try:
@@ -116,7 +116,7 @@ def _is_pictured(page: PageComplexityStats) -> bool:
     return page.full_page_image or page.largest_image_coverage > _PICTURE_SHARE or page.is_garbled
 
 
-def _parser(asked: ParseRequest, *, complexity: bool = False) -> LiteParse:
+def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
     return LiteParse(
         ocr_enabled=False,
         output_format="json",
@@ -130,15 +130,15 @@ def _parser(asked: ParseRequest, *, complexity: bool = False) -> LiteParse:
         emit_word_boxes=True,
         include_complexity=complexity,
         continue_on_page_error=True,
-        max_pages=None if asked.pages else MAX_PAGES,
-        target_pages=",".join(map(str, asked.pages[:MAX_PAGES])) or None,
-        password=asked.password,
+        max_pages=None if request.pages else MAX_PAGES,
+        target_pages=",".join(map(str, request.pages[:MAX_PAGES])) or None,
+        password=request.password,
     )
 
 
-def _told(message: str, asked: ParseRequest) -> Exception:
+def _told(message: str, request: ParseRequest) -> Exception:
     if "password" in message.lower():
-        wrong = "another password than the one given" if asked.password else "a password"
+        wrong = "another password than the one given" if request.password else "a password"
         return EncryptedDocumentError(
             f"The PDF is locked and asks for {wrong}.",
             next_step="Give `password`, or look for another copy.",
@@ -151,8 +151,8 @@ def _told(message: str, asked: ParseRequest) -> Exception:
 
 def _page(page: Any, budget: int) -> LayoutPage:
     angle = _reading_angle(page.text_items)
-    runs, typed = without_typed_lines(tuple(_runs(page.text_items[:budget], angle)))
-    lines = lines_of(page.vector_graphics, _sane(page.width), _sane(page.height))
+    runs, typed = extract_typed_lines(tuple(_runs(page.text_items[:budget], angle)))
+    lines = find_lines(page.vector_graphics, _sane(page.width), _sane(page.height))
     plain = LayoutPage(
         page.page_num,
         _sane(page.width),
@@ -160,12 +160,12 @@ def _page(page: Any, budget: int) -> LayoutPage:
         runs,
         tuple(sorted((*lines.across, *typed))),
         lines.down,
-        _tags(page.structure_tree),
+        _read_tags(page.structure_tree),
         lines.box_across,
         lines.box_down,
-        _sideways(page.text_items[:budget], angle),
+        _find_rotated_runs(page.text_items[:budget], angle),
     )
-    return turned(plain, angle) if angle else plain
+    return rotate_page(plain, angle) if angle else plain
 
 
 def _sane(length: float) -> float:
@@ -192,8 +192,8 @@ def _runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
         name = item.font_name or ""
         bold = (item.font_weight or 0) >= _BOLD_WEIGHT or _BOLD.search(name) is not None
         mono = _MONO.search(name) is not None
-        for said, x0, x1 in _apart(item, size):
-            said = said if said.isascii() else _plain_forms(said)
+        for said, x0, x1 in _split_item(item, size):
+            said = said if said.isascii() else _normalize_ligatures(said)
             yield TextRun(said, x0, item.y, x1, item.y + item.height, size, bold, mono, item.mcid)
 
 
@@ -209,7 +209,7 @@ def _is_straight(item: TextItem, angle: int) -> bool:
     return turned < _MOST_SLANT and height < _ONE_LINE * (item.font_height or item.font_size or height)
 
 
-def _sideways(items: list[TextItem], angle: int) -> tuple[TextRun, ...]:
+def _find_rotated_runs(items: list[TextItem], angle: int) -> tuple[TextRun, ...]:
     """Letters that stand upright or aslant, each by its foot: heads of narrow columns are set so.
 
     In the order in which the lines of one head are read.
@@ -228,7 +228,7 @@ def _sideways(items: list[TextItem], angle: int) -> tuple[TextRun, ...]:
     return tuple(run for _, run in sorted(found, key=lambda one: one[0])[:_MOST_SIDEWAYS])
 
 
-def _apart(item: TextItem, size: float) -> Iterator[tuple[str, float, float]]:
+def _split_item(item: TextItem, size: float) -> Iterator[tuple[str, float, float]]:
     """An item's text and ends; in pieces where its words stand so far apart that they may be cells."""
     words = item.words
     if (
@@ -251,7 +251,7 @@ def _joined(words: Sequence[WordBox]) -> tuple[str, float, float]:
     return " ".join(word.text for word in words), words[0].x, words[-1].x + words[-1].width
 
 
-def _plain_forms(text: str) -> str:
+def _normalize_ligatures(text: str) -> str:
     """Letters for ligatures and for the shapes that Arabic letters take in print."""
     if _LIGATURES.search(text) or _PRESENTATION.search(text):
         text = "".join(
@@ -260,7 +260,7 @@ def _plain_forms(text: str) -> str:
     return text.replace("\u00a0", " ")
 
 
-def _tags(tree: StructureTree | None) -> tuple[TagNode, ...]:
+def _read_tags(tree: StructureTree | None) -> tuple[TagNode, ...]:
     """The file's own structure, bounded in size and depth."""
     left = _TREE_NODES
 

@@ -12,21 +12,26 @@ from types import ModuleType
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pdf import pdfium_source
-from scraper.extract.documents.pdf.lattice_tables import LatticeGrid, grids
+from scraper.extract.documents.pdf.lattice_tables import LatticeGrid, find_grids
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
-from scraper.extract.documents.pdf.markdown_writer import markdown_of, pages_of
+from scraper.extract.documents.pdf.markdown_writer import join_pages, write_markdown
 from scraper.extract.documents.pdf.paragraphs import (
-    blocks_of,
-    joined_paragraphs,
-    joined_tables,
-    joined_words,
-    with_headings,
+    build_blocks,
+    join_paragraphs,
+    join_split_words,
+    join_tables,
+    mark_headings,
 )
-from scraper.extract.documents.pdf.reading_order import flows
-from scraper.extract.documents.pdf.rows import is_right_to_left, rows_of, text_of_row
-from scraper.extract.documents.pdf.stream_tables import tables_in
-from scraper.extract.documents.pdf.structure_tree import blocks_by_tags
-from scraper.extract.documents.pdf.table_headers import feet_below, heads_above, sideways_heads, with_sideways
+from scraper.extract.documents.pdf.reading_order import split_flows
+from scraper.extract.documents.pdf.rows import group_rows, is_right_to_left, text_of_row
+from scraper.extract.documents.pdf.stream_tables import find_tables
+from scraper.extract.documents.pdf.structure_tree import read_tagged_blocks
+from scraper.extract.documents.pdf.table_headers import (
+    add_rotated_headers,
+    find_footers_below,
+    find_headers_above,
+    find_rotated_headers,
+)
 
 _FEW_LETTERS = 20
 """A page with fewer may be a picture of one."""
@@ -34,56 +39,58 @@ _HYPHENATED = re.compile(r"[^\W\d_]+-[^\W\d_]+|[^\W\d_]{4,}")
 _VOCABULARY_PAGES = 300
 
 
-def warm_up(asked: ParseRequest | None = None) -> None:
+def warm_up(request: ParseRequest | None = None) -> None:
     """Load PDFium, and the second reader where both are wanted."""
     pdfium_source.warm_up()
-    if asked is not None and asked.more_care:
-        _second().warm_up()
+    if request is not None and request.more_care:
+        _load_fallback_reader().warm_up()
 
 
-def read(data: bytes, asked: ParseRequest | None = None) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     """The pages of a PDF as Markdown.
 
     Raises:
         Encrypted, Malformed: it cannot be read.
     """
-    asked = asked or ParseRequest()
-    found = pdfium_source.load(data, asked)
-    right_to_left = right_to_left_pages(found.pages)
+    request = request or ParseRequest()
+    found = pdfium_source.load(data, request)
+    right_to_left = find_rtl_pages(found.pages)
     given: Sequence[LayoutPage] = found.pages
-    if right_to_left and asked.more_care:
-        given = with_letters(given, _second().lines_of_pages(data, right_to_left, asked.password))
-    pages = without_running_lines(given)
+    if right_to_left and request.more_care:
+        given = replace_letters(
+            given, _load_fallback_reader().lines_of_pages(data, right_to_left, request.password)
+        )
+    pages = remove_running_lines(given)
     vocabulary = _vocabulary(pages)
     body = _body_size(pages)
-    blocks = joined_words(joined_tables([list(_blocks(page)) for page in pages]))
-    judged = iter(with_headings([block for page in blocks for block in page], body))
+    blocks = join_split_words(join_tables([list(_blocks(page)) for page in pages]))
+    judged = iter(mark_headings([block for page in blocks for block in page], body))
     texts = []
     for page, own in zip(pages, blocks, strict=True):
-        written = markdown_of([next(judged) for _ in own], vocabulary)
+        written = write_markdown([next(judged) for _ in own], vocabulary)
         texts.append((page.number, "\n\n".join(filter(None, (written, found.forms.get(page.number))))))
     bare = [page.number for page in found.pages if sum(len(run.text) for run in page.runs) < _FEW_LETTERS]
     return ParsedDocument(
         "pdf",
-        "\n\n".join(pages_of(texts)) if any(text for _, text in texts) else "",
+        "\n\n".join(join_pages(texts)) if any(text for _, text in texts) else "",
         title=found.title,
         author=found.author,
         pages=found.page_count,
         read_to=pages[-1].number if pages and pages[-1].number < found.page_count else None,
-        ocr_pages=pdfium_source.pictured_pages(data, bare, asked.password) if bare else (),
+        ocr_pages=pdfium_source.find_image_pages(data, bare, request.password) if bare else (),
         encrypted=found.encrypted,
-        deserves_more_care=bool(right_to_left) and not asked.more_care,
-        warnings=tuple(_warnings(found, asked)),
+        deserves_more_care=bool(right_to_left) and not request.more_care,
+        warnings=tuple(_warnings(found, request)),
     )
 
 
-def _second() -> ModuleType:
+def _load_fallback_reader() -> ModuleType:
     """The second reader, whose import costs more than reading a page: loaded for those who need it."""
     return importlib.import_module("scraper.extract.documents.pdf.fallback_reader")
 
 
-def _warnings(found: pdfium_source.PdfSource, asked: ParseRequest) -> Iterator[str]:
-    if not asked.pages and len(found.pages) < found.page_count - len(found.failed_pages):
+def _warnings(found: pdfium_source.PdfSource, request: ParseRequest) -> Iterator[str]:
+    if not request.pages and len(found.pages) < found.page_count - len(found.failed_pages):
         read, of_all = f"{len(found.pages):,}", f"{found.page_count:,}"
         yield f"Only the first {read} of {of_all} pages are read: choose others by `pages`."
     if found.filled_elsewhere:
@@ -94,17 +101,17 @@ def _warnings(found: pdfium_source.PdfSource, asked: ParseRequest) -> Iterator[s
 
 
 def _blocks(page: LayoutPage) -> Iterator[LayoutBlock]:
-    tagged = blocks_by_tags(page)
+    tagged = read_tagged_blocks(page)
     if tagged is not None:
         yield from tagged
         return
-    found = grids(page)
+    found = find_grids(page)
     inside = {run for grid in found for run in grid.runs}
     runs = [run for run in page.runs if run not in inside]
     for index, grid in enumerate(found):
         size = grid.runs[0].size if grid.runs else 10.0
         runs.append(TextRun("\ufffc", grid.x0, grid.y0, grid.x1, grid.y1, size, block=index))
-    blocks = joined_paragraphs(list(_flow(flow, found, page)) for flow in flows(runs))
+    blocks = join_paragraphs(list(_flow(flow, found, page)) for flow in split_flows(runs))
     if is_right_to_left("".join(run.text for run in page.runs)):
         blocks = (replace(block, table=tuple(row[::-1] for row in block.table)) for block in blocks)
     yield from blocks
@@ -123,46 +130,46 @@ def _flow(rows: Sequence[LayoutRow], drawn: Sequence[LatticeGrid], page: LayoutP
         beside = tuple(run for run in row.runs if run.block < 0)
         if beside:
             piece.append(LayoutRow(beside))
-        piece = yield from _ended(table, above, piece)
+        piece = yield from _add_footers(table, above, piece)
         *first, last = places
-        table, heads = _headed(drawn[(first or [last])[0]], [] if beside or first else piece, page)
+        table, heads = _add_headers(drawn[(first or [last])[0]], [] if beside or first else piece, page)
         yield from _undrawn(piece[: len(piece) - heads], page)
         for place in places[1:]:
             yield LayoutBlock(BlockKind.TABLE, table=tuple(table))
-            table, _ = _headed(drawn[place], [], page)
+            table, _ = _add_headers(drawn[place], [], page)
         piece, above = [], drawn[last]
-    piece = yield from _ended(table, above, piece)
+    piece = yield from _add_footers(table, above, piece)
     yield from _undrawn(piece, page)
 
 
-def _ended(
+def _add_footers(
     table: list[tuple[str, ...]], grid: LatticeGrid | None, below: list[LayoutRow]
 ) -> Generator[LayoutBlock, None, list[LayoutRow]]:
     """A drawn table with the sums that stand below its frame; what is left of the rows."""
     if grid is None:
         return below
-    feet = feet_below(below, grid.columns, grid.y1)
+    feet = find_footers_below(below, grid.columns, grid.y1)
     yield LayoutBlock(BlockKind.TABLE, table=(*table, *map(tuple, feet)))
     return below[len(feet) :]
 
 
-def _headed(
+def _add_headers(
     grid: LatticeGrid, above: Sequence[LayoutRow], page: LayoutPage
 ) -> tuple[list[tuple[str, ...]], int]:
     """A drawn table's rows with the heads above its frame, and how many of the rows above those were."""
-    upright = sideways_heads(page.sideways, grid.columns, grid.y0, grid.first_y1)
-    table, upright = with_sideways(grid.rows, upright, grid.y0)
-    heads, taken = heads_above(above, grid.columns, grid.y0, upright)
+    upright = find_rotated_headers(page.sideways, grid.columns, grid.y0, grid.first_y1)
+    table, upright = add_rotated_headers(grid.rows, upright, grid.y0)
+    heads, taken = find_headers_above(above, grid.columns, grid.y0, upright)
     return [*map(tuple, heads), *table], taken
 
 
 def _undrawn(rows: Sequence[LayoutRow], page: LayoutPage) -> Iterator[LayoutBlock]:
     at = 0
-    for table in tables_in(rows, page.across, page.sideways):
-        yield from blocks_of(rows[at : table.start])
+    for table in find_tables(rows, page.across, page.sideways):
+        yield from build_blocks(rows[at : table.start])
         yield LayoutBlock(BlockKind.TABLE, table=table.rows)
         at = table.end
-    yield from blocks_of(rows[at:])
+    yield from build_blocks(rows[at:])
 
 
 def _body_size(pages: Sequence[LayoutPage]) -> float:
@@ -185,21 +192,21 @@ _LETTERS = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W_]+")
 
 
-def right_to_left_pages(pages: Sequence[LayoutPage]) -> list[int]:
+def find_rtl_pages(pages: Sequence[LayoutPage]) -> list[int]:
     """Pages most of whose letters are read from right to left."""
     return [page.number for page in pages if is_right_to_left(" ".join(run.text for run in page.runs))]
 
 
-def with_letters(pages: Sequence[LayoutPage], lines: Mapping[int, Sequence[str]]) -> list[LayoutPage]:
+def replace_letters(pages: Sequence[LayoutPage], lines: Mapping[int, Sequence[str]]) -> list[LayoutPage]:
     """The pages with the letters of other lines, where they are the same letters in another order."""
     return [_mended(page, lines[page.number]) if page.number in lines else page for page in pages]
 
 
 def _mended(page: LayoutPage, lines: Sequence[str]) -> LayoutPage:
     by_letters = {_key(line): " ".join(line.split()) for line in lines if line.strip()}
-    words = _words(lines)
+    words = _simplify_formula(lines)
     runs: list[TextRun] = []
-    for row in rows_of(page.runs):
+    for row in group_rows(page.runs):
         whole = by_letters.get(_key("".join(run.text for run in row.runs)))
         if whole is None or not is_right_to_left(whole) or _has_cells(row):
             runs += [
@@ -216,7 +223,7 @@ def _has_cells(row: LayoutRow) -> bool:
     return any(after.x0 - before.x1 > _CELL_GAP * row.size for before, after in pairwise(row.runs))
 
 
-def _words(lines: Sequence[str]) -> dict[str, str]:
+def _simplify_formula(lines: Sequence[str]) -> dict[str, str]:
     """By its sorted letters each right-to-left word that is the only one of these letters."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for line in lines:
@@ -245,7 +252,7 @@ _PAGE_NUMBER = re.compile(
 )
 
 
-def without_running_lines(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
+def remove_running_lines(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
     """The pages without what repeats in their margins; a bare number at the very edge goes too."""
     seen: dict[tuple[str, int], set[int]] = defaultdict(set)
     for page in pages:
@@ -271,7 +278,7 @@ def _cleaned(page: LayoutPage, running: set[tuple[str, int]]) -> LayoutPage:
 
 def _marginal(page: LayoutPage) -> Iterator[LayoutRow]:
     top, bottom = _MARGIN * page.height, (1 - _MARGIN) * page.height
-    yield from rows_of(run for run in page.runs if run.y1 < top or run.y0 > bottom)
+    yield from group_rows(run for run in page.runs if run.y1 < top or run.y0 > bottom)
 
 
 def _keys(row: LayoutRow) -> Iterator[tuple[str, int]]:

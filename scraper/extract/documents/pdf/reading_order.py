@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
-from scraper.extract.documents.pdf.rows import is_label, is_right_to_left, rows_of, text_of_row
+from scraper.extract.documents.pdf.rows import group_rows, is_label, is_right_to_left, text_of_row
 
 _Span = tuple[float, float]
 
@@ -37,11 +37,11 @@ _LEAST_COLUMN = 10
 """Of the letters' size: how wide a column is at least."""
 
 
-def flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[LayoutRow]]:
+def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[LayoutRow]]:
     """Rows in the order of reading, in pieces that are one column wide."""
     if not runs:
         return
-    rows = rows_of(runs)
+    rows = group_rows(runs)
     left, right = min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1
     size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0] if runs else 10.0
     gutter = max(_LEAST_GUTTER, _GUTTER_SHARE * size)
@@ -62,7 +62,7 @@ def flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[LayoutRow]]:
                 yield single
                 single = []
             for column in _reading_order(columns):
-                yield from flows(column, depth + 1)
+                yield from split_flows(column, depth + 1)
         else:
             single += rows[start:end]
         start = end
@@ -84,7 +84,7 @@ def _is_title(row: LayoutRow, above: LayoutRow | None, size: float, width: float
     )
 
 
-def in_columns(runs: Sequence[TextRun]) -> list[TextRun]:
+def order_by_columns(runs: Sequence[TextRun]) -> list[TextRun]:
     """The letters of one element, column by column where it goes on in the next one."""
     if len(runs) < 2:
         return list(runs)
@@ -136,7 +136,7 @@ def _band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> 
             break
         free, lefts, rights, end = shared, low, high, end + 1
     band = rows[start:end]
-    return end, [span for span in free if _parts(span, band) and span[1] - span[0] >= gutter]
+    return end, [span for span in free if _separates_text(span, band) and span[1] - span[0] >= gutter]
 
 
 def _to_the_longer_band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> int:
@@ -151,7 +151,7 @@ def _to_the_longer_band(rows: Sequence[LayoutRow], start: int, page: _Span, gutt
     return 0
 
 
-def _parts(span: _Span, rows: Sequence[LayoutRow]) -> bool:
+def _separates_text(span: _Span, rows: Sequence[LayoutRow]) -> bool:
     """Whether text stands on both sides of a strip."""
     before = any(run.x1 <= span[0] + 1 for row in rows for run in row.runs)
     return before and any(run.x0 >= span[1] - 1 for row in rows for run in row.runs)
@@ -185,10 +185,10 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
     """Whether columns hold running text, rather than the cells of a table or the labels of a list."""
     if len(rows) < _LEAST_ROWS or any(not column for column in columns):
         return False
-    lines = [rows_of(column) for column in columns]
+    lines = [group_rows(column) for column in columns]
     if len(lines) == 2 and all(is_label(text_of_row(line)) for line in lines[0]):
         return False
-    if len(lines) == 2 and _go_their_own_ways(lines):
+    if len(lines) == 2 and _are_independent_columns(lines):
         return True
     counts = [len(text_of_row(line).split()) for column in lines for line in column]
     words = [
@@ -208,7 +208,7 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
     return usual >= _WORDS_A_LINE and share > _FULL_SHARE
 
 
-def _go_their_own_ways(columns: Sequence[Sequence[LayoutRow]]) -> bool:
+def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
     """Whether most lines of both columns stand beside none of the other's: the cells of rows do not."""
     for one, other in (columns, columns[::-1]):
         beside = [line.runs[0].middle for line in other]

@@ -46,7 +46,7 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def rows_of(runs: Iterable[TextRun]) -> list[LayoutRow]:
+def group_rows(runs: Iterable[TextRun]) -> list[LayoutRow]:
     """Runs grouped into rows from top to bottom, each from left to right."""
     groups: list[list[TextRun]] = []
     middle = height = 0.0
@@ -109,14 +109,14 @@ def _from_right(runs: Sequence[TextRun]) -> str:
     return _WHITE.sub(" ", "".join(pieces)).strip()
 
 
-def joined_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -> str:
+def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -> str:
     """Lines of a paragraph as one: hyphens at their ends go where the word is one word."""
     text = ""
     for line in lines:
         if not text:
             text = line
         elif text.endswith(_HYPHENS) and len(text) > 1 and text[-2].isalpha() and line[:1].islower():
-            text = _joined_word(text, line, vocabulary)
+            text = _join_word(text, line, vocabulary)
         elif _ENDS_WITHOUT_SPACE.search(text) and _STARTS_WITHOUT_SPACE.match(line):
             text += line
         else:
@@ -124,7 +124,7 @@ def joined_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset())
     return text
 
 
-def cell_text(lines: Iterable[str]) -> str:
+def join_cell_lines(lines: Iterable[str]) -> str:
     """Lines of a cell as one text; each item of a list in it on a line of its own, without its bullet."""
     items: list[list[str]] = [[]]
     for line in lines:
@@ -133,14 +133,14 @@ def cell_text(lines: Iterable[str]) -> str:
             items.append([line[bullet.end() :]])
         elif not is_label(line) or line.strip("\u2022\uf0b7\u25cf\u25aa "):
             items[-1].append(line)
-    return "\n".join(filter(None, map(joined_lines, items)))
+    return "\n".join(filter(None, map(join_lines, items)))
 
 
 _LAST_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]++[-\u2010\u00ad]$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
-def _joined_word(text: str, line: str, vocabulary: frozenset[str]) -> str:
+def _join_word(text: str, line: str, vocabulary: frozenset[str]) -> str:
     """The hyphen stays where the document writes the word with one elsewhere, and nowhere without."""
     first, second = _LAST_WORD.search(text), _FIRST_WORD.match(line)
     if first and second:

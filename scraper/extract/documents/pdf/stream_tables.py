@@ -7,10 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from scraper.extract.documents.pdf.cells import Segment, TextLine, line_of, merged_rows
+from scraper.extract.documents.pdf.cells import Segment, TextLine, merge_lines, split_row
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
 from scraper.extract.documents.pdf.rows import is_label
-from scraper.extract.documents.pdf.table_headers import heads_above, sideways_heads, with_sideways
+from scraper.extract.documents.pdf.table_headers import (
+    add_rotated_headers,
+    find_headers_above,
+    find_rotated_headers,
+)
 
 _Span = tuple[float, float]
 
@@ -40,7 +44,7 @@ _DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
 
 
 @dataclass(frozen=True, slots=True)
-class StreamTableFinder:
+class StreamTable:
     """A table found between two rows of a flow (the second exclusive)."""
 
     start: int
@@ -49,29 +53,31 @@ class StreamTableFinder:
     columns: tuple[_Span, ...] = ()
 
 
-def tables_in(
+def find_tables(
     rows: Sequence[LayoutRow], across: Sequence[RuledLine], sideways: Sequence[TextRun] = ()
-) -> list[StreamTableFinder]:
+) -> list[StreamTable]:
     """The tables in a flow of rows, from top to bottom."""
-    lines = [line_of(row) for row in rows]
-    found: list[StreamTableFinder] = []
+    lines = [split_row(row) for row in rows]
+    found: list[StreamTable] = []
     at = 0
     while at < len(lines):
-        end = _grown(lines, at, across)
+        end = _find_table_end(lines, at, across)
         table = _table(lines[at:end], across) if end - at > 1 else None
         if table is None or _is_justified(lines, at, end, table):
             at += 1
             continue
         columns = _columns(lines[at:end])
         top = lines[at].y0
-        table, upright = with_sideways(table, sideways_heads(sideways, columns, top, lines[at].y1), top)
-        heads, taken = heads_above(rows[found[-1].end if found else 0 : at], columns, top, upright)
-        found.append(StreamTableFinder(at - taken, end, (*map(tuple, heads), *table), tuple(columns)))
+        table, upright = add_rotated_headers(
+            table, find_rotated_headers(sideways, columns, top, lines[at].y1), top
+        )
+        heads, taken = find_headers_above(rows[found[-1].end if found else 0 : at], columns, top, upright)
+        found.append(StreamTable(at - taken, end, (*map(tuple, heads), *table), tuple(columns)))
         at = end
     return found
 
 
-def _grown(lines: Sequence[TextLine], start: int, across: Sequence[RuledLine]) -> int:
+def _find_table_end(lines: Sequence[TextLine], start: int, across: Sequence[RuledLine]) -> int:
     """The end of the rows from `start` on that could be a table."""
     first = lines[start]
     if not _is_cellular(first):
@@ -160,7 +166,7 @@ def _table(lines: Sequence[TextLine], across: Sequence[RuledLine]) -> tuple[tupl
     grid = [_cells(line, columns) for line in lines]
     if _is_prose(lines, grid):
         return None
-    rows = merged_rows(lines, grid, across)
+    rows = merge_lines(lines, grid, across)
     rows = [row for row in rows if any(row)]
     filled = sum(bool(cell) for row in rows for cell in row)
     if len(rows) < 2 or filled < _LEAST_FILLED * len(rows) * len(columns):
@@ -208,12 +214,12 @@ def _columns(lines: Sequence[TextLine]) -> list[_Span]:
             if x - opened >= 1.0:
                 strips.append((opened, x))
             opened = None
-    strips = [strip for strip in strips if _parts(strip, body)]
+    strips = [strip for strip in strips if _separates_text(strip, body)]
     bounds = [min(line.x0 for line in lines) - 1, *((a + b) / 2 for a, b in strips)]
     return list(zip(bounds, [*bounds[1:], max(line.x1 for line in lines) + 1], strict=True))
 
 
-def _parts(strip: _Span, body: Sequence[TextLine]) -> bool:
+def _separates_text(strip: _Span, body: Sequence[TextLine]) -> bool:
     """Whether at least two rows have text on both sides."""
     middle = (strip[0] + strip[1]) / 2
     both = sum(
@@ -228,18 +234,18 @@ def _cells(line: TextLine, columns: Sequence[_Span]) -> list[str]:
     """The texts of a row by column; what spans several stands in the first of them."""
     pieces: list[list[Segment]] = [[] for _ in columns]
     for segment in line.segments:
-        for piece, place in _placed(segment, columns):
+        for piece, place in _place_segment(segment, columns):
             pieces[place].append(piece)
-    return [_without_leader(" ".join(piece.text for piece in cell)) for cell in pieces]
+    return [_remove_leader_dots(" ".join(piece.text for piece in cell)) for cell in pieces]
 
 
-def _without_leader(text: str) -> str:
+def _remove_leader_dots(text: str) -> str:
     """A text without the dots that lead from it to the next column."""
     end = _DOTS_AT_END.search(text)
     return text[: end.start()] if end and _LEADER.search(end[0]) else text
 
 
-def _placed(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple[Segment, int]]:
+def _place_segment(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple[Segment, int]]:
     """A segment in the column it mostly stands in; runs of several columns apart where their gaps say so."""
     inside = [_overlap(segment, column) / max(1.0, segment.x1 - segment.x0) for column in columns]
     touched = [place for place, share in enumerate(inside) if share > 0.1]

@@ -14,9 +14,9 @@ from scraper.extract.documents.pdf.layout_model import (
     TagNode,
     TextRun,
 )
-from scraper.extract.documents.pdf.paragraphs import is_code, laid_out
-from scraper.extract.documents.pdf.reading_order import in_columns
-from scraper.extract.documents.pdf.rows import joined_lines, split_mark, text_of_row
+from scraper.extract.documents.pdf.paragraphs import format_code, is_code
+from scraper.extract.documents.pdf.reading_order import order_by_columns
+from scraper.extract.documents.pdf.rows import join_lines, split_mark, text_of_row
 
 _HEADINGS = {"H": 2, "Title": 1, "H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
 _GROUPS = frozenset(
@@ -36,7 +36,7 @@ _LARGEST_PARAGRAPH = 4_000
 _LEAST_BLOCKS = 2
 
 
-def blocks_by_tags(page: LayoutPage) -> list[LayoutBlock] | None:
+def read_tagged_blocks(page: LayoutPage) -> list[LayoutBlock] | None:
     """The blocks as tagged; None where the tags cannot be relied on."""
     if not page.tags:
         return None
@@ -117,7 +117,7 @@ class _Reader:
             return
         size, bold = max(row.size for row in rows), all(row.bold for row in rows)
         if (code or all(row.mono for row in rows)) and is_code(rows):
-            yield LayoutBlock(BlockKind.CODE, laid_out(rows), size=size)
+            yield LayoutBlock(BlockKind.CODE, format_code(rows), size=size)
         else:
             yield LayoutBlock(BlockKind.TEXT, tuple(text_of_row(row) for row in rows), size=size, bold=bold)
 
@@ -157,14 +157,14 @@ class _Reader:
             for row in _table_rows(node)
         ]
         yield from self._loose(node)
-        grid = spread(rows)
+        grid = fill_spans(rows)
         if any(any(row) for row in grid):
             yield LayoutBlock(BlockKind.TABLE, table=tuple(tuple(row) for row in grid if row))
 
     def _cell(self, node: TagNode) -> TaggedCell:
         rows = _rows(self._runs(node))
         x0 = min((row.x0 for row in rows), default=None)
-        text = joined_lines(text_of_row(row) for row in rows)
+        text = join_lines(text_of_row(row) for row in rows)
         return TaggedCell(
             text, node.column_span, node.row_span, x0, max((row.x1 for row in rows), default=None)
         )
@@ -179,7 +179,7 @@ class _Reader:
             # How an element's own letters stand among those of its children is told by their numbers alone.
             return sorted(own + inner, key=lambda pair: pair[0]) if own and inner else own + inner
 
-        return in_columns([run for mark, part in gather(node) for run in self._take(mark, part)])
+        return order_by_columns([run for mark, part in gather(node) for run in self._take(mark, part)])
 
     def _take(self, mark: int, node: TagNode) -> list[TextRun]:
         if mark in self.used or self._owners.get(mark, id(node)) != id(node):
@@ -263,7 +263,7 @@ class TaggedCell(NamedTuple):
     x1: float | None
 
 
-def spread(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
+def fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
     """The texts by row and column; a spanning cell's text stands in its first place."""
     width = max((sum(cell.column_span for cell in row) for row in rows), default=0)
     places = _column_places(rows, width)

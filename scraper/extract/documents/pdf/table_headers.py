@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scraper.extract.documents.pdf.cells import Segment, TextLine, line_of
+from scraper.extract.documents.pdf.cells import Segment, TextLine, split_row
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
 
 _Span = tuple[float, float]
@@ -38,14 +38,14 @@ _NUMBERS_OF_SUMS = 0.6
 """Of the columns that hold numbers in a row of sums."""
 
 
-def heads_above(
+def find_headers_above(
     rows: Sequence[LayoutRow], columns: Sequence[_Span], top: float, sideways: RotatedHeader | None = None
 ) -> tuple[list[list[str]], int]:
     """The texts by column of the heads above a table, and how many of the rows they take."""
     heads: list[list[str]] = []
     taken = 0
     for row in reversed(rows[-_MOST:]):
-        line = line_of(row)
+        line = split_row(row)
         if sideways is not None and line.y1 <= sideways.y0:
             heads.insert(0, list(sideways.heads))
             top, sideways = sideways.y0, None
@@ -121,7 +121,7 @@ def _spanned(segments: Sequence[Segment], columns: Sequence[_Span]) -> list[int 
     return firsts
 
 
-def sideways_heads(
+def find_rotated_headers(
     letters: Sequence[TextRun], columns: Sequence[_Span], top: float, bottom: float
 ) -> RotatedHeader | None:
     """The heads of columns that stand upright above a table's first row, or in it."""
@@ -140,7 +140,7 @@ def sideways_heads(
     return RotatedHeader(tuple(" ".join(cell) for cell in cells), begins, ends)
 
 
-def with_sideways(
+def add_rotated_headers(
     table: _Table, sideways: RotatedHeader | None, top: float
 ) -> tuple[_Table, RotatedHeader | None]:
     """A table whose first row has taken in the heads that stand in it; those that stand above are left."""
@@ -150,11 +150,11 @@ def with_sideways(
     return ((tuple(merged), *table[1:]), None) if merged else (table, sideways)
 
 
-def feet_below(rows: Sequence[LayoutRow], columns: Sequence[_Span], bottom: float) -> list[list[str]]:
+def find_footers_below(rows: Sequence[LayoutRow], columns: Sequence[_Span], bottom: float) -> list[list[str]]:
     """The texts by column of the first of these rows that are sums of a table that ends at `bottom`."""
     feet: list[list[str]] = []
     for row in rows[:_MOST]:
-        line = line_of(row)
+        line = split_row(row)
         cells = _cells(line, columns)
         if cells is None or line.y0 - bottom > _ROOM * (line.y1 - line.y0):
             break

@@ -32,7 +32,7 @@ class VectorLines:
     box_down: _Rules = ()
 
 
-def without_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...], _Rules]:
+def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...], _Rules]:
     """The letters, and as lines those that are lines of dashes."""
     lines = {run for run in runs if _TYPED_LINE.fullmatch(run.text)}
     if not lines:
@@ -41,7 +41,7 @@ def without_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...],
     return kept, tuple(RuledLine(run.middle, run.x0, run.x1) for run in lines)
 
 
-def lines_of(drawing: VectorGraphics | None, width: float, height: float) -> VectorLines:
+def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> VectorLines:
     """What is straight on a page; boxes only up to the size that a table can have."""
     if drawing is None or len(drawing.shapes) + len(drawing.lines) > MAX_RULES:
         return VectorLines()
@@ -71,7 +71,7 @@ def lines_of(drawing: VectorGraphics | None, width: float, height: float) -> Vec
     )
 
 
-def turned(page: LayoutPage, angle: int) -> LayoutPage:
+def rotate_page(page: LayoutPage, angle: int) -> LayoutPage:
     """The page as a reader holds it whose letters are turned by 90, 180 or 270 degrees."""
     width, height = page.width, page.height
 

@@ -263,7 +263,7 @@ SETTINGS: Mapping[str, Callable[[RtfTextFormat, int | None], None]] = {
 """Words of control that change a look and nothing else."""
 
 
-def dressed(text: str, look: RtfTextFormat) -> str:
+def apply_format(text: str, look: RtfTextFormat) -> str:
     """A stretch of text in the elements that say how it looks."""
     if not text.strip():
         return text

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.office import ReviewComment, ReviewComments, markdown_of
+from scraper.extract.documents.office import ReviewComment, ReviewComments, html_to_markdown
 from scraper.extract.documents.rtf.paragraphs import (
     CHARSETS,
     SETTINGS,
@@ -22,9 +22,9 @@ from scraper.extract.documents.rtf.paragraphs import (
     Paragraphs,
     RtfTableColumn,
     RtfTextFormat,
-    dressed,
+    apply_format,
 )
-from scraper.extract.documents.rtf.tokenizer import PLACES, SKIPPED, TRANSPARENT, RtfToken, tokens
+from scraper.extract.documents.rtf.tokenizer import PLACES, SKIPPED, TRANSPARENT, RtfToken, tokenize
 
 MAX_BYTES = 50_000_000
 _DEPTH = 2_000
@@ -39,12 +39,12 @@ _MAX_COLUMNS = 1_000
 _HIGH, _LOW, _SIGNS_OF_FONTS = range(0xD800, 0xDC00), range(0xDC00, 0xE000), range(0xF000, 0xF100)
 
 
-def warm_up(asked: ParseRequest | None = None) -> None:
+def warm_up(request: ParseRequest | None = None) -> None:
     """Load what the writer of Markdown loads late."""
-    markdown_of("<p>a</p><table><tr><th>a</th><th>b</th></tr></table>", "")
+    html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table>", "")
 
 
-def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """The text of a file.
 
     Raises:
@@ -53,11 +53,11 @@ def read(data: bytes, asked: ParseRequest) -> ParsedDocument:
     if not data.startswith(b"{\\rtf"):
         raise MalformedDocumentError("The RTF file is damaged: it does not begin as one.")
     reader = _Reader()
-    for token in tokens(data[:MAX_BYTES]):
+    for token in tokenize(data[:MAX_BYTES]):
         reader.take(token)
         if reader.size > MAX_CHARACTERS:
             break
-    text = markdown_of(reader.html(), asked.url)
+    text = html_to_markdown(reader.html(), request.url)
     return ParsedDocument(
         "rtf", reader.comments.written(text), title=reader.fact("title"), author=reader.fact("author")
     )
@@ -281,7 +281,7 @@ class _Reader:
             self._font_names.setdefault(self._font, []).append(text)
         elif place in _WRITTEN and not look.hidden:
             self._texts[-1].mono &= look.mono or not text.strip()
-            self._emit(dressed(html.escape(text, quote=False), look))
+            self._emit(apply_format(html.escape(text, quote=False), look))
 
     def _emit(self, written: str) -> None:
         self.size += len(written)
@@ -296,7 +296,7 @@ class _Reader:
         if mono and not label and not look.in_table and _CODE_MARKS.search(_BREAK.sub("", written)):
             text.paragraphs.add_code(html.unescape(_TAG.sub("", _BREAK.sub("\n", written))))
             return
-        written = _tidied(written)
+        written = _merge_adjacent_tags(written)
         name = "".join(self._styles.get(look.style, ())).strip(" ;")
         named = _HEADING.search(name)
         heading = int(named[1]) if named else None if look.outline is None else look.outline + 1
@@ -363,7 +363,7 @@ _ACTIONS: Mapping[str, Callable[[_Reader, int | None], None]] = {
 }  # fmt: skip
 
 
-def _tidied(written: str) -> str:
+def _merge_adjacent_tags(written: str) -> str:
     """Neighbours of one look as one stretch."""
     for tag in ("b", "i", "s"):
         written = re.sub(rf"</{tag}>(\s*)<{tag}>", r"\1", written)

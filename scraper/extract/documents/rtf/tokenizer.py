@@ -30,7 +30,7 @@ class RtfToken:
 _OPEN, _CLOSE = RtfToken(brace=b"{"), RtfToken(brace=b"}")
 
 
-def tokens(data: bytes) -> Iterator[RtfToken]:
+def tokenize(data: bytes) -> Iterator[RtfToken]:
     """All pieces in order; raw bytes of pictures are passed over."""
     at = 0
     while (match := _TOKEN.match(data, at)) is not None:

@@ -19,9 +19,9 @@ _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-def fields(data: bytes, **asked: object) -> ParsedDocument:
+def fields(data: bytes, **request: object) -> ParsedDocument:
     """What is read from a file."""
-    return read(data, ParseRequest(**asked))  # type: ignore[arg-type]
+    return read(data, ParseRequest(**request))  # type: ignore[arg-type]
 
 
 def text_at(x: float, y: float, text: str, size: float = 10, font: str = "F1") -> str:

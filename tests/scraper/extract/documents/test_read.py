@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.documents.read import plain_words
+from scraper.extract.documents.read import strip_markdown
 from tests.scraper.soon import soon
 
 
@@ -21,7 +21,7 @@ from tests.scraper.soon import soon
     ],
 )
 def test_marks_go_and_words_stay(markdown: str, words: str) -> None:
-    assert plain_words(markdown) == words
+    assert strip_markdown(markdown) == words
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_marks_go_and_words_stay(markdown: str, words: str) -> None:
 )
 def test_a_hostile_text_is_read_soon(piece: str) -> None:
     with soon():
-        plain_words("a" + piece * (200_000 // len(piece)) + "b")
+        strip_markdown("a" + piece * (200_000 // len(piece)) + "b")

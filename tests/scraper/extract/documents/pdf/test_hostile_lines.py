@@ -21,7 +21,7 @@ LONG = 100_000
     ],
 )
 def test_dots_that_lead_on_are_no_part_of_a_cell(cell: str, left: str) -> None:
-    assert stream_tables._without_leader(cell) == left
+    assert stream_tables._remove_leader_dots(cell) == left
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_numbers_are_told_from_words(cell: str, is_number: bool) -> None:
 def test_a_hostile_line_is_looked_at_soon(piece: str) -> None:
     text = f"{piece * (LONG // len(piece))}\0"
     with soon():
-        stream_tables._without_leader(text)
+        stream_tables._remove_leader_dots(text)
         paragraphs._LEADER.search(text)
         cells._is_number(text)
         rows._LAST_WORD.search(text)
