@@ -88,6 +88,7 @@ class ForkServer:
     """Parent of all pool workers; reaps them, so that a number never refers to another process."""
 
     def __init__(self, control: socket.socket, limits: sandbox.SandboxLimits) -> None:
+        """Listen on the control socket and for ended children."""
         self._control = control
         self._limits = limits
         self._children: dict[int, int] = {}

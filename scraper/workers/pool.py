@@ -52,6 +52,7 @@ class WorkerPool:
         memory_bytes: int = MEMORY_BYTES,
         preload: tuple[str, ...] = PRELOAD,
     ) -> None:
+        """Configure the pool; `start` starts the workers. By default one per CPU, at most 4."""
         self.count = count or min(MAX_WORKERS, os.cpu_count() or 1)
         self._memory_bytes = memory_bytes
         self._preload = preload
@@ -66,12 +67,14 @@ class WorkerPool:
         self._is_open = False
 
     async def __aenter__(self) -> Self:
+        """Start the pool."""
         await self.start()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Close the pool."""
         await self.close()
 
     async def start(self) -> None:

@@ -52,6 +52,7 @@ class Channel:
     """Socket to one process, on which both sides send frames in turn."""
 
     def __init__(self, end: socket.socket) -> None:
+        """Use a connected socket."""
         self._socket = end
         end.setblocking(False)
 
@@ -190,6 +191,7 @@ class ForkServerClient:
     """The process that forks the workers of a pool."""
 
     def __init__(self, *, preload: tuple[str, ...], memory_bytes: int) -> None:
+        """Start the process; its modules load in the background."""
         self._control, theirs = socket.socketpair()
         self.memory_bytes = memory_bytes
         self._process = launch(
@@ -254,6 +256,7 @@ class Worker:
     def __init__(
         self, parent: ForkServerClient, number: int, channel: Channel, theirs: socket.socket
     ) -> None:
+        """Use a worker that the fork server is about to start."""
         self.pid: int | None = None
         self.is_usable = False
         """Its last call ended, and it accepts another."""

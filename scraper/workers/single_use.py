@@ -59,6 +59,7 @@ class SingleUseProcesses:
         limits: ResourceLimits | None = None,
         keep_warm: bool = True,
     ) -> None:
+        """Run up to `concurrency` jobs at once; by default one per CPU, at most 4."""
         self._semaphore = asyncio.Semaphore(concurrency or min(4, os.cpu_count() or 1))
         self._limits = limits or ResourceLimits()
         self._keep_warm = keep_warm

@@ -1,1 +1,1 @@
-"""Documents that are no web pages, from their bytes: one file a format, told apart in `sniff`."""
+"""Readers of documents other than web pages: bytes to Markdown, one module per format."""

@@ -1,4 +1,4 @@
-"""An archive is listed, never extracted."""
+"""Archive reader: lists the files of zip and tar archives without extracting them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from scraper.extract.text.sanitize import clean_line
 
 MAX_SHOWN = 500
 MAX_INFLATED_BYTES = 64_000_000
-"""Of a compressed tar: its list is spread over all of it."""
+"""Bytes. Limit for a compressed tar, whose entries are spread over the whole file."""
 _XZ_MEMORY_BYTES = 128 << 20
 _MAX_NAME = 200
 _GZIP_NAME = re.compile(rb"\x1f\x8b\x08[\x08-\x0b].{6}([^\0]{1,500})\0", re.DOTALL)
-"""RFC 1952, 2.3: the name stands right after the head where its flag is the only one before it."""
+"""RFC 1952, 2.3: the name follows the header directly if its flag is the only one before it."""
 _KINDS = (
     (b"PK", "zip"), (b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"), (b"7z\xbc\xaf", "7z"),
     (b"Rar!", "rar"), (b"\x28\xb5\x2f\xfd", "zstd"),
@@ -30,7 +30,7 @@ _KINDS = (
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """What the archive says it holds."""
+    """Return the list of names and sizes in the archive."""
     kind = next((name for mark, name in _KINDS if data.startswith(mark)), "tar")
     head = f"Archive ({kind}, {len(data):,} bytes). Its files are listed, not extracted."
     if kind == "zip":
@@ -72,11 +72,11 @@ def _members(opened: tarfile.TarFile) -> Iterator[tuple[str, int]]:
         for member in opened:
             yield member.name, member.size
     except tarfile.TarError:
-        return  # cut off: what stood before is told
+        return  # Truncated: report the entries before the end.
 
 
 def _describe_single_file(data: bytes, inside: bytes) -> str:
-    """A file that was packed by itself: how it was named, and how large it is."""
+    """Describe a single compressed file: its name and size."""
     named = _GZIP_NAME.match(data)
     name = f" {clean_line(named[1].decode('latin-1'), _MAX_NAME)}" if named else ""
     more = "at least " if len(inside) >= MAX_INFLATED_BYTES else ""
@@ -84,7 +84,7 @@ def _describe_single_file(data: bytes, inside: bytes) -> str:
 
 
 def _decompress(data: bytes, kind: str) -> bytes:
-    """The beginning of what is packed; what is damaged, or packed in other ways, is empty."""
+    """Return the first decompressed bytes; empty if the data are damaged or of another compression."""
     if kind == "tar":
         return data
     try:

@@ -1,4 +1,4 @@
-"""Charts of office files: their titles, kinds and the numbers behind them, as tables."""
+"""Charts of Office files: title, type and data of each chart as a table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS = {
 
 
 def read_charts(parts: Parts) -> dict[str, list[str]]:
-    """The charts of a workbook by the name of their sheet."""
+    """Return the charts of a workbook by sheet name."""
     found: dict[str, list[str]] = {}
     for name, part in iter_sheet_parts(parts):
         for drawing in find_related_parts(parts, part, "drawing"):
@@ -38,7 +38,7 @@ def read_charts(parts: Parts) -> dict[str, list[str]]:
 
 
 def format_chart(parts: Parts, name: str) -> str:
-    """One chart as its title, its kind and a table; empty where it cannot be read."""
+    """Return title, type and data table of a chart; empty if it cannot be read."""
     try:
         root = parts.xml_or_none(name)
     except ScraperError:
@@ -98,7 +98,7 @@ _WORKBOOK = "xl/workbook.xml"
 
 
 def iter_sheet_parts(parts: Parts) -> Iterator[tuple[str, str]]:
-    """The sheets of a workbook and where they lie."""
+    """Yield name and part of each sheet of a workbook."""
     workbook = parts.xml_or_none(_WORKBOOK)
     if workbook is None:
         return
@@ -111,7 +111,7 @@ def iter_sheet_parts(parts: Parts) -> Iterator[tuple[str, str]]:
 
 
 def find_related_parts(parts: Parts, part: str, kind: str) -> list[str]:
-    """The parts that a part names as being of a kind; never what lies outside of the file."""
+    """Return the parts of this relationship type that a part refers to; never external ones."""
     return [
         _target(parts, part, relation)
         for relation in _relations(parts, part)

@@ -1,4 +1,4 @@
-"""An e-mail as its header's plain facts and its text."""
+"""Email reader: main headers, text and names of attachments."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from scraper.extract.dom.parsing import parse_html
 from scraper.extract.markdown import converter
 
 _NOWHERE = "http://mail.invalid/"
-"""Links in a mail are absolute."""
+"""Base URL for links; links in emails are absolute."""
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
-    """Load what the library of mails loads late."""
+    """Load the modules that the email library imports late."""
     read(
         b"From: a <a@b.example>\nSubject: =?utf-8?q?a?=\nMIME-Version: 1.0\n"
         b"Content-Type: multipart/mixed; boundary=x\n\n"
@@ -31,7 +31,7 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Sender, receivers, date, subject, body, and the names of what is attached."""
+    """Return sender, recipients, date, subject, body and attachment names."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     head = "\n".join(f"{name}: {' '.join(str(message[name]).split())}  " for name in _SHOWN if message[name])
     attached = [name for part in message.iter_attachments() if (name := part.get_filename())]

@@ -1,4 +1,4 @@
-"""EPUB: the chapters of the book in the order of its spine, by the converter of pages."""
+"""EPUB reader: chapters in the order of the spine, converted like web pages."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _NOTES = {
 }
 _TYPE = re.compile(r"<!DOCTYPE[^\[>]{0,500}(?:\[[^\]]{0,20000}\])?\s*>", re.IGNORECASE)
 _LOCKS = ("http://www.w3.org/2001/04/xmlenc#aes", "http://ns.adobe.com/adept")
-"""Ways of locking a book; fonts are garbled in another way, which keeps nobody from reading."""
+"""Encryption methods of locked books. Fonts use another one, which does not prevent reading."""
 _TEXTS = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"})
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The text of a book.
+    """Return the text of a book.
 
     Raises:
-        Malformed, TooLarge, Encrypted: it cannot be read.
+        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The book cannot be read.
     """
     parts = Parts(data)
     if _LOCK in parts and any(lock.encode() in parts.read(_LOCK) for lock in _LOCKS):
@@ -66,7 +66,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _package(parts: Parts) -> str | None:
-    """Where the list of the book's parts lies."""
+    """Return the name of the package document."""
     container = parts.xml_or_none(_CONTAINER)
     for element in container.iter() if container is not None else ():
         path = element.get("full-path") if isinstance(element.tag, str) else None
@@ -76,7 +76,7 @@ def _package(parts: Parts) -> str | None:
 
 
 def _spine(package: Element, package_name: str, parts: Parts) -> list[str]:
-    """The chapters that are read one after the other, each once."""
+    """Return the chapters in reading order, each once."""
     items = {
         str(item.get("id")): (str(item.get("href", "")), str(item.get("media-type", "")))
         for item in _elements(package, "item")
@@ -91,7 +91,7 @@ def _spine(package: Element, package_name: str, parts: Parts) -> list[str]:
 
 
 def _texts(parts: Parts) -> list[str]:
-    """All that could be chapters, by their names."""
+    """Return all parts that may be chapters, by their names."""
     endings = (".xhtml", ".html", ".htm")
     return [name for name in sorted(parts.names) if posixpath.splitext(name)[1].lower() in endings]
 
@@ -110,7 +110,7 @@ def _chapter(parts: Parts, name: str) -> str:
 
 
 def _name_notes(body: Element) -> None:
-    """Notes by the names that pages have for them, for those that only books use."""
+    """Rename note elements that only books use to those of web pages."""
     for element in body.iter():
         kind = str(element.get("epub:type", ""))
         role = next((role for name, role in _NOTES.items() if name in kind.split()), None)

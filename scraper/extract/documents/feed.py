@@ -1,4 +1,4 @@
-"""RSS and Atom, by the reader of pages."""
+"""RSS and Atom reader, which uses the feed parser for pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scraper.extract.documents.text import decode_text, read_xml
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The entries of a feed; the XML where it turns out to be none."""
+    """Return the entries of a feed, or the XML if it is no feed."""
     text, warnings = decode_text(data, request)
     feed = feeds.read(text, request.url or "http://feed.invalid/", whole=True)
     if feed is None:

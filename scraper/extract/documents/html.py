@@ -1,4 +1,4 @@
-"""A web page that was request for as a document: read as `fetch` would read it."""
+"""Reader of web pages that were requested as documents; same result as `fetch`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from scraper.extract import reader
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 
 _NOWHERE = "http://file.invalid/"
-"""Base of the links in a local file: what is relative leads nowhere."""
+"""Base URL for links in a local file; relative links lead nowhere."""
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
-    """Load what the reader of pages loads late."""
+    """Load the modules that the page reader imports late."""
     read(
         b"<html><body><main><p>A page of a few words, and no more.</p></main></body></html>",
         request or ParseRequest(),
@@ -20,7 +20,7 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The main content of a page."""
+    """Return the main content of a page."""
     url = request.url or _NOWHERE
     html = decode(data, request.media_type if "html" in request.media_type else "text/html")
     document = reader.read(Snapshot(url, url, 200, media_type="text/html", html=html))

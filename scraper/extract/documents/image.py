@@ -1,4 +1,4 @@
-"""An image is described by its type and size; what it shows is not read."""
+"""Image reader: reports type and size; does not read the picture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _JPEG_BARE = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """One line that says what the file is, and the words of a drawing that has any."""
+    """Return one line about the file, and the text of an SVG drawing."""
     kind, size = _measure(data)
     shape = f", {size[0]:,} x {size[1]:,} pixels" if size and all(size) else ""
     lines = [f"Image: {kind}{shape}, {len(data):,} bytes. What it shows is not read."]
@@ -26,7 +26,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _measure(data: bytes) -> tuple[str, tuple[int, int] | None]:
-    """The type, and width and height where the first bytes tell."""
+    """Return the type, and width and height if the first bytes contain them."""
     try:
         return _type_and_size(data)
     except (struct.error, IndexError):

@@ -1,4 +1,4 @@
-"""What a reader of documents is request, and what it makes of the bytes."""
+"""Request and result of a document reader."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 MAX_CHARACTERS = 4_000_000
-"""Of Markdown; a million tokens, beyond what any caller can page through."""
+"""Characters of Markdown. A million tokens: more than any caller can page through."""
 
 CUT_OFF = f"Only the first {MAX_CHARACTERS:,} characters are shown."
 
 
 @dataclass(frozen=True, slots=True)
 class ParseRequest:
-    """What is known of a document beside its bytes, and what is wanted of it."""
+    """Facts about a document besides its bytes, and options for reading it."""
 
     media_type: str = ""
-    """As the server declared it, parameters included; a hint among texts, never trusted."""
+    """As declared by the server, with parameters. Only a hint between text formats; never trusted."""
     name: str = ""
-    """The file's name; a hint among texts, never trusted."""
+    """File name. Only a hint between text formats; never trusted."""
     url: str = ""
     password: str | None = None
     pages: tuple[int, ...] = ()
-    """Pages to read, counted from 1; empty reads from the first one on."""
+    """Pages to read, counted from 1; empty starts at the first page."""
     plain_reader: bool = False
-    """Read with the second reader of a format that has two: slower, plainer, and sharing no code."""
+    """Use the fallback reader of the format: slower and plainer, but with no shared code."""
     more_care: bool = False
-    """Take the second reader's word too where it knows better, at its price."""
+    """Also use the result of the fallback reader where it is better; costs more time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +35,34 @@ class ParsedDocument:
     """One document as Markdown. None means unknown; empty means known to be empty."""
 
     format: str
-    """`pdf`, `docx`, `csv`, ...: told by the bytes."""
+    """`pdf`, `docx`, `csv`, ...: detected from the bytes."""
     markdown: str
     title: str | None = None
     author: str | None = None
     pages: int | None = None
-    """Of the whole document, where it has pages; sheets and slides count too."""
+    """Number of pages, sheets or slides of the whole document, if it has any."""
     read_to: int | None = None
-    """The last page that was read, where that is not the last one."""
+    """Last page that was read, if it is not the last page of the document."""
     ocr_pages: tuple[int, ...] = ()
-    """Pages that show a picture of text: nothing but their place is known."""
+    """Pages that are images of text; only their numbers are known."""
     encrypted: bool = False
-    """It was locked, and the password (or an empty one) opened it."""
+    """The document was encrypted, and the password (or an empty one) opened it."""
     warnings: tuple[str, ...] = ()
     deserves_more_care: bool = False
     """Reading it with `more_care` would give a better text."""
     text: str = ""
-    """The Markdown without its marks, for searches; made where it was read: 4 MB of it take .4 s."""
+    """Markdown without markup, for search. Created by the reader process: 4 MB of it take .4 s."""
 
     def as_json(self) -> dict[str, Any]:
-        """For the way out of the process that read it."""
+        """Return a JSON object for the transfer out of the reader process."""
         return asdict(self)
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> ParsedDocument:
-        """From what `as_json` made, in a process that is not trusted.
+        """Build a document from the output of `as_json` of an untrusted process.
 
         Raises:
-            ValueError: it is nothing of that kind.
+            ValueError: The data have another structure.
         """
         text, number = (str, type(None)), (int, type(None))
         kinds: Mapping[str, tuple[type, ...]] = {

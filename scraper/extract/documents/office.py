@@ -1,4 +1,4 @@
-"""Office texts on their way by HTML to Markdown: spans spread, tables in cells as text, items numbered."""
+"""Shared parts of the office readers: HTML to Markdown, review comments, list numerals."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from scraper.extract.markdown.table_rules import row_cells, table_rows
 from scraper.extract.text.sanitize import clean_line
 
 ITEM = "\ue0f2{}\ue0f3"
-"""The count of a list's item, at the start of its text."""
+"""Number of a list item, at the start of its text."""
 
 _NOWHERE = "http://file.invalid/"
-"""Base of the links in a file: what is relative leads nowhere."""
+"""Base URL for links in a file; relative links lead nowhere."""
 _ITEM = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
 _REPEATED_CHARS = 200
-"""A merged cell's text is said in each row and column that it spans: rows are read one by one.
-A longer one is said once."""
+"""Characters. Repeat the text of a merged cell in every row and column it spans, because rows are read one by
+one. Longer texts appear once."""
 _SPAN = 100
 
 
 def html_to_markdown(html: str, url: str) -> str:
-    """The Markdown of blocks of HTML; links are taken relative to `url`, or lead nowhere."""
+    """Convert HTML blocks to Markdown; resolve links against `url`."""
     root = parse_html(f"<html><body>{html}</body></html>").root
     if root is None:
         return ""
@@ -37,13 +37,13 @@ def html_to_markdown(html: str, url: str) -> str:
 
 
 def remove_internal_links(text: str, base: str) -> str:
-    """The Markdown without links to places in the file itself, whose words stay: nobody can follow them."""
+    """Remove links to anchors in the file itself, which no client can follow; keep their text."""
     own = re.escape(base) if base.endswith(".invalid/") else f"{re.escape(base)}#"
     return re.sub(rf"(?<!\!)\[((?:[^\[\]\\]|\\.){{0,2000}})\]\({own}[^()\s]*\)", r"\1", text)
 
 
 def prepare(root: Element) -> None:
-    """Change the tree in place."""
+    """Rewrite tables and list items of the tree in place for the Markdown converter."""
     _flatten_inner_tables(root)
     for table in list(root.iter("table")):
         _spread(table)
@@ -64,7 +64,7 @@ def _flatten_inner_tables(root: Element) -> None:
 
 
 def _is_inner(table: Element) -> bool:
-    """Whether it stands in a cell of a table that has others: one cell alone is a frame round its content."""
+    """Return True if the table is in a cell of a table with other cells; a single cell is a frame."""
     return any(
         ancestor.tag == "table" and sum(len(row_cells(row)) for row in table_rows(ancestor)) > 1
         for ancestor in table.iterancestors()
@@ -72,7 +72,7 @@ def _is_inner(table: Element) -> bool:
 
 
 def _spread(table: Element) -> None:
-    """Cells that span others as so many cells of their own."""
+    """Replace merged cells by one cell per position."""
     below: dict[int, tuple[int, Element]] = {}
     for row in list(table_rows(table)):
         column = 0
@@ -128,7 +128,7 @@ def _number(item: Element) -> None:
 
 
 def _first_texts(item: Element) -> Iterator[Element]:
-    """The elements in which an item's text can begin."""
+    """Yield the elements in which the text of an item can begin."""
     at: Element | None = item
     while at is not None:
         yield at
@@ -140,12 +140,12 @@ def _first_texts(item: Element) -> Iterator[Element]:
 _MOST = 1_000
 _LONGEST = 4_000
 _MARK = re.compile("\ue0f4(\\d+)\ue0f5")
-"""Markdown's own signs would be escaped on the way."""
+"""Placeholder of a note: Markdown's own characters would be escaped."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewComment:
-    """What one person noted at a place of the text."""
+    """A reviewer's comment on a passage of the text."""
 
     author: str = ""
     date: str = ""
@@ -155,19 +155,19 @@ class ReviewComment:
 
 @dataclass(slots=True)
 class ReviewComments:
-    """The comments of one document, in the order of their places."""
+    """The comments of one document, in text order."""
 
     _found: list[ReviewComment] = field(default_factory=list)
 
     def mark(self, comment: ReviewComment) -> str:
-        """What stands in the text until the Markdown is written; nothing for a comment without words."""
+        """Return the placeholder for a comment in the text; empty for a comment without text."""
         if not comment.text.strip() or len(self._found) >= _MOST:
             return ""
         self._found.append(comment)
         return f"\ue0f4{len(self._found)}\ue0f5"
 
     def written(self, markdown: str) -> str:
-        """The text with its marks as notes, and the comments themselves at its end."""
+        """Replace the placeholders by note references, and append the comments."""
         marked = _MARK.sub(lambda match: f"[^comment-{match[1]}]", markdown)
         lines = [f"[^comment-{number}]: {_said(comment)}" for number, comment in enumerate(self._found, 1)]
         return "\n\n".join(filter(None, (marked, *lines)))
@@ -194,7 +194,7 @@ _EAST_ASIAN_STYLES = (
 
 
 def format_numeral(count: int, style: str) -> str:
-    """A count in one of Word's styles of numbers; those that are not known show digits."""
+    """Format a count in one of Word's number styles; unknown styles give digits."""
     if style in ("lowerRoman", "upperRoman"):
         text = _roman(count)
         return text.upper() if style == "upperRoman" else text

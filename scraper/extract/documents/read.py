@@ -1,4 +1,4 @@
-"""From bytes to Markdown: the kind is told by the bytes, and its reader loaded only then."""
+"""Read a document: detect its format, load the reader for it, and normalize its result."""
 
 from __future__ import annotations
 
@@ -54,31 +54,32 @@ _MAX_FACT = 300
 
 
 def has_fallback_reader(kind: DocumentKind) -> bool:
-    """Whether a failure of the first reader need not be the end."""
+    """Return True if another reader exists that may succeed where the first one failed."""
     return kind in _SECOND
 
 
 def find_reader(kind: DocumentKind, *, use_fallback: bool = False) -> Reader:
-    """The reader of a kind; importing it is what takes time."""
+    """Import and return the reader of a format."""
     module, name = _SECOND.get(kind, _READERS[kind]) if use_fallback else _READERS[kind]
     return cast(Reader, getattr(importlib.import_module(f"{_HERE}.{module}"), name))
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The document in a file.
+    """Read a document.
 
     Raises:
-        ScraperError: it cannot be read; the sentence says why and what to do.
+        ScraperError: The document cannot be read; the message says why and what to do.
     """
     kind = detect_kind(data, media_type=request.media_type, name=request.name)
     return normalize_document(find_reader(kind, use_fallback=request.plain_reader)(data, request))
 
 
 def normalize_document(parsed: ParsedDocument) -> ParsedDocument:
-    """What every document's text goes through last.
+    """Sanitize and truncate the Markdown, and derive the plain text from it.
 
     Raises:
-        OcrNeeded, Empty: there is no text.
+        OcrNeededError: All pages are images of text.
+        NoContentError: There is no text.
     """
     markdown, _ = clean(parsed.markdown)
     if not markdown.strip():
@@ -106,7 +107,7 @@ def _clean_metadata(text: str | None) -> str | None:
 
 
 def refuse_legacy_word(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Word's format until 2003."""
+    """Refuse the Word format used until 2003."""
     raise UnsupportedTypeError(
         "This is a Word file of the format used until 2003 (.doc), which is not read here.",
         next_step="Convert it to .docx (Word, LibreOffice: `soffice --convert-to docx`), or look for a PDF.",
@@ -114,7 +115,7 @@ def refuse_legacy_word(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def refuse_legacy_presentation(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """PowerPoint's format until 2003."""
+    """Refuse the PowerPoint format used until 2003."""
     raise UnsupportedTypeError(
         "This is a PowerPoint file of the format used until 2003 (.ppt), which is not read here.",
         next_step="Convert it to .pptx (PowerPoint, LibreOffice: `soffice --convert-to pptx`), "
@@ -123,7 +124,7 @@ def refuse_legacy_presentation(data: bytes, request: ParseRequest) -> ParsedDocu
 
 
 def refuse_locked_office(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """An Office file behind a password: encrypted as a whole."""
+    """Refuse an Office file that is encrypted as a whole."""
     raise EncryptedDocumentError(
         "This is an Office document that is locked with a password, which cannot be opened here.",
         next_step="Save it without a password, or look for another copy.",
@@ -131,7 +132,7 @@ def refuse_locked_office(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def refuse_binary(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Bytes that are neither text nor a known document."""
+    """Refuse bytes that are neither text nor a known format."""
     raise UnsupportedTypeError(
         "The file is of a kind that is not read: its bytes are neither text nor a known document.",
         next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read.",
@@ -139,7 +140,7 @@ def refuse_binary(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def refuse_empty(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Nothing."""
+    """Refuse an empty file."""
     raise NoContentError("The file is empty.", next_step="There is nothing to read in it: check the address.")
 
 
@@ -150,7 +151,7 @@ _MARKS = re.compile(
     r"|^```\S*$|<br>|\*\*|\\(?=[\\`*_{}\[\]()#+\-.!|])",
     re.MULTILINE,
 )
-"""Each stops where the next one could begin, or where its line ends: no text is gone through twice."""
+"""Each alternative stops where the next one could begin or at the end of its line: linear time."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _FORMULA = re.compile(r"\$([^$\n]{1,2000})\$")
 _COMMAND = re.compile(r"\\(?:[a-zA-Z]+|.)|[{}^_&~]")
@@ -162,12 +163,12 @@ _SPOKEN = re.compile(
 
 
 def strip_markdown(markdown: str) -> str:
-    """The text alone."""
+    """Return the text without Markdown syntax, with formulas as words, for search."""
     text = _FORMULA.sub(_simplify_formula, _LINK.sub(r"\1", _MARKS.sub("", markdown)))
     return text.replace(" | ", " ").strip()
 
 
 def _simplify_formula(match: re.Match[str]) -> str:
-    """What is left of a formula without its commands; names of letters and functions stay."""
+    """Remove the commands of a formula; keep names of letters and functions."""
     spoken = _SPOKEN.sub(r" \1 ", match.group(1))
     return " ".join(_COMMAND.sub(" ", spoken).split())

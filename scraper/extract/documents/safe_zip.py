@@ -1,4 +1,4 @@
-"""Zip files of documents, opened without trusting what they say of themselves."""
+"""Zip containers of documents, read within bounds and without trust in their directory."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from scraper.errors import ContentTooLargeError, EncryptedDocumentError, Malform
 from scraper.extract.dom.xpath import Element
 
 MAX_ENTRIES = 20_000
-"""Documents of a thousand pictures have a few thousand parts."""
+"""Documents with a thousand pictures have a few thousand parts."""
 MAX_TOTAL_BYTES = 300_000_000
 MAX_PART_BYTES = 100_000_000
 RATIO_FROM_BYTES = 1_000_000
 MAX_RATIO = 200
-"""XML of documents shrinks to a tenth or twentieth; a bomb to a thousandth."""
+"""Compression ratio. XML of documents shrinks to a tenth or twentieth, a zip bomb to a thousandth."""
 MAX_DEPTH = 256
-"""libxml2's own bound on nested elements; what nests deeper was made to."""
+"""Nested elements. libxml2's own limit; deeper nesting is deliberate."""
 _CHUNK = 1 << 20
 _ENTITIES = re.compile(rb"""<!DOCTYPE(?:[^<>\["']++|"[^"]*+"|'[^']*+')*+\[""")
-"""A document type that declares things itself; one that only names its kind, as old books do, is harmless."""
+"""A document type with own declarations. One that only names its type, as in old books, is harmless."""
 _WIDE_FROM = 200
 _LOCKED = 0x1
 _ASKS = "The document is locked with a password."
@@ -36,14 +36,14 @@ _SMALLER = "Look for a smaller copy, or for a part of it."
 
 
 class Parts:
-    """The parts of a document by name, each inflated within bounds, once."""
+    """The parts of a document by name; each is decompressed within bounds and counted once."""
 
     def __init__(self, data: bytes) -> None:
         """Read the directory.
 
         Raises:
-            Malformed: it is no zip.
-            TooLarge: it holds more than a document can.
+            MalformedDocumentError: It is no zip file.
+            ContentTooLargeError: It has too many entries, or they are too large.
         """
         try:
             self._archive = zipfile.ZipFile(BytesIO(data))
@@ -55,7 +55,7 @@ class Parts:
                 f"The document has {len(entries):,} parts; {MAX_ENTRIES:,} are read at most.",
                 next_step=_SMALLER,
             )
-        # The first of two entries of one name is what every office reads.
+        # Of two entries with one name, all office programs read the first.
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in entries:
             self._entries.setdefault(entry.filename.lstrip("/"), entry)
@@ -63,23 +63,24 @@ class Parts:
 
     @property
     def names(self) -> list[str]:
-        """All parts, in the order of the directory."""
+        """Names of all parts, in directory order."""
         return list(self._entries)
 
     def __contains__(self, name: str) -> bool:
+        """Return True if the directory lists the part."""
         return name in self._entries
 
     def size_of(self, name: str) -> int:
-        """What the directory says of a part's size; not to be relied on."""
+        """Return the size of a part as declared in the directory; do not rely on it."""
         return self._entries[name].file_size
 
     def read(self, name: str) -> bytes:
-        """One part.
+        """Return the bytes of a part.
 
         Raises:
-            Malformed: it is not there, or damaged.
-            TooLarge: it inflates to more than a document's part can.
-            Encrypted: it asks for a password.
+            MalformedDocumentError: It is missing or damaged.
+            ContentTooLargeError: It decompresses to more than the limit.
+            EncryptedDocumentError: It needs a password.
         """
         entry = self._entries.get(name)
         if entry is None:
@@ -93,11 +94,11 @@ class Parts:
             raise MalformedDocumentError(f"The document's part {name[:100]} is damaged: {error}.") from None
 
     def chunks(self, name: str, most_bytes: int) -> Iterator[bytes]:
-        """One part piece by piece, up to a bound of the caller's; nothing of it counts for other bounds.
+        """Yield a part in chunks up to `most_bytes`; other limits do not count them.
 
         Raises:
-            Malformed: it is damaged.
-            Encrypted: it asks for a password.
+            MalformedDocumentError: It is damaged.
+            EncryptedDocumentError: It needs a password.
         """
         entry, size = self._entries[name], 0
         if entry.flag_bits & _LOCKED:
@@ -124,15 +125,15 @@ class Parts:
         return b"".join(pieces)
 
     def xml(self, name: str) -> Element:
-        """One part as a tree.
+        """Return a part as a tree.
 
         Raises:
-            Malformed, TooLarge, Encrypted: as `read`.
+            MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: As `read`.
         """
         return parse_xml(self.read(name), name)
 
     def xml_or_none(self, name: str) -> Element | None:
-        """One part as a tree; None when it is missing or damaged: what it says can be done without."""
+        """Return an optional part as a tree, or None if it is missing or damaged."""
         if name not in self:
             return None
         try:
@@ -141,18 +142,18 @@ class Parts:
             return None
 
     def resolve(self, base: str, target: str) -> str:
-        """The part that `target` means in the part `base`; never outside of the archive."""
+        """Return the part that `target` means in the part `base`; never one outside of the archive."""
         path = target if target.startswith("/") else posixpath.join(posixpath.dirname(base), target)
         return posixpath.normpath("/" + path).lstrip("/")
 
 
 def check_entities(data: bytes, name: str) -> None:
-    """Refuse a part that declares entities: no office writes any, and bombs are made of them.
+    """Refuse a part that declares entities: office programs write none, and XML bombs need them.
 
     Raises:
-        Malformed: it does.
+        MalformedDocumentError: It declares entities.
     """
-    # Zeros: letters of two bytes each are read by the parser too.
+    # Drop zero bytes, because the parser reads UTF-16 too.
     if _ENTITIES.search(data.replace(b"\0", b"") if b"\0" in data[:_WIDE_FROM] else data):
         raise MalformedDocumentError(
             f"The document's part {name[:100]} declares entities, which no office writes."
@@ -160,10 +161,10 @@ def check_entities(data: bytes, name: str) -> None:
 
 
 def parse_xml(data: bytes, name: str = "XML") -> Element:
-    """A tree without entities, network and document types.
+    """Parse XML without entities, network access and document types.
 
     Raises:
-        Malformed: it is no XML, or declares what could be an attack.
+        MalformedDocumentError: It is no XML, or contains possibly hostile declarations.
     """
     check_entities(data, name)
     parser = etree.XMLParser(

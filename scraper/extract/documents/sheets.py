@@ -1,4 +1,4 @@
-"""Spreadsheets of every age as tables, a heading for each sheet, by calamine."""
+"""Spreadsheet reader (calamine): each sheet as a heading with its tables."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from scraper.extract.dom.xpath import text_of
 from scraper.extract.text.sanitize import clean_line
 
 MAX_CELLS = 5_000_000
-"""Between the first and the last used cell: the reader below keeps room for each of them."""
+"""Cells between the first and the last used one; calamine allocates all of them."""
 MAX_STRING_BYTES = 50_000_000
-"""Of all texts in all cells: one text may be used a million times."""
+"""Bytes of the texts of all cells; one shared string may be used a million times."""
 MAX_COLUMNS = 100
 MAX_SHOWN = 500_000
-"""Cells of one sheet; what is beyond a few million characters is cut off anyway."""
+"""Cells of one sheet. The text of more cells would exceed the character limit anyway."""
 _SHEETS = 200
 _MAX_MERGED = 5_000
 _MAX_SPANNED = 100
-"""A title over a whole page is said once."""
+"""Cells. A larger merged cell is a title over a page, and appears once."""
 
 _SMALLER = "Look for a smaller copy, or for its data as CSV."
 _CELL = re.compile(rb'<(?:\w+:)?c\b[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"')
@@ -43,10 +43,10 @@ _STRING = re.compile(rb"<(?:\w+:)?si\b.*?(?:</(?:\w+:)?si>|/>)", re.DOTALL)
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The sheets of a workbook.
+    """Return the sheets of a workbook.
 
     Raises:
-        Malformed, TooLarge, Encrypted: it cannot be read.
+        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The workbook cannot be read.
     """
     kind = detect_kind(data)
     parts = Parts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
@@ -90,19 +90,19 @@ def _opened(data: bytes) -> CalamineWorkbook:
 
 
 def _rows(workbook: CalamineWorkbook, name: str) -> list[list[Any]]:
-    """The cells between the first and the last used one; a merged cell's value wherever it spans."""
+    """Return the cells between the first and the last used one; merged cells repeat their value."""
     try:
         sheet = workbook.get_sheet_by_name(name)
         rows = sheet.to_python(skip_empty_area=True)
         top, left = sheet.start or (0, 0)
         merged = sheet.merged_cell_ranges or []
     except (python_calamine.CalamineError, ValueError, OSError):
-        return []  # a sheet of charts, or a damaged one among others
+        return []  # A sheet of charts, or a damaged sheet among others.
     for (first_row, first_column), (last_row, last_column) in merged[:_MAX_MERGED]:
         if (last_row - first_row + 1) * (last_column - first_column + 1) > _MAX_SPANNED:
             continue
         if rows and last_column - first_column + 1 >= len(rows[0]):
-            continue  # a heading over the whole sheet
+            continue  # A heading over the whole sheet.
         value = _cell(rows, first_row - top, first_column - left)
         for row in range(first_row - top, last_row - top + 1):
             for column in range(first_column - left, last_column - left + 1):
@@ -116,7 +116,7 @@ def _cell(rows: Sequence[Sequence[Any]], row: int, column: int) -> Any:
 
 
 def _tables(rows: Sequence[Sequence[Any]], name: str, of_rows: int, warnings: list[str]) -> Iterator[str]:
-    """The blocks of filled cells of a sheet, each a table; `of_rows`: how many a sheet had that was cut."""
+    """Yield the tables of a sheet; `of_rows` is the row count of a truncated sheet."""
     width = len(rows[0]) if rows else 0
     shown = min(MAX_ROWS, MAX_SHOWN // max(1, min(width, MAX_COLUMNS)))
     if (count := max(of_rows, len(rows))) > shown:
@@ -128,7 +128,7 @@ def _tables(rows: Sequence[Sequence[Any]], name: str, of_rows: int, warnings: li
 
 
 def _text(cell: Any) -> str:
-    """A cell as it is shown: whole numbers without a point, dates in ISO 8601."""
+    """Return a cell as displayed: integers without a point, dates in ISO 8601."""
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, float):
@@ -142,10 +142,10 @@ def _text(cell: Any) -> str:
 
 
 def _check(parts: Parts, sheets: Mapping[str, bytes]) -> None:
-    """Refuse what would fill the memory: a cell far out, a long text used again and again.
+    """Refuse sheets that would exhaust the memory: cells far out, long texts used repeatedly.
 
     Raises:
-        TooLarge: it does.
+        ContentTooLargeError: The workbook exceeds a limit.
     """
     lengths: list[int] | None = None
     total = 0
@@ -166,7 +166,7 @@ def _check(parts: Parts, sheets: Mapping[str, bytes]) -> None:
 
 
 def _extent(xml: bytes) -> tuple[int, int]:
-    """How far the used cells reach; what a sheet declares of itself is not relied on."""
+    """Return the highest row and column in use; the declared dimension is not trusted."""
     rows = columns = 0
     for letters, digits in _CELL.findall(xml):
         rows = max(rows, int(digits))
@@ -188,32 +188,33 @@ def _shared_lengths(parts: Parts) -> list[int]:
 
 MAX_ROWS = 20_000
 MAX_COUNTED_BYTES = 400_000_000
-"""Of a sheet that is only counted; a million rows of ten columns have as many."""
+"""Bytes of a sheet whose rows are only counted; a million rows of ten columns have as many."""
 
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _LEFT_OUT = re.compile(r"xl/(?:media|embeddings|drawings|charts|printerSettings|theme)/")
 _NAME = re.compile(rb"<((?:[A-Za-z_][\w.-]*:)?)sheetData\b")
 _SMALL_BYTES = 20_000_000
-"""A sheet up to here is read whole: what stands after its rows says which cells are merged."""
+"""Bytes. Smaller sheets are read whole, because merged cells are declared after the rows."""
 _SEAM = 64
 
 
 @dataclass(frozen=True, slots=True)
 class SheetTruncation:
-    """A workbook that is small enough, and what was left out of it."""
+    """A workbook within the size limits, and the size of the removed parts."""
 
     data: bytes
     rows: dict[str, int]
-    """How many rows the cut sheets had, by their parts; at least, where counting was ended."""
+    """Row counts of truncated sheets by part; lower bounds if counting stopped early."""
     sheets: dict[str, bytes]
-    """The sheets as they are read, by their parts."""
+    """XML of the sheets as they are read, by part."""
 
 
 def truncate_sheets(data: bytes, parts: Parts) -> SheetTruncation:
-    """A workbook of which each sheet has no more rows than are shown.
+    """Limit each sheet of a workbook to the rows that are shown.
 
     Raises:
-        Malformed, TooLarge, Encrypted: a part cannot be read, or is too large without any rows.
+        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: A part cannot be read, or is too
+            large without rows.
     """
     rows: dict[str, int] = {}
     sheets: dict[str, bytes] = {}
@@ -230,7 +231,7 @@ def truncate_sheets(data: bytes, parts: Parts) -> SheetTruncation:
 
 
 def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
-    """The first rows of a sheet, and how many it has."""
+    """Return the XML up to the last row that is shown, and the row count."""
     kept, count, seam, close = bytearray(), 0, b"", b""
     for chunk in chunks:
         if count <= MAX_ROWS and len(kept) < MAX_PART_BYTES:
@@ -246,7 +247,7 @@ def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
 
 
 def _close_tags(xml: bytearray, close: bytes) -> bytes:
-    """A sheet's first rows with its ends set anew."""
+    """Close the elements of a truncated sheet."""
     at = 0
     for _ in range(MAX_ROWS):
         following = xml.find(close, at)
@@ -258,7 +259,7 @@ def _close_tags(xml: bytearray, close: bytes) -> bytes:
 
 
 def _rewrite_workbook(parts: Parts, sheets: dict[str, bytes]) -> bytes:
-    """The workbook with other sheets, and without what is no text."""
+    """Return the workbook with the truncated sheets, and without parts that are no text."""
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             for name in parts.names:
@@ -273,7 +274,7 @@ _LONGEST = 2_000
 
 
 def comments_of(parts: Parts) -> dict[str, list[str]]:
-    """The comments by the name of their sheet, as one list each."""
+    """Return the comments by sheet name, one list per sheet."""
     found: dict[str, list[str]] = {}
     for name, part in iter_sheet_parts(parts):
         lines = [
@@ -302,5 +303,5 @@ def _comments(parts: Parts, part: str) -> list[str]:
 
 
 def _remove_compatibility_text(text: str) -> str:
-    """A comment of a thread without what Excel says to its older editions."""
+    """Remove the hint for older editions that Excel adds to threaded comments."""
     return text.partition("Comment:\n")[2] if text.startswith("[Threaded comment]") else text

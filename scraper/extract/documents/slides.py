@@ -1,4 +1,4 @@
-"""PowerPoint as its slides' text in the order in which it stands there, tables as tables, notes below."""
+"""PowerPoint reader: text of each slide in visual order, tables, charts and notes."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _PAGE_FURNITURE = (
 )
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _BREAKS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImplementedError)
-"""What damaged files make of code that trusts them."""
+"""Errors that python-pptx raises for damaged files."""
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The slides of a presentation.
+    """Return the slides of a presentation.
 
     Raises:
-        Malformed, TooLarge, Encrypted: it cannot be read.
+        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The presentation cannot be read.
     """
     parts = Parts(data)
     _inflate(parts)
@@ -57,7 +57,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _inflate(parts: Parts) -> None:
-    """Everything once within bounds: the library below reads every part, whatever its size."""
+    """Decompress all parts once within bounds: python-pptx reads every part, of any size."""
     for name in parts.names:
         parts.read(name)
 
@@ -84,12 +84,12 @@ def _flat(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
 def _is_group(shape: Any) -> bool:
     try:
         return bool(shape.shape_type == MSO_SHAPE_TYPE.GROUP)
-    except _BREAKS:  # a kind of shape that the library does not know
+    except _BREAKS:  # A type of shape that python-pptx does not support.
         return False
 
 
 def _place(shape: Any) -> tuple[int, int, int]:
-    """Titles first, then from top to bottom; what has no place of its own goes last."""
+    """Return a sort key: titles first, then from top to bottom; shapes without a position last."""
     try:
         top, left = shape.top, shape.left
     except _BREAKS:
@@ -121,7 +121,7 @@ def _blocks(shape: Any, parts: Parts) -> Iterator[str]:
 
 
 def _cells(table: Any) -> list[list[str]]:
-    """The texts of a table, a merged cell's in all places that it spans."""
+    """Return the texts of a table; a merged cell's text appears in all its positions."""
     rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in table.rows]
     for y, row in enumerate(table.rows):
         for x, cell in enumerate(row.cells):
@@ -158,7 +158,7 @@ def _paragraphs(shape: Any) -> Iterator[str]:
 
 
 def _is_item(paragraph: Any, shape: Any) -> bool:
-    """Whether a paragraph has a bullet or number: its own, or that of the body of a slide."""
+    """Return True if a paragraph has a bullet or number, its own or that of a slide body."""
     properties = paragraph._p.pPr
     if properties is not None:
         if properties.find(_A + "buNone") is not None:

@@ -1,4 +1,4 @@
-"""What a file is, told by its bytes; names and declared types only choose among kinds of text."""
+"""Detect the format of a document from its bytes; name and declared type only choose among text formats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from io import BytesIO
 
 
 class DocumentKind(enum.StrEnum):
-    """Everything that is told apart."""
+    """Formats that are distinguished."""
 
     PDF = "pdf"
     DOCX = "docx"
@@ -43,10 +43,10 @@ class DocumentKind(enum.StrEnum):
 
 
 _PDF_REACH = 1_024
-"""How far readers look for the mark: Acrobat's own rule."""
+"""Bytes that readers search for the signature; Acrobat's own rule."""
 _HEAD = 4_096
 _ZIP_NAMES = 3_000
-"""Names looked at in an archive's directory."""
+"""Number of names that are examined in an archive's directory."""
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = (
@@ -90,7 +90,7 @@ _HTML = re.compile(
     rb"<(?:!doctype\s+html|html|head|body|title|meta|script|div|p|h1|table)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""Nothing is tried twice: when comments could end at any of several marks, 28 of them took half a minute."""
+"""Possessive: when comments could end at any of several marks, 28 of them took half a minute."""
 _XML = re.compile(rb"\s*<(?:\?xml\b|!--|!doctype\b|[A-Za-z_][\w:.-]*[\s/>])", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|RDF)[\s>]", re.IGNORECASE)
 _EMAIL = re.compile(
@@ -106,7 +106,7 @@ _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
 
 
 def detect_kind(data: bytes, *, media_type: str = "", name: str = "") -> DocumentKind:
-    """The kind of a file."""
+    """Return the format of a file."""
     head = data[:_HEAD]
     if not data.strip():
         return DocumentKind.EMPTY
@@ -123,12 +123,12 @@ def detect_kind(data: bytes, *, media_type: str = "", name: str = "") -> Documen
 
 def _is_pdf(data: bytes) -> bool:
     at = data.find(b"%PDF-", 0, _PDF_REACH)
-    # A page that speaks of PDF files is a page.
+    # A page that mentions PDF files is a page.
     return at == 0 or (at > 0 and not _HTML.match(data[:at]) and not data.startswith((b"PK\x03\x04", _OLE)))
 
 
 def _detect_zip_kind(data: bytes) -> DocumentKind:
-    """What a zip holds; its parts tell, and where they lie, the list of their types."""
+    """Return the format of a zip file, from its parts, their folders or the list of their types."""
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             names = {entry.filename for entry in archive.infolist()[:_ZIP_NAMES]}
@@ -159,7 +159,7 @@ def _start_of(archive: zipfile.ZipFile, name: str, limit: int = 200) -> bytes:
 
 
 def _detect_broken_zip_kind(data: bytes) -> DocumentKind:
-    """A zip without its directory still names its parts."""
+    """Return the format of a zip file without a directory, from the names of its parts."""
     for part, kind in _OFFICE_PARTS:
         if part.encode() in data:
             return kind
@@ -167,7 +167,7 @@ def _detect_broken_zip_kind(data: bytes) -> DocumentKind:
 
 
 def _detect_ole_kind(data: bytes) -> DocumentKind:
-    """What a compound file of the old office holds: its directory names the streams in UTF-16."""
+    """Return the format of an OLE compound file, whose directory names the streams in UTF-16."""
     for stream, kind in _OLE_STREAMS:
         if stream.encode("utf-16-le") + b"\0\0" in data:
             return kind
@@ -209,7 +209,7 @@ def _text(data: bytes, head: bytes, media_type: str, name: str) -> DocumentKind:
 
 
 def _is_utf16(head: bytes) -> bool:
-    """UTF-16 without its mark: every other byte is zero."""
+    """Return True for UTF-16 without a byte order mark: every other byte is zero."""
     zeros = head.count(0)
     return zeros > len(head) // 3 and (head[::2].count(0) > zeros * 0.9 or head[1::2].count(0) > zeros * 0.9)
 

@@ -1,4 +1,4 @@
-"""Rows of cells as a pipe table."""
+"""Markdown pipe tables, and the separate tables within the cells of a sheet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 
 def pipe_table(rows: Sequence[Sequence[str]], *, headed: bool = True) -> str:
-    """Rows as a Markdown table, ragged ones filled up; without a head of its own it gets an empty one."""
+    """Return rows as a Markdown table, padded to equal length; without a header it gets an empty one."""
     if not rows:
         return ""
     width = max(len(row) for row in rows)
@@ -16,7 +16,7 @@ def pipe_table(rows: Sequence[Sequence[str]], *, headed: bool = True) -> str:
 
 
 def trim_rows(rows: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Rows without the empty ones at either end and the empty columns at either side."""
+    """Remove empty rows at both ends and empty columns at both sides."""
     kept = [list(row) for row in rows]
     while kept and not any(kept[-1]):
         kept.pop()
@@ -50,7 +50,7 @@ _DEPTH = 12
 
 
 def split_regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[list[list[str]]]:
-    """The blocks of cells that empty rows and columns set apart, from top to bottom, then left to right."""
+    """Yield the blocks of cells between empty rows and columns, top to bottom, then left to right."""
     block = trim_rows(rows)
     if not block:
         return
@@ -68,13 +68,13 @@ def split_regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[lis
 
 
 def format_region(block: Sequence[Sequence[str]]) -> str:
-    """A block as a table; a single cell is a line of text."""
+    """Return a block as a table, or a single cell as a line of text."""
     filled = [text for row in block for text in row if text]
     return filled[0] if len(block) == 1 and len(filled) == 1 else pipe_table(block)
 
 
 def _split(block: Sequence[list[str]]) -> list[list[list[str]]]:
-    """Rows in groups between empty ones."""
+    """Return the groups of rows between empty rows."""
     groups: list[list[list[str]]] = [[]]
     for row in block:
         if any(row):

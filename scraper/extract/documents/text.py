@@ -1,4 +1,4 @@
-"""Plain text, Markdown and what is written in lines: shown as it is."""
+"""Readers of text formats: plain text, Markdown, XML, JSON, notebooks and CSV."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAMPLE_LINES = 200
 
 
 def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """A plain text; what is laid out by its lines as code is fenced."""
+    """Return a plain text; a text that looks like code is fenced."""
     text, warnings = decode_text(data, request)
     body = text.strip("\n").rstrip()
     if not body.strip():
@@ -35,7 +35,7 @@ def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def read_markdown(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Markdown, as it stands."""
+    """Return Markdown unchanged, with its title."""
     text, warnings = decode_text(data, request)
     front = _FRONT_MATTER.match(text)
     titled = _FRONT_TITLE.search(front[1]) if front else None
@@ -50,7 +50,7 @@ def _unquoted(text: str) -> str:
 
 
 def read_xml(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """XML of no special kind."""
+    """Return XML as a code block."""
     text, warnings = decode_text(data, request)
     return ParsedDocument("xml", fence(text.strip(), "xml"), warnings=warnings)
 
@@ -61,7 +61,7 @@ def _is_code(text: str) -> bool:
 
 
 def decode_text(data: bytes, request: ParseRequest) -> tuple[str, tuple[str, ...]]:
-    """The text without invisible characters, and a warning where it was cut off."""
+    """Return the text without invisible characters, and a warning if it was truncated."""
     text = decode(data[: 4 * MAX_CHARACTERS], request.media_type)
     text, _ = clean(text.removeprefix("\ufeff"))
     if len(text) > MAX_CHARACTERS or len(data) > 4 * MAX_CHARACTERS:
@@ -73,13 +73,13 @@ _MAX_OUTPUT = 4_000
 
 
 def read_json(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The JSON, indented where it is short and sound."""
+    """Return JSON as a code block, indented if it is short and valid."""
     text, warnings = decode_text(data, request)
     return ParsedDocument("json", fence(format_json(text), "json"), warnings=warnings)
 
 
 def read_notebook(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """A Jupyter notebook as text and code."""
+    """Return a Jupyter notebook as text and code."""
     text, warnings = decode_text(data, request)
     try:
         notebook = json.loads(text)
@@ -118,11 +118,11 @@ MAX_COLUMNS = 2_000
 MAX_CELLS = 500_000
 _CSV_SAMPLE_LINES = 100
 _DELIMITERS = ",;\t|^~\x1f"
-"""In the order of their likelihood; the last ones part nothing but cells."""
+"""In order of likelihood; the last ones occur only as delimiters."""
 
 
 def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The rows as a table, the first one as its head."""
+    """Return the rows as a table with the first row as header."""
     text, warnings = decode_text(data, request)
     if not text.strip():
         raise NoContentError("The file holds no text.", next_step="There is nothing to read_csv in it.")
@@ -143,13 +143,15 @@ def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _remove_separator_line(text: str) -> str:
-    """Excel's own first line, `sep=;`, is no row."""
+    """Remove Excel's hint `sep=;` in the first line, which is no row."""
     return text.split("\n", 1)[1] if text[:4].lower() == "sep=" and "\n" in text[:10] else text
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
-    """At most one row more than are shown. A quote that never closes would swallow the rest: then quotes are
-    letters like others."""
+    """Yield at most one row more than the limit.
+
+    A quote that is never closed would swallow the rest of the file; quotes are then plain characters.
+    """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     lenient = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
     try:
@@ -161,14 +163,14 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
         with_limit = itertools.islice((row for row in plain if row), MAX_ROWS + 1)
         try:
             rows = list(with_limit)
-        except csv.Error:  # a field beyond the reader's limit: split by hand
+        except csv.Error:  # A field beyond the limit of the csv module: split by hand.
             rows = [line.split(delimiter) for line in lines[: MAX_ROWS + 1] if line]
     for row in rows:
         yield [cell.strip() for cell in row]
 
 
 def _delimiter(text: str) -> str:
-    """The one that cuts most lines into the same number of cells, more than one."""
+    """Return the delimiter that splits most lines into the same number of cells, more than one."""
     lines = [line for line in text[:65_536].split("\n")[:_CSV_SAMPLE_LINES] if line.strip()]
 
     def evenness(delimiter: str) -> tuple[float, int]:

@@ -1,1 +1,1 @@
-"""Word files: what mammoth does not read is written into the text beforehand; its HTML becomes Markdown."""
+"""Word reader: writes what mammoth does not read into the text, then converts mammoth's HTML to Markdown."""

@@ -1,4 +1,4 @@
-"""Word files by their main part alone, as far as it can be read: for files that break the first reader."""
+"""Fallback Word reader: reads only the main part, as far as possible, of files that mammoth cannot read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scraper.extract.dom.xpath import Element
 
 _MAIN = "word/document.xml"
 _LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")
-"""PKWARE's APPNOTE, 4.3.7: what stands before each file of a zip, whether or not its directory came."""
+"""PKWARE's APPNOTE, 4.3.7: header before each file of a zip, also present if the directory is missing."""
 _STORED, _DEFLATED = 0, 8
 _HEADING = re.compile(r"(?:heading|berschrift|titre|titulo|rubrik|kop)\s*([1-9])", re.IGNORECASE)
 _DEPTH = 60
@@ -35,15 +35,15 @@ _BREAKS = {W + "tab": " ", W + "br": "<br>", W + "cr": "<br>", W + "noBreakHyphe
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
-    """Load what the writer of Markdown loads late."""
+    """Load the modules that the Markdown converter imports late."""
     html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table>", "")
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The paragraphs, headings, lists and tables of the main part; without notes, formulas and numbers.
+    """Return paragraphs, headings, lists and tables of the main part, without notes, formulas and numbers.
 
     Raises:
-        Malformed, TooLarge: there is no such part, or none that can be read.
+        MalformedDocumentError, ContentTooLargeError: The main part is missing or cannot be read.
     """
     xml = convert_to_transitional(_main(data))
     check_entities(xml, _MAIN)
@@ -62,7 +62,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _main(data: bytes) -> bytes:
-    """The main part: by the file's directory, or, where that is lost, from where it stands."""
+    """Return the main part, found by the directory or, if that is lost, by its local header."""
     try:
         return Parts(data).read(_MAIN)
     except MalformedDocumentError:
@@ -70,7 +70,7 @@ def _main(data: bytes) -> bytes:
 
 
 def _recover_main_part(data: bytes) -> bytes:
-    """What can be inflated of the main part of a zip that was cut off or damaged."""
+    """Return as much of the main part as decompresses from a truncated or damaged zip."""
     at = data.find(_MAIN.encode()) - _LOCAL_HEADER.size
     if at < 0 or data[at : at + 4] != b"PK\x03\x04":
         raise MalformedDocumentError("The Word file is damaged: its text is not in it.")
@@ -84,7 +84,7 @@ def _recover_main_part(data: bytes) -> bytes:
 
 
 def _decompress(packed: bytes) -> bytes:
-    """As much as inflates: what follows damage is lost, what stands before it is not."""
+    """Decompress up to the first damage."""
     inflating, pieces, size = zlib.decompressobj(wbits=-zlib.MAX_WBITS), [], 0
     for at in range(0, len(packed), 1 << 16):
         try:
@@ -154,7 +154,7 @@ def _paragraph(element: Element) -> str:
 
 
 def _item(element: Element) -> str | None:
-    """A paragraph of a list as an item; None for all others."""
+    """Return a list paragraph as an item, or None for other paragraphs."""
     properties = element.find(W + "pPr") if element.tag == W + "p" else None
     numbered = None if properties is None else properties.find(W + "numPr")
     if (

@@ -1,4 +1,4 @@
-"""The numbers that Word computes when it shows a document: `1.2.1` before a heading is not in its text."""
+"""List numbers that Word computes for display: `1.2.1` before a heading is not in the text of the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST = 100_000
 
 @dataclass(frozen=True, slots=True)
 class NumberingLevel:
-    """Which list a paragraph belongs to, and how deep."""
+    """List and level of a paragraph."""
 
     list_id: str
     level: int
@@ -29,30 +29,30 @@ class _Level:
     pattern: str = "%1."
     start: int = 1
     restarts_after: int | None = None
-    """Level whose count starts this one anew; None is any higher one."""
+    """Level whose count restarts this one; None means any higher level."""
     legal: bool = False
 
     @property
     def is_plain(self) -> bool:
-        """Whether it shows nothing but its own count."""
+        """Return True if the label is only its own count."""
         return self.style == "decimal" and re.fullmatch(r"\W*%\d\W*", self.pattern) is not None
 
 
 @dataclass(slots=True)
 class Numbering:
-    """The counters of all lists of a document."""
+    """Counters of all lists of a document."""
 
     levels: Mapping[str, dict[int, _Level]] = field(default_factory=dict)
-    """By list."""
+    """Level definitions by list."""
     abstract: Mapping[str, str] = field(default_factory=dict)
-    """Which pattern a list was made from: lists of one pattern count on together."""
+    """Abstract numbering of each list; lists with the same one share their counts."""
     overridden: Mapping[str, dict[int, int]] = field(default_factory=dict)
     _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
     _started: set[tuple[str, int]] = field(default_factory=set)
 
     @classmethod
     def of(cls, root: Element | None) -> Numbering:
-        """From `numbering.xml`; without it nothing is numbered."""
+        """Read `numbering.xml`; without it no list is numbered."""
         if root is None:
             return cls()
         patterns = {
@@ -78,7 +78,7 @@ class Numbering:
         return cls(levels, abstract, overridden)
 
     def next_label(self, place: NumberingLevel) -> str:
-        """Count one paragraph on, and say its number; empty for a bullet."""
+        """Count a paragraph and return its label; empty for a bullet."""
         levels = self.levels.get(place.list_id)
         if levels is None or place.level not in levels:
             return ""
@@ -96,12 +96,12 @@ class Numbering:
         return self._said(levels, place.level, counts)
 
     def is_plain_count(self, place: NumberingLevel) -> bool:
-        """Whether a list counts 1, 2, 3, as lists in Markdown do."""
+        """Return True if the list counts 1, 2, 3, as Markdown lists do."""
         level = self.levels.get(place.list_id, {}).get(place.level)
         return level is not None and level.is_plain
 
     def count(self, place: NumberingLevel) -> int:
-        """How far a list has been counted."""
+        """Return the current count of a list."""
         return self._counts[self.abstract[place.list_id]][place.level]
 
     def _said(self, levels: Mapping[int, _Level], at: int, counts: Mapping[int, int]) -> str:
@@ -119,7 +119,7 @@ class Numbering:
 
 
 def find_style_numbering(style: str | None, styles: Mapping[str, Element]) -> NumberingLevel | None:
-    """The list that a style puts its paragraphs in, by itself or by the style it is based on."""
+    """Return the list of a paragraph style, its own or inherited."""
     level: int | None = None
     for _ in range(_LEVELS):
         element = styles.get(style or "")
@@ -162,7 +162,7 @@ def _integer(text: str | None, otherwise: int) -> int:
 
 
 def convert_to_bullets(root: Element) -> None:
-    """Make bullets of all levels whose labels are written into the text, so that they do not count twice."""
+    """Turn levels whose labels are written into the text into bullets, so that labels do not appear twice."""
     for element in root.iter(W + "lvl"):
         if not _level(element).is_plain:
             style = element.find(W + "numFmt")

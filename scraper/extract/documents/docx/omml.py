@@ -1,4 +1,4 @@
-"""Office's formulas (OMML) as LaTeX."""
+"""Convert Office formulas (OMML) to LaTeX."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _BRACKETS = {"{": r"\{", "}": r"\}", "‖": r"\|", "⌈": r"\lceil", "⌉": r"\r
 
 
 def convert_to_latex(formula: Element) -> str:
-    """One formula, without the signs around it."""
+    """Return one formula without delimiters."""
     return " ".join(_inside(formula, 0).split())[:_LONGEST]
 
 
@@ -111,7 +111,7 @@ def _fraction(element: Element, depth: int) -> str:
 
 
 def _base(element: Element, depth: int) -> str:
-    """What a script hangs on; grouped where it is more than letters."""
+    """Return the base of a script; grouped if it is more than letters."""
     text = _part(element, "e", depth)
     return f"{{{text}}}" if text.startswith("\\frac") else text
 

@@ -1,4 +1,7 @@
-"""Writes into a document's text what only Word would show: numbers of headings, formulas, boxes, ticks."""
+"""Write computed text into a Word document: numbers, formulas, text boxes, check boxes.
+
+mammoth, which reads the document afterwards, does not compute it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from scraper.extract.documents.office import ITEM
 from scraper.extract.dom.xpath import Element
 
 FORMULA = re.compile("\ue0f0(\\d+)\ue0f1")
-"""Where a formula goes: its own signs would be taken for Markdown's on the way."""
+"""Placeholder of a formula, whose characters would be escaped as Markdown."""
 
 _ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -20,13 +23,13 @@ _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _HEADING = re.compile(r"heading\s*([1-9])|(title)$", re.IGNORECASE)
 _DEPTH = 10
 _LEVELS = {str(level): level + 1 for level in range(9)}
-"""What `w:outlineLvl` says, from 0; 9 is for text that stands at none."""
+"""Heading level by value of `w:outlineLvl`, from 0; 9 means body text."""
 _HEADING_CHARS = 250
-"""A longer paragraph is text, whatever level it was given to have it in a table of contents."""
+"""Characters. A longer paragraph is text, whatever level puts it into a table of contents."""
 
 
 def write_computed_text(body: Element, styles: Mapping[str, Element], numbering: Numbering) -> list[str]:
-    """Change a body in place; the formulas that its text then names by their numbers."""
+    """Change a body in place; return the formulas that its placeholders refer to by number."""
     _hoist_boxes(body)
     _write_ticks(body)
     formulas = _take_formulas(body)
@@ -36,7 +39,7 @@ def write_computed_text(body: Element, styles: Mapping[str, Element], numbering:
 
 
 def get_outline_level(paragraph: Element) -> int | None:
-    """The level of the outline, from 1, that a paragraph names itself; None for all others."""
+    """Return the outline level, from 1, that a paragraph sets itself, or None."""
     level = _LEVELS.get(get_child_value(paragraph.find(W + "pPr"), "outlineLvl") or "")
     if level is None or sum(len(text.text or "") for text in paragraph.iter(W + "t")) > _HEADING_CHARS:
         return None
@@ -44,7 +47,7 @@ def get_outline_level(paragraph: Element) -> int | None:
 
 
 def _hoist_boxes(body: Element) -> None:
-    """Set the paragraphs of text boxes after the paragraph that anchors them."""
+    """Move the paragraphs of text boxes behind the paragraph that anchors them."""
     for alternatives in list(body.iter(_ALTERNATIVES)):
         for fallback in alternatives.findall(_FALLBACK):
             if any(True for _ in alternatives.iter(W + "txbxContent")):
@@ -64,7 +67,7 @@ def _hoist_boxes(body: Element) -> None:
 
 
 def _outer_block(element: Element) -> Element | None:
-    """The outermost paragraph around an element."""
+    """Return the outermost paragraph around an element."""
     found = None
     for ancestor in element.iterancestors():
         if ancestor.tag == W + "p":
@@ -75,7 +78,7 @@ def _outer_block(element: Element) -> Element | None:
 
 
 def _write_ticks(body: Element) -> None:
-    """Ticked and empty boxes of forms, new and old, as `- [x]` and `- [ ]`."""
+    """Write check boxes of old and new forms as `- [x]` and `- [ ]`."""
     for control in list(body.iter(W + "sdt")):
         properties, content = control.find(W + "sdtPr"), control.find(W + "sdtContent")
         box = None if properties is None else properties.find(_W14 + "checkbox")
@@ -124,14 +127,14 @@ def _take_formulas(body: Element) -> list[str]:
 
 
 def _drop_hidden(body: Element) -> None:
-    """Letters that Word does not show."""
+    """Remove text that Word does not display."""
     for run in list(body.iter(W + "r")):
         if is_enabled(run.find(W + "rPr"), "vanish") and (parent := run.getparent()) is not None:
             parent.remove(run)
 
 
 def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numbering) -> None:
-    """The numbers of headings before their text; those of lists are counted by the lists themselves."""
+    """Write the numbers of headings before their text; list items are counted by their lists."""
     for paragraph in body.iter(W + "p"):
         properties = paragraph.find(W + "pPr")
         style = get_child_value(properties, "pStyle")
@@ -175,7 +178,7 @@ def _is_heading(style: str | None, styles: Mapping[str, Element]) -> bool:
 
 
 def _unlist(paragraph: Element) -> None:
-    """Take a heading out of its list: otherwise it would become an item."""
+    """Remove a heading from its list; otherwise it would become an item."""
     properties = paragraph.find(W + "pPr")
     numbered = None if properties is None else properties.find(W + "numPr")
     if properties is not None and numbered is not None:

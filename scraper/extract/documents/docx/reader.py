@@ -1,4 +1,4 @@
-"""Word files to Markdown: by mammoth's HTML, from a document in which nothing is left to be computed."""
+"""Word reader: converts a preprocessed document with mammoth, and its HTML to Markdown."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WORD_2012 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 
 
 def read_comments(parts: Parts, root: Element | None) -> dict[str, ReviewComment]:
-    """The comments of a file by their numbers, from the part that lists them."""
+    """Return the comments of a file by number."""
     found: dict[str, ReviewComment] = {}
     if root is None:
         return found
@@ -51,7 +51,7 @@ def read_comments(parts: Parts, root: Element | None) -> dict[str, ReviewComment
 
 
 def mark_comments(body: Element, comments: Mapping[str, ReviewComment]) -> ReviewComments:
-    """Write a mark where each comment's passage ends; the comments in the order of their marks."""
+    """Put a placeholder at the end of each commented passage; return the comments in that order."""
     marked = ReviewComments()
     for reference in list(body.iter(W + "commentReference")):
         parent = reference.getparent()
@@ -62,7 +62,7 @@ def mark_comments(body: Element, comments: Mapping[str, ReviewComment]) -> Revie
 
 
 def _resolved(parts: Parts) -> frozenset[str]:
-    """The paragraphs of comments that are marked as done."""
+    """Return the paragraph IDs of comments that are marked as resolved."""
     root = parts.xml_or_none("word/commentsExtended.xml")
     return frozenset(
         str(one.get(_WORD_2012 + "paraId"))
@@ -74,7 +74,7 @@ def _resolved(parts: Parts) -> frozenset[str]:
 _PARTS = re.compile(
     r"\[Content_Types\]\.xml|(?:_rels|word/_rels)/[^/]*\.rels|word/(?:numbering|footnotes|endnotes)\d*\.xml"
 )
-"""What mammoth is given beside the text; no pictures, so that none is opened."""
+"""Parts that mammoth gets besides the text; no pictures, so that it opens none."""
 _STYLES = "word/styles.xml"
 _LISTS = "word/numbering.xml"
 _COMMENTS = "word/comments.xml"
@@ -99,7 +99,7 @@ _SMALLEST_RELS = (
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
-    """Load what mammoth loads late."""
+    """Load the modules that mammoth imports late."""
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("_rels/.rels", _SMALLEST_RELS)
@@ -108,10 +108,10 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The text of a Word file.
+    """Return the text of a Word file.
 
     Raises:
-        Malformed, TooLarge, Encrypted: it cannot be read.
+        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The file cannot be read.
     """
     parts = Parts(data)
     main = find_main_part(parts)
@@ -133,7 +133,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def find_main_part(parts: Parts) -> str:
-    """Where the text lies."""
+    """Return the name of the main part."""
     relations = parts.xml_or_none("_rels/.rels")
     for relation in relations if relations is not None else ():
         if str(relation.get("Type", "")).endswith("/officeDocument"):
@@ -146,7 +146,7 @@ def find_main_part(parts: Parts) -> str:
 
 
 def read_core_properties(parts: Parts) -> tuple[str | None, str | None]:
-    """Title and author, as an office file notes them."""
+    """Return title and author from the core properties."""
     core = parts.xml_or_none("docProps/core.xml")
     if core is None:
         return None, None
@@ -170,7 +170,7 @@ def _styles(parts: Parts) -> dict[str, Element]:
 
 
 def _reduce_styles(styles: Mapping[str, Element]) -> Element:
-    """The styles' names and lists alone: mammoth takes ten times as long over all that they say of looks."""
+    """Keep only names and lists of the styles: with all properties mammoth takes ten times as long."""
     root = w("styles")
     for style in styles.values():
         kept = etree.SubElement(
@@ -218,12 +218,12 @@ def _html(parts: Parts, changed: Mapping[str, bytes], style_map: str) -> str:
 
 
 def _no_image(image: Any) -> list[Any]:
-    """Pictures are not read: not their bytes, and nothing that they point to."""
+    """Ignore an image: neither its bytes nor its targets are read."""
     return []
 
 
 def _style_map(styles: Mapping[str, Element], root: Element) -> str:
-    """Headings by their style; one lower where the document has a title of its own."""
+    """Map styles to headings, one level lower if the document has a title."""
     used = {get_child_value(properties, "pStyle") for properties in root.iter(W + "pPr")}
     names = {
         get_child_value(styles[style], "name") or ""
@@ -243,7 +243,7 @@ def _style_map(styles: Mapping[str, Element], root: Element) -> str:
 
 
 def _map_style(style: str, styles: Mapping[str, Element], lower: int) -> str:
-    """A heading by its outline level or by the style that it is based on."""
+    """Return the mapping of a style by its outline level or the style it is based on."""
     at: str | None = style
     for _ in range(10):
         element = styles.get(at or "")
@@ -260,7 +260,7 @@ def _map_style(style: str, styles: Mapping[str, Element], lower: int) -> str:
 
 
 def _write_code(document: Element) -> None:
-    """Paragraphs wholly in letters of one width that read like code get the style of code."""
+    """Apply the code style to paragraphs in a monospaced font that look like code."""
     for paragraph in document.iter(W + "p"):
         runs = [run for run in paragraph.iter(W + "r") if any(text.text for text in run.iter(W + "t"))]
         if not runs or not all(_is_mono(run) for run in runs):
@@ -271,7 +271,7 @@ def _write_code(document: Element) -> None:
 
 
 def _write_levels(document: Element, styles: Mapping[str, Element]) -> None:
-    """Paragraphs that name their own level of the outline get a style for it, which counts before theirs."""
+    """Give paragraphs with their own outline level a style for it, which overrides theirs."""
     for paragraph in document.iter(W + "p"):
         level = get_outline_level(paragraph)
         style = get_child_value(paragraph.find(W + "pPr"), "pStyle") or ""

@@ -1,4 +1,4 @@
-"""Names of WordprocessingML elements, and the strict edition of the format in the words of the usual one."""
+"""WordprocessingML names and element access, and conversion of strict documents to transitional ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STRICT = (
 
 
 def convert_to_transitional(xml: bytes) -> bytes:
-    """A part with the namespaces of the usual edition."""
+    """Replace the namespaces of the strict edition by those of the transitional one."""
     if b"purl.oclc.org" in xml:
         for strict, usual in _STRICT:
             xml = xml.replace(strict, usual)
@@ -29,26 +29,26 @@ def convert_to_transitional(xml: bytes) -> bytes:
 
 
 def w(name: str, *children: Element, **attributes: str) -> Element:
-    """A new element of the text's namespace."""
+    """Create an element of the main namespace."""
     made = etree.Element(W + name, {W + key: value for key, value in attributes.items()})
     made.extend(children)
     return made
 
 
 def text_element(text: str) -> Element:
-    """A text, its spaces kept."""
+    """Create a text element that preserves spaces."""
     element = etree.Element(W + "t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"})
     element.text = text
     return element
 
 
 def get_child_value(parent: Element | None, name: str, attribute: str = "val") -> str | None:
-    """The value of a child element such as `<w:pStyle w:val="..."/>`."""
+    """Return the value of a child element such as `<w:pStyle w:val="..."/>`."""
     child = None if parent is None else parent.find(W + name)
     return None if child is None else child.get(W + attribute)
 
 
 def is_enabled(parent: Element | None, name: str) -> bool:
-    """Whether a switch such as `<w:vanish/>` is on."""
+    """Return True if a toggle such as `<w:vanish/>` is on."""
     child = None if parent is None else parent.find(W + name)
     return child is not None and child.get(W + "val") not in ("0", "false", "off")

@@ -1,1 +1,1 @@
-"""OpenDocument: texts, presentations and spreadsheets, from their part of content and their styles."""
+"""OpenDocument readers for texts, presentations and spreadsheets."""

@@ -1,4 +1,4 @@
-"""The blocks of an OpenDocument text as HTML: headings, paragraphs, lists, tables, boxes, objects."""
+"""Convert the blocks of an OpenDocument text to HTML: headings, paragraphs, lists, tables, frames."""
 
 from __future__ import annotations
 
@@ -46,26 +46,27 @@ _CODE_MARKS = re.compile(r"[{}();=<>\[\]$#|]")
 
 
 class OdfBlockWriter:
-    """Writes one document; counts its lists and headings on the way."""
+    """HTML writer for one document; counts its lists and headings."""
 
     def __init__(self, styles: OdfStyles, objects: EmbeddedObjects) -> None:
+        """Use the styles and objects of one file."""
         self.inline = Inline(styles, objects.formula)
         self._styles = styles
         self._objects = objects
         self._headings = Counter(styles.outline)
         self._lists: dict[str, Counter] = {}
         self._lower = 0
-        """One where the document has a title: then its headings stand below it."""
+        """One if the document has a title, which moves its headings one level down."""
 
     def document(self, body: Element) -> str:
-        """A whole text."""
+        """Return a whole text."""
         join_lists(body)
         used = {get_attribute(element, TEXT + "style-name") for element in body.iter(TEXT + "p", TEXT + "h")}
         self._lower = int(any(self._styles.look(name, "paragraph").title for name in used))
         return self.html(body, 0)
 
     def html(self, parent: Element, depth: int) -> str:
-        """The blocks in an element; lines of code that follow each other are one block."""
+        """Return the blocks of an element; consecutive lines of code form one block."""
         written: list[str] = []
         code: list[str] = []
         for element in parent:
@@ -80,7 +81,7 @@ class OdfBlockWriter:
         return "".join([*written, _pre(code) if code else ""])
 
     def notes(self) -> str:
-        """The footnotes met, as a list."""
+        """Return the footnotes so far as a list."""
         return f"<ol>{''.join(self.inline.notes)}</ol>" if self.inline.notes else ""
 
     def _block(self, element: Element, depth: int) -> Iterator[str]:
@@ -107,7 +108,7 @@ class OdfBlockWriter:
         return self._styles.look(get_attribute(element, TEXT + "style-name"), "paragraph")
 
     def _code_line(self, element: Element) -> str | None:
-        """A paragraph that is a line of code, as its letters; None for all others."""
+        """Return the text of a paragraph that is a line of code, or None for others."""
         if element.tag != TEXT + "p":
             return None
         look = self._look(element)
@@ -146,11 +147,11 @@ class OdfBlockWriter:
         return f"<p>{'<b>' + text + '</b>' if look.bold and text else text}</p>" if text else ""
 
     def _beside(self, element: Element, depth: int) -> str:
-        """Boxes and objects that hang on a paragraph, after it."""
+        """Return text boxes and objects that are anchored to a paragraph."""
         return "".join(self._frame(frame, depth) for frame in _frames_in(element))
 
     def _frame(self, frame: Element, depth: int) -> str:
-        """What a frame, a shape or a group of them holds."""
+        """Return the content of a frame, a shape or a group."""
         charts = "".join(self._objects.chart(one) for one in frame.iter(DRAW + "object"))
         return charts or self.html(frame, depth + 1)
 
@@ -186,7 +187,7 @@ class OdfBlockWriter:
         return "".join([*parts, _write_items(items, plain)])
 
     def _counter(self, element: Element, style: str, at: int) -> Counter:
-        """The counter of a list: a list may go on where another one stopped."""
+        """Return the counter of a list, which may continue an earlier list."""
         counter = self._lists.setdefault(style, Counter(self._styles.levels(style)))
         continued = get_attribute(element, TEXT + "continue-list")
         if at == 1 and not continued and get_attribute(element, TEXT + "continue-numbering") != "true":
@@ -194,7 +195,7 @@ class OdfBlockWriter:
         return counter
 
     def _headings_of(self, item: Element, counter: Counter, at: int) -> Iterator[str]:
-        """Headings that stand in a list for the sake of their numbers."""
+        """Yield headings that are list items only to be numbered."""
         counter.count(at)
         for child in item:
             if child.tag == TEXT + "h":
@@ -222,7 +223,7 @@ class OdfBlockWriter:
 
 
 def _write_items(items: list[str], plain: bool) -> str:
-    """The items of a list; what carries no number in a counted one hangs on the item before it."""
+    """Return the items of a list; in a numbered list, items without a number join the one before."""
     before: list[str] = []
     joined: list[str] = []
     for item in filter(None, items):
@@ -237,7 +238,7 @@ def _write_items(items: list[str], plain: bool) -> str:
 
 
 def _frames_in(element: Element, depth: int = 0) -> Iterator[Element]:
-    """The outermost frames and shapes in a paragraph."""
+    """Yield the outermost frames and shapes of a paragraph."""
     for child in element:
         if not isinstance(child.tag, str) or child.tag in (TEXT + "note", OFFICE + "annotation"):
             continue
@@ -256,9 +257,9 @@ _MAX_LIST_DEPTH = 40
 
 
 def join_lists(root: Element) -> None:
-    """Change a tree in place: a list that begins a level deeper belongs to the one right before it.
+    """Join lists in place: a list that begins one level deeper belongs to the list before it.
 
-    What comes after such a one at the level above goes on in the same list.
+    The items after it at the level above continue the same list.
     """
     joined: Element | None = None
     for later in list(root.iter(_LIST_TAG)):
@@ -274,7 +275,7 @@ def join_lists(root: Element) -> None:
 
 
 def _move(source: Element, target: Element, style: str, depth: int) -> None:
-    """All items of one list to the end of another one, those that only go deeper into its last item."""
+    """Move all items to the end of another list; items that only go deeper join its last item."""
     for item in _items(source):
         last = _items(target)[-1:]
         inner_lists = [child for child in item if child.tag == _LIST_TAG]
@@ -299,6 +300,6 @@ def _items(element: Element) -> list[Element]:
 
 
 def is_level_alone(item: Element) -> bool:
-    """Whether an item says nothing itself and only holds the list below it."""
+    """Return True if an item has no text and only contains the list below it."""
     first = next((child for child in item if isinstance(child.tag, str)), None)
     return first is not None and first.tag == _LIST_TAG

@@ -1,4 +1,7 @@
-"""Rows and cells of OpenDocument, their repeats bounded: a sheet may repeat an empty row a million times."""
+"""OpenDocument tables and embedded objects: rows and cells with bounded repetition, charts, formulas.
+
+A sheet may repeat an empty row a million times.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ MAX_ROWS = 20_000
 MAX_COLUMNS = 500
 MAX_CELLS = 500_000
 _REPEATS = 100
-"""Of a row or cell that says something; empty ones at the end count for nothing."""
+"""Repetitions of a row or cell with content; empty ones at the end are dropped."""
 _DEPTH = 20
 _SPAN = 1_000
 _GROUPS = frozenset(
@@ -39,13 +42,13 @@ _GROUPS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class OdfCell:
-    """One cell, and how far it reaches."""
+    """One cell and the rows and columns that it spans."""
 
     text: str = ""
     across: int = 1
     down: int = 1
     covered: bool = False
-    """Another cell reaches over it."""
+    """Another cell spans it."""
 
 
 @dataclass(slots=True)
@@ -54,10 +57,10 @@ class OdfGrid:
 
     rows: list[list[OdfCell]] = field(default_factory=list)
     cut: bool = False
-    """There were more than are kept."""
+    """Rows or columns beyond the limits were dropped."""
 
     def spread(self, longest: int) -> list[list[str]]:
-        """Rows of texts; a merged cell's text wherever it reaches, unless it is long or spans everything."""
+        """Return the texts by row; merged cells repeat theirs, unless it is long or spans the whole grid."""
         texts = [[cell.text for cell in row] for row in self.rows]
         width = max(map(len, texts), default=0)
         for y, row in enumerate(self.rows):
@@ -73,7 +76,7 @@ class OdfGrid:
 
 
 def read_grid(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid:
-    """The cells of a table."""
+    """Read the cells of a table."""
     grid, left = OdfGrid(), MAX_CELLS
     for row in _rows(table, 0):
         cells = _cells(row, text_of_cell)
@@ -90,7 +93,7 @@ def read_grid(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid
 
 
 def write_table(rows: Sequence[Sequence[OdfCell]]) -> str:
-    """A table of HTML, its first row as its head; texts are HTML already."""
+    """Return an HTML table whose first row is the header; the texts are HTML."""
     rows = [row for row in rows if row]
     if not any(cell.text for row in rows for cell in row):
         return ""
@@ -108,7 +111,7 @@ def write_table(rows: Sequence[Sequence[OdfCell]]) -> str:
 
 
 def _headed(text: str, tag: str) -> str:
-    """A head's text without the weight that every head has."""
+    """Return a header cell's text without bold, which all headers have."""
     bold = tag == "th" and text.startswith("<p><b>") and text.endswith("</b></p>") and text.count("<b>") == 1
     return text[6:-8] if bold else text
 
@@ -161,21 +164,22 @@ _LONGEST = 20_000
 
 
 class EmbeddedObjects:
-    """The objects of one file, by the names that its text gives them."""
+    """Embedded objects of one file, by the names used in its text."""
 
     def __init__(self, parts: Parts) -> None:
+        """Read objects from the parts of a file."""
         self._parts = parts
         self._roots: dict[Element, Element | None] = {}
 
     def formula(self, frame: Element) -> str:
-        """The formula in a frame; empty where it holds none, or cannot be read."""
+        """Return the formula in a frame; empty if there is none or it cannot be read."""
         holder = frame.find(DRAW + "object")
         root = None if holder is None else self._root(holder)
         math = None if root is None else next(root.iter(MATH + "math"), None)
         return "" if math is None else _formula(math)
 
     def chart(self, holder: Element) -> str:
-        """The chart in a `draw:object` as HTML; empty where it is of another kind, or cannot be read."""
+        """Return the chart in a `draw:object` as HTML; empty for other objects or if it cannot be read."""
         root = self._root(holder)
         chart = None if root is None else next(root.iter(CHART + "chart"), None)
         return "" if chart is None else _chart(chart)
@@ -193,7 +197,7 @@ class EmbeddedObjects:
         try:
             return self._parts.xml_or_none(f"{folder}/content.xml")
         except ScraperError:
-            return None  # too large, or locked: the text around it stands without it
+            return None  # Too large or encrypted: continue without the object.
 
 
 def _formula(math: Element) -> str:

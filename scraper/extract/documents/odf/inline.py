@@ -1,4 +1,4 @@
-"""A paragraph of OpenDocument as HTML: weight, links, breaks; notes and comments are gathered on the way."""
+"""Convert the inline content of an OpenDocument paragraph to HTML, and collect notes and comments."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ _WEB = re.compile(r"(?:https?://|mailto:)[^\s()<>\"]+")
 
 @dataclass(slots=True)
 class Inline:
-    """The letters of one document."""
+    """HTML writer for the inline content of one document."""
 
     styles: OdfStyles
     formula: Callable[[Element], str]
-    """A frame that holds a formula as one, for where it stands in a line; empty for other elements."""
+    """Convert a frame with a formula to inline HTML; empty for other elements."""
     notes: list[str] = field(default_factory=list)
-    """Bodies of footnotes and endnotes, as items of a list."""
+    """Bodies of footnotes and endnotes, as list items."""
     comments: ReviewComments = field(default_factory=ReviewComments)
     _waiting: dict[str, str] = field(default_factory=dict)
     _named: set[str] | None = None
 
     def html(self, element: Element, *, bare: bool = False) -> str:
-        """What stands in a paragraph; `bare`: without bold, where everything is."""
+        """Return the content of a paragraph; `bare` leaves out bold where all of it is bold."""
         return "".join(self._pieces(element, bare, 0)).strip()
 
     def code(self, element: Element) -> str:
-        """The same as letters alone, spaces kept but for those of the XML."""
+        """Return the plain text; preserve spaces except those of the XML layout."""
         return "".join(self._letters(element)).rstrip()
 
     def _pieces(self, element: Element, bare: bool, depth: int) -> Iterator[str]:
@@ -122,7 +122,7 @@ class Inline:
         return ""
 
     def _ends(self, comment: Element, name: str) -> bool:
-        """Whether the passage that a comment is about has an end of its own, where its mark then stands."""
+        """Return True if the commented passage has an end mark, which then gets the placeholder."""
         if self._named is None:
             ends = comment.getroottree().getroot().iter(OFFICE + "annotation-end")
             self._named = {get_attribute(end, OFFICE + "name") for end in ends}
@@ -143,7 +143,7 @@ class Inline:
 
 
 def _letters(text: str | None) -> str:
-    """What stands in code: lines of the XML itself are none of its own."""
+    """Return text for code, without line breaks of the XML layout."""
     return "" if text is None or ("\n" in text and text.isspace()) else _WHITE.sub(" ", text)
 
 
@@ -152,7 +152,7 @@ def _text(text: str | None) -> str:
 
 
 def _apply_format(inner: str, look: OdfTextFormat, bare: bool) -> str:
-    """A stretch of text in the elements that say how it looks."""
+    """Wrap text in the HTML elements of its format."""
     if not inner.strip():
         return inner
     tags = [

@@ -1,4 +1,4 @@
-"""OpenDocument texts and presentations to Markdown, by the HTML that they would be."""
+"""OpenDocument reader for texts and presentations: converts them to HTML and that to Markdown."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from scraper.extract.dom.xpath import Element, text_of
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
-    """Load what the writer of Markdown loads late."""
+    """Load the modules that the Markdown converter imports late."""
     html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table><math><mi>a</mi></math>", "")
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """A text or a presentation.
+    """Return a text or a presentation.
 
     Raises:
-        Malformed, TooLarge, Encrypted: it cannot be read.
+        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The file cannot be read.
     """
     kind = detect_kind(data)
     parts = Parts(data)
@@ -67,10 +67,10 @@ def _slide(number: int, shown: str, notes: str, url: str) -> str:
 
 
 def check_encryption(parts: Parts) -> None:
-    """Refuse a file whose content is locked.
+    """Refuse an encrypted file.
 
     Raises:
-        Encrypted: it is.
+        EncryptedDocumentError: The content is encrypted.
     """
     if "META-INF/manifest.xml" in parts and b"encryption-data" in parts.read("META-INF/manifest.xml"):
         raise EncryptedDocumentError(
@@ -79,7 +79,7 @@ def check_encryption(parts: Parts) -> None:
 
 
 def read_metadata(parts: Parts) -> tuple[str | None, str | None]:
-    """Title and author."""
+    """Return title and author."""
     meta = parts.xml_or_none("meta.xml")
     if meta is None:
         return None, None
@@ -91,11 +91,11 @@ def read_metadata(parts: Parts) -> tuple[str | None, str | None]:
 _FURNITURE = frozenset({"page-number", "footer", "date-time", "header", "page"})
 _LONGEST_TITLE = 120
 _LARGER = 1.15
-"""A title's letters against the next largest ones of its slide."""
+"""Ratio of a title's font size to the next largest one of its slide."""
 
 
 def write_slide(page: Element, blocks: OdfBlockWriter, styles: OdfStyles) -> tuple[str, str]:
-    """What stands on one slide, and its notes."""
+    """Return the HTML of a slide and of its notes."""
     join_lists(page)
     shapes = [shape for shape in page if get_attribute(shape, PRESENTATION + "class") not in _FURNITURE]
     title = next((shape for shape in shapes if get_attribute(shape, PRESENTATION + "class") == "title"), None)
@@ -129,7 +129,7 @@ def _notes(shape: Element) -> Iterator[Element]:
 
 
 def _title_by_size(shapes: list[Element], styles: OdfStyles) -> Element | None:
-    """The first shape of one short paragraph, where its letters are the slide's largest by far."""
+    """Return the first shape with one short paragraph if its font is the largest by far."""
     sizes = {shape: _points(shape, styles) for shape in shapes if shape.tag != PRESENTATION + "notes"}
     spoken = [shape for shape in shapes if sizes.get(shape)]
     if not spoken or len(_simplify_formula(spoken[0])) > _LONGEST_TITLE or len(_paragraphs(spoken[0])) != 1:
@@ -139,7 +139,7 @@ def _title_by_size(shapes: list[Element], styles: OdfStyles) -> Element | None:
 
 
 def _points(shape: Element, styles: OdfStyles) -> float:
-    """The size of the largest letters in a shape; 0 where nothing says."""
+    """Return the largest font size of a shape in points; 0 if unknown."""
     spans = [(one, "text") for one in shape.iter(TEXT + "span") if text_of(one).strip()]
     spans += [(one, "paragraph") for one in shape.iter(TEXT + "p") if text_of(one).strip()]
     found = (

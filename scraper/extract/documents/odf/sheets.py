@@ -1,4 +1,4 @@
-"""OpenDocument spreadsheets as tables, a heading for each sheet, with their charts and comments."""
+"""OpenDocument spreadsheet reader: each sheet as a heading with tables, charts and comments."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from scraper.extract.dom.xpath import Element, text_of
 
 _SHEETS = 200
 _REPEATED_CHARS = 200
-"""A merged cell's text is said in each row and column that it spans: rows are read one by one."""
+"""Characters. Merged cells repeat shorter texts in every row and column, because rows are read one by one."""
 _MOST_COMMENTS = 500
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The sheets of a workbook.
+    """Return the sheets of a workbook.
 
     Raises:
-        Malformed, TooLarge, Encrypted: it cannot be read.
+        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The workbook cannot be read.
     """
     parts = Parts(data)
     check_encryption(parts)
@@ -46,7 +46,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 class _Sheets:
-    """The sheets of one file."""
+    """Sheets of one file."""
 
     def __init__(self, content: Element, objects: EmbeddedObjects) -> None:
         self.warnings: list[str] = []
@@ -59,7 +59,7 @@ class _Sheets:
         }
 
     def sheet(self, number: int, sheet: Element) -> str:
-        """One sheet under its heading."""
+        """Return one sheet under its heading."""
         name = get_attribute(sheet, TABLE + "name") or f"Sheet {number}"
         grid = read_grid(sheet, _text)
         if grid.cut:
@@ -78,7 +78,7 @@ class _Sheets:
 
 
 def _text(cell: Element) -> str:
-    """What a cell shows; what somebody noted at it stands elsewhere."""
+    """Return the displayed text of a cell, without its comments."""
     shown = (" ".join(text_of(one).split()) for one in cell.iterchildren(TEXT + "p"))
     return " ".join(filter(None, shown))
 

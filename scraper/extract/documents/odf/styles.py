@@ -1,4 +1,4 @@
-"""What the styles of an OpenDocument file say of a text beyond its looks: rank, weight, lists, hiding."""
+"""Meaning of OpenDocument styles: heading level, bold, lists, hidden text, and list counters."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ LINK = "{http://www.w3.org/1999/xlink}href"
 
 
 def get_int_attribute(element: Element, name: str, otherwise: int) -> int:
-    """A whole number in an attribute; what is no number, or longer than any that is meant, is not taken."""
+    """Return an integer attribute, or `otherwise` if it is no number or too long."""
     value = get_attribute(element, name)
     return int(value) if value.isdecimal() and len(value) < 10 else otherwise
 
 
 def get_attribute(element: Element, name: str) -> str:
-    """The text of an attribute; empty where it is missing."""
+    """Return an attribute; empty if it is missing."""
     return str(element.get(name, ""))
 
 
@@ -36,20 +36,20 @@ _LARGEST = 100_000
 
 @dataclass(slots=True)
 class Counter:
-    """How far one list has been counted, level by level."""
+    """Counts of one list by level."""
 
     levels: Mapping[int, ListLevel]
     _counts: dict[int, int] = field(default_factory=dict)
 
     def level(self, at: int) -> ListLevel:
-        """How a level is labelled; a list that says so of one level alone means all."""
+        """Return the label format of a level; a list that defines only one level uses it for all."""
         alone = next(iter(self.levels.values()), ListLevel()) if len(self.levels) == 1 else ListLevel()
         return self.levels.get(at, alone)
 
     def count(self, at: int, start: int | None = None) -> int:
-        """Count one on at a level; deeper levels begin anew."""
+        """Increment the count of a level; deeper levels restart."""
         for above in range(1, at):
-            # A level that was skipped counts as begun: after 2.1.1 comes 2.2.
+            # A skipped level counts as begun: 2.1.1 is followed by 2.2.
             if 1 in self._counts:
                 self._counts.setdefault(above, self.level(above).start)
         first = self.level(at).start
@@ -60,12 +60,12 @@ class Counter:
         return self._counts[at]
 
     def begin(self, at: int) -> None:
-        """Begin a level anew, and those below."""
+        """Restart a level and all deeper ones."""
         for deeper in [level for level in self._counts if level >= at]:
             del self._counts[deeper]
 
     def label(self, at: int) -> str:
-        """The label of what was counted last at a level; empty where none is shown."""
+        """Return the label of the last count of a level; empty if it is hidden."""
         level = self.level(at)
         if not level.numeral:
             return ""
@@ -91,7 +91,7 @@ _BOLD = frozenset({"bold", "600", "700", "800", "900"})
 
 @dataclass(frozen=True, slots=True)
 class OdfTextFormat:
-    """What a style makes of a text."""
+    """Text format that a style defines."""
 
     title: bool = False
     subtitle: bool = False
@@ -109,43 +109,43 @@ class OdfTextFormat:
 
 @dataclass(frozen=True, slots=True)
 class ListLevel:
-    """How one level of a list is labelled."""
+    """Label format of one list level."""
 
     numeral: str = ""
-    """One of Word's styles of numbers; empty: by a bullet, or by nothing."""
+    """One of Word's number styles; empty for bullets and unlabeled items."""
     before: str = ""
     after: str = ""
     shown: int = 1
-    """Of how many levels the numbers are said: 2 makes `1.1`."""
+    """Number of levels in the label: 2 gives `1.1`."""
     start: int = 1
 
     @property
     def is_plain(self) -> bool:
-        """Whether it counts 1, 2, 3, as lists in Markdown do."""
+        """Return True if it counts 1, 2, 3, as Markdown lists do."""
         return self.numeral == "decimal" and self.shown < 2
 
 
 @dataclass
 class OdfStyles:
-    """All styles of a file; the parts in which they stand are given in the order of their weight."""
+    """All styles of a file; earlier parts take precedence."""
 
     roots: tuple[Element, ...]
     _looks: dict[tuple[str, str], OdfTextFormat] = field(default_factory=dict)
 
     def look(self, name: str, family: str) -> OdfTextFormat:
-        """What a style of a family (`paragraph`, `text`) means, with all that it is based on."""
+        """Return the format of a style of a family (`paragraph`, `text`), including inherited properties."""
         key = (family, name)
         if key not in self._looks:
             self._looks[key] = _look(name, list(self._line(name, family)))
         return self._looks[key]
 
     def levels(self, name: str) -> dict[int, ListLevel]:
-        """The levels of a list's style, counted from 1."""
+        """Return the levels of a list style, counted from 1."""
         return self._lists.get(name, {})
 
     @cached_property
     def outline(self) -> dict[int, ListLevel]:
-        """How headings are numbered."""
+        """Return the numbering of headings."""
         found = (style for root in self.roots for style in root.iter(TEXT + "outline-style"))
         return _levels(next(found, ()))
 
@@ -168,7 +168,7 @@ class OdfStyles:
         return found
 
     def _line(self, name: str, family: str) -> Iterator[Element]:
-        """A style and those that it is based on, one after the other."""
+        """Yield a style and the styles it is based on."""
         for _ in range(_DEPTH):
             style = self._styles.get((family, name))
             if style is None:
@@ -178,7 +178,7 @@ class OdfStyles:
 
 
 def _look(name: str, line: list[Element]) -> OdfTextFormat:
-    # A style of the office's own need not be defined in the file: its name alone tells.
+    # A built-in style need not be defined in the file: use its name alone.
     first = get_attribute(line[-1], STYLE + "parent-style-name") if line else name
     names = [*map(_plain_name, line), _shown(first)]
     found: dict[str, str] = {}
@@ -207,7 +207,7 @@ def _look(name: str, line: list[Element]) -> OdfTextFormat:
 
 
 def _plain_name(style: Element) -> str:
-    """A style's name as its author sees it, in lower case."""
+    """Return the display name of a style in lower case."""
     return _shown(get_attribute(style, STYLE + "display-name") or get_attribute(style, STYLE + "name"))
 
 

@@ -1,1 +1,1 @@
-"""PDF: what stands where on a page (`source`), and the layout above it, one file a question."""
+"""PDF reader: text runs and lines from PDFium (`pdfium_source`), and layout analysis, one module per task."""

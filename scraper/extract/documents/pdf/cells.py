@@ -1,4 +1,4 @@
-"""Lines of a table to its rows: a cell of several lines is one cell."""
+"""Text lines of a table: split them into segments at wide gaps, and join lines into rows of cells."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, Tex
 from scraper.extract.documents.pdf.rows import join_cell_lines, text_of_runs
 
 _LOOSER = 1.25
-"""How much further apart rows stand than the lines of a cell, where both occur."""
+"""Ratio of the distance between rows to the distance between lines of a cell, where both occur."""
 _NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++[a-z]?|[-–—.*]{1,3}|n/?a|N/?A")
 
 
 def merge_lines(
     lines: Sequence[TextLine], grid: Sequence[Sequence[str]], across: Sequence[RuledLine]
 ) -> list[list[str]]:
-    """Rows of cells, each from the lines that make it up."""
+    """Join the lines of a table into rows; a cell of several lines becomes one cell."""
     heads = _head_count(grid)
     groups: list[list[int]] = []
     for index in range(len(lines)):
@@ -34,7 +34,7 @@ def _merged(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _head_count(grid: Sequence[Sequence[str]]) -> int:
-    """Rows above the first one that holds numbers in half of its cells beside the first."""
+    """Return the number of rows above the first one with numbers in half of its cells after the first."""
     for index, row in enumerate(grid):
         cells = [cell for cell in row[1:] if cell]
         if cells and sum(_is_number(cell) for cell in cells) * 2 >= len(cells) and not _are_years(cells):
@@ -58,7 +58,7 @@ def _continues(
     index: int,
     heads: int,
 ) -> bool:
-    """Whether a line goes on with the cells of the lines above it."""
+    """Return True if a line continues the cells of the lines above it."""
     above, line = lines[group[-1]], lines[index]
     if any(above.y1 - 3 <= rule.at <= line.y0 + 3 and _covers(rule, line) for rule in across):
         return False
@@ -70,7 +70,7 @@ def _continues(
     if index < heads:
         return _head_continues(filled, had)
     if any(_is_number(texts[column]) and column > 0 for column in filled):
-        # A name that began in the line above, without its numbers.
+        # A name that began in the line above, which has no numbers.
         return had == [0] and 0 in filled and texts[0][:1].islower()
     if filled == [0]:
         return texts[0][:1].islower() and (len(had) > 1 or had == [0])
@@ -78,7 +78,7 @@ def _continues(
 
 
 def _head_continues(filled: Sequence[int], had: Sequence[int]) -> bool:
-    """Heads of several lines; a head that spans others stands in a row of its own."""
+    """Return True if a line continues the headers above; a spanning header has a row of its own."""
     shared = set(filled) & set(had)
     return len(shared) >= min(len(filled), len(had)) * 0.7 and len(had) > 1
 
@@ -94,12 +94,12 @@ def _covers(rule: RuledLine, line: TextLine) -> bool:
 
 
 _GAP = 0.75
-"""Of the letters' size. Justified words stand up to .6 apart; cells of dense tables from .8 on."""
+"""Multiple of the font size. Words of justified text are up to .6 apart; cells of dense tables from .8 on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of a row without a wide gap."""
+    """Part of a row without a wide gap."""
 
     runs: tuple[TextRun, ...]
     x0: float
@@ -107,7 +107,7 @@ class Segment:
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Text of its runs."""
         return text_of_runs(self.runs)
 
 
@@ -125,12 +125,12 @@ class TextLine:
 
     @property
     def gaps(self) -> list[tuple[float, float]]:
-        """The free stretches between its segments."""
+        """Free intervals between its segments."""
         return [(a.x1, b.x0) for a, b in zip(self.segments, self.segments[1:], strict=False)]
 
 
 def split_row(row: LayoutRow) -> TextLine:
-    """The segments of a row."""
+    """Split a row into segments."""
     groups: list[list[TextRun]] = []
     end = 0.0
     for run in row.runs:

@@ -1,4 +1,4 @@
-"""PDF by pypdf: plainer and slower, pure Python, for files that the first reader cannot take."""
+"""Fallback PDF reader (pypdf): plainer, slower and pure Python, for files that PDFium cannot read."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pdf.markdown_writer import join_pages
 
 MAX_PAGES = 300
-"""A tenth of the speed of the first reader."""
+"""It has a tenth of the speed of the main reader."""
 _BREAKS = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError,
     AssertionError, ZeroDivisionError, NotImplementedError,
 )  # fmt: skip
-"""What damaged files make of Python code that trusts them."""
+"""Errors that pypdf raises for damaged files."""
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
-    """Load what pypdf loads late."""
+    """Load the modules that pypdf imports late."""
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     writer = pypdf.PdfWriter()
     writer.add_blank_page(9, 9)
@@ -33,10 +33,10 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The text of the pages, without tables.
+    """Return the text of the pages, without tables.
 
     Raises:
-        Encrypted, Malformed, TooLarge: it cannot be read.
+        EncryptedDocumentError, MalformedDocumentError, ContentTooLargeError: The file cannot be read.
     """
     try:
         reader = pypdf.PdfReader(io.BytesIO(data), password=request.password)
@@ -68,11 +68,11 @@ def _text(reader: pypdf.PdfReader, number: int) -> str:
     try:
         return reader.pages[number - 1].extract_text().strip()
     except pypdf.errors.PdfReadError:
-        return ""  # one damaged page is not the whole document
+        return ""  # Skip a damaged page, not the whole document.
 
 
 def read_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
-    """The lines of some pages; what this reader cannot take is left out."""
+    """Return the text lines of some pages; leave out pages that pypdf cannot read."""
     try:
         reader = pypdf.PdfReader(io.BytesIO(data), password=password)
         return {page: _text(reader, page).split("\n") for page in pages[:MAX_PAGES]}

@@ -1,4 +1,4 @@
-"""Tables whose cells are drawn: grids of crossing lines, and the letters that stand in them."""
+"""Lattice tables: find grids of crossing lines and the text in their cells."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _TOUCH = 3.0
 """Points by which lines that meet may miss each other."""
 _SAME_LINE = 3.0
 _CELL_CHARS = 900
-"""A longer cell is a column of the page with a frame round it, not a cell."""
+"""Characters. A longer cell is a framed column of the page."""
 _EDGE = 2.0
 _WORD_GAP = 0.75
-"""Of the letters' size."""
+"""Multiple of the font size."""
 
 
 @dataclass(frozen=True, slots=True)
 class LatticeGrid:
-    """A drawn table: where it stands, the runs in it, and its rows of cells."""
+    """A table with drawn lines: position, text runs and rows of cells."""
 
     x0: float
     y0: float
@@ -34,7 +34,7 @@ class LatticeGrid:
     rows: tuple[tuple[str, ...], ...]
     columns: tuple[tuple[float, float], ...] = ()
     first_y1: float = 0.0
-    """Where its first band ends."""
+    """Lower end of its first band."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +45,18 @@ class _Lattice:
     down: tuple[RuledLine, ...]
 
     def parted_below(self, row: int, column: int) -> bool:
-        """Whether a line is drawn between a cell and the one below."""
+        """Return True if a line separates a cell from the one below."""
         return _is_drawn(self.across, self.ys[row + 1], self.xs[column], self.xs[column + 1])
 
     def parted_right(self, row: int, column: int) -> bool:
-        """Whether a line is drawn between a cell and the one to its right."""
+        """Return True if a line separates a cell from the one to its right."""
         return _is_drawn(self.down, self.xs[column + 1], self.ys[row], self.ys[row + 1])
 
 
 def find_grids(page: LayoutPage) -> list[LatticeGrid]:
-    """Grids of at least two rows and two columns that hold text.
+    """Return the grids with text and at least two rows and columns.
 
-    Drawn lines go first: the shading of single lines of text must not cut up the cells that they frame.
+    Drawn lines come first: the shading of single text lines must not split the cells that frame them.
     """
     found: list[LatticeGrid] = []
     taken: set[TextRun] = set()
@@ -91,7 +91,7 @@ def _grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
 
 
 def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, int], list[TextRun]]:
-    """Runs by the cell they stand in; cells without a line between them are one, named by its first."""
+    """Return the runs by cell; cells without a line between them count as one, named by the first."""
     owner = _owners(lattice)
     placed: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
     for run in runs:
@@ -110,9 +110,9 @@ def _start(run: TextRun) -> float:
 
 
 def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]]) -> None:
-    """Text in cells without lines between them, all of it in one stretch, stands in the first of them.
+    """Move text of cells without lines between them into the first one if it is contiguous.
 
-    Several stretches are cells of a row whose lines are drawn elsewhere only.
+    Several separate texts are cells of a row whose lines are drawn elsewhere only.
     """
     width = len(lattice.xs) - 1
     for row in range(len(lattice.ys) - 1):
@@ -130,7 +130,7 @@ def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]]
 
 
 def _is_one_stretch(runs: list[TextRun]) -> bool:
-    """Whether letters follow each other without a gap as between columns, line by line."""
+    """Return True if no line of the runs has a gap as wide as between columns."""
     return all(
         after.x0 - before.x1 < _WORD_GAP * before.size
         for row in group_rows(runs)
@@ -139,7 +139,7 @@ def _is_one_stretch(runs: list[TextRun]) -> bool:
 
 
 def _owners(lattice: _Lattice) -> dict[tuple[int, int], tuple[int, int]]:
-    """For each cell the uppermost one of those it is one with: lines stand elsewhere, not between."""
+    """Return for each cell the top one of the cells it is merged with: no line separates them."""
     height, width = len(lattice.ys) - 1, len(lattice.xs) - 1
     owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
     for row in range(1, height):
@@ -152,7 +152,7 @@ def _owners(lattice: _Lattice) -> dict[tuple[int, int], tuple[int, int]]:
 def _rows_of_band(
     lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]], band: int
 ) -> list[list[str]]:
-    """The rows between two lines: one, or as many as all of its columns have lines of text."""
+    """Return the rows between two lines: one, or as many as all columns have text lines."""
     width = len(lattice.xs) - 1
     cells = [group_rows(placed.get((band, column), ())) for column in range(width)]
     lines = _common_lines(cells)
@@ -173,7 +173,7 @@ _LEAST_LINES = 3
 
 
 def _common_lines(cells: list[list[LayoutRow]]) -> list[tuple[float, float]] | None:
-    """The lines of a band whose rows no line parts: all columns have the same ones. None: it is one row."""
+    """Return the text lines that all columns of a band share, or None if the band is one row."""
     filled = [cell for cell in cells if cell]
     if len(filled) < 2:
         return None
@@ -195,7 +195,7 @@ def _common_lines(cells: list[list[LayoutRow]]) -> list[tuple[float, float]] | N
 
 
 def _are_figures_beside_names(cells: list[list[LayoutRow]], longest: list[LayoutRow]) -> bool:
-    """Whether the first column has the most lines and all others hold numbers."""
+    """Return True if the first column has the most lines and all others contain numbers."""
     if not cells[0] or longest is not cells[0]:
         return False
     texts = [text_of_row(row) for cell in cells[1:] for row in cell]
@@ -204,7 +204,7 @@ def _are_figures_beside_names(cells: list[list[LayoutRow]], longest: list[Layout
 
 
 def _lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[_Lattice]:
-    """Groups of lines that touch, each with its distinct positions; the lines come sorted."""
+    """Group touching lines, each group with its distinct positions; the lines are sorted."""
     if len(across) < 2 or not down:
         return []
     parent = list(range(len(across) + len(down)))
@@ -236,11 +236,11 @@ def _lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[_L
 
 
 _OPEN_CELL = 8.0
-"""Points by which lines reach beyond the last one that crosses them, when cells at the edge are open."""
+"""Points by which lines extend beyond the last crossing line if the cells at the edge are open."""
 
 
 def _with_ends(positions: tuple[float, ...], crossing: Sequence[RuledLine]) -> tuple[float, ...]:
-    """Positions of lines, and the ends of the lines across them where the outermost cells have no border."""
+    """Return line positions, and the ends of crossing lines where the outermost cells have no border."""
     if len(positions) < 2 or len(crossing) < 2:
         return positions
     start = median(rule.start for rule in crossing)
@@ -261,7 +261,7 @@ def _positions(rules: Iterable[RuledLine]) -> tuple[float, ...]:
 
 
 def _is_drawn(rules: Sequence[RuledLine], at: float, start: float, end: float) -> bool:
-    """Whether lines at this place cover most of a stretch; the lines come sorted."""
+    """Return True if lines at this position cover most of an interval; the lines are sorted."""
     first = bisect_left(rules, (at - _SAME_LINE - 1,))
     covered = 0.0
     for rule in rules[first:]:

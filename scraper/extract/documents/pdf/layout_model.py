@@ -1,4 +1,4 @@
-"""The nouns of a page: runs of letters, drawn lines, rows, and the blocks that are made of them."""
+"""Layout model of a PDF page: text runs, drawn lines, rows, and the blocks built from them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TextRun(NamedTuple):
-    """Letters of one font on one line. Points, origin at the top left."""
+    """Text of one font on one line. Coordinates in points from the top left."""
 
     text: str
     x0: float
@@ -19,18 +19,18 @@ class TextRun(NamedTuple):
     bold: bool = False
     mono: bool = False
     mark: int | None = None
-    """Marked content it belongs to, where the file is tagged."""
+    """Marked content ID, if the file is tagged."""
     block: int = -1
-    """The table that rides through the ordering as one run; -1 for letters."""
+    """Index of the table that this run represents while ordering; -1 for text."""
 
     @property
     def middle(self) -> float:
-        """Half way between top and bottom."""
+        """Vertical center."""
         return (self.y0 + self.y1) / 2
 
 
 class RuledLine(NamedTuple):
-    """A drawn straight line: at `at`, from `start` to `end` along the other axis."""
+    """A straight line at `at`, from `start` to `end` along the other axis."""
 
     at: float
     start: float
@@ -39,48 +39,48 @@ class RuledLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LayoutRow:
-    """Runs that share a line, left to right."""
+    """Runs on one line, left to right."""
 
     runs: tuple[TextRun, ...]
 
     @property
     def x0(self) -> float:
-        """Left end."""
+        """Left edge."""
         return self.runs[0].x0
 
     @property
     def x1(self) -> float:
-        """Right end."""
+        """Right edge."""
         return max(run.x1 for run in self.runs)
 
     @property
     def y0(self) -> float:
-        """Top."""
+        """Top edge."""
         return min(run.y0 for run in self.runs)
 
     @property
     def y1(self) -> float:
-        """Bottom."""
+        """Bottom edge."""
         return max(run.y1 for run in self.runs)
 
     @property
     def size(self) -> float:
-        """Of most of its letters."""
+        """Font size of most of its characters."""
         return max(self.runs, key=lambda run: len(run.text)).size
 
     @property
     def bold(self) -> bool:
-        """Whether all of it is."""
+        """True if all of it is bold."""
         return all(run.bold for run in self.runs if run.text.strip())
 
     @property
     def mono(self) -> bool:
-        """Whether all of it is set in letters of one width."""
+        """True if all of it is monospaced."""
         return all(run.mono for run in self.runs)
 
 
 class BlockKind(enum.Enum):
-    """What a block is."""
+    """Type of a block."""
 
     TEXT = "text"
     HEADING = "heading"
@@ -99,16 +99,16 @@ class LayoutBlock:
     size: float = 0.0
     bold: bool = False
     level: int = 0
-    """Of a heading whose level is known; of an item, how deep it stands."""
+    """Heading level if known; nesting depth of an item."""
     label: str = ""
-    """The number of an item; empty for a bullet."""
+    """Number of an item; empty for a bullet."""
     indent: float = 0.0
     headed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class TagNode:
-    """An element of the structure that the file's author gave, for one page."""
+    """Element of the author's structure tree, for one page."""
 
     kind: str
     marks: tuple[int, ...] = ()
@@ -116,12 +116,12 @@ class TagNode:
     column_span: int = 1
     row_span: int = 1
     text: str = ""
-    """What it says in place of its letters."""
+    """Replacement text for its characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutPage:
-    """What stands on one page."""
+    """Content of one page."""
 
     number: int
     width: float
@@ -133,7 +133,7 @@ class LayoutPage:
     """Vertical lines."""
     tags: tuple[TagNode, ...] = ()
     box_across: tuple[RuledLine, ...] = ()
-    """Upper and lower edges of boxes: frames, and the shading of cells."""
+    """Upper and lower edges of boxes: frames and cell shading."""
     box_down: tuple[RuledLine, ...] = ()
     sideways: tuple[TextRun, ...] = ()
-    """Letters that are turned against the page's: their boxes end where they stand."""
+    """Runs that are rotated against the page; their boxes end at their foot."""

@@ -1,4 +1,4 @@
-"""Blocks to Markdown."""
+"""Convert layout blocks to Markdown."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scraper.extract.documents.tables import pipe_table
 
 _LIKE_A_MARK = re.compile(r"^(?:#{1,6}(?=\s)|[-+>](?=\s)|\d{1,9}[.)](?=\s)|```|~~~)")
 _STEP = 12.0
-"""Points by which a list inside of a list stands further in."""
+"""Points of indent per list level."""
 
 
 def write_markdown(blocks: Sequence[LayoutBlock], vocabulary: frozenset[str]) -> str:
-    """Blocks in their order, list items in lists."""
+    """Return the blocks as Markdown, with nested lists."""
     parts: list[str] = []
     previous: LayoutBlock | None = None
     for block in blocks:
@@ -53,9 +53,9 @@ def _text(block: LayoutBlock, vocabulary: frozenset[str]) -> str:
 
 
 def _mark(block: LayoutBlock) -> str:
-    """A bullet, or the number as it stands where Markdown knows it.
+    """Return a bullet, or the number if Markdown supports it.
 
-    From 100 on numbers do not count a list but name what they stand at: exercises, sections of a law.
+    From 100 on, numbers do not count a list but name exercises or sections of a law.
     """
     if not block.label:
         return "-"
@@ -70,6 +70,6 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def join_pages(texts: Sequence[tuple[int, str]]) -> Iterator[str]:
-    """Each page's text under the mark by which it can be cited."""
+    """Yield each page's text below its page mark, which citations use."""
     for number, text in texts:
         yield f"<!-- page {number} -->\n\n{text}".rstrip()

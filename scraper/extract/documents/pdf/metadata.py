@@ -1,4 +1,4 @@
-"""Title and author of a PDF: from its XML of metadata, or from the older table of facts beside it."""
+"""Title, author and form fields of a PDF, from XMP, the document information dictionary and PDFium."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _NO_TITLE = re.compile(
     r"|.*\.(?:docx?|pptx?|xlsx?|indd|qxd|tex|dvi|pdf|cdr))",
     re.IGNORECASE,
 )
-"""Names that programs give: of the file, of nothing."""
+"""Titles that programs write: file names and placeholders."""
 
 
 def read_metadata(data: bytes, xmp: str, *, encrypted: bool) -> tuple[str | None, str | None]:
-    """Title and author, where the file says so."""
+    """Return title and author if the file declares them."""
     table = b"" if encrypted else _table(data)
     title = _in_xmp(_TITLE, xmp) or _titled(_in_table(table, b"Title"))
     author = _in_xmp(_CREATOR, xmp) or _in_table(table, b"Author")
@@ -47,14 +47,14 @@ def _titled(said: str | None) -> str | None:
 
 
 def _table(data: bytes) -> bytes:
-    """The bytes around the table of facts; empty where it is packed, locked or missing."""
+    """Return the bytes around the information dictionary; empty if compressed, encrypted or missing."""
     named = _last(_INFO, data)
     at = None if named is None else _last(re.compile(rb"(?<!\d)%s\s+%s\s+obj\b" % (named[1], named[2])), data)
     return b"" if at is None else data[at.end() : at.end() + _REACH].partition(b"endobj")[0]
 
 
 def _last(pattern: re.Pattern[bytes], data: bytes) -> re.Match[bytes] | None:
-    """The last place counts: what was changed later stands further down."""
+    """Return the last match: later changes are appended to the file."""
     found = collections.deque(pattern.finditer(data), maxlen=1)
     return found[0] if found else None
 
@@ -87,18 +87,18 @@ def _letters(raw: bytes) -> str:
 
 
 FILLED_ELSEWHERE = frozenset({2, 3})
-"""Kinds of forms (PDFium's FPDF_GetFormType) that live in XML of Adobe's own, XFA, and not in the pages."""
+"""Form types (PDFium's FPDF_GetFormType) whose content is Adobe's XML (XFA) instead of the pages."""
 
 _MOST = 500
 _MAX_NAME, _MAX_VALUE = 120, 1_000
 _PASSWORD = 1 << 13
-"""Flag of a field whose text nobody is to see: PDF 32000-1, 12.7.4.3."""
+"""Flag of a password field, whose text is never shown: PDF 32000-1, 12.7.4.3."""
 _OPEN = "[ ]"
 _CHOICES = ("combobox", "listbox")
 
 
 def format_form(fields: Iterable[Any]) -> str:
-    """The filled fields of one page as a list; empty where nothing is filled in."""
+    """Return the filled fields of a page as a list; empty if none is filled."""
     found: dict[str, str] = {}
     empty: set[str] = set()
     filled = False
@@ -124,13 +124,13 @@ def _lines(found: dict[str, str], empty: int) -> Iterator[str]:
 
 
 def _name(field: Any) -> str:
-    """What a field is called: as its author explains it, or the end of its path."""
+    """Return the label of a field: its tooltip, or the last part of its path."""
     said = clean_line(str(field.alternate_name or ""), _MAX_NAME)
     return said or clean_line(str(field.name or "").rpartition(".")[2], _MAX_NAME) or "(without a name)"
 
 
 def _value(field: Any) -> str | None:
-    """What stands in a field; empty for nothing, None for what is no field to fill in."""
+    """Return the value of a field; empty for no value, None for a field that cannot be filled in."""
     if field.type == "checkbox":
         return "[x]" if field.checked else _OPEN
     if field.type == "radio":

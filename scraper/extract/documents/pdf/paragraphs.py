@@ -1,4 +1,4 @@
-"""Rows of a flow to paragraphs, list items and blocks of code."""
+"""Build blocks from rows: paragraphs, list items, code and headings, also across page breaks."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, L
 from scraper.extract.documents.pdf.rows import split_mark, text_of_row
 
 _LARGER = 0.9
-"""Points of size by which a heading differs from what follows."""
+"""Points of font size by which a heading differs from the text after it."""
 _LOOSE = 1.25
 _USUAL_LEADING = 1.2
 _SHORT = 0.75
-"""Of the column's width: a shorter line that ends a sentence ends a paragraph."""
+"""Ratio to the column width. A shorter line that ends a sentence ends the paragraph."""
 _INDENT = 0.9
 _LEADER = re.compile(
     r"(?<![.\u2026\u00b7])(?<![.\u2026\u00b7]\s)(?:\s?[.\u2026\u00b7]){4,}+\s*(\d{1,4}|[ivxlc]{1,7})$"
 )
-"""Dots that lead to a page number."""
+"""Leader dots before a page number."""
 _ENDS = re.compile(r"[.!?:;\"\u201d\u3002]$")
 
 
 def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
-    """The blocks of rows that follow each other without a table between."""
+    """Yield the blocks of consecutive rows without a table between them."""
     if not rows:
         return
     left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
@@ -41,9 +41,9 @@ def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
 
 
 def _leading(rows: Sequence[LayoutRow]) -> float:
-    """From line to line, as a share of the letters' size; the lower quarter, since paragraphs stand apart.
+    """Return the line distance as a multiple of the font size.
 
-    Code is set tighter than text and has its own.
+    The lower quartile, because paragraphs are further apart. Code is set tighter than text and has its own.
     """
     shares = sorted(
         (b.y0 - a.y0) / max(1.0, b.size)
@@ -56,7 +56,7 @@ def _leading(rows: Sequence[LayoutRow]) -> float:
 def _starts_block(
     group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float
 ) -> bool:
-    """Whether a row begins a new block; `leading`: from line to line, as a share of the letters' size."""
+    """Return True if a row begins a new block; `leading` is the line distance per font size."""
     above = group[-1]
     step = leading * row.size
     distance = row.y0 - above.y0
@@ -87,7 +87,7 @@ def _block(rows: Sequence[LayoutRow], left: float) -> LayoutBlock:
     size = max(row.size for row in rows)
     if all(row.mono for row in rows) and is_code(rows):
         return LayoutBlock(BlockKind.CODE, format_code(rows), size=size)
-    if len(lines) == 1 and _LEADER.search(lines[0]):  # a line of a table of contents
+    if len(lines) == 1 and _LEADER.search(lines[0]):  # A line of a table of contents.
         entry = _LEADER.sub(r" … \1", lines[0])
         return LayoutBlock(BlockKind.ITEM, (entry,), size=size, indent=rows[0].x0 - left)
     mark, rest = split_mark(lines[0])
@@ -100,12 +100,12 @@ def _block(rows: Sequence[LayoutRow], left: float) -> LayoutBlock:
 
 
 def is_code(rows: Sequence[LayoutRow]) -> bool:
-    """Letters of one width are code unless a whole letter is typed in them."""
+    """Return True if monospaced rows are code: several rows, or one with characters of code."""
     return len(rows) > 1 or re.search(r"[{}();=<>\[\]$#|]", text_of_row(rows[0])) is not None
 
 
 def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
-    """Lines of code with the spaces that stood before and between them."""
+    """Return lines of code with their indents and inner spaces."""
     left = min(row.x0 for row in rows)
     letters = [(run.x1 - run.x0) / len(run.text) for row in rows for run in row.runs if len(run.text) > 2]
     width = sorted(letters)[len(letters) // 2] if letters else 5.0
@@ -120,7 +120,7 @@ def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
 
 
 _HEADING_SIZE_RATIO = 0.9
-"""Points by which a heading's letters are larger than the body's."""
+"""Points by which a heading's font is larger than the body font."""
 _LONGEST = 200
 _LONGEST_BOLD = 120
 _LEVELS = 5
@@ -129,12 +129,12 @@ _CAPTION = re.compile(
 )
 _STARTS = re.compile(r"[\d\W]*[^\W\d_]")
 _SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+(?=[^\W\d_]\S*(?:\s\S+){0,9}$)(?=[^a-z])")
-"""The number of a section and a short title, alone in a line."""
+"""Section number and a short title, alone on a line."""
 _UNFINISHED = re.compile(r"[.,;:]$")
 
 
 def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[LayoutBlock]:
-    """The blocks, those that are headings marked as such."""
+    """Return the blocks with headings marked as such."""
     sizes = Counter(block.size for block in blocks if _is_large(block, body_size))
     ranked = sorted(sizes, reverse=True)
     merged: list[list[float]] = []
@@ -192,9 +192,9 @@ def _is_large(block: LayoutBlock, body_size: float) -> bool:
 
 
 def join_tables(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
-    """Tables that go on at the top of the next page as one, on the page where they begin.
+    """Join tables that continue at the top of the next page, on the page where they begin.
 
-    A page that is nothing but the table stays as it is: a list over many pages would lose its page marks.
+    A page that is one whole table remains separate: a list over many pages would lose its page marks.
     """
     joined = [list(blocks) for blocks in pages]
     for above, below in pairwise(joined):
@@ -215,7 +215,7 @@ def _goes_on(table: LayoutBlock, more: LayoutBlock) -> bool:
 
 
 def join_paragraphs(flows: Iterable[list[LayoutBlock]]) -> Iterator[LayoutBlock]:
-    """The blocks of one page; a paragraph that goes on at the top of the next column as one."""
+    """Yield the blocks of a page; join a paragraph that continues in the next column."""
     last: LayoutBlock | None = None
     for blocks in flows:
         if last is not None and blocks and _is_unfinished(last, blocks[0]):
@@ -232,7 +232,7 @@ def join_paragraphs(flows: Iterable[list[LayoutBlock]]) -> Iterator[LayoutBlock]
 
 
 def join_split_words(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
-    """A word that a page break has cut in two, whole on the page where it begins."""
+    """Join a word that a page break has split, on the page where it begins."""
     joined = [list(blocks) for blocks in pages]
     for above, below in pairwise(joined):
         if not above or not below or not _is_unfinished(above[-1], below[0]):
@@ -247,7 +247,7 @@ def join_split_words(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBloc
 
 
 def _is_unfinished(block: LayoutBlock, more: LayoutBlock) -> bool:
-    """Whether a paragraph's last line asks for more, and the next block's first one goes on."""
+    """Return True if the paragraph's last line is incomplete and the next block continues it."""
     if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or more.kind is not BlockKind.TEXT:
         return False
     if abs(block.size - more.size) > 0.6 or block.bold != more.bold:

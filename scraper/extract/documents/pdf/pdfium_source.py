@@ -1,4 +1,4 @@
-"""A PDF file to pages of runs and rules, by liteparse (PDFium)."""
+"""Read a PDF with liteparse (PDFium) into pages of text runs and drawn lines."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from scraper.extract.documents.pdf.metadata import FILLED_ELSEWHERE, format_form
 from scraper.extract.documents.pdf.vector_lines import extract_typed_lines, find_lines, rotate_page
 
 MAX_PAGES = 1_000
-"""In one reading; further ones are read when they are request for."""
+"""Pages per reading; a client requests further pages separately."""
 
 MAX_RUNS = 400_000
-"""Of all pages together; a page of prose has a hundred."""
+"""Runs of all pages; a page of prose has a hundred."""
 
 _LIGATURES = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
 _PRESENTATION = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]")
@@ -34,11 +34,11 @@ _BOLD = re.compile(
 _MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 _WIDE_SPACE = 0.55
-"""Of the letters' size: words of justified text rarely stand further apart, cells of dense tables do."""
+"""Multiple of the font size. Words of justified text are rarely further apart, cells of dense tables are."""
 _MOST_SLANT = 30.0
-"""Degrees; slanted letters that were looked at lean by 11 to 19."""
+"""Degrees. Slanted text of the examined files leans by 11 to 19."""
 _ONE_LINE = 2.2
-"""Of the letters' height: how high the box of one line is at most."""
+"""Maximum height of the box of one line, as a multiple of the character height."""
 _MOST_SIDEWAYS = 500
 _PICTURE_SHARE = 0.5
 _TREE_NODES = 200_000
@@ -52,7 +52,7 @@ _SMALLEST = (
 
 @dataclass(frozen=True, slots=True)
 class PdfSource:
-    """What a file holds."""
+    """Content of a file."""
 
     pages: tuple[LayoutPage, ...]
     page_count: int
@@ -61,22 +61,22 @@ class PdfSource:
     encrypted: bool = False
     failed_pages: tuple[int, ...] = ()
     forms: Mapping[int, str] = field(default_factory=dict)
-    """What is filled in, by page."""
+    """Filled form fields, by page."""
     filled_elsewhere: bool = False
-    """It is a form whose contents stand in no page."""
+    """It is an XFA form, whose content is not in the pages."""
 
 
 def warm_up() -> None:
-    """Load PDFium, which liteparse opens at its first file."""
+    """Load PDFium, which liteparse opens with its first file."""
     _parser(ParseRequest()).parse(_SMALLEST)
 
 
 def load(data: bytes, request: ParseRequest) -> PdfSource:
-    """The pages of a file.
+    """Return the pages of a file.
 
     Raises:
-        Encrypted: it asks for a password.
-        Malformed: PDFium cannot make sense of it.
+        EncryptedDocumentError: It needs a password.
+        MalformedDocumentError: PDFium cannot read it.
     """
     try:
         result = _parser(request).parse(data)
@@ -103,7 +103,7 @@ def load(data: bytes, request: ParseRequest) -> PdfSource:
 
 
 def find_image_pages(data: bytes, pages: Sequence[int], password: str | None) -> tuple[int, ...]:
-    """Those of the pages that are, for the most part, a picture or letters without meaning."""
+    """Return the pages that are mostly an image or meaningless characters."""
     parser = _parser(ParseRequest(pages=tuple(pages), password=password), complexity=True)
     try:
         result = parser.parse(data)
@@ -173,7 +173,7 @@ def _sane(length: float) -> float:
 
 
 def _reading_angle(items: list[TextItem]) -> int:
-    """How most of the page's letters are turned: 0, 90, 180 or 270."""
+    """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
     letters: Counter[int] = Counter()
     for item in items:
         letters[round(item.rotation / 90) * 90 % 360 if math.isfinite(item.rotation) else 0] += len(item.text)
@@ -181,7 +181,7 @@ def _reading_angle(items: list[TextItem]) -> int:
 
 
 def _runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
-    """The letters that are turned as the page is; stamps in the margin are not."""
+    """Yield the runs with the rotation of the page; drop stamps in the margin."""
     for item in items:
         text = item.text
         if not text or text.isspace() or not _is_straight(item, angle):
@@ -198,9 +198,10 @@ def _runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
 
 
 def _is_straight(item: TextItem, angle: int) -> bool:
-    """Whether letters stand as the page's do; slanted ones that make up for an italic font do too.
+    """Return True for text with the rotation of the page, or slanted in place of an italic font.
 
-    Their reader takes a slant for a turn. What is turned by as much stands in a box as high as it is long.
+    PDFium reports a slant as a rotation. Text that is really rotated by so much has a box as high as it is
+    long.
     """
     turned = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
     if turned <= 1:
@@ -210,9 +211,9 @@ def _is_straight(item: TextItem, angle: int) -> bool:
 
 
 def _find_rotated_runs(items: list[TextItem], angle: int) -> tuple[TextRun, ...]:
-    """Letters that stand upright or aslant, each by its foot: heads of narrow columns are set so.
+    """Return upright or slanted runs, each placed by its foot: headers of narrow columns are set so.
 
-    In the order in which the lines of one head are read.
+    In the order in which the lines of one header are read.
     """
     found: list[tuple[float, TextRun]] = []
     for item in items:
@@ -229,7 +230,7 @@ def _find_rotated_runs(items: list[TextItem], angle: int) -> tuple[TextRun, ...]
 
 
 def _split_item(item: TextItem, size: float) -> Iterator[tuple[str, float, float]]:
-    """An item's text and ends; in pieces where its words stand so far apart that they may be cells."""
+    """Yield text and ends of an item, split where its words are so far apart that they may be cells."""
     words = item.words
     if (
         len(words) < 2
@@ -252,7 +253,7 @@ def _joined(words: Sequence[WordBox]) -> tuple[str, float, float]:
 
 
 def _normalize_ligatures(text: str) -> str:
-    """Letters for ligatures and for the shapes that Arabic letters take in print."""
+    """Replace ligatures and Arabic presentation forms by plain letters."""
     if _LIGATURES.search(text) or _PRESENTATION.search(text):
         text = "".join(
             unicodedata.normalize("NFKC", letter) if letter >= "\ufb00" else letter for letter in text
@@ -261,7 +262,7 @@ def _normalize_ligatures(text: str) -> str:
 
 
 def _read_tags(tree: StructureTree | None) -> tuple[TagNode, ...]:
-    """The file's own structure, bounded in size and depth."""
+    """Return the structure tree, limited in size and depth."""
     left = _TREE_NODES
 
     def node(element: StructureTreeElement, depth: int) -> TagNode:

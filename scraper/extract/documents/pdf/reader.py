@@ -1,4 +1,4 @@
-"""PDF to Markdown: pages of runs and rules, then tables, order, paragraphs, headings."""
+"""PDF reader: finds tables, reading order, paragraphs and headings of the pages and writes Markdown."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from scraper.extract.documents.pdf.table_headers import (
 )
 
 _FEW_LETTERS = 20
-"""A page with fewer may be a picture of one."""
+"""Characters. A page with fewer may be an image of text."""
 _HYPHENATED = re.compile(r"[^\W\d_]+-[^\W\d_]+|[^\W\d_]{4,}")
 _VOCABULARY_PAGES = 300
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
-    """Load PDFium, and the second reader where both are wanted."""
+    """Load PDFium, and the fallback reader if both are requested."""
     pdfium_source.warm_up()
     if request is not None and request.more_care:
         _load_fallback_reader().warm_up()
 
 
 def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
-    """The pages of a PDF as Markdown.
+    """Return the pages of a PDF as Markdown.
 
     Raises:
-        Encrypted, Malformed: it cannot be read.
+        EncryptedDocumentError, MalformedDocumentError: The file cannot be read.
     """
     request = request or ParseRequest()
     found = pdfium_source.load(data, request)
@@ -58,7 +58,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     given: Sequence[LayoutPage] = found.pages
     if right_to_left and request.more_care:
         given = replace_letters(
-            given, _load_fallback_reader().lines_of_pages(data, right_to_left, request.password)
+            given, _load_fallback_reader().read_lines(data, right_to_left, request.password)
         )
     pages = remove_running_lines(given)
     vocabulary = _vocabulary(pages)
@@ -85,7 +85,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
 
 
 def _load_fallback_reader() -> ModuleType:
-    """The second reader, whose import costs more than reading a page: loaded for those who need it."""
+    """Import the fallback reader on demand: its import costs more than reading a page."""
     return importlib.import_module("scraper.extract.documents.pdf.fallback_reader")
 
 
@@ -118,7 +118,7 @@ def _blocks(page: LayoutPage) -> Iterator[LayoutBlock]:
 
 
 def _flow(rows: Sequence[LayoutRow], drawn: Sequence[LatticeGrid], page: LayoutPage) -> Iterator[LayoutBlock]:
-    """The blocks of one flow: drawn tables in their places, aligned ones found, the rest in paragraphs."""
+    """Yield the blocks of one flow: drawn tables in place, tables by alignment, paragraphs."""
     piece: list[LayoutRow] = []
     above: LatticeGrid | None = None
     table: list[tuple[str, ...]] = []
@@ -145,7 +145,7 @@ def _flow(rows: Sequence[LayoutRow], drawn: Sequence[LatticeGrid], page: LayoutP
 def _add_footers(
     table: list[tuple[str, ...]], grid: LatticeGrid | None, below: list[LayoutRow]
 ) -> Generator[LayoutBlock, None, list[LayoutRow]]:
-    """A drawn table with the sums that stand below its frame; what is left of the rows."""
+    """Yield a drawn table with the sums below its frame; return the remaining rows."""
     if grid is None:
         return below
     feet = find_footers_below(below, grid.columns, grid.y1)
@@ -156,7 +156,7 @@ def _add_footers(
 def _add_headers(
     grid: LatticeGrid, above: Sequence[LayoutRow], page: LayoutPage
 ) -> tuple[list[tuple[str, ...]], int]:
-    """A drawn table's rows with the heads above its frame, and how many of the rows above those were."""
+    """Return a drawn table with the headers above its frame, and the number of rows these took."""
     upright = find_rotated_headers(page.sideways, grid.columns, grid.y0, grid.first_y1)
     table, upright = add_rotated_headers(grid.rows, upright, grid.y0)
     heads, taken = find_headers_above(above, grid.columns, grid.y0, upright)
@@ -181,24 +181,24 @@ def _body_size(pages: Sequence[LayoutPage]) -> float:
 
 
 def _vocabulary(pages: Sequence[LayoutPage]) -> frozenset[str]:
-    """Words of the document, for what to do with hyphens."""
+    """Return the words of the document, to decide about hyphens."""
     text = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)
     return frozenset(word.lower() for word in _HYPHENATED.findall(text))
 
 
 _CELL_GAP = 1.5
-"""Of the letters' size: words of justified Arabic stand up to one of them apart."""
+"""Multiple of the font size: words of justified Arabic are up to one apart."""
 _LETTERS = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W_]+")
 
 
 def find_rtl_pages(pages: Sequence[LayoutPage]) -> list[int]:
-    """Pages most of whose letters are read from right to left."""
+    """Return the numbers of pages whose text is mostly right to left."""
     return [page.number for page in pages if is_right_to_left(" ".join(run.text for run in page.runs))]
 
 
 def replace_letters(pages: Sequence[LayoutPage], lines: Mapping[int, Sequence[str]]) -> list[LayoutPage]:
-    """The pages with the letters of other lines, where they are the same letters in another order."""
+    """Replace the text of pages by that of other lines with the same letters in another order."""
     return [_mended(page, lines[page.number]) if page.number in lines else page for page in pages]
 
 
@@ -219,12 +219,12 @@ def _mended(page: LayoutPage, lines: Sequence[str]) -> LayoutPage:
 
 
 def _has_cells(row: LayoutRow) -> bool:
-    """Whether its letters stand so far apart that they may be cells of a table."""
+    """Return True if parts of the row are so far apart that they may be table cells."""
     return any(after.x0 - before.x1 > _CELL_GAP * row.size for before, after in pairwise(row.runs))
 
 
 def _simplify_formula(lines: Sequence[str]) -> dict[str, str]:
-    """By its sorted letters each right-to-left word that is the only one of these letters."""
+    """Return right-to-left words by their sorted letters, if no other word has the same letters."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for line in lines:
         for word in _WORD.findall(line):
@@ -242,9 +242,9 @@ def _key(text: str) -> str:
 
 
 _MARGIN = 0.1
-"""Of the page's height: where running lines stand."""
+"""Ratio to the page height: area of headers and footers."""
 _LEAST_SHARE = 0.4
-"""Of the pages, or of those of one side."""
+"""Ratio of the pages, or of those of one side."""
 _SAME_HEIGHT = 6.0
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
 _PAGE_NUMBER = re.compile(
@@ -253,7 +253,7 @@ _PAGE_NUMBER = re.compile(
 
 
 def remove_running_lines(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
-    """The pages without what repeats in their margins; a bare number at the very edge goes too."""
+    """Remove lines that repeat in the margins, and bare page numbers at the very edge."""
     seen: dict[tuple[str, int], set[int]] = defaultdict(set)
     for page in pages:
         for row in _marginal(page):
@@ -282,7 +282,7 @@ def _marginal(page: LayoutPage) -> Iterator[LayoutRow]:
 
 
 def _keys(row: LayoutRow) -> Iterator[tuple[str, int]]:
-    """What a line says without its numbers, and where; twice, so that near heights meet."""
+    """Yield a line's text without numbers, and its position; two keys, so that near positions match."""
     said = _NUMBERS.sub("#", text_of_row(row).lower())
     place = row.y0 / _SAME_HEIGHT
     yield said, int(place)
@@ -290,7 +290,7 @@ def _keys(row: LayoutRow) -> Iterator[tuple[str, int]]:
 
 
 def _is_page_number(row: LayoutRow, page: LayoutPage) -> bool:
-    """A number alone, the outermost line of its page."""
+    """Return True for a bare number in the outermost line of its page."""
     if not _PAGE_NUMBER.fullmatch(text_of_row(row)):
         return False
     return all(run.y0 >= row.y0 - 1 for run in page.runs) or all(run.y1 <= row.y1 + 1 for run in page.runs)
@@ -306,7 +306,7 @@ _IMPRINT = re.compile(
 
 
 def _is_imprint(row: LayoutRow, page: LayoutPage) -> bool:
-    """The outermost line, set apart from the text, that says what running lines say: where one is."""
+    """Return True for an outermost line, apart from the text, with the words of an imprint."""
     text = text_of_row(row)
     if len(text) > 120 or not _IMPRINT.search(text):
         return False

@@ -1,4 +1,4 @@
-"""The order of reading: a page is cut into flows, each one column wide, where its text stands in columns."""
+"""Reading order: split a page into flows of one column each, where its text is in columns."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _Span = tuple[float, float]
 
 _LEAST_GUTTER = 5.5
 _GUTTER_SHARE = 0.75
-"""Of the letters' size: a narrower gap is a wide space in justified text."""
+"""Multiple of the font size. A narrower gap is a wide space of justified text."""
 _DEPTH = 6
 _WORDS_A_LINE = 4
-"""On average: with fewer it is a table rather than columns of prose."""
+"""Mean. With fewer words per line it is a table instead of columns of prose."""
 _FULL_LINE = 0.75
 _FULL_SHARE = 0.5
 _WORDS_A_NARROW_LINE, _NARROW_FULL_SHARE, _LEAST_NARROW_LINES = 3.2, 0.8, 10
-"""Long columns of which nearly every line is full are prose though they are narrow."""
+"""Long narrow columns are prose if nearly every line is full."""
 _LEAST_ROWS = 4
 _TITLE = 1.25
-"""Of the letters' usual size."""
+"""Ratio to the usual font size."""
 _TITLE_WORDS = 3
 _TITLE_WIDTH = 0.7
 _TITLE_LEADING = 0.6
@@ -31,14 +31,14 @@ _LEAST_OWN_LINES = 6
 _OWN_SHARE = 0.45
 _OWN_WORDS = 4
 _SAME_LINE = 0.35
-"""Of the letters' size."""
+"""Multiple of the font size."""
 _MOST_SKIPPED = 3
 _LEAST_COLUMN = 10
-"""Of the letters' size: how wide a column is at least."""
+"""Minimum width of a column as a multiple of the font size."""
 
 
 def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[LayoutRow]]:
-    """Rows in the order of reading, in pieces that are one column wide."""
+    """Yield rows in reading order, in flows that are one column wide."""
     if not runs:
         return
     rows = group_rows(runs)
@@ -71,7 +71,7 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
 
 
 def _is_title(row: LayoutRow, above: LayoutRow | None, size: float, width: float) -> bool:
-    """Whether a line is a title over all columns whose words were driven apart, or the next line of one."""
+    """Return True for a title over all columns with wide word gaps, or its next line."""
     if any(run.size < _TITLE * size for run in row.runs):
         return False
     if len(row.runs) >= _TITLE_WORDS and row.x1 - row.x0 > _TITLE_WIDTH * width:
@@ -85,7 +85,7 @@ def _is_title(row: LayoutRow, above: LayoutRow | None, size: float, width: float
 
 
 def order_by_columns(runs: Sequence[TextRun]) -> list[TextRun]:
-    """The letters of one element, column by column where it goes on in the next one."""
+    """Return the runs of one element, column by column if it continues in the next column."""
     if len(runs) < 2:
         return list(runs)
     groups: list[list[TextRun]] = []
@@ -104,9 +104,9 @@ def order_by_columns(runs: Sequence[TextRun]) -> list[TextRun]:
 
 
 def _breaks_back(groups: Sequence[Sequence[TextRun]]) -> bool:
-    """Whether each group begins above the one before it, or beside it and both are as wide as columns are.
+    """Return True if each group begins above the one before it, or beside it and both have column width.
 
-    Words driven apart in a short line stand beside each other too.
+    Words with wide gaps in a short line are beside each other too.
     """
     for before, after in pairwise(groups):
         top, size = min(run.y0 for run in before), before[0].size
@@ -123,7 +123,7 @@ def _width(group: Sequence[TextRun]) -> float:
 
 
 def _band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> tuple[int, list[_Span]]:
-    """The rows from `start` that share free strips with text on both sides, and these strips."""
+    """Return the rows from `start` that share free strips between text, and these strips."""
     free = _free(rows[start], page)
     lefts, rights = rows[start].x0, rows[start].x1
     end = start + 1
@@ -140,7 +140,10 @@ def _band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> 
 
 
 def _to_the_longer_band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> int:
-    """How many rows stand above the columns: a short title shares chance gaps with the first lines below."""
+    """Return the number of rows above the columns.
+
+    A short title shares chance gaps with the first lines below it.
+    """
     end, _ = _band(rows, start, page, gutter)
     for skipped in range(1, _MOST_SKIPPED + 1):
         if start + skipped >= min(end, len(rows)):
@@ -152,7 +155,7 @@ def _to_the_longer_band(rows: Sequence[LayoutRow], start: int, page: _Span, gutt
 
 
 def _separates_text(span: _Span, rows: Sequence[LayoutRow]) -> bool:
-    """Whether text stands on both sides of a strip."""
+    """Return True if there is text on both sides of a strip."""
     before = any(run.x1 <= span[0] + 1 for row in rows for run in row.runs)
     return before and any(run.x0 >= span[1] - 1 for row in rows for run in row.runs)
 
@@ -182,7 +185,7 @@ def _columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[Text
 
 
 def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -> bool:
-    """Whether columns hold running text, rather than the cells of a table or the labels of a list."""
+    """Return True if columns contain prose instead of table cells or list labels."""
     if len(rows) < _LEAST_ROWS or any(not column for column in columns):
         return False
     lines = [group_rows(column) for column in columns]
@@ -209,7 +212,7 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
 
 
 def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
-    """Whether most lines of both columns stand beside none of the other's: the cells of rows do not."""
+    """Return True if most lines of both columns are beside no line of the other, unlike table rows."""
     for one, other in (columns, columns[::-1]):
         beside = [line.runs[0].middle for line in other]
         alone = sum(

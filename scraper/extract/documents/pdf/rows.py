@@ -1,4 +1,4 @@
-"""From runs to rows, and from rows to text: spaces, hyphens, directions."""
+"""Group runs into rows and convert rows to text: spaces, hyphens, text direction, list marks."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _LABEL = re.compile(
 
 
 def is_label(text: str) -> bool:
-    """Whether a text is no more than the mark of an item."""
+    """Return True if a text is only the mark of a list item."""
     return _LABEL.fullmatch(text) is not None
 
 
 def split_mark(text: str) -> tuple[str | None, str]:
-    """The mark of an item and the rest; an empty mark is a bullet, None is none."""
+    """Return the mark of a list item and the rest; an empty mark is a bullet, None means no item."""
     bullet = BULLET.match(text)
     if bullet:
         return "", text[bullet.end() :]
@@ -34,9 +34,10 @@ def split_mark(text: str) -> tuple[str | None, str]:
 
 
 _SAME_ROW = 0.45
-"""Of a line's height: middles nearer than this stand on one line."""
+"""Ratio to the line height. Runs whose centers are closer are on one line."""
 _SPACE = 0.12
-"""Of the letters' size: a wider gap between two runs is a space. Spaces are .2 to .33 of it, kerning less."""
+"""Multiple of the font size. A wider gap between runs is a space: spaces are .2 to .33 of it, kerning is
+less."""
 _WHITE = re.compile(r"\s+")
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _ENDS_WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]$")
@@ -47,7 +48,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def group_rows(runs: Iterable[TextRun]) -> list[LayoutRow]:
-    """Runs grouped into rows from top to bottom, each from left to right."""
+    """Group runs into rows from top to bottom, each from left to right."""
     groups: list[list[TextRun]] = []
     middle = height = 0.0
     for run in sorted(runs, key=lambda run: (run.middle, run.x0)):
@@ -60,12 +61,12 @@ def group_rows(runs: Iterable[TextRun]) -> list[LayoutRow]:
 
 
 def text_of_row(row: LayoutRow) -> str:
-    """The text of one row."""
+    """Return the text of a row."""
     return text_of_runs(row.runs)
 
 
 def text_of_runs(runs: Sequence[TextRun]) -> str:
-    """Runs of one line as text; where most letters are read from right to left, so are the runs."""
+    """Return the text of runs of one line; mostly right-to-left text is joined from the right."""
     if len(runs) == 1:
         return _WHITE.sub(" ", runs[0].text).strip()
     if is_right_to_left("".join(run.text for run in runs)):
@@ -81,7 +82,7 @@ def text_of_runs(runs: Sequence[TextRun]) -> str:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Whether most of its letters are Arabic, Hebrew or of their kind."""
+    """Return True if most letters are of a right-to-left script such as Arabic or Hebrew."""
     if text.isascii():
         return False
     letters = sum(1 for _ in _LETTER.finditer(text))
@@ -89,7 +90,7 @@ def is_right_to_left(text: str) -> bool:
 
 
 def _from_right(runs: Sequence[TextRun]) -> str:
-    """Runs from right to left; a stretch of Latin words or numbers among them keeps its own direction."""
+    """Join runs from right to left; sequences of Latin words or numbers keep their direction."""
     ordered = sorted(runs, key=lambda run: -run.x1)
     stretches: list[list[TextRun]] = []
     for run in ordered:
@@ -110,7 +111,7 @@ def _from_right(runs: Sequence[TextRun]) -> str:
 
 
 def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -> str:
-    """Lines of a paragraph as one: hyphens at their ends go where the word is one word."""
+    """Join the lines of a paragraph; remove hyphens at line ends within words."""
     text = ""
     for line in lines:
         if not text:
@@ -125,7 +126,7 @@ def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -
 
 
 def join_cell_lines(lines: Iterable[str]) -> str:
-    """Lines of a cell as one text; each item of a list in it on a line of its own, without its bullet."""
+    """Join the lines of a cell; list items in it get lines of their own, without bullets."""
     items: list[list[str]] = [[]]
     for line in lines:
         bullet = BULLET.match(line)
@@ -141,7 +142,7 @@ _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
 def _join_word(text: str, line: str, vocabulary: frozenset[str]) -> str:
-    """The hyphen stays where the document writes the word with one elsewhere, and nowhere without."""
+    """Join a word across a line end; keep the hyphen if the document has only the hyphenated form."""
     first, second = _LAST_WORD.search(text), _FIRST_WORD.match(line)
     if first and second:
         head, tail = unicodedata.normalize("NFC", first[0][:-1]).lower(), second[0].lower()

@@ -1,4 +1,4 @@
-"""Tables without drawn cells: rows whose gaps stand above each other."""
+"""Stream tables: find tables without drawn cells by rows with aligned gaps."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from scraper.extract.documents.pdf.table_headers import (
 _Span = tuple[float, float]
 
 _LOOK_BACK = 4
-"""Rows above whose gaps a row must share one of."""
+"""Rows above of which one must share a gap with a row."""
 _LOOK_AHEAD = 3
-"""Rows without a gap that may stand between rows of one table."""
+"""Rows without a gap that may occur between rows of one table."""
 _SHARED = 2.0
 """Points that gaps must have in common."""
 _ROOM = 3.0
-"""Of a row's height: a wider distance ends a table that no line holds together."""
+"""Multiple of the row height. A wider distance ends a table without enclosing lines."""
 _TIGHT_ROOM = 1.6
 _LEAST_ROWS_OF_TWO_COLUMNS = 3
 _WIDE = 0.75
-"""Of the table's width: a row without a gap that is wider is prose beside it."""
+"""Ratio to the table width. A wider row without a gap is prose beside the table."""
 _WORDS_OF_PROSE = 9
 _TOLERANCE = 0.1
-"""Of the rows may run through the space between two columns: heads that span them, long names."""
+"""Ratio of the rows that may cross the space between two columns: spanning headers, long names."""
 _FEW_NUMBERS = 0.25
 _DENSE = 0.75
 _LEAST_FILLED = 0.3
@@ -45,7 +45,7 @@ _DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
 
 @dataclass(frozen=True, slots=True)
 class StreamTable:
-    """A table found between two rows of a flow (the second exclusive)."""
+    """A table between two rows of a flow (the second exclusive)."""
 
     start: int
     end: int
@@ -56,7 +56,7 @@ class StreamTable:
 def find_tables(
     rows: Sequence[LayoutRow], across: Sequence[RuledLine], sideways: Sequence[TextRun] = ()
 ) -> list[StreamTable]:
-    """The tables in a flow of rows, from top to bottom."""
+    """Return the tables in a flow of rows, from top to bottom."""
     lines = [split_row(row) for row in rows]
     found: list[StreamTable] = []
     at = 0
@@ -78,7 +78,7 @@ def find_tables(
 
 
 def _find_table_end(lines: Sequence[TextLine], start: int, across: Sequence[RuledLine]) -> int:
-    """The end of the rows from `start` on that could be a table."""
+    """Return the end of the rows from `start` on that may be a table."""
     first = lines[start]
     if not _is_cellular(first):
         return start + 1
@@ -104,7 +104,7 @@ def _next_cellular(
     left: float,
     right: float,
 ) -> int | None:
-    """The next row that shares a gap with those above, when what lies between can be part of a table."""
+    """Return the next row that shares a gap with those above, if the rows between can be part of a table."""
     for index in range(at, min(at + _LOOK_AHEAD + 1, len(lines))):
         line, above = lines[index], lines[index - 1]
         if not _is_near(above, line, across):
@@ -119,7 +119,7 @@ def _next_cellular(
 
 
 def _with_last_words(lines: Sequence[TextLine], start: int, end: int, left: float) -> int:
-    """Take in a last row of one cell that goes on under a cell of the row above."""
+    """Include a last row with one cell that continues a cell of the row above."""
     if end >= len(lines) or end - start < 2:
         return end
     line, above = lines[end], lines[end - 1]
@@ -133,7 +133,7 @@ def _is_cellular(line: TextLine) -> bool:
     if len(line.segments) < 2:
         return False
     if len(line.segments) == 2 and _DOTS.search(" ".join(run.text for run in line.row.runs)):
-        return False  # a line of a table of contents
+        return False  # A line of a table of contents.
     return not (len(line.segments) == 2 and is_label(line.segments[0].text))
 
 
@@ -175,7 +175,7 @@ def _table(lines: Sequence[TextLine], across: Sequence[RuledLine]) -> tuple[tupl
 
 
 def _is_justified(lines: Sequence[TextLine], start: int, end: int, table: Sequence[Sequence[str]]) -> bool:
-    """Whether a few rows are lines of a justified paragraph whose words were driven apart."""
+    """Return True if a few rows are lines of a justified paragraph with wide word gaps."""
     if len(table) >= _SURE_ROWS or any(any(map(str.isdigit, cell)) for row in table for cell in row):
         return False
     inside = lines[start:end]
@@ -194,7 +194,7 @@ def _is_near_text(line: TextLine, other: TextLine) -> bool:
 
 
 def _columns(lines: Sequence[TextLine]) -> list[_Span]:
-    """The columns, from the strips that hardly any row runs through."""
+    """Return the columns, separated by strips that hardly any row crosses."""
     counts = [len(line.segments) for line in lines if len(line.segments) > 1]
     if not counts:
         return []
@@ -220,7 +220,7 @@ def _columns(lines: Sequence[TextLine]) -> list[_Span]:
 
 
 def _separates_text(strip: _Span, body: Sequence[TextLine]) -> bool:
-    """Whether at least two rows have text on both sides."""
+    """Return True if at least two rows have text on both sides."""
     middle = (strip[0] + strip[1]) / 2
     both = sum(
         any(segment.x1 <= middle for segment in line.segments)
@@ -231,7 +231,7 @@ def _separates_text(strip: _Span, body: Sequence[TextLine]) -> bool:
 
 
 def _cells(line: TextLine, columns: Sequence[_Span]) -> list[str]:
-    """The texts of a row by column; what spans several stands in the first of them."""
+    """Return the texts of a row by column; a spanning text is in its first column."""
     pieces: list[list[Segment]] = [[] for _ in columns]
     for segment in line.segments:
         for piece, place in _place_segment(segment, columns):
@@ -240,13 +240,13 @@ def _cells(line: TextLine, columns: Sequence[_Span]) -> list[str]:
 
 
 def _remove_leader_dots(text: str) -> str:
-    """A text without the dots that lead from it to the next column."""
+    """Remove the leader dots at the end of a cell."""
     end = _DOTS_AT_END.search(text)
     return text[: end.start()] if end and _LEADER.search(end[0]) else text
 
 
 def _place_segment(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple[Segment, int]]:
-    """A segment in the column it mostly stands in; runs of several columns apart where their gaps say so."""
+    """Yield a segment in its main column; split it at gaps if its runs belong to several columns."""
     inside = [_overlap(segment, column) / max(1.0, segment.x1 - segment.x0) for column in columns]
     touched = [place for place, share in enumerate(inside) if share > 0.1]
     if len(touched) > 1 and len(segment.runs) > 1:
@@ -273,7 +273,7 @@ def _cover(x0: float, x1: float, column: _Span) -> float:
 
 
 def _is_prose(lines: Sequence[TextLine], grid: Sequence[Sequence[str]]) -> bool:
-    """Whether cells are so wordy that these are lines of text with chance gaps."""
+    """Return True if the cells are so wordy that they are lines of prose with chance gaps."""
     words = [len(cell.split()) for row in grid for cell in row if cell]
     gapped = sum(len(line.segments) > 1 for line in lines)
     if sum(words) / len(words) > _WORDS_OF_PROSE or gapped < 0.4 * len(lines):
@@ -283,7 +283,7 @@ def _is_prose(lines: Sequence[TextLine], grid: Sequence[Sequence[str]]) -> bool:
 
 
 def _is_flush(lines: Sequence[TextLine]) -> bool:
-    """Whether nearly all lines begin and end at the same places."""
+    """Return True if nearly all lines begin and end at the same positions."""
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     slack = max(_FLUSH, 0.6 * lines[0].size)
     flush = sum(line.x0 - left < slack and right - line.x1 < slack for line in lines)
@@ -291,6 +291,6 @@ def _is_flush(lines: Sequence[TextLine]) -> bool:
 
 
 def _fill(lines: Sequence[TextLine]) -> float:
-    """How much of the lines' length is letters."""
+    """Return the ratio of text to the length of the lines."""
     letters = sum(segment.x1 - segment.x0 for line in lines for segment in line.segments)
     return letters / max(1.0, sum(line.x1 - line.x0 for line in lines))

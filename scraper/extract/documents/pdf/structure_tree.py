@@ -1,4 +1,4 @@
-"""The structure that a file's author gave (tagged PDF), where it covers the page and is more than a heap."""
+"""Blocks from the structure tree of a tagged PDF, if the tags cover the page and are meaningful."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _GROUPS = frozenset(
 _TEXTS = frozenset("P Caption Note FENote TOCI Formula BibEntry Quote Figure Annot Normal Em Strong".split())
 _ROW_GROUPS = frozenset({"THead", "TBody", "TFoot"})
 _COVERED = 0.97
-"""Of the letters that are not in the margins: what is not tagged there is meant to be read too."""
+"""Ratio of the text outside the margins: untagged text there must be read too."""
 _IN_BLOCKS = 0.9
-"""Of the tagged letters: the rest stands in elements that say nothing."""
+"""Ratio of the tagged text; the rest is in elements without meaning."""
 _MARGIN = 0.1
 _SAME_ROW = 0.45
 _LARGEST_PARAGRAPH = 4_000
-"""Characters: a longer one is a page that was tagged as a whole."""
+"""Characters. A longer paragraph is a page that was tagged as a whole."""
 _LEAST_BLOCKS = 2
 
 
 def read_tagged_blocks(page: LayoutPage) -> list[LayoutBlock] | None:
-    """The blocks as tagged; None where the tags cannot be relied on."""
+    """Return the tagged blocks, or None if the tags are not reliable."""
     if not page.tags:
         return None
     tagged: dict[int, list[TextRun]] = defaultdict(list)
@@ -65,7 +65,7 @@ def _is_reliable(page: LayoutPage, reader: _Reader, blocks: Sequence[LayoutBlock
 
 
 class _Reader:
-    """One page's walk; notes which letters it met, and which of them outside of any block."""
+    """Traversal of one page; records the runs it used, and those outside of any block."""
 
     def __init__(self, tagged: dict[int, list[TextRun]], owners: dict[int, int]) -> None:
         self.used: set[int] = set()
@@ -75,7 +75,7 @@ class _Reader:
         self._owners = owners
 
     def blocks(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
-        """The blocks of an element."""
+        """Yield the blocks of an element."""
         if node.kind in _HEADINGS:
             yield from self._heading(node)
         elif node.kind == "Table":
@@ -98,14 +98,14 @@ class _Reader:
             )
 
     def _texts(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
-        """A paragraph, and the blocks that stand in it against the rules."""
+        """Yield a paragraph, and the blocks nested in it against the rules."""
         inner = [child for child in node.children if _is_block(child)]
         yield from self._paragraph(self._runs(node, without=inner), code=node.kind == "Code")
         for child in inner:
             yield from self.blocks(child, depth)
 
     def _loose(self, node: TagNode) -> Iterator[LayoutBlock]:
-        """Letters directly in an element that is no block."""
+        """Yield text that is directly in an element that is no block."""
         runs = [run for mark in node.marks for run in self._take(mark, node)]
         if node.kind not in _GROUPS or runs:
             self.loose += sum(len(run.text) for run in runs)
@@ -138,7 +138,7 @@ class _Reader:
         lines = [text_of_row(row) for row in rows]
         if label and lines and lines[0].startswith(label):
             lines[0] = lines[0][len(label) :].strip()
-        if not any(lines) and label:  # the whole item stands in its label
+        if not any(lines) and label:  # The label contains the whole item.
             mark, rest = split_mark(label)
             label, lines = mark or "", [rest]
         if any(lines):
@@ -170,13 +170,13 @@ class _Reader:
         )
 
     def _runs(self, node: TagNode, without: Sequence[TagNode] = ()) -> list[TextRun]:
-        """The letters of an element in the order in which they are drawn."""
+        """Return the runs of an element in drawing order."""
         left_out = {id(inner) for inner in without}
 
         def gather(part: TagNode) -> list[tuple[int, TagNode]]:
             own = [(mark, part) for mark in part.marks]
             inner = [mark for child in part.children if id(child) not in left_out for mark in gather(child)]
-            # How an element's own letters stand among those of its children is told by their numbers alone.
+            # Only the marked content IDs order an element's own text among that of its children.
             return sorted(own + inner, key=lambda pair: pair[0]) if own and inner else own + inner
 
         return order_by_columns([run for mark, part in gather(node) for run in self._take(mark, part)])
@@ -191,10 +191,10 @@ class _Reader:
 
 
 def _owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> dict[int, int]:
-    """For marks that several elements claim, the one that they belong to.
+    """Return the owner of marked content IDs that several elements claim.
 
-    An element that goes on over pages names its marks on all of them, and each page counts from 0. Marks grow
-    in the order of the elements, so the true owner is the one between whose neighbours a mark fits.
+    An element over several pages names its IDs on all of them, and each page counts from 0. IDs grow in
+    element order, so the owner is the element whose neighbors' IDs enclose them.
     """
     claims = [(mark, id(node)) for node in _all(tags) for mark in node.marks if mark in tagged]
     counts = Counter(mark for mark, _ in claims)
@@ -219,7 +219,7 @@ def _all(nodes: Sequence[TagNode]) -> Iterator[TagNode]:
 
 
 def _rows(runs: Sequence[TextRun]) -> list[LayoutRow]:
-    """Runs in their order, a new row wherever the height changes."""
+    """Split runs in their order into rows, a new one where the height changes."""
     groups: list[list[TextRun]] = []
     for run in runs:
         if groups and abs(run.middle - groups[-1][-1].middle) < _SAME_ROW * max(4.0, run.y1 - run.y0):
@@ -242,7 +242,7 @@ def _is_block(node: TagNode) -> bool:
 
 
 def _descendants(node: TagNode) -> Iterator[TagNode]:
-    """Elements inside of one, not looking into lists and tables."""
+    """Yield the elements inside of one, without descending into lists and tables."""
     for child in node.children:
         yield child
         if child.kind not in ("L", "Table"):
@@ -254,7 +254,7 @@ _ROWS = 2_000
 
 
 class TaggedCell(NamedTuple):
-    """One cell, and from where to where its letters stand; None where it has none."""
+    """One cell and the horizontal range of its text; None if it has no text."""
 
     text: str
     column_span: int
@@ -264,7 +264,7 @@ class TaggedCell(NamedTuple):
 
 
 def fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
-    """The texts by row and column; a spanning cell's text stands in its first place."""
+    """Return the texts by row and column; a spanning cell's text is in its first position."""
     width = max((sum(cell.column_span for cell in row) for row in rows), default=0)
     places = _column_places(rows, width)
     grid: list[list[str]] = []
@@ -291,7 +291,7 @@ def fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
 
 
 def _column_places(rows: Sequence[Sequence[TaggedCell]], width: int) -> list[tuple[float, float] | None]:
-    """From where to where each column's letters stand, by the rows that have all their cells."""
+    """Return the horizontal range of each column's text, from rows with all cells."""
     places: list[tuple[float, float] | None] = [None] * width
     for row in rows:
         if len(row) != width:
@@ -304,7 +304,7 @@ def _column_places(rows: Sequence[Sequence[TaggedCell]], width: int) -> list[tup
 
 
 def _stands_further(cell: TaggedCell, column: int, places: Sequence[tuple[float, float] | None]) -> bool:
-    """Whether a cell's letters begin right of this column, under a later one."""
+    """Return True if a cell's text begins right of this column, below a later one."""
     if column + 1 >= len(places) or cell.x0 is None:
         return False
     here, later = places[column], places[column + 1 :]

@@ -1,4 +1,4 @@
-"""Rows that belong to a table but stand outside of its grid: heads above or turned, sums below."""
+"""Rows of a table outside of its grid: headers above it, rotated headers, sums below."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Table = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class RotatedHeader:
-    """Heads of columns whose letters stand upright, and from where to where they reach."""
+    """Texts of rotated column headers, and their vertical range."""
 
     heads: tuple[str, ...]
     y0: float
@@ -25,23 +25,23 @@ class RotatedHeader:
 
 _MOST = 4
 _ROOM = 1.3
-"""Of a line's height: heads stand nearer to their table than what else is above it."""
+"""Multiple of the line height. Headers are closer to their table than other text above."""
 _CAPTION = re.compile(
     r"(?:table|tab\.|figure|fig\.|tabelle|tableau|tabla|abb\.|chart|exhibit)\s*[\dIVXA-Z]", re.I
 )
 _LONGEST = 40
 _CENTRED = 0.35
-"""Of a column's width: how far a head over several may stand from their middle."""
+"""Ratio to the column width: distance of a spanning header from the center of its columns."""
 _ROOM_BELOW_FEET = 1.5
-"""Of the letters' size."""
+"""Multiple of the font size."""
 _NUMBERS_OF_SUMS = 0.6
-"""Of the columns that hold numbers in a row of sums."""
+"""Ratio of columns with numbers in a row of sums."""
 
 
 def find_headers_above(
     rows: Sequence[LayoutRow], columns: Sequence[_Span], top: float, sideways: RotatedHeader | None = None
 ) -> tuple[list[list[str]], int]:
-    """The texts by column of the heads above a table, and how many of the rows they take."""
+    """Return the headers above a table by column, and the number of rows they take."""
     heads: list[list[str]] = []
     taken = 0
     for row in reversed(rows[-_MOST:]):
@@ -66,14 +66,14 @@ def find_headers_above(
 
 
 def _merged(cells: Sequence[str], heads: Sequence[str]) -> list[str] | None:
-    """Two rows as one, where they do not stand in each other's way."""
+    """Join two header rows unless their cells overlap."""
     if any(cell and head for cell, head in zip(cells, heads, strict=True)):
         return None
     return [cell or head for cell, head in zip(cells, heads, strict=True)]
 
 
 def _cells(line: TextLine, columns: Sequence[_Span]) -> list[str] | None:
-    """A head row's texts by column; None for a row that is none."""
+    """Return a header row by column, or None if it is no header."""
     texts = [segment.text for segment in line.segments]
     if len(texts) < 2 or _CAPTION.match(texts[0]) or any(len(text) > _LONGEST for text in texts):
         return None
@@ -90,7 +90,7 @@ def _cells(line: TextLine, columns: Sequence[_Span]) -> list[str] | None:
 
 
 def _place(segment: Segment, columns: Sequence[_Span]) -> int:
-    """The column a head stands over; the first one of those that it spans."""
+    """Return the column of a header; the first one if it spans several."""
     covered = [
         place
         for place, (start, end) in enumerate(columns)
@@ -103,7 +103,7 @@ def _place(segment: Segment, columns: Sequence[_Span]) -> int:
 
 
 def _spanned(segments: Sequence[Segment], columns: Sequence[_Span]) -> list[int | None]:
-    """The first of the columns over whose middle each head stands, where all of them span several."""
+    """Return the first column of each header if all of them are centered over several columns."""
     if len(segments) < 2 or len(columns) < 2 * len(segments):
         return [None] * len(segments)
     middles = [(segment.x0 + segment.x1) / 2 for segment in segments]
@@ -124,7 +124,7 @@ def _spanned(segments: Sequence[Segment], columns: Sequence[_Span]) -> list[int 
 def find_rotated_headers(
     letters: Sequence[TextRun], columns: Sequence[_Span], top: float, bottom: float
 ) -> RotatedHeader | None:
-    """The heads of columns that stand upright above a table's first row, or in it."""
+    """Return the rotated headers above a table's first row or in it."""
     cells: list[list[str]] = [[] for _ in columns]
     begins, ends = top, 0.0
     for run in letters:
@@ -143,7 +143,7 @@ def find_rotated_headers(
 def add_rotated_headers(
     table: _Table, sideways: RotatedHeader | None, top: float
 ) -> tuple[_Table, RotatedHeader | None]:
-    """A table whose first row has taken in the heads that stand in it; those that stand above are left."""
+    """Merge rotated headers into the table's first row; return the table and the headers that remain."""
     if sideways is None or sideways.y1 <= top + 1:
         return table, sideways
     merged = _merged(table[0], sideways.heads)
@@ -151,7 +151,7 @@ def add_rotated_headers(
 
 
 def find_footers_below(rows: Sequence[LayoutRow], columns: Sequence[_Span], bottom: float) -> list[list[str]]:
-    """The texts by column of the first of these rows that are sums of a table that ends at `bottom`."""
+    """Return by column the first rows that are sums of a table that ends at `bottom`."""
     feet: list[list[str]] = []
     for row in rows[:_MOST]:
         line = split_row(row)

@@ -1,4 +1,4 @@
-"""Straight lines of a page: drawn, typed, or the edges of boxes; and pages whose letters stand on end."""
+"""Straight lines of a page: drawn, typed as dashes, or edges of boxes; and rotation of pages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from liteparse.types import VectorGraphics
 from scraper.extract.documents.pdf.layout_model import LayoutPage, RuledLine, TextRun
 
 MAX_RULES = 4_000
-"""A page with more is a map or a drawing, whose lines are no table's."""
+"""A page with more lines is a map or a drawing without tables."""
 
 _THIN = 2.5
-"""A filled box no thicker than this is a line."""
+"""Points. A filled box that is no thicker is a line."""
 _SHORT = 6.0
 _TYPED_LINE = re.compile(r"\s*[-=_\u2014\u2500]{8,}\s*")
 
@@ -24,7 +24,7 @@ _Rules = tuple[RuledLine, ...]
 
 @dataclass(frozen=True, slots=True)
 class VectorLines:
-    """Lines as drawn, and the edges of boxes."""
+    """Drawn lines, and the edges of boxes."""
 
     across: _Rules = ()
     down: _Rules = ()
@@ -33,7 +33,7 @@ class VectorLines:
 
 
 def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...], _Rules]:
-    """The letters, and as lines those that are lines of dashes."""
+    """Return the text runs without lines of dashes, and these as lines."""
     lines = {run for run in runs if _TYPED_LINE.fullmatch(run.text)}
     if not lines:
         return runs, ()
@@ -42,7 +42,7 @@ def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...],
 
 
 def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> VectorLines:
-    """What is straight on a page; boxes only up to the size that a table can have."""
+    """Return the straight lines of a page, and boxes up to the size that a table can have."""
     if drawing is None or len(drawing.shapes) + len(drawing.lines) > MAX_RULES:
         return VectorLines()
     across: list[RuledLine] = []
@@ -72,7 +72,7 @@ def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> V
 
 
 def rotate_page(page: LayoutPage, angle: int) -> LayoutPage:
-    """The page as a reader holds it whose letters are turned by 90, 180 or 270 degrees."""
+    """Return a page rotated so that text turned by 90, 180 or 270 degrees is upright."""
     width, height = page.width, page.height
 
     def box(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:

@@ -1,1 +1,1 @@
-"""RTF: words of control in groups of braces, made into the blocks that they describe."""
+"""RTF reader: tokens, formatting state and paragraphs."""

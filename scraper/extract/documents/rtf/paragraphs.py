@@ -1,4 +1,4 @@
-"""Paragraphs of RTF as HTML: lists nested by their levels, cells gathered into rows and rows into tables."""
+"""RTF paragraphs as HTML: nested lists, table rows, and the character formatting of text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 TITLE = 0
-"""The level of a document's title; below it all headings stand one deeper."""
+"""Level of the document's title; with a title all headings move one level down."""
 
 _COUNT = re.compile(r"(\d{1,6})[.)]?")
 _BULLET = re.compile(r"[\W_]|o", re.IGNORECASE)
@@ -16,24 +16,24 @@ _TICKS = {"\u2610": " ", "\u2611": "x", "\u2612": "x", "\u2713": "x", "\u2714": 
 _WHOLE = ("<pre>", "<table>", "<ul>", "<ol>")
 _LEVELS = 6
 _REPEATED_CHARS = 200
-"""As in other tables: a merged cell's text is said wherever it reaches, unless it is long."""
+"""Characters. As in other tables: merged cells repeat shorter texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """One paragraph: its text as HTML, and what it is."""
+    """One paragraph: its text as HTML, and its type."""
 
     text: str
     heading: int | None = None
     label: str = ""
-    """Of an item: its bullet or number."""
+    """Bullet or number of a list item."""
     is_item: bool = False
     level: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RtfTableColumn:
-    """One cell of a row as it was announced."""
+    """Definition of one cell of a row."""
 
     goes_on_left: bool = False
     goes_on_above: bool = False
@@ -41,10 +41,10 @@ class RtfTableColumn:
 
 @dataclass(slots=True)
 class Paragraphs:
-    """The blocks of one text."""
+    """Blocks of one text."""
 
     _done: list[tuple[int | None, str]] = field(default_factory=list)
-    """Blocks, and the levels of those that are headings."""
+    """Blocks; headings with their levels."""
     _code: list[str] = field(default_factory=list)
     _items: list[Paragraph] = field(default_factory=list)
     _cell: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Paragraphs:
     _rows: list[list[str]] = field(default_factory=list)
 
     def add(self, paragraph: Paragraph, *, in_table: bool) -> None:
-        """The next paragraph."""
+        """Add a paragraph."""
         if in_table:
             if paragraph.text:
                 bullet = f"{html.escape(paragraph.label)} " if paragraph.is_item and paragraph.label else ""
@@ -69,18 +69,18 @@ class Paragraphs:
         self._done.append((paragraph.heading, paragraph.text))
 
     def add_code(self, line: str) -> None:
-        """The next line of code."""
+        """Add a line of code."""
         self._end_table()
         self._end_list()
         self._code.append(line.rstrip())
 
     def end_cell(self) -> None:
-        """What came since the last one is a cell."""
+        """End a cell: it contains the blocks since the last cell."""
         self._row.append("".join(self._cell))
         self._cell = []
 
     def end_row(self, columns: Sequence[RtfTableColumn]) -> None:
-        """The cells since the last one are a row."""
+        """End a row: it contains the cells since the last row."""
         above = self._rows[-1] if self._rows else []
         for at, column in enumerate(columns[: len(self._row)]):
             if self._row[at]:
@@ -94,7 +94,7 @@ class Paragraphs:
         self._row = []
 
     def html(self) -> str:
-        """All blocks."""
+        """Return all blocks."""
         if self._cell:
             self.end_cell()
         self.end_row(())
@@ -137,14 +137,14 @@ def _block(level: int | None, lower: int, text: str) -> str:
 
 
 def _own_label(label: str, counted: bool) -> str:
-    """What of an item's label stands before its text: ticks do, and numbers that no list counts."""
+    """Return the part of an item's label that belongs into its text: ticks and numbers no list counts."""
     if label in _TICKS:
         return f"[{_TICKS[label]}] "
     return "" if counted or not label or _BULLET.fullmatch(label) else f"{html.escape(label)} "
 
 
 def _list(items: Sequence[Paragraph]) -> str:
-    """Items as lists in lists."""
+    """Return items as nested lists."""
     written: list[str] = []
     open_tags: list[tuple[int, str]] = []
     for item in items:
@@ -171,7 +171,7 @@ CHARSETS = {
     162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
     238: "cp1250",
 }  # fmt: skip
-"""By the numbers of fonts' `fcharset`."""
+"""Encodings by the font's `fcharset` number."""
 
 SIGNS = {
     "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
@@ -182,32 +182,32 @@ SIGNS = {
 
 @dataclass(slots=True)
 class RtfTextFormat:
-    """How letters look and where they go; each group begins with its surrounding group's."""
+    """Formatting state of text; each group inherits that of the surrounding group."""
 
     place: str = "text"
-    """`text`, or what else the letters are for: `skip`, `fonts`, `styles`, `title`, `instruction`, ..."""
+    """Destination of the text: `text`, or `skip`, `fonts`, `styles`, `title`, `instruction`, ..."""
     encoding: str = "cp1252"
     fallback: int = 1
-    """How many letters after one of Unicode stand for it where it is not known."""
+    """Number of fallback characters after a Unicode character."""
     bold: bool = False
     italic: bool = False
     struck: bool = False
     hidden: bool = False
     mono: bool = False
     raised: str = ""
-    # Of the paragraph:
+    # Paragraph properties:
     style: int = 0
     outline: int | None = None
     in_table: bool = False
     level: int = 0
 
     def plain(self) -> None:
-        """Back to letters without any look."""
+        """Reset the character format."""
         self.bold = self.italic = self.struck = self.hidden = self.mono = False
         self.raised = ""
 
     def begin_paragraph(self) -> None:
-        """Back to a paragraph without any properties."""
+        """Reset the paragraph properties."""
         self.style, self.outline, self.in_table, self.level = 0, None, False, 0
 
 
@@ -260,11 +260,11 @@ SETTINGS: Mapping[str, Callable[[RtfTextFormat, int | None], None]] = {
     "outlinelevel": _rank, "ilvl": _deepen, "uc": _fall_back, "intbl": _put_in_table,
     "pard": lambda look, number: look.begin_paragraph(),
 }  # fmt: skip
-"""Words of control that change a look and nothing else."""
+"""Control words that only change the format."""
 
 
 def apply_format(text: str, look: RtfTextFormat) -> str:
-    """A stretch of text in the elements that say how it looks."""
+    """Wrap text in the HTML elements of its format."""
     if not text.strip():
         return text
     tags = [tag for tag, wanted in (("b", look.bold), ("i", look.italic), ("s", look.struck)) if wanted]

@@ -1,4 +1,4 @@
-"""RTF to Markdown, by the HTML that it would be: headings, lists, tables, links, notes, comments."""
+"""RTF reader: converts headings, lists, tables, links, notes and comments to HTML and then to Markdown."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _HIGH, _LOW, _SIGNS_OF_FONTS = range(0xD800, 0xDC00), range(0xDC00, 0xE000), ran
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
-    """Load what the writer of Markdown loads late."""
+    """Load the modules that the Markdown converter imports late."""
     html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table>", "")
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """The text of a file.
+    """Return the text of a file.
 
     Raises:
-        Malformed: it is none.
+        MalformedDocumentError: It is no RTF file.
     """
     if not data.startswith(b"{\\rtf"):
         raise MalformedDocumentError("The RTF file is damaged: it does not begin as one.")
@@ -65,17 +65,17 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 @dataclass(slots=True)
 class _Text:
-    """One text that is being written: the document's, a note's, a comment's."""
+    """One text under construction: the document's, a note's or a comment's."""
 
     paragraphs: Paragraphs = field(default_factory=Paragraphs)
     pieces: list[str] = field(default_factory=list)
     label: str = ""
     mono: bool = True
-    """All letters so far are of one width."""
+    """All characters so far are monospaced."""
 
 
 class _Reader:
-    """Follows the words of control; what they say holds until their group ends."""
+    """Interpreter of control words, whose effects end with their group."""
 
     def __init__(self) -> None:
         self.comments = ReviewComments()
@@ -100,11 +100,11 @@ class _Reader:
         self._column = RtfTableColumn()
 
     def fact(self, name: str) -> str | None:
-        """What the file says of itself."""
+        """Return a document property, such as the title."""
         return "".join(self._collected.get(name, ())).strip() or None
 
     def html(self) -> str:
-        """All that was read, with its notes."""
+        """Return the whole text with its notes."""
         self._flush()
         while len(self._texts) > 1:
             self._texts.pop()
@@ -113,7 +113,7 @@ class _Reader:
         return self._texts[0].paragraphs.html() + notes
 
     def take(self, token: RtfToken) -> None:
-        """The next piece."""
+        """Process the next token."""
         if token.letters:
             self._letters(token.letters)
             return
@@ -189,7 +189,7 @@ class _Reader:
         found = _LINK.search("".join(self._collected.get("instruction", ())))
         return found[1] if found else ""
 
-    # Words
+    # Control words
 
     def _word(self, word: str, number: int | None) -> None:
         begins, self._begins = self._begins, False
@@ -212,7 +212,7 @@ class _Reader:
             _ACTIONS[word](self, number)
 
     def _begun(self, word: str, unknown: bool) -> bool:
-        """Whether a word says what its group is for."""
+        """Return True if the word sets the destination of its group."""
         if word in PLACES:
             self._begin_place(PLACES[word])
             return True
@@ -231,29 +231,29 @@ class _Reader:
             code = 0x10000 + ((self._high - _HIGH.start) << 10) + code - _LOW.start
         self._high = None
         if code not in _LOW:
-            # Fonts of signs keep theirs in a range of its own.
+            # Symbol fonts have their characters in a private range.
             self._say("•" if code in _SIGNS_OF_FONTS else chr(code), skipped=False)
 
     def set_font(self, number: int | None) -> None:
-        """The font of what follows, or, in the list of fonts, of what is said of one."""
+        """Set the font of the following text or, in the font table, the font being defined."""
         self._font = number or 0
         if self._look.place != "fonts":
             self._look.encoding = self._fonts.get(self._font, self._encoding)
             self._look.mono = _MONO.search("".join(self._font_names.get(self._font, ()))) is not None
 
     def set_charset(self, number: int | None) -> None:
-        """Which letters a font is for; 0 is for those of the file."""
+        """Set the character set of a font; 0 is that of the file."""
         if number and number in CHARSETS:
             self._fonts[self._font] = CHARSETS[number]
 
     def set_encoding(self, number: int | None) -> None:
-        """The letters of the whole file."""
+        """Set the encoding of the file."""
         name = "gb18030" if number == 936 else f"cp{number}"
         with contextlib.suppress(LookupError):
             codecs.lookup(name)
             self._encoding = self._look.encoding = name
 
-    # Letters
+    # Text
 
     def _letters(self, letters: bytes) -> None:
         if self._look.place == "skip":
@@ -311,45 +311,45 @@ class _Reader:
         text.paragraphs.add(paragraph, in_table=look.in_table)
 
     def end_paragraph(self, number: int | None) -> None:
-        """A paragraph ends."""
+        """End a paragraph."""
         if self._look.place in _WRITTEN:
             self._end_paragraph()
 
     def end_cell(self, number: int | None) -> None:
-        """A cell ends, and its last paragraph with it."""
+        """End a cell and its last paragraph."""
         self._look.in_table = True
         self._end_paragraph()
         self._texts[-1].paragraphs.end_cell()
 
     def end_row(self, number: int | None) -> None:
-        """A row ends."""
+        """End a row."""
         self._texts[-1].paragraphs.end_row(self._columns)
 
     def begin_row(self, number: int | None) -> None:
-        """The cells of a row are announced anew."""
+        """Begin the definition of a row's cells."""
         self._columns, self._column = [], RtfTableColumn()
 
     def end_column(self, number: int | None) -> None:
-        """One more cell is announced."""
+        """Define one more cell."""
         if len(self._columns) < _MAX_COLUMNS:
             self._columns.append(self._column)
         self._column = RtfTableColumn()
 
     def merge_left(self, number: int | None) -> None:
-        """The cell that is announced belongs to the one before it."""
+        """Merge the cell being defined with the one before it."""
         self._column = RtfTableColumn(goes_on_left=True)
 
     def merge_above(self, number: int | None) -> None:
-        """The cell that is announced belongs to the one above it."""
+        """Merge the cell being defined with the one above it."""
         self._column = RtfTableColumn(goes_on_above=True)
 
     def break_line(self, number: int | None) -> None:
-        """A line ends within its paragraph, or a cell of a table in a cell."""
+        """Break a line within a paragraph, or end a cell of a nested table."""
         if self._look.place in _WRITTEN and not self._look.hidden:
             self._emit("<br>")
 
     def plain(self, number: int | None) -> None:
-        """Letters without any look begin."""
+        """Reset the character format."""
         self._look.plain()
         self._look.encoding = self._encoding
 
@@ -364,7 +364,7 @@ _ACTIONS: Mapping[str, Callable[[_Reader, int | None], None]] = {
 
 
 def _merge_adjacent_tags(written: str) -> str:
-    """Neighbours of one look as one stretch."""
+    """Merge adjacent texts of one format."""
     for tag in ("b", "i", "s"):
         written = re.sub(rf"</{tag}>(\s*)<{tag}>", r"\1", written)
     return written.strip()

@@ -1,4 +1,4 @@
-"""RTF cut into what it is made of: groups, words of control, letters."""
+"""RTF tokenizer: groups, control words and text; tables of control words."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # a word of control and its number
-    rb"|\\'([0-9a-fA-F]{2})"  # a byte of a letter
-    rb"|\\(.)"  # a sign of control
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # Control word and its number.
+    rb"|\\'([0-9a-fA-F]{2})"  # Byte of text.
+    rb"|\\(.)"  # Control symbol.
     rb"|([{}])"
     rb"|([^\\{}\r\n]+)"
     rb"|[\r\n]+|\\",
@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RtfToken:
-    """One piece: a brace, a `word` with or without its number, or bytes of letters."""
+    """One token: a brace, a control `word` with or without number, or bytes of text."""
 
     brace: bytes = b""
     word: str = ""
@@ -31,7 +31,7 @@ _OPEN, _CLOSE = RtfToken(brace=b"{"), RtfToken(brace=b"}")
 
 
 def tokenize(data: bytes) -> Iterator[RtfToken]:
-    """All pieces in order; raw bytes of pictures are passed over."""
+    """Yield all tokens; skip binary data of pictures."""
     at = 0
     while (match := _TOKEN.match(data, at)) is not None:
         at = match.end()
@@ -57,7 +57,7 @@ PLACES = {
     "fldinst": "instruction", "fldrslt": "result", "footnote": "note", "listtext": "label", "pntext": "label",
     "annotation": "comment", "atnauthor": "commentator", "shptxt": "box", "info": "info",
 }  # fmt: skip
-"""Groups whose letters mean something."""
+"""Destinations whose text is used."""
 
 SKIPPED = frozenset(
     "colortbl pict object objdata header headerl headerr headerf footer footerl footerr footerf themedata "
@@ -67,7 +67,7 @@ SKIPPED = frozenset(
     "manager hlinkbase shprslt nonesttables tc xe rxe ftnsep ftnsepc aftnsep aftnsepc ftncn aftncn ud panose "
     "falt fname mmathPr pgdsctbl userprops blipuid picprop wgrffmtfilter".split()
 )
-"""Groups that are no text: tables of the file, pictures, margins, what other programs keep for themselves."""
+"""Destinations without document text: tables of the file, pictures, margins, private data of programs."""
 
 TRANSPARENT = frozenset({"shpinst", "moMath", "moMathPara"})
-"""Groups that a reader may leave out, but whose text is part of the document."""
+"""Optional destinations whose text belongs to the document."""
