@@ -10,7 +10,7 @@ from typing import Any
 from scraper.errors import ScraperError
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.read import find_reader, read
-from scraper.extract.documents.sniff import DocumentKind, detect_kind
+from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 
 _ENCODINGS = (
     "ascii charmap utf_8 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 latin_1 idna punycode cp1250 "
@@ -58,7 +58,7 @@ def warm_up() -> None:
 
 def load_reader(data: bytes, request: ParseRequest) -> None:
     """Import the reader of this document and all modules that it imports later."""
-    kind = detect_kind(data, media_type=request.media_type, name=request.name)
+    kind = sniff_kind(data, media_type=request.media_type, name=request.name)
     reader = find_reader(kind, use_fallback=request.plain_reader)
     _load_standard_modules()
     module = importlib.import_module(reader.__module__)

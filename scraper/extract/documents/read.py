@@ -10,7 +10,7 @@ from typing import cast
 
 from scraper.errors import EncryptedDocumentError, NoContentError, OcrNeededError, UnsupportedTypeError
 from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.sniff import DocumentKind, detect_kind
+from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.text.sanitize import clean, clean_line
 
 Reader = Callable[[bytes, ParseRequest], ParsedDocument]
@@ -70,7 +70,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     Raises:
         ScraperError: The document cannot be read; the message says why and what to do.
     """
-    kind = detect_kind(data, media_type=request.media_type, name=request.name)
+    kind = sniff_kind(data, media_type=request.media_type, name=request.name)
     return normalize_document(find_reader(kind, use_fallback=request.plain_reader)(data, request))
 
 

@@ -17,7 +17,7 @@ from scraper.errors import ContentTooLargeError, EncryptedDocumentError, Malform
 from scraper.extract.documents.charts import find_related_parts, iter_sheet_parts, read_charts
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts
-from scraper.extract.documents.sniff import DocumentKind, detect_kind
+from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.tables import format_region, split_regions
 from scraper.extract.dom.xpath import text_of
 from scraper.extract.text.sanitize import clean_line
@@ -48,7 +48,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     Raises:
         MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The workbook cannot be read.
     """
-    kind = detect_kind(data)
+    kind = sniff_kind(data)
     parts = Parts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
     long_rows: dict[str, int] = {}
     if parts is not None and kind is DocumentKind.XLSX:

@@ -105,7 +105,7 @@ _CSV_TYPES = ("text/csv", "application/csv", "text/tab-separated-values")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
 
 
-def detect_kind(data: bytes, *, media_type: str = "", name: str = "") -> DocumentKind:
+def sniff_kind(data: bytes, *, media_type: str = "", name: str = "") -> DocumentKind:
     """Return the format of a file."""
     head = data[:_HEAD]
     if not data.strip():

@@ -14,7 +14,7 @@ from scraper import errors
 from scraper.call_context import Deadline
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.read import has_fallback_reader
-from scraper.extract.documents.sniff import DocumentKind, detect_kind
+from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.text import markdown_structure
 from scraper.model import Document, Reading
 from scraper.reading import outcome
@@ -95,7 +95,7 @@ class DocumentParser:
             return await self._parse_carefully(parsed, data, request, limit_s)
         except errors.ScraperError as first:
             first.target = source
-            kind = detect_kind(data, media_type=request.media_type, name=request.name)
+            kind = sniff_kind(data, media_type=request.media_type, name=request.name)
             if first.code not in _RETRIED_CODES or not has_fallback_reader(kind):
                 raise first from first.__cause__
             try:
@@ -220,12 +220,12 @@ class SnapshotDocumentReader:
 
 def is_document(body: bytes, media_type: str) -> bool:
     """Return True if a response is a document for `read_doc` rather than a page or a text."""
-    return detect_kind(body, media_type=media_type) in _DOCUMENTS
+    return sniff_kind(body, media_type=media_type) in _DOCUMENTS
 
 
 def detect_kind(snapshot: Snapshot) -> DocumentKind:
     """Return the format of a response."""
-    return detect_kind(snapshot.body, media_type=snapshot.media_type, name=_file_name(snapshot))
+    return sniff_kind(snapshot.body, media_type=snapshot.media_type, name=_file_name(snapshot))
 
 
 def build_document(parsed: ParsedDocument, url: str) -> Document:

@@ -21,7 +21,7 @@ from scraper.extract.documents.odf.styles import (
 )
 from scraper.extract.documents.office import html_to_markdown
 from scraper.extract.documents.safe_zip import Parts
-from scraper.extract.documents.sniff import DocumentKind, detect_kind
+from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.dom.xpath import Element, text_of
 
 
@@ -36,7 +36,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     Raises:
         MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The file cannot be read.
     """
-    kind = detect_kind(data)
+    kind = sniff_kind(data)
     parts = Parts(data)
     check_encryption(parts)
     content, more = parts.xml("content.xml"), parts.xml_or_none("styles.xml")

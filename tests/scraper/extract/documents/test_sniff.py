@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.documents.sniff import DocumentKind, detect_kind
+from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from tests.scraper.extract.documents import made
 from tests.scraper.soon import soon
 
@@ -57,7 +57,7 @@ def ole(stream: str) -> bytes:
     ],
 )
 def test_bytes_tell_the_kind(data: bytes, kind: DocumentKind) -> None:
-    assert detect_kind(data) is kind
+    assert sniff_kind(data) is kind
 
 
 @pytest.mark.parametrize(
@@ -65,16 +65,16 @@ def test_bytes_tell_the_kind(data: bytes, kind: DocumentKind) -> None:
 )
 def test_a_hostile_file_is_told_soon(data: bytes) -> None:
     with soon():  # the first took eight seconds when its comments could be read in many ways
-        detect_kind(data)
+        sniff_kind(data)
 
 
 def test_a_name_or_a_declared_type_cannot_make_a_pdf_of_a_text() -> None:
-    assert detect_kind(b"plain words", media_type="application/pdf", name="a.pdf") is DocumentKind.TEXT
-    assert detect_kind(made.drawn_pdf([]), media_type="text/plain", name="a.docx") is DocumentKind.PDF
+    assert sniff_kind(b"plain words", media_type="application/pdf", name="a.pdf") is DocumentKind.TEXT
+    assert sniff_kind(made.drawn_pdf([]), media_type="text/plain", name="a.docx") is DocumentKind.PDF
 
 
 def test_among_texts_names_and_types_choose() -> None:
-    assert detect_kind(b"a,b\n1,2\n", name="A.CSV") is DocumentKind.CSV
-    assert detect_kind(b"a,b\n1,2\n", media_type="text/csv; charset=utf-8") is DocumentKind.CSV
-    assert detect_kind(b"# a\n", name="readme.md") is DocumentKind.MARKDOWN
-    assert detect_kind(b"a,b\n1,2\n") is DocumentKind.TEXT
+    assert sniff_kind(b"a,b\n1,2\n", name="A.CSV") is DocumentKind.CSV
+    assert sniff_kind(b"a,b\n1,2\n", media_type="text/csv; charset=utf-8") is DocumentKind.CSV
+    assert sniff_kind(b"# a\n", name="readme.md") is DocumentKind.MARKDOWN
+    assert sniff_kind(b"a,b\n1,2\n") is DocumentKind.TEXT
