@@ -174,7 +174,7 @@ class ReviewComments:
 
 
 def _said(comment: ReviewComment) -> str:
-    facts = [clean_line(comment.author, 100) or "ReviewComment", comment.date[:10]]
+    facts = [clean_line(comment.author, 100) or "Comment", comment.date[:10]]
     facts += ["resolved"] if comment.resolved else []
     return f"{', '.join(filter(None, facts))}: {clean_line(comment.text, _LONGEST)}"
 

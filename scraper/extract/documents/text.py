@@ -125,7 +125,7 @@ def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return the rows as a table with the first row as header."""
     text, warnings = decode_text(data, request)
     if not text.strip():
-        raise NoContentError("The file holds no text.", next_step="There is nothing to read_csv in it.")
+        raise NoContentError("The file holds no text.", next_step="There is nothing to read in it.")
     text = _remove_separator_line(text)
     delimiter = _delimiter(text)
     rows = list(_rows(text, delimiter))
