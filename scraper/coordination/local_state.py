@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from cachetools import LRUCache
 
 from scraper.coordination.protocols import (
     Cooldowns,
@@ -18,9 +19,14 @@ from scraper.coordination.protocols import (
     ThrottleTerms,
 )
 
+MAX_LIMIT_KEYS = 10_000
+MAX_LEASE_KEYS = 4_096
+"""Beyond these, keys without leases and cooldowns are evicted."""
+_ROUNDING_S = 1e-6
+
 
 class LocalState:
-    """The `Shared` protocol in one process."""
+    """The `SharedState` protocol in one process."""
 
     alone = True
     claims = None
@@ -31,60 +37,55 @@ class LocalState:
         self.leases = LocalLeases()
 
     def rests(self, own: Cooldowns) -> Cooldowns:
-        """What the server keeps by itself."""
+        """Return the cooldowns that the server holds by itself."""
         return own
 
     def status(self) -> SharedStateStatus:
-        """Nothing is shared."""
+        """Return the status of a server that shares nothing."""
         return SharedStateStatus()
 
     async def close(self) -> None:
-        """There is nobody to tell."""
-
-
-MAX_LIMIT_KEYS = 10_000
-_ROUNDING_S = 1e-6
+        """Do nothing."""
 
 
 class LocalLimits:
-    """The generic cell rate algorithm (ITU-T I.371): of each key the moment at which it is even again."""
+    """The `RateLimits` protocol by the generic cell rate algorithm (ITU-T I.371).
+
+    It stores one time for each key: the moment at which the full burst is available again.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, keep: int = MAX_LIMIT_KEYS) -> None:
         self._clock = clock
-        self._keep = keep
-        self._even_at: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._full_at: LRUCache[tuple[str, str], float] = LRUCache(keep)
 
     async def take(self, limit: Limit, key: str, *, servers: int = 1) -> float:
-        """Count one against this server's share; the seconds to wait when it may not be done."""
+        """Count one event against this server's share; return 0 or the seconds until it is allowed."""
         now = self._clock()
         interval_s = servers / limit.per_second
         burst = max(1.0, limit.burst / servers)
-        place = (limit.name, key)
-        even_at = max(now, self._even_at.get(place, now))
-        wait_s = even_at + interval_s - burst * interval_s - now
+        full_key = (limit.name, key)
+        full_at = max(now, self._full_at.get(full_key, now))
+        wait_s = full_at + interval_s - burst * interval_s - now
         if wait_s > _ROUNDING_S:
             return wait_s
-        self._even_at[place] = even_at + interval_s
-        self._even_at.move_to_end(place)
-        if len(self._even_at) > self._keep:
-            self._even_at.popitem(last=False)
+        self._full_at[full_key] = full_at + interval_s
         return 0.0
-
-
-MAX_LEASE_KEYS = 4_096
-"""Beyond, those that nobody asks and nobody needs to spare are forgotten."""
 
 
 @dataclass(slots=True)
 class _Lane:
+    """Leases of one key."""
+
     held: set[str] = field(default_factory=set)
+    """Tokens."""
     next_at: float = 0.0
-    """No request starts before: the gap after the last one."""
+    """No request starts before the end of the gap after the last one."""
     rests_until: float = 0.0
+    """End of the cooldown."""
 
 
 class LocalLeases:
-    """Who may ask whom, by this process's clock."""
+    """The `Leases` protocol by this process's clock."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, keep: int = MAX_LEASE_KEYS) -> None:
         self._clock = clock
@@ -93,22 +94,22 @@ class LocalLeases:
         self._numbers = itertools.count()
 
     async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
-        """A lease under these terms, or how long there is none."""
+        """Return a lease under these terms, or the time until there is one."""
         now, lane = self._clock(), self._lanes.get(key)
-        if lane is not None and (wait := _wait(lane, terms, now)) is not None:
+        if lane is not None and (wait := _find_wait(lane, terms, now)) is not None:
             return wait
         lease = Lease(key, f"here-{next(self._numbers)}")
         self.note(lease, terms)
         return lease
 
     def note(self, lease: Lease, terms: ThrottleTerms) -> None:
-        """Count a lease that was taken here or elsewhere."""
+        """Count a lease that was granted here or elsewhere."""
         lane = self._lane(lease.key)
         lane.held.add(lease.token)
         lane.next_at = max(lane.next_at, self._clock() + terms.gap_s)
 
     def give_back(self, lease: Lease) -> None:
-        """The request is over."""
+        """End a lease."""
         lane = self._lanes.get(lease.key)
         if lane is not None:
             lane.held.discard(lease.token)
@@ -116,25 +117,26 @@ class LocalLeases:
                 del self._lanes[lease.key]
 
     async def rest(self, key: str, seconds: float) -> None:
-        """Let nobody ask for so long."""
+        """Start a cooldown."""
         lane = self._lane(key)
         lane.rests_until = max(lane.rests_until, self._clock() + seconds)
 
     def held(self) -> list[Lease]:
-        """Every lease that was not given back."""
+        """Return all leases that were not given back."""
         return [Lease(key, token) for key, lane in self._lanes.items() for token in lane.held]
 
     def rests(self) -> dict[str, float]:
-        """Seconds for which keys are still left alone."""
+        """Return the seconds left of each cooldown, by key."""
         now = self._clock()
         return {k: lane.rests_until - now for k, lane in self._lanes.items() if lane.rests_until > now}
 
     def _lane(self, key: str) -> _Lane:
         if key not in self._lanes and len(self._lanes) >= self._keep:
-            self._forget()
+            self._evict()
         return self._lanes.setdefault(key, _Lane())
 
-    def _forget(self) -> None:
+    def _evict(self) -> None:
+        """Remove keys without effect, and more keys without leases if there are still too many."""
         now = self._clock()
         for key, lane in list(self._lanes.items()):
             if not lane.held and max(lane.next_at, lane.rests_until) <= now:
@@ -144,7 +146,8 @@ class LocalLeases:
             del self._lanes[key]
 
 
-def _wait(lane: _Lane, terms: ThrottleTerms, now: float) -> RetryLater | None:
+def _find_wait(lane: _Lane, terms: ThrottleTerms, now: float) -> RetryLater | None:
+    """Return the wait for a lease, or None if it is available."""
     if lane.rests_until > now:
         return RetryLater(lane.rests_until - now, resting=True)
     if terms.at_once and len(lane.held) >= terms.at_once:

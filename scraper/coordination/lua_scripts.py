@@ -1,6 +1,6 @@
-"""What Valkey or Redis carries out as one, in Lua: one round trip each, and every key of it runs out.
+"""Lua scripts that Valkey or Redis runs atomically, in one round trip; every key expires.
 
-Times are the service's own, so that servers whose clocks differ agree.
+Times are those of the service, so that servers with different clocks agree.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + t[2] / 1000 "
 
 @dataclass(frozen=True, slots=True)
 class LuaScript:
-    """One script, and the name under which the service remembers it."""
+    """A script and its SHA-1 digest, by which the service calls it."""
 
     text: str
     digest: str = field(init=False)
@@ -36,7 +36,7 @@ LIMIT = LuaScript(
     return '0'
     """
 )
-"""Counts one (GCRA, as in local_limits.py); milliseconds to wait, or 0."""
+"""Count one event (GCRA, as in `LocalLimits`); return the milliseconds to wait, or 0."""
 
 LEASE = LuaScript(
     _NOW
@@ -58,7 +58,7 @@ LEASE = LuaScript(
     return {0, 0}
     """
 )
-"""Takes a lease: {0} it is yours, {1, ms} they rest, {2} all are out, {3, ms} the gap is not over."""
+"""Take a lease: {0} granted, {1, ms} cooldown, {2} all leases are held, {3, ms} the gap is not over."""
 
 HOLD = LuaScript(
     _NOW
@@ -70,7 +70,7 @@ HOLD = LuaScript(
     end
     """
 )
-"""Keeps leases for a while longer."""
+"""Renew leases."""
 
 REST = LuaScript(
     """
@@ -78,7 +78,7 @@ REST = LuaScript(
     if redis.call('PTTL', KEYS[1]) < ms then redis.call('SET', KEYS[1], 1, 'PX', ms) end
     """
 )
-"""Lets nobody ask for so long."""
+"""Start a cooldown."""
 
 BEGIN = LuaScript(
     """
@@ -93,7 +93,7 @@ BEGIN = LuaScript(
     return {1}
     """
 )
-"""Claims work: {0} it is yours, {1} another does it, {2, value} it is done."""
+"""Claim work: {0} granted, {1} another server does it, {2, value} it is done."""
 
 EXTEND = LuaScript(
     """
@@ -103,7 +103,7 @@ EXTEND = LuaScript(
     end
     """
 )
-"""Keeps claims for a while longer, also those that the service has forgotten."""
+"""Renew claims, also those that the service has lost."""
 
 LAND = LuaScript(
     """
@@ -112,15 +112,15 @@ LAND = LuaScript(
     redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
     """
 )
-"""Tells what the work came to, unless another has taken it over. The claim goes first: where there is no room
-for the value, somebody else shall do the work."""
+"""Publish the result, unless another server has taken over. The claim is deleted first: if there is no memory
+for the value, another server does the work."""
 
 GIVE_UP = LuaScript(
     """
     if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
     """
 )
-"""Ends a claim without a result."""
+"""End a claim without a result."""
 
 SET_REST = LuaScript(
     _NOW
@@ -131,7 +131,7 @@ SET_REST = LuaScript(
     redis.call('PEXPIRE', KEYS[1], math.max(left, 0) + tonumber(ARGV[5]))
     """
 )
-"""Notes how an engine stands."""
+"""Store the cooldown of an engine."""
 
 REST_OF = LuaScript(
     _NOW
@@ -141,7 +141,7 @@ REST_OF = LuaScript(
     return {row[1], row[2], row[3], string.format('%.0f', row[4] - now)}
     """
 )
-"""How an engine stands, with the milliseconds left of its rest."""
+"""Return the cooldown of an engine with the milliseconds left."""
 
 ALIVE = LuaScript(
     _NOW
@@ -153,6 +153,6 @@ ALIVE = LuaScript(
     return {redis.call('ZCARD', KEYS[1]), new}
     """
 )
-"""This server lives; how many do, and whether this one was unknown."""
+"""Register this server; return the number of servers, and 1 if this one was unknown."""
 
 ALL = (LIMIT, LEASE, HOLD, REST, BEGIN, EXTEND, LAND, GIVE_UP, SET_REST, REST_OF, ALIVE)

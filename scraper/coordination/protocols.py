@@ -1,7 +1,7 @@
-"""What the services expect of short-lived state, whether one process keeps it or many servers share it.
+"""Protocols of short-lived state, held by one process or shared by many servers.
 
-Nothing here lasts: all of it may be forgotten at the price of a page fetched twice, or of a site asked too
-soon. No method raises or hangs for want of the service behind it; what happens then: docs/shared-state.md.
+All of it may be lost. The price is a page fetched twice, or a site visited too soon. No method raises or
+hangs if the service behind it is down; docs/shared-state.md says what happens then.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How often something may be done by each of its keys: `burst` at once, refilled steadily."""
+    """Rate limit for each of its keys: a burst, refilled at a constant rate."""
 
     name: str
-    """What is bounded: `calls`, `searches`."""
+    """Name of what is limited: `calls`, `searches`."""
     burst: int
     per_second: float
 
 
 class RateLimits(Protocol):
-    """Counts by key; over all servers the bound is held once."""
+    """Rate limits by key, which all servers keep together."""
 
     async def take(self, limit: Limit, key: str) -> float:
-        """Count one; 0 when it may be done, else the seconds until it may be, and nothing was counted."""
+        """Count one event and return 0, or return the seconds until it is allowed and count nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThrottleTerms:
-    """How somebody is to be asked."""
+    """Limits on the requests to one host or engine."""
 
     at_once: int = 0
-    """Requests under way; 0 is no bound."""
+    """Requests in flight; 0 for no limit."""
     gap_s: float = 0.0
-    """Between the starts of two requests."""
+    """Seconds between the starts of two requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A request that may be made now; given back when it is over."""
+    """Permission for one request, to be given back after it."""
 
     key: str
     token: str
@@ -48,56 +48,56 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class RetryLater:
-    """Not now."""
+    """No lease is available now."""
 
     seconds: float
-    """After which to ask again; infinite: when a lease was given back."""
+    """Seconds until the next attempt; infinite until a lease is given back."""
     known: bool = True
-    """Whether the turn cannot come sooner; else somebody may give back a lease at any time."""
+    """Whether a lease cannot be available earlier. Otherwise one may be given back at any time."""
     resting: bool = False
-    """They asked to be left alone."""
+    """Whether the host requested a cooldown."""
 
 
 class Leases(Protocol):
-    """Who may ask whom now. Keys are hosts, and engines as `engine:NAME`."""
+    """Leases on hosts and engines. Keys are hosts, and `engine:NAME` for engines."""
 
     async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
-        """A lease under these terms; it ends by itself soon after its server."""
+        """Return a lease under these terms; it expires soon after its server ends."""
 
     def give_back(self, lease: Lease) -> None:
-        """The request is over; returns at once."""
+        """End a lease; returns at once."""
 
     async def rest(self, key: str, seconds: float) -> None:
-        """Let nobody ask for so long; a rest that is longer already stays."""
+        """Start a cooldown, in which no lease is available; a longer one stays in force."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """How an engine treated us of late, from one egress address."""
+    """Recent failures of an engine for one egress address."""
 
     reason: str
-    """What made it rest: `captcha`, `rate_limited`, ..."""
+    """Reason of the last failure: `captcha`, `rate_limited`, ..."""
     step: int = 0
-    """How often it was made to rest in a row; each time is longer."""
+    """Number of cooldowns in a row; each is longer than the last."""
     faults: int = 0
-    """Faults in a row that may be the network's, and do not make it rest one by one."""
+    """Number of faults in a row that may be the network's; one alone starts no cooldown."""
     until: float = 0.0
-    """Seconds of the epoch: not asked before."""
+    """Seconds of the epoch. The engine is not queried earlier."""
 
 
 class Cooldowns(Protocol):
-    """How engines stand: part of `Searches`, or shared."""
+    """Cooldowns of engines, in the store of searches or shared."""
 
     async def rest(self, engine: str, egress: str) -> Cooldown | None:
-        """How an engine stands; None when nothing is held against it."""
+        """Return the failures of an engine, or None if there are none."""
 
     def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
-        """Note how an engine stands; returns at once."""
+        """Store the failures of an engine; returns at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkClaim:
-    """This server does the work; it says so until it has landed or given up."""
+    """Work that this server does; the claim is renewed until it is landed or given up."""
 
     key: str
     token: str
@@ -105,90 +105,95 @@ class WorkClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedElsewhere:
-    """Another server does the work now."""
+    """Another server does the work."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkCompleted:
-    """What the work came to, on another server."""
+    """Another server has done the work."""
 
     value: bytes
+    """Serialized result."""
 
 
 class WorkClaims(Protocol):
-    """One piece of work is done by one server at a time; the others wait for what it comes to."""
+    """Claims on work that one server does at a time, while others wait for its result."""
 
     async def begin(self, key: str, *, waited: bool) -> WorkClaim | ClaimedElsewhere | WorkCompleted:
-        """Claim the work, unless another server does it or has just done it.
+        """Claim work, unless another server does it or has just done it.
 
-        `waited`: what has landed may be taken, because its work was under way when it was asked for or
-        because it need not be that fresh; without it finished work is done anew.
+        Args:
+            key: Name of the work.
+            waited: Accept a completed result: its work was in flight when it was requested, or it need not be
+                newer. Otherwise completed work is done again.
         """
 
     def land(self, claim: WorkClaim, value: bytes) -> None:
-        """Tell what the work came to; returns at once."""
+        """Publish the result; returns at once."""
 
     def give_up(self, claim: WorkClaim) -> None:
-        """Let another server do it; returns at once."""
+        """Let another server do the work; returns at once."""
 
 
 class SharedBlobs(Protocol):
     """Small files that every server needs and one has fetched."""
 
     async def get(self, key: str) -> bytes | None:
-        """What is kept under a key."""
+        """Return the file stored under a key, or None."""
 
     def put(self, key: str, value: bytes, keep_s: float) -> None:
-        """Keep a text for so long; returns at once."""
+        """Store a file for `keep_s` seconds; returns at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedStateStatus:
-    """How the shared state stands."""
+    """Status of the shared state."""
 
     configured: bool = False
     problem: str | None = None
-    """Why it is away, in one sentence without secrets; None while it is there."""
+    """Reason why it is unavailable, in one sentence without secrets; None if it is available."""
     note: str | None = None
-    """What is wrong although it works: it is slow, or may drop what it is told."""
+    """Problem although it works: it is slow, or may evict data."""
     slow: bool = False
     servers: int = 1
-    """Servers last seen alive, this one among them."""
+    """Servers last seen alive, including this one."""
     command_s: float = math.nan
-    """Usual length of a command."""
+    """Seconds. Average time of a command."""
 
     @property
     def away(self) -> bool:
-        """Whether this server is on its own although it should not be."""
+        """Return True if this server is configured to share state and cannot."""
         return self.configured and self.problem is not None
 
 
 class SharedState(Protocol):
-    """All of it, opened by `open_shared`."""
+    """All short-lived state, opened by `open_shared_state`."""
 
     @property
     def alone(self) -> bool:
-        """Whether there is no other server: then nothing here waits for a service."""
+        """Return True without other servers: then nothing waits for a service."""
 
     @property
-    def limits(self) -> RateLimits: ...
+    def limits(self) -> RateLimits:
+        """Rate limits."""
 
     @property
-    def leases(self) -> Leases: ...
+    def leases(self) -> Leases:
+        """Leases on hosts and engines."""
 
     @property
     def claims(self) -> WorkClaims | None:
-        """None: there is no other server."""
+        """Claims on work; None without other servers."""
 
     @property
     def texts(self) -> SharedBlobs | None:
-        """None: there is no other server."""
+        """Shared files; None without other servers."""
 
     def rests(self, own: Cooldowns) -> Cooldowns:
-        """How engines stand; `own` is what this server would keep by itself."""
+        """Return the cooldowns of engines; `own` are those that this server holds by itself."""
 
     def status(self) -> SharedStateStatus:
-        """For `/ready`, `doctor` and metrics; asks nobody."""
+        """Return the last known status, for `/ready`, `doctor` and metrics."""
 
     async def close(self) -> None:
-        """Take leave of the other servers."""
+        """Leave the other servers."""

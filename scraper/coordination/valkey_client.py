@@ -27,117 +27,118 @@ log = logging.getLogger(__name__)
 Word = str | bytes | int | float
 
 COMMAND_S = 1.0
-"""A command takes 0.2 ms; so the farthest data centre still answers, and a dead one costs one second once."""
-GREETING_S = 4.0
-"""Connecting, logging in and looking around are several round trips."""
-PATIENCE = 8
-"""So many times as long as usual a command may take: with its connection to be made first it is four round
-trips, and a line that is slow is so by fits."""
-BEAT_S = 3.0
+"""Seconds. Time limit of a command. A command takes 0.2 ms: the farthest data center still answers in time,
+and a service that is down costs one second once."""
+CONNECT_S = 4.0
+"""Seconds. Time limit of connecting, login and checks, which take several round trips."""
+SLOWDOWN = 8
+"""A command may take this many times the average: with a new connection it takes four round trips, and slow
+networks vary."""
+HEARTBEAT_S = 3.0
 FIRST_RETRY_S = 0.25
 LAST_RETRY_S = 3.0
-"""As often as a server says that it lives. With ten, one server of two knew eight seconds later than the
-other that it was back after six, and both read the same pages meanwhile."""
+"""Seconds. As long as a heartbeat. With ten, one server of two found the service eight seconds later than the
+other, when it was back after six, and both read the same pages meanwhile."""
 SLOW_S = 0.05
-"""From here on the shared state costs a fetch more than its own work."""
+"""Seconds. A slower command costs a fetch more than its own work."""
 CONNECTIONS = 32
-QUEUED = 4_000
-"""Of what is told without waiting: beyond, the newest is dropped and runs out by itself."""
+MAX_QUEUED = 4_000
+"""Commands sent without waiting. Beyond this the newest are dropped; their keys expire by themselves."""
 PIPELINE = 64
-MEMORY = 0.1
-"""Weight of the last command in the usual length."""
+LAST_WEIGHT = 0.1
+"""Weight of the last command in the average time."""
 
 _FAILURES = (redis_errors.RedisError, OSError, TimeoutError)
 
 
 class ValkeyUnavailableError(Exception):
-    """The service did not answer: go on alone."""
+    """The service did not answer: the server continues alone."""
 
 
 class ValkeyClient:
-    """Runs scripts."""
+    """Runs scripts and commands; sends others later, in order."""
 
     def __init__(self, url: str, prefix: str = "search-mcp:") -> None:
-        self.where = _place(url)
-        self.there = False
-        """Whether it answered last time; nobody waits for it while it is not."""
+        self.where = _describe_address(url)
+        self.is_available = False
+        """Whether it answered last time. While it did not, no caller waits for it."""
         self.problem: str | None = f"{self.where} has not answered yet."
         self.note: str | None = None
         self.command_s = math.nan
-        self.on_beat: Callable[[], Awaitable[None]] = _nothing
-        """Awaited when it is found, and then again and again."""
-        self.on_back: Callable[[], None] = lambda: None
-        """Called when it is found, before anybody else asks it."""
+        self.on_heartbeat: Callable[[], Awaitable[None]] = _nothing
+        """Awaited when the service is found, and then with each heartbeat."""
+        self.on_connected: Callable[[], None] = lambda: None
+        """Called when the service is found, before any other command."""
         self._prefix = prefix
         self._redis = _client(url)
-        # Its own annotations are of no use here: what a command returns depends on the command.
+        # The type of a result depends on the command, which the annotations of redis-py cannot express.
         self._execute: Callable[..., Awaitable[Any]] = self._redis.execute_command
         self._queue: deque[tuple[Word, ...]] = deque()
         self._queued = asyncio.Event()
         self._lost = asyncio.Event()
         self._first = asyncio.Event()
-        self._tasks = [asyncio.create_task(self._keep()), asyncio.create_task(self._tell())]
+        self._tasks = [asyncio.create_task(self._maintain()), asyncio.create_task(self._send_queue())]
 
     async def wait_connected(self, limit_s: float) -> None:
-        """Return when it has answered or failed for the first time."""
+        """Wait until the service has answered or failed for the first time."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self._first.wait()
 
     def key(self, kind: str, name: str) -> str:
-        """The full name of a key; the braces keep together what belongs together."""
+        """Return the full name of a key; the braces assign keys of one name to one slot."""
         return f"{self._prefix}{kind}:{{{name}}}"
 
     async def run(self, script: LuaScript, keys: Sequence[str], *words: Word) -> Any:
-        """What a script returns.
+        """Run a script and return its result.
 
         Raises:
-            Away: it did not answer.
+            ValkeyUnavailableError: The service did not answer.
         """
-        if not self.there:
+        if not self.is_available:
             raise ValkeyUnavailableError
         begun = time.monotonic()
         try:
             async with asyncio.timeout(self._limit_s()):
-                answer = await self._evaluated(script, keys, words)
+                answer = await self._evaluate(script, keys, words)
         except _FAILURES as error:
-            self._lose(error)
+            self._note_lost(error)
             raise ValkeyUnavailableError from None
-        self._took(time.monotonic() - begun)
+        self._note_time(time.monotonic() - begun)
         return answer
 
-    async def ask(self, *words: Word) -> Any:
-        """What a plain command returns.
+    async def command(self, *words: Word) -> Any:
+        """Run a command and return its result.
 
         Raises:
-            Away: it did not answer.
+            ValkeyUnavailableError: The service did not answer.
         """
-        if not self.there:
+        if not self.is_available:
             raise ValkeyUnavailableError
         try:
             async with asyncio.timeout(self._limit_s()):
                 return await self._execute(*words)
         except _FAILURES as error:
-            self._lose(error)
+            self._note_lost(error)
             raise ValkeyUnavailableError from None
 
-    def later(self, script: LuaScript, keys: Sequence[str], *words: Word) -> None:
-        """Run a script soon, in the order of these calls; lost when the service is away."""
-        self.tell("EVALSHA", script.digest, len(keys), *keys, *words)
+    def run_later(self, script: LuaScript, keys: Sequence[str], *words: Word) -> None:
+        """Queue a script; it is lost if the service is down."""
+        self.send("EVALSHA", script.digest, len(keys), *keys, *words)
 
-    def tell(self, *words: Word) -> None:
-        """Send a plain command soon."""
-        if self.there and len(self._queue) < QUEUED:
+    def send(self, *words: Word) -> None:
+        """Queue a command; it is lost if the service is down."""
+        if self.is_available and len(self._queue) < MAX_QUEUED:
             self._queue.append(words)
             self._queued.set()
 
     async def close(self) -> None:
-        """Send what is queued, within the limit of a command, and let go."""
+        """Send the queue, within the limit of a command, and disconnect."""
         with contextlib.suppress(*_FAILURES):
             async with asyncio.timeout(self._limit_s()):
-                while self.there and self._queue:
-                    await self._send()
-        self.there = False
+                while self.is_available and self._queue:
+                    await self._send_batch()
+        self.is_available = False
         for task in self._tasks:
             task.cancel()
         await asyncio.wait(self._tasks)
@@ -145,62 +146,62 @@ class ValkeyClient:
             async with asyncio.timeout(COMMAND_S):
                 await self._redis.aclose()
 
-    async def _evaluated(self, script: LuaScript, keys: Sequence[str], words: Sequence[Word]) -> Any:
+    async def _evaluate(self, script: LuaScript, keys: Sequence[str], words: Sequence[Word]) -> Any:
         try:
             return await self._execute("EVALSHA", script.digest, len(keys), *keys, *words)
         except redis_errors.NoScriptError:
             return await self._execute("EVAL", script.text, len(keys), *keys, *words)
 
-    async def _keep(self) -> None:
-        """Find it, stay in touch, and begin anew when it is lost."""
+    async def _maintain(self) -> None:
+        """Connect, send heartbeats, and reconnect when the service is lost."""
         pause_s = FIRST_RETRY_S
         while True:
             try:
-                async with asyncio.timeout(GREETING_S):
-                    await self._greet()
+                async with asyncio.timeout(CONNECT_S):
+                    await self._connect()
             except (*_FAILURES, IncompatibleServiceError) as error:
-                self._lose(error)
-                # Servers that lost it together must not come back together.
+                self._note_lost(error)
+                # Servers that lost it together must not reconnect together.
                 await asyncio.sleep(pause_s * random.uniform(0.5, 1.5))
                 pause_s = min(2 * pause_s, LAST_RETRY_S)
                 continue
             pause_s = FIRST_RETRY_S
-            self._find()
-            await self._stay()
+            self._note_connected()
+            await self._heartbeat()
 
-    async def _greet(self) -> None:
+    async def _connect(self) -> None:
         info = await self._redis.info()
-        refuse_unfit(info)
-        self.note = note_of(info)
+        check_service(info)
+        self.note = find_risk(info)
         loading = self._redis.pipeline(transaction=False)
         for script in ALL:
             loading.execute_command("SCRIPT", "LOAD", script.text)
         await loading.execute()
         begun = time.monotonic()
-        # It may answer and yet take no writes.
+        # It may answer but refuse writes.
         await self._redis.set(self.key("greeting", "all"), 1, px=1_000)
-        self._took(time.monotonic() - begun)
+        self._note_time(time.monotonic() - begun)
 
-    async def _stay(self) -> None:
-        while self.there:
-            await self.on_beat()
+    async def _heartbeat(self) -> None:
+        while self.is_available:
+            await self.on_heartbeat()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(BEAT_S):
+                async with asyncio.timeout(HEARTBEAT_S):
                     await self._lost.wait()
 
-    async def _tell(self) -> None:
+    async def _send_queue(self) -> None:
         while True:
             await self._queued.wait()
             try:
                 async with asyncio.timeout(self._limit_s()):
-                    await self._send()
+                    await self._send_batch()
             except _FAILURES as error:
-                self._lose(error)
+                self._note_lost(error)
             if not self._queue:
                 self._queued.clear()
 
-    async def _send(self) -> None:
-        """Send what stands in front of the queue, at one go."""
+    async def _send_batch(self) -> None:
+        """Send the first commands of the queue in one pipeline."""
         line = self._redis.pipeline(transaction=False)
         for _ in range(min(PIPELINE, len(self._queue))):
             line.execute_command(*self._queue.popleft())
@@ -208,50 +209,50 @@ class ValkeyClient:
             if isinstance(answer, _FAILURES):
                 raise answer
 
-    def _find(self) -> None:
+    def _note_connected(self) -> None:
         log.info("shared state usable: %s", self.where)
         self._lost.clear()
-        self.there, self.problem = True, None
+        self.is_available, self.problem = True, None
         self._first.set()
-        self.on_back()
+        self.on_connected()
 
-    def _lose(self, error: Exception) -> None:
-        problem = problem_of(error, self.where)
-        if self.there or problem != self.problem:
+    def _note_lost(self, error: Exception) -> None:
+        problem = describe_problem(error, self.where)
+        if self.is_available or problem != self.problem:
             log.warning("going on without the shared state: %s", problem)
-        self.there, self.problem = False, problem
+        self.is_available, self.problem = False, problem
         self._queue.clear()
         self._lost.set()
         self._first.set()
 
     def _limit_s(self) -> float:
-        """How long a command may take."""
+        """Return the time limit of a command in seconds."""
         usual_s = 0.0 if math.isnan(self.command_s) else self.command_s
-        return min(GREETING_S, max(COMMAND_S, PATIENCE * usual_s))
+        return min(CONNECT_S, max(COMMAND_S, SLOWDOWN * usual_s))
 
-    def _took(self, seconds: float) -> None:
+    def _note_time(self, seconds: float) -> None:
         usual = seconds if math.isnan(self.command_s) else self.command_s
-        self.command_s = usual + MEMORY * (seconds - usual)
+        self.command_s = usual + LAST_WEIGHT * (seconds - usual)
 
 
 def _client(url: str) -> Redis:
     pool = BlockingConnectionPool.from_url(
         url.replace("valkey", "redis", 1) if url.startswith("valkey") else url,
         max_connections=CONNECTIONS,
-        timeout=GREETING_S,
-        # Its own time limit is asyncio.wait_for, which before Python 3.12 can swallow a cancellation: a call
-        # that was cancelled would go on. Ours stand around each command.
+        timeout=CONNECT_S,
+        # redis-py would use asyncio.wait_for, which before Python 3.12 can swallow a cancellation: a canceled
+        # call would continue. Each command has a time limit of its own.
         socket_timeout=None,
-        socket_connect_timeout=GREETING_S,
+        socket_connect_timeout=CONNECT_S,
         retry=Retry(NoBackoff(), 0),
-        # The older protocol: what answers may know no other, and is then told so in our own words.
+        # The older protocol: a service that knows no other gets an error text of our own.
         protocol=2,
     )
     return Redis.from_pool(pool)
 
 
-def _place(url: str) -> str:
-    """Host and port, without user and password."""
+def _describe_address(url: str) -> str:
+    """Return host and port, without user and password."""
     parts = urlsplit(url)
     if parts.scheme == "unix":
         return f"The shared state at {parts.path}"
@@ -263,7 +264,7 @@ async def _nothing() -> None:
 
 
 LEAST_VERSION = (7, 0)
-"""The oldest that our tests run on."""
+"""Oldest version that is tested."""
 
 _SENTENCES: tuple[tuple[type[Exception], str], ...] = (
     (redis_errors.AuthenticationError, "refuses the user or the password of SEARCH_MCP_SHARED_URL"),
@@ -291,16 +292,16 @@ _EVICTING = re.compile(r"allkeys|volatile")
 
 
 class IncompatibleServiceError(Exception):
-    """It answers, and cannot be used; the message says why."""
+    """The service answers but cannot be used; the message says why."""
 
 
-def problem_of(error: Exception, where: str) -> str:
-    """One sentence; `where` names the service without its secrets."""
+def describe_problem(error: Exception, where: str) -> str:
+    """Return the problem in one sentence without secrets; `where` names the service."""
     if isinstance(error, IncompatibleServiceError):
         return f"{where} {error}."
-    said = str(error)
+    text = str(error)
     for pattern, sentence in _WORDS:
-        if pattern.search(said):
+        if pattern.search(text):
             return f"{where} {sentence}."
     for kind, sentence in _SENTENCES:
         if isinstance(error, kind):
@@ -308,11 +309,11 @@ def problem_of(error: Exception, where: str) -> str:
     return f"{where} answers with an error ({type(error).__name__})."
 
 
-def refuse_unfit(info: dict[str, object]) -> None:
-    """Look at what the service says of itself.
+def check_service(info: dict[str, object]) -> None:
+    """Check the INFO of the service.
 
     Raises:
-        Unfit: it is too old, or a replica.
+        IncompatibleServiceError: It is too old, or a replica.
     """
     version = str(info.get("redis_version", ""))
     numbers = tuple(int(part) for part in re.findall(r"[0-9]+", version)[:2])
@@ -323,8 +324,8 @@ def refuse_unfit(info: dict[str, object]) -> None:
         raise IncompatibleServiceError("is a replica, which takes no writes")
 
 
-def note_of(info: dict[str, object]) -> str | None:
-    """What the operator should change although it works."""
+def find_risk(info: dict[str, object]) -> str | None:
+    """Return what the operator should change although the service works, or None."""
     if _EVICTING.match(str(info.get("maxmemory_policy", ""))) and info.get("maxmemory") not in (0, "0", None):
         return "It may evict what servers agreed on: set its maxmemory-policy to noeviction."
     return None

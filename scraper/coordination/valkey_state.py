@@ -13,86 +13,86 @@ from scraper.coordination.valkey_leases import ServerRegistry, ValkeyClaims, Val
 
 
 class ValkeyState:
-    """The `Shared` protocol over Valkey."""
+    """The `SharedState` protocol over Valkey."""
 
     alone = False
 
     def __init__(self, url: str) -> None:
         self._valkey = ValkeyClient(url)
-        self._roll = ServerRegistry(self._valkey)
-        self.limits = ValkeyLimits(self._valkey, self._roll)
-        self.leases = ValkeyLeases(self._valkey, self._roll)
-        self.claims = ValkeyClaims(self._valkey, self._roll)
+        self._registry = ServerRegistry(self._valkey)
+        self.limits = ValkeyLimits(self._valkey, self._registry)
+        self.leases = ValkeyLeases(self._valkey, self._registry)
+        self.claims = ValkeyClaims(self._valkey, self._registry)
         self.texts = ValkeyBlobs(self._valkey)
-        self._rests: list[ValkeyCooldowns] = []
-        self._valkey.on_back = self._tell_all
-        self._roll.on_forgotten = self._tell_all
-        self._valkey.on_beat = self._beat
+        self._cooldowns: list[ValkeyCooldowns] = []
+        self._valkey.on_connected = self._publish
+        self._registry.on_forgotten = self._publish
+        self._valkey.on_heartbeat = self._renew
 
     async def wait_connected(self, limit_s: float) -> None:
-        """Return when the service has answered or failed for the first time."""
+        """Wait until the service has answered or failed for the first time."""
         await self._valkey.wait_connected(limit_s)
 
     def rests(self, own: Cooldowns) -> Cooldowns:
-        """How engines stand for all; `own` for when they cannot agree."""
-        rests = ValkeyCooldowns(self._valkey, own)
-        self._rests.append(rests)
-        return rests
+        """Return the shared cooldowns of engines; `own` is used while the service is down."""
+        cooldowns = ValkeyCooldowns(self._valkey, own)
+        self._cooldowns.append(cooldowns)
+        return cooldowns
 
     def status(self) -> SharedStateStatus:
-        """As it was when somebody last asked."""
+        """Return the status as of the last command."""
         valkey = self._valkey
-        slow = valkey.there and valkey.command_s > SLOW_S
+        slow = valkey.is_available and valkey.command_s > SLOW_S
         note = (
             f"{valkey.where} is slow: {valkey.command_s * 1_000:.0f} ms a command." if slow else valkey.note
         )
-        return SharedStateStatus(True, valkey.problem, note, slow, self._roll.servers, valkey.command_s)
+        return SharedStateStatus(True, valkey.problem, note, slow, self._registry.servers, valkey.command_s)
 
     async def close(self) -> None:
-        """Take leave."""
-        self._roll.leave()
+        """Remove this server and close the connection."""
+        self._registry.leave()
         await self._valkey.close()
 
-    async def _beat(self) -> None:
-        await self._roll.call()
-        self.leases.hold()
-        self.claims.hold()
+    async def _renew(self) -> None:
+        await self._registry.register()
+        self.leases.renew()
+        self.claims.renew()
 
-    def _tell_all(self) -> None:
-        self.leases.tell_all()
-        for rests in self._rests:
-            rests.tell_all()
+    def _publish(self) -> None:
+        self.leases.publish()
+        for cooldowns in self._cooldowns:
+            cooldowns.publish()
 
 
 class ValkeyLimits:
-    """The `Limits` protocol over Valkey."""
+    """The `RateLimits` protocol over Valkey. While the service is down, each server keeps its share."""
 
-    def __init__(self, valkey: ValkeyClient, roll: ServerRegistry) -> None:
+    def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
         self._valkey = valkey
-        self._roll = roll
+        self._registry = registry
         self._own = LocalLimits()
 
     async def take(self, limit: Limit, key: str) -> float:
-        """Count one."""
-        if self._valkey.there:
+        """Count one event and return 0, or return the seconds until it is allowed."""
+        if self._valkey.is_available:
             name = self._valkey.key(f"limit:{limit.name}", key)
             try:
-                wait_s = await self._taken(limit, name)
+                wait_s = await self._request(limit, name)
             except ValkeyUnavailableError:
                 pass
             else:
                 if not wait_s:
-                    # Counted here as well: who goes on alone in the middle of it begins with no new burst.
-                    await self._own.take(limit, key, servers=self._roll.servers)
+                    # Counted here too, so that a loss of the service brings no new burst.
+                    await self._own.take(limit, key, servers=self._registry.servers)
                 return wait_s
-        return await self._own.take(limit, key, servers=self._roll.servers)
+        return await self._own.take(limit, key, servers=self._registry.servers)
 
-    async def _taken(self, limit: Limit, name: str) -> float:
+    async def _request(self, limit: Limit, name: str) -> float:
         return float(await self._valkey.run(LIMIT, [name], 1_000 / limit.per_second, limit.burst)) / 1_000
 
 
-REMEMBERED_S = 6 * 3_600.0
-"""How long after its end a rest still makes the next one longer."""
+COOLDOWN_MEMORY_S = 6 * 3_600.0
+"""Seconds after its end for which a cooldown makes the next one longer."""
 
 
 class ValkeyCooldowns:
@@ -101,69 +101,68 @@ class ValkeyCooldowns:
     def __init__(self, valkey: ValkeyClient, own: Cooldowns) -> None:
         self._valkey = valkey
         self._own = own
-        self._noted: dict[tuple[str, str], Cooldown] = {}
-        """By this server, and not taken back by it."""
+        self._set_here: dict[tuple[str, str], Cooldown] = {}
+        """Cooldowns that this server set and did not remove."""
 
     async def rest(self, engine: str, egress: str) -> Cooldown | None:
-        """How an engine stands."""
-        if self._valkey.there:
+        """Return the failures of an engine, or None if there are none."""
+        if self._valkey.is_available:
             try:
-                said = await self._valkey.run(REST_OF, [self._key(engine, egress)])
+                row = await self._valkey.run(REST_OF, [self._key(engine, egress)])
             except ValkeyUnavailableError:
                 pass
             else:
-                return _rest(said)
+                return _parse_cooldown(row)
         return await self._own.rest(engine, egress)
 
     def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
-        """Note how an engine stands."""
+        """Store the failures of an engine."""
         self._own.set_rest(engine, egress, rest)
-        self._tell(engine, egress, rest)
+        self._send(engine, egress, rest)
         if rest is None:
-            self._noted.pop((engine, egress), None)
+            self._set_here.pop((engine, egress), None)
         else:
-            self._noted[engine, egress] = rest
+            self._set_here[engine, egress] = rest
 
-    def tell_all(self) -> None:
-        """After a time alone: tell the others which engines let us rest still. What they found out meanwhile
-        of those that answered us stays."""
-        for (engine, egress), rest in self._noted.items():
+    def publish(self) -> None:
+        """Publish cooldowns after a time without the service, except those that have ended."""
+        for (engine, egress), rest in self._set_here.items():
             if rest.until > time.time():
-                self._tell(engine, egress, rest)
+                self._send(engine, egress, rest)
 
-    def _tell(self, engine: str, egress: str, rest: Cooldown | None) -> None:
+    def _send(self, engine: str, egress: str, rest: Cooldown | None) -> None:
         key = self._key(engine, egress)
         if rest is None:
-            self._valkey.tell("DEL", key)
+            self._valkey.send("DEL", key)
             return
         left_ms = round((rest.until - time.time()) * 1_000)
-        words = (rest.reason, rest.step, rest.faults, left_ms, round(REMEMBERED_S * 1_000))
-        self._valkey.later(SET_REST, [key], *words)
+        words = (rest.reason, rest.step, rest.faults, left_ms, round(COOLDOWN_MEMORY_S * 1_000))
+        self._valkey.run_later(SET_REST, [key], *words)
 
     def _key(self, engine: str, egress: str) -> str:
         return self._valkey.key("engine", f"{engine}:{egress}")
 
 
-def _rest(said: list[bytes]) -> Cooldown | None:
-    if not said:
+def _parse_cooldown(row: list[bytes]) -> Cooldown | None:
+    if not row:
         return None
-    reason, step, faults, left_ms = (part.decode() for part in said)
+    reason, step, faults, left_ms = (part.decode() for part in row)
     return Cooldown(reason, int(step), int(faults), time.time() + int(left_ms) / 1_000)
 
 
 class ValkeyBlobs:
-    """The `Texts` protocol over Valkey."""
+    """The `SharedBlobs` protocol over Valkey."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
         self._valkey = valkey
 
     async def get(self, key: str) -> bytes | None:
-        """What is kept under a key."""
+        """Return the file stored under a key, or None."""
         with contextlib.suppress(ValkeyUnavailableError):
-            found = await self._valkey.ask("GET", self._valkey.key("text", key))
+            found = await self._valkey.command("GET", self._valkey.key("text", key))
             return found if isinstance(found, bytes) else None
         return None
 
     def put(self, key: str, value: bytes, keep_s: float) -> None:
-        """Keep a text for so long."""
-        self._valkey.tell("SET", self._valkey.key("text", key), value, "PX", max(1, round(keep_s * 1_000)))
+        """Store a file for `keep_s` seconds."""
+        self._valkey.send("SET", self._valkey.key("text", key), value, "PX", max(1, round(keep_s * 1_000)))

@@ -46,7 +46,7 @@ async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Redis
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that stands still for a second is no service that is away."""
     monkeypatch.setattr(valkey_client, "COMMAND_S", PATIENCE_S)
-    monkeypatch.setattr(valkey_client, "GREETING_S", PATIENCE_S)
+    monkeypatch.setattr(valkey_client, "CONNECT_S", PATIENCE_S)
 
 
 class Counted:

@@ -22,7 +22,7 @@ Join = Callable[[], Awaitable[ValkeyState]]
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that stands still for a second is no service that is away."""
     monkeypatch.setattr(valkey_client, "COMMAND_S", SOON_S / 2)
-    monkeypatch.setattr(valkey_client, "GREETING_S", SOON_S / 2)
+    monkeypatch.setattr(valkey_client, "CONNECT_S", SOON_S / 2)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -107,7 +107,7 @@ async def test_alone_each_server_keeps_to_its_share(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as redis, contextlib.AsyncExitStack() as stack:
         servers = [await stack.enter_async_context(member(redis.url)) for _ in range(5)]
         for server in servers:
-            await server._roll.call()
+            await server._registry.register()
         assert {server.status().servers for server in servers} == {5}
         await redis.stop()
         for server in servers:
@@ -179,7 +179,7 @@ async def test_a_pause_that_a_host_asked_another_server_for_is_kept_alone(tmp_pa
 async def test_a_service_that_was_emptied_unseen_is_told_everything_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(valkey_client, "BEAT_S", 0.1)
+    monkeypatch.setattr(valkey_client, "HEARTBEAT_S", 0.1)
     async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
         assert isinstance(await one.leases.take("host", ThrottleTerms(at_once=1)), Lease)
         claim = await one.claims.begin("page", waited=False)
@@ -233,7 +233,7 @@ async def test_on_a_line_of_200_ms_each_way_many_may_ask_at_once(
 ) -> None:
     # As long as a command may usually take; what a slow line is given more is as much as any machine needs.
     monkeypatch.setattr(valkey_client, "COMMAND_S", 1.0)
-    monkeypatch.setattr(valkey_client, "PATIENCE", SOON_S)
+    monkeypatch.setattr(valkey_client, "SLOWDOWN", SOON_S)
     # Each of them needs a connection of its own, and logs in first.
     async with redis_server(tmp_path, password=SECRET) as redis, delayed(redis.port, 0.2) as slow:
         url = slow.url.replace("redis://", f"redis://:{SECRET}@")
@@ -245,7 +245,7 @@ async def test_on_a_line_of_200_ms_each_way_many_may_ask_at_once(
 
 
 async def test_a_service_that_does_not_answer_at_all_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(valkey_client, "GREETING_S", 1.0)
+    monkeypatch.setattr(valkey_client, "CONNECT_S", 1.0)
     async with silent() as port:
         begun = time.monotonic()
         async with member(f"redis://127.0.0.1:{port}/0") as one:
@@ -260,7 +260,7 @@ async def test_a_service_that_falls_silent_costs_one_command(
     monkeypatch.setattr(valkey_client, "COMMAND_S", 0.3)
     async with redis_server(tmp_path) as redis, delayed(redis.port, 0.0) as way, member(way.url) as one:
         # However long it may take to make a connection.
-        monkeypatch.setattr(valkey_client, "GREETING_S", 3_600)
+        monkeypatch.setattr(valkey_client, "CONNECT_S", 3_600)
         await does_everything(one)
         way.delay_s = 3_600
         await until_away(one)

@@ -77,7 +77,7 @@ async def test_a_host_that_asked_one_server_for_a_pause_is_left_alone_by_all(joi
 async def test_leases_outlive_a_long_page_and_not_a_dead_server(
     join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(valkey_client, "BEAT_S", 0.1)
+    monkeypatch.setattr(valkey_client, "HEARTBEAT_S", 0.1)
     monkeypatch.setattr(valkey_leases, "LEASE_S", LONG_S)
     one, other = await join(), await join()
     terms = ThrottleTerms(at_once=1)
@@ -93,12 +93,12 @@ async def test_leases_outlive_a_long_page_and_not_a_dead_server(
 
 async def test_servers_are_counted_and_missed(join: Join) -> None:
     one, other = await join(), await join()
-    await other._roll.call()
+    await other._registry.register()
     assert other.status().servers == 2
     await one.close()
 
     async def alone() -> bool:
-        await other._roll.call()
+        await other._registry.register()
         return other.status().servers == 1
 
     await until(alone)
@@ -132,7 +132,7 @@ class TestClaims:
     async def test_who_dies_is_replaced_and_comes_too_late(
         self, join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(valkey_client, "BEAT_S", 0.1)
+        monkeypatch.setattr(valkey_client, "HEARTBEAT_S", 0.1)
         monkeypatch.setattr(valkey_leases, "CLAIM_S", LONG_S)
         one, other = await join(), await join()
         claim = await one.claims.begin("page", waited=False)
@@ -149,7 +149,7 @@ class TestClaims:
         got = await outcome(other, waited=True)
         assert isinstance(got, WorkClaim)
         one.claims.land(claim, b"late")
-        await one._valkey._send()
+        await one._valkey._send_batch()
         other.claims.land(got, b"in time")
         assert await outcome(other, waited=True) == WorkCompleted(b"in time")
 

@@ -30,7 +30,7 @@ from scraper import coordination
 from scraper.coordination import valkey_client
 
 # A machine that stands still for a second is no service that is away.
-valkey_client.COMMAND_S = valkey_client.GREETING_S = coordination.CONNECT_WAIT_S = 30.0
+valkey_client.COMMAND_S = valkey_client.CONNECT_S = coordination.CONNECT_WAIT_S = 30.0
 main()
 """
 TOKENS = {name: f"the-token-of-{name}" for name in ("ann", "ben", "cid", "eve")}
@@ -103,7 +103,7 @@ async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_passwo
     for module, name in (
         (coordination, "CONNECT_WAIT_S"),
         (valkey_client, "COMMAND_S"),
-        (valkey_client, "GREETING_S"),
+        (valkey_client, "CONNECT_S"),
     ):
         monkeypatch.setattr(module, name, LIMIT_S)
     monkeypatch.setattr(valkey_state, "SLOW_S", LIMIT_S)
