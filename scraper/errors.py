@@ -1,43 +1,44 @@
-"""What a user can be told, and what to do next.
+"""Errors for callers of the tools.
 
     ScraperError
-        BadRequest          the caller's argument
-            BadUrl              not an absolute http(s) URL; a query is told of `search`
-            BadArgument         unknown name, wrong type, out of range
-            NoSuchFile          nothing of that name beneath the root of local files
-        Refused             our policy said no
-            PrivateAddress      the URL leads to a host that is not public
-            LocalReadsDisabled  local files are not read unless the operator says where
-            RobotsRefused       the site's robots.txt said no, and the operator obeys it
-            OutsideRoot         a local file that is not beneath the operator's root, or no file at all
-        Unreachable         the network said no
-            HostDown            the URL's own host has no address, or takes no connection
-            TimedOut            the deadline passed with nothing to show
-        Blocked             the site said no
-            HttpError           the site answered with an error status
-            Walled              captcha, consent, login, rate limit: named in `reason`
-        Unreadable          it came, but there is nothing to read in it
-            UnsupportedType     not a page; the message names the media type
-            TooLarge            over the limits
-            Empty               the answer has no content
-            Encrypted           a document that asks for a password
-            Malformed           a document whose bytes are not what they seem
-            OcrNeeded           pictures of pages: there are no letters in it
-            ParserFailed        its reader went over a limit or crashed; `code` says which
-        Overloaded          we are full; carries `retry_after_s`
-            HostBusy            the host must not be asked now: politeness, or its own wish
-        Broken              our own browser failed, twice
-        Internal            a fault of ours
+        BadRequestError             an argument is wrong
+            InvalidUrlError             not an absolute http(s) URL; the message of a query names `search`
+            InvalidArgumentError        unknown name, wrong type, out of range
+            LocalFileNotFoundError      no file of that name below the root of local files
+        PolicyError                 a policy forbids it
+            PrivateAddressError         the URL leads to a host that is not public
+            LocalReadsDisabledError     the operator did not allow local files
+            OutsideRootError            not a file below the root of local files
+            RobotsDisallowedError       robots.txt forbids it, and the operator obeys it
+        NetworkError                the network failed
+            HostDownError               the host of the URL has no address, or accepts no connection
+            FetchTimeoutError           the deadline passed without any content
+        SiteRefusedError            the site refused
+            HttpStatusError             the status is an error
+            BlockedBySiteError          captcha, consent, login, rate limit; `reason` names it
+        UnreadableError             the response has no readable content
+            UnsupportedTypeError        not a page; the message names the media type
+            ContentTooLargeError        over the limits
+            NoContentError              empty
+            EncryptedDocumentError      a document needs a password
+            MalformedDocumentError      the bytes do not have the format of the document
+            OcrNeededError              pages are images without text
+            ParserFailedError           the parser exceeded a limit or crashed; `code` tells which
+        OverloadedError             the server is full; has `retry_after_s`
+            HostBusyError               the host must not be visited now: politeness, or its own request
+        BrowserFailedError          the browser failed twice
+        InternalError               a bug
 
-Each carries the URL or argument it is about (`target`), one sentence (`str(error)`), the next step, a stable
-`code` for programs, and whether a retry can help. No message names a private address that a name led to.
+Each error has the URL or argument that it is about (`target`), a message (`str(error)`), the next step, a
+stable `code` for programs, and `retryable`: whether the same call may succeed later. No message contains the
+private address of a name.
 """
 
 from __future__ import annotations
 
 
 class ScraperError(Exception):
-    """Root of the tree."""
+    """Base of all errors for callers."""
 
     code: str = "error"
     retryable: bool = False
@@ -52,36 +53,36 @@ class ScraperError(Exception):
             self.retryable = retryable
 
     def sentence(self) -> str:
-        """What happened and what to do next, for a person or a model."""
+        """Return the message and the next step."""
         return f"{self} {self.next_step}".strip()
 
 
 class BadRequestError(ScraperError):
-    """The caller's argument."""
+    """An argument is wrong."""
 
     code = "bad_request"
 
 
 class InvalidUrlError(BadRequestError):
-    """Not an absolute http(s) URL."""
+    """The argument is not an absolute http(s) URL."""
 
     code = "bad_url"
 
 
 class InvalidArgumentError(BadRequestError):
-    """Unknown name, wrong type, out of range."""
+    """An argument has an unknown name, a wrong type or a value out of range."""
 
     code = "bad_argument"
 
 
 class LocalFileNotFoundError(BadRequestError):
-    """Nothing of that name beneath the root of local files."""
+    """There is no such file below the root of local files."""
 
     code = "not_found"
 
 
 class PolicyError(ScraperError):
-    """Our policy said no; there is no other way in."""
+    """A policy forbids it."""
 
     code = "refused"
 
@@ -93,49 +94,50 @@ class PrivateAddressError(PolicyError):
 
 
 class LocalReadsDisabledError(PolicyError):
-    """Local files are not read unless the operator says where."""
+    """The operator did not name a root of local files."""
 
     code = "local_reads_disabled"
 
 
 class OutsideRootError(PolicyError):
-    """A local file that is not beneath the operator's root, or is no file."""
+    """The path is not a file below the root of local files."""
 
     code = "outside_root"
 
 
 class RobotsDisallowedError(PolicyError):
-    """The site's robots.txt does not let the page be read, and the operator obeys it."""
+    """The site's robots.txt forbids the page, and the operator obeys it."""
 
     code = "robots"
 
     def __init__(
         self, message: str, *, target: str = "", next_step: str = "", retry_after_s: float | None = None
     ) -> None:
-        """`retry_after_s`: when a file that could not be reached is asked for again; None: it said no."""
+        """Create the error; `retry_after_s` is set if robots.txt could not be reached and is requested
+        again."""
         super().__init__(message, target=target, next_step=next_step, retryable=retry_after_s is not None)
         self.retry_after_s = retry_after_s
 
 
 class NetworkError(ScraperError):
-    """The network said no."""
+    """The network failed."""
 
     code = "unreachable"
 
 
 class HostDownError(NetworkError):
-    """The URL's own host has no address, or takes no connection: its other pages would fare alike."""
+    """The host of the URL has no address or accepts no connection; its other pages would fail too."""
 
 
 class FetchTimeoutError(NetworkError):
-    """The deadline passed with nothing to show."""
+    """The deadline passed without any content."""
 
     code = "timed_out"
     retryable = True
 
 
 class SiteRefusedError(ScraperError):
-    """The site said no."""
+    """The site refused."""
 
     code = "blocked"
 
@@ -156,66 +158,66 @@ class HttpStatusError(SiteRefusedError):
 
 
 class BlockedBySiteError(SiteRefusedError):
-    """A wall stands in front of the page; `reason` names it."""
+    """The site sent a block page; `reason` names its kind."""
 
     code = "walled"
 
     def __init__(self, message: str, *, reason: str, target: str = "", next_step: str = "") -> None:
-        # A site that limits how often it is asked lets the same call in later, page of its own or none.
+        # A rate limit ends by itself.
         super().__init__(message, target=target, next_step=next_step, retryable=reason == "rate_limit")
         self.reason = reason
 
 
 class UnreadableError(ScraperError):
-    """It came, but there is nothing to read in it."""
+    """The response has no readable content."""
 
     code = "unreadable"
 
 
 class UnsupportedTypeError(UnreadableError):
-    """Not a page."""
+    """The response is not a page."""
 
     code = "unsupported_type"
 
 
 class ContentTooLargeError(UnreadableError):
-    """Over the limits."""
+    """The content exceeds a limit."""
 
     code = "too_large"
 
 
 class NoContentError(UnreadableError):
-    """The answer has no content."""
+    """The response has no content."""
 
     code = "empty"
 
 
 class EncryptedDocumentError(UnreadableError):
-    """A document that asks for a password."""
+    """The document needs a password."""
 
     code = "encrypted"
 
 
 class MalformedDocumentError(UnreadableError):
-    """A document whose bytes are not what they seem."""
+    """The bytes do not have the format of the document."""
 
     code = "malformed"
 
 
 class OcrNeededError(UnreadableError):
-    """Pictures of pages: there are no letters in it."""
+    """The pages are images without text."""
 
     code = "ocr_needed"
 
 
 class ParserFailedError(UnreadableError):
-    """A document's reader went over a limit or crashed; `code` is `timeout`, `out_of_memory` or `crash`."""
+    """The parser exceeded a limit or crashed; `code` is `timeout`, `out_of_memory` or `crash`."""
 
     code = "crash"
 
 
 class OverloadedError(ScraperError):
-    """We are full."""
+    """The server is full."""
 
     code = "busy"
     retryable = True
@@ -226,26 +228,26 @@ class OverloadedError(ScraperError):
 
 
 class HostBusyError(OverloadedError):
-    """The host must not be asked now; not a word of how busy we are ourselves."""
+    """The host must not be visited now; the server itself may be idle."""
 
     code = "host_busy"
 
 
 class BrowserFailedError(ScraperError):
-    """Our own browser failed."""
+    """The browser failed."""
 
     code = "browser_failed"
     retryable = True
 
 
 class InternalError(ScraperError):
-    """A fault of ours; the details are in the log."""
+    """The server has a bug; the details are in the log."""
 
     code = "internal"
 
 
 def plainly(error: Exception) -> str:
-    """What went wrong, as a person would say it: of the system's errors the words and the path alone."""
+    """Return the text of an error; for an error of the operating system, its text and path."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error) or type(error).__name__
     path = error.filename

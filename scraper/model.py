@@ -1,4 +1,4 @@
-"""The nouns that the rooms hand to each other: frozen data, no I/O."""
+"""Data types that the layers exchange: frozen, without I/O."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from scraper.errors import ScraperError
 
 
 class VerdictKind(enum.StrEnum):
-    """Whether a snapshot holds what a person would read at that URL."""
+    """Verdict on the content of a snapshot."""
 
     OK = "ok"
     THIN = "thin"
-    """Next to nothing to read: the page needs its scripts."""
+    """There is almost no text: the page needs its scripts."""
     BLOCKED = "blocked"
-    """A wall stands in front of the page."""
+    """It is a block page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the reader makes of a snapshot, and why: `captcha`, `consent`, `login`, `javascript`, ..."""
+    """Verdict of the reader, with its reason: `captcha`, `consent`, `login`, `javascript`, ..."""
 
     kind: VerdictKind = VerdictKind.OK
     reason: str = ""
 
     @property
     def ok(self) -> bool:
-        """Whether the content is there."""
+        """Return True if the snapshot has the content of the page."""
         return self.kind is VerdictKind.OK
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link in the main content, absolute."""
+    """Link in the main content; the URL is absolute."""
 
     url: str
     text: str
@@ -45,7 +45,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image in the main content, absolute."""
+    """Image in the main content; the URL is absolute."""
 
     url: str
     alt: str
@@ -53,7 +53,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """One line of the outline; `start` is its character offset in the Markdown."""
+    """Heading of the outline; `start` is its character offset in the Markdown."""
 
     level: int
     text: str
@@ -62,15 +62,15 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What was read from one snapshot. None means unknown; empty means known to be empty."""
+    """Content of one snapshot. None means unknown; empty means known to be empty."""
 
     url: str
     title: str | None = None
     author: str | None = None
     published: datetime | None = None
-    """Aware; a bare date stands at midnight UTC."""
+    """Time with zone; a date without time is midnight UTC."""
     published_source: str | None = None
-    """Where the date comes from: `structured`, `meta`, `url`, `text`."""
+    """Source of the date: `structured`, `meta`, `url`, `text`."""
     site_name: str | None = None
     language: str | None = None
     page_type: str | None = None
@@ -78,73 +78,74 @@ class Document:
     markdown: str = ""
     verdict: Verdict = field(default_factory=Verdict)
     degraded: bool = False
-    """True when the reader ran out of its bounds and a plainer way was taken."""
+    """Whether the fallback reader was used, because the reader exceeded its limits."""
     links: tuple[Link, ...] = ()
     images: tuple[Image, ...] = ()
     outline: tuple[Heading, ...] = ()
     hidden_removed: int = 0
-    """Elements left out because a person would not see them."""
+    """Number of invisible elements that were removed."""
     controls_removed: int = 0
-    """Invisible characters left out: zero-width, tag and direction characters."""
+    """Number of invisible characters that were removed: zero-width, tag and direction characters."""
     format: str | None = None
-    """Of what is no page: `pdf`, `docx`, `csv`, ...; None for a page."""
+    """Format of a document: `pdf`, `docx`, `csv`, ...; None for a page."""
     page_count: int | None = None
-    """Of a document in pages, sheets or slides."""
+    """Number of pages, sheets or slides of a document."""
     ocr_pages: tuple[int, ...] = ()
-    """Its pages that are pictures of text, of which nothing could be read."""
+    """Pages that are images of text and could not be read."""
     encrypted: bool = False
-    """It was locked, and could be opened."""
+    """Whether the document was encrypted and could be opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A document, and how we came by it."""
+    """A document and the circumstances of its reading."""
 
     document: Document
     url: str
-    """The final address."""
+    """Final URL."""
     requested_url: str
     status: int
     method: str
-    """`http`: read as served. `browser`: rendered. `document`: by their readers. `file`: from disk."""
+    """`http`: read as served. `browser`: rendered. `document`: read by a document parser. `file`: from
+    disk."""
     cached: bool
     retrieved_at: datetime
     truncated: bool = False
-    """The site sent more than the limit; the rest was cut off."""
+    """Whether the site sent more than the limit and the rest was cut off."""
     etag: str | None = None
-    """What the server calls this version of the page; it tells later whether it still is."""
+    """Validator of this version of the page for revalidation."""
     last_modified: str | None = None
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One row of a merged search."""
+    """One result of a merged search."""
 
     title: str
     url: str
     snippet: str
     engines: tuple[str, ...]
-    """Who gave it, best rank first."""
+    """Engines that found it, best rank first."""
     score: float
     date: datetime | None = None
     source: str | None = None
     also: tuple[str, ...] = ()
-    """Other addresses of what seems to be the same text."""
+    """URLs of near-duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """What several engines said together."""
+    """Merged answer of several engines."""
 
     query: str
     results: tuple[SearchResult, ...]
     engines: tuple[str, ...]
-    """Who was asked."""
+    """Engines that were queried."""
     errors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Named reason by engine, for those that gave no rows; `layout_changed` may stand beside rows."""
+    """Named reason by engine that gave no results; with `layout_changed` there may be results too."""
     hint: str | None = None
-    """What to try next, when little came back."""
+    """Advice if there are few results."""
     cached: bool = False
     retrieved_at: datetime | None = None
     warnings: tuple[str, ...] = ()
@@ -152,7 +153,7 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RelatedTopic:
-    """Something related to an instant answer; the address is DuckDuckGo's own, so no source."""
+    """Topic related to an instant answer. The URL is one of DuckDuckGo and not a source."""
 
     title: str
     text: str
@@ -162,7 +163,7 @@ class RelatedTopic:
 
 @dataclass(frozen=True, slots=True)
 class InstantAnswer:
-    """What an encyclopaedic index knows of a query; everything empty: nothing."""
+    """Answer of an encyclopedic index to a query; all fields are empty if there is none."""
 
     heading: str = ""
     abstract: str = ""
@@ -173,81 +174,81 @@ class InstantAnswer:
     definition_source: str = ""
     definition_url: str = ""
     redirect: str = ""
-    """Where a bang leads; not followed."""
+    """Target of a bang; it is not followed."""
     official: str = ""
-    """The site of what is asked about."""
+    """Official site of the subject."""
     facts: tuple[tuple[str, str], ...] = ()
-    """Label and value."""
+    """Labels and values."""
     topics: tuple[RelatedTopic, ...] = ()
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to show."""
-        told = (self.abstract, self.answer, self.definition, self.redirect, self.official)
-        return not (any(told) or self.topics)
+        """Return True if there is no answer."""
+        texts = (self.abstract, self.answer, self.definition, self.redirect, self.official)
+        return not (any(texts) or self.topics)
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A passage of a document that bears on a question."""
+    """Passage of a document that is relevant to a question."""
 
     text: str
     start: int
-    """Its first character in the document's Markdown."""
+    """Offset of its first character in the Markdown."""
     score: float
     heading: str = ""
-    """The heading it stands under."""
+    """Heading above it."""
     end: int = 0
-    """Behind its last character in the document's Markdown."""
+    """Offset after its last character in the Markdown."""
     fragment: str = ""
-    """The text directive of a link that opens the page at it: `text=...`; empty: nothing can be quoted."""
+    """Text directive of a link that opens the page at the passage: `text=...`; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """One page that was to be read for a question, and what of it bears on it."""
+    """Page that was requested for a question, with its relevant excerpts."""
 
     url: str
     outcome: Reading | ScraperError
     excerpts: tuple[Excerpt, ...] = ()
     same_as: int | None = None
-    """The place, counted from 0, of an earlier page that carries the same text."""
+    """Index, from 0, of an earlier page with the same text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResearchReport:
-    """What a search found for a question, and what the best of its pages say."""
+    """Results of a search for a question, and excerpts of the best pages."""
 
     question: str
     search: SearchAnswer
     pages: tuple[ReadPage, ...] = ()
-    """In the order of the search's results; those that were not tried are not among them."""
+    """Pages that were tried, in the order of the results."""
 
 
 @dataclass(frozen=True, slots=True)
 class StructuredData:
-    """What a page says of itself for machines, by syntax, each block as it stands there."""
+    """Structured data of a page by syntax, each block unchanged."""
 
     url: str
     json_ld: tuple[dict[str, Any], ...] = ()
     microdata: tuple[dict[str, Any], ...] = ()
     opengraph: tuple[dict[str, Any], ...] = ()
-    """OpenGraph properties, and Twitter cards among them."""
+    """OpenGraph properties and Twitter cards."""
     rdfa: tuple[dict[str, Any], ...] = ()
     xhr: tuple[dict[str, Any], ...] = ()
     """JSON that the page fetched while it rendered: `url`, `status`, `data`."""
     product: dict[str, Any] | None = None
-    """Normalised facts of a product, each with its source and confidence."""
+    """Normalized facts of a product, each with its source and confidence."""
     recipe: dict[str, Any] | None = None
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CachedPageSummary:
-    """What a list of kept pages shows of one."""
+    """Entry in a list of stored pages."""
 
     number: int
-    """Grows with time; where the next part of a list begins."""
+    """Number that grows with time; it marks the start of the next part of a list."""
     url: str
     title: str
     size_bytes: int
@@ -257,27 +258,27 @@ class CachedPageSummary:
 
 @dataclass(frozen=True, slots=True)
 class PageHit:
-    """One kept page in which a query was found."""
+    """Stored page that matches a query."""
 
     url: str
     title: str
     snippet: str
-    """The passage that says most of what was asked for, its words in [brackets]."""
+    """Best passage, with the words of the query in [brackets]."""
     start: int
-    """Where in the page's Markdown to read on."""
+    """Offset of the passage in the Markdown."""
     retrieved_at: float
     score: float
 
 
 @dataclass(frozen=True, slots=True)
 class PageHits:
-    """What a search through the kept pages came to."""
+    """Result of a search in the stored pages."""
 
     hits: tuple[PageHit, ...] = ()
     note: str = ""
-    """How the query was read, where that is not plain."""
+    """Explanation of how the query was parsed, if that is not obvious."""
     usable: bool = True
-    """False: there is no cache to look into, or it did not answer."""
+    """False if there is no cache, or it did not answer."""
 
 
 class Reuse(enum.Enum):

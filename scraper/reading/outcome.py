@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from browsers import errors as door
+from browsers import errors as browser_errors
 from browsers.model import Snapshot
 from browsers.navigation.response import parse_content_length
 from scraper import errors
@@ -17,15 +17,15 @@ from scraper.model import Document, Reading, VerdictKind
 from scraper.urls import host_of, same_site
 
 PAUSE_S = 0.5
-"""Before a failing site is asked again, when it names no time itself."""
+"""Seconds before a retry at a failing site that sends no Retry-After."""
 
 _WITHOUT_CONTENT = frozenset({204, 205, 304})
-_PASSING = frozenset({408, 425, 500, 502, 503, 504})
-"""Statuses that are often over at the next request."""
-_JUDGES_BROWSERS = frozenset({"captcha", "challenge", "denied", "proof_of_work"})
-"""Walls that may let another browser in; the others stand before everyone."""
+_TEMPORARY = frozenset({408, 425, 500, 502, 503, 504})
+"""Statuses that often change at the next request."""
+_BROWSER_DEPENDENT = frozenset({"captcha", "challenge", "denied", "proof_of_work"})
+"""Block pages that may admit another browser; the others block all browsers."""
 
-_PDF_MARK = b"%PDF-"
+_PDF_SIGNATURE = b"%PDF-"
 _DOCUMENT_TYPES = (
     "application/pdf",
     "application/msword",
@@ -38,12 +38,12 @@ _DOCUMENT_TYPES = (
 
 _TEXT_FORMATS = frozenset({"csv", "eml", "feed", "html", "ipynb", "json", "markdown", "text", "txt", "xml"})
 
-_UNASKED = 'The page shows next to nothing without its scripts: use render="auto" or "browser".'
-_PERHAPS_MORE = 'Parts of the page may come by its scripts; to have them use render="auto" or "browser".'
-_UNRENDERED = "The page is too large to be rendered: this is what the server sent, before any script ran."
-_CUT_UNRENDERED = "It was not rendered: this is what had come, before any script ran."
+_NOT_RENDERED = 'The page shows next to nothing without its scripts: use render="auto" or "browser".'
+_MAYBE_INCOMPLETE = 'Parts of the page may come by its scripts; to have them use render="auto" or "browser".'
+_TOO_LARGE = "The page is too large to be rendered: this is what the server sent, before any script ran."
+_TRUNCATED_UNRENDERED = "It was not rendered: this is what had come, before any script ran."
 
-_WALLS = {
+_BLOCK_TEXTS = {
     "captcha": "asks for a captcha",
     "challenge": "checks browsers before it lets them in",
     "consent": "shows a consent dialog instead of the page",
@@ -54,10 +54,10 @@ _WALLS = {
     "rate_limit": "limits how often it may be asked",
 }
 _LATER = "Try later, or another source."
-_WALL_STEPS = {
+_BLOCK_STEPS = {
     "login": "The page is not public: look for another source.",
 }
-_STATUS_STEPS = {
+_STATUS_NEXT_STEPS = {
     401: "The page asks for a login: look for another source.",
     402: "The page asks for payment: look for another source.",
     403: "The site refuses to show it to this reader: look for another source.",
@@ -68,16 +68,27 @@ _STATUS_STEPS = {
 
 
 def build_reading(snapshot: Snapshot, document: Document, *, may_render: bool, requested_url: str) -> Reading:
-    """The reading that a visit came to; `may_render`: it was to be rendered where that helps.
+    """Return the reading of a visit.
+
+    Args:
+        snapshot: Response.
+        document: Document read from it.
+        may_render: Whether the visit was allowed to render the page.
+        requested_url: Canonical URL of the request.
 
     Raises:
-        Walled, HttpError, Empty, Malformed, UnsupportedType, TimedOut: there is no content; it says why.
+        BlockedBySiteError: The response is a block page.
+        HttpStatusError: The status is an error.
+        UnsupportedTypeError: The response is a file that is not a page.
+        NoContentError: The response has no content.
+        MalformedDocumentError: The body cannot be decoded.
+        FetchTimeoutError: The page had no content before the deadline.
     """
     check_content(snapshot, document)
     if _is_file(snapshot, document):
-        raise _unsupported(snapshot)
+        raise _unsupported_error(snapshot)
     if may_render and not document.markdown.strip():
-        raise _blank(snapshot)
+        raise _blank_error(snapshot)
     return Reading(
         document=document,
         url=snapshot.url,
@@ -87,28 +98,31 @@ def build_reading(snapshot: Snapshot, document: Document, *, may_render: bool, r
         cached=False,
         retrieved_at=datetime.now(UTC),
         truncated=snapshot.truncated,
-        warnings=tuple(_warnings(snapshot, document, may_render, requested_url)),
+        warnings=tuple(_build_warnings(snapshot, document, may_render, requested_url)),
     )
 
 
 def check_content(snapshot: Snapshot, document: Document) -> None:
-    """Whether the site gave what was asked for, page or document.
+    """Check that the site sent content, page or document.
 
     Raises:
-        Walled, HttpError, Empty: it did not; the sentence says why.
+        BlockedBySiteError: The response is a block page.
+        HttpStatusError: The status is an error.
+        NoContentError: The response has no content.
+        MalformedDocumentError: The body cannot be decoded.
     """
     if document.verdict.kind is VerdictKind.BLOCKED:
-        raise _walled(snapshot, document)
+        raise _blocked_error(snapshot, document)
     if snapshot.status in _WITHOUT_CONTENT or (
         _is_success(snapshot) and not (snapshot.body or snapshot.html)
     ):
-        raise _nothing_sent(snapshot)
+        raise _no_content_error(snapshot)
     if not _is_success(snapshot):
-        raise _http_error(snapshot)
+        raise _status_error(snapshot)
 
 
 def redirect_warnings(snapshot: Snapshot, requested_url: str) -> Iterator[str]:
-    """What is to be said of the way to a response, whatever was read in it."""
+    """Yield warnings about redirects to other sites and about truncation."""
     if snapshot.url != requested_url and not same_site(requested_url, snapshot.url):
         yield f"Redirected to another site: {host_of(snapshot.url)}."
     if snapshot.truncated:
@@ -116,7 +130,7 @@ def redirect_warnings(snapshot: Snapshot, requested_url: str) -> Iterator[str]:
 
 
 def document_hint(reading: Reading) -> str:
-    """What `fetch` says of a document, which has a tool of its own; empty for pages and texts."""
+    """Return the hint of `fetch` to use `read_doc` for a document; empty for pages and texts."""
     kind = reading.document.format
     if reading.method != "document" or kind is None or kind in _TEXT_FORMATS:
         return ""
@@ -124,26 +138,26 @@ def document_hint(reading: Reading) -> str:
 
 
 def may_admit_full_browser(snapshot: Snapshot, document: Document) -> bool:
-    """Whether another browser could be let in where this one was not."""
+    """Return True if the site may admit the full browser although it blocked this one."""
     verdict = document.verdict
     if verdict.kind is VerdictKind.BLOCKED:
-        return verdict.reason in _JUDGES_BROWSERS
+        return verdict.reason in _BROWSER_DEPENDENT
     return snapshot.status == 403
 
 
 def retry_pause_s(snapshot: Snapshot) -> float | None:
-    """After which pause the same request may fare better; None: it would not, or the site says no number."""
-    asked = parse_retry_after_s(snapshot)
-    if snapshot.status in _PASSING:
-        return PAUSE_S if asked is None else asked
-    return asked if snapshot.status == 429 else None
+    """Return the seconds after which a retry may succeed, or None if it would not or the time is unknown."""
+    requested_s = parse_retry_after_s(snapshot)
+    if snapshot.status in _TEMPORARY:
+        return PAUSE_S if requested_s is None else requested_s
+    return requested_s if snapshot.status == 429 else None
 
 
 def is_cacheable(snapshot: Snapshot, reading: Reading) -> bool:
-    """Whether the same page would read the same tomorrow: nothing half done is kept."""
+    """Return True if the reading is complete and may be stored."""
     document = reading.document
-    whole = snapshot.complete and not snapshot.truncated
-    return whole and document.verdict.ok and not document.degraded
+    is_whole = snapshot.complete and not snapshot.truncated
+    return is_whole and document.verdict.ok and not document.degraded
 
 
 def _is_success(snapshot: Snapshot) -> bool:
@@ -151,69 +165,71 @@ def _is_success(snapshot: Snapshot) -> bool:
 
 
 def _is_file(snapshot: Snapshot, document: Document) -> bool:
-    """Whether what came is no text, whatever it is declared to be."""
+    """Return True if the body is not text, whatever its declared type."""
     if not snapshot.html and not snapshot.is_html:
         return True
-    return document.verdict.reason == "binary" or snapshot.body.startswith(_PDF_MARK)
+    return document.verdict.reason == "binary" or snapshot.body.startswith(_PDF_SIGNATURE)
 
 
 def parse_retry_after_s(snapshot: Snapshot) -> float | None:
-    """How long the site asks to be left alone; None when it does not say."""
+    """Return the seconds of the Retry-After header, or None without a valid one."""
     value = snapshot.headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]{1,9}", value):
         return float(value)
     try:
         moment = email.utils.parsedate_to_datetime(value).astimezone(UTC)
     except (ValueError, TypeError, IndexError, OverflowError):
-        # Years and zones beyond the calendar are no moment.
+        # The date has a year or a zone beyond the calendar.
         return None
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
-def _span(seconds: float) -> str:
-    """A time in the unit that people would use."""
+def _format_duration(seconds: float) -> str:
+    """Return a duration in its natural unit."""
     for unit, size in (("s", 1), ("min", 60), ("h", 3_600)):
         if seconds < 120 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds / 86_400:,.0f} days"
 
 
-def _warnings(snapshot: Snapshot, document: Document, may_render: bool, requested_url: str) -> Iterator[str]:
+def _build_warnings(
+    snapshot: Snapshot, document: Document, may_render: bool, requested_url: str
+) -> Iterator[str]:
     yield from redirect_warnings(snapshot, requested_url)
     if not snapshot.complete and snapshot.rendered:
         yield "The page was still loading when it was read: parts may be missing."
     elif not snapshot.complete:
         yield "The page could not be rendered in time: this is what the server sent, before any script ran."
     elif snapshot.is_html and not snapshot.rendered and document.verdict.kind is VerdictKind.THIN:
-        hollow = document.verdict.reason == "hollow"
-        unrendered = _CUT_UNRENDERED if snapshot.truncated else _UNRENDERED
-        yield unrendered if may_render else _PERHAPS_MORE if hollow else _UNASKED
+        is_hollow = document.verdict.reason == "hollow"
+        warning = _TRUNCATED_UNRENDERED if snapshot.truncated else _TOO_LARGE
+        yield warning if may_render else _MAYBE_INCOMPLETE if is_hollow else _NOT_RENDERED
     if document.degraded:
         yield "The page is too complex to be read in full detail: navigation may be mixed into the text."
 
 
-def _nothing_sent(snapshot: Snapshot) -> errors.UnreadableError:
+def _no_content_error(snapshot: Snapshot) -> errors.UnreadableError:
     if snapshot.status not in _WITHOUT_CONTENT and _declares_content(snapshot):
         return errors.MalformedDocumentError(
-            f"{host_of(snapshot.url)} answered {_status_words(snapshot.status)}, "
+            f"{host_of(snapshot.url)} answered {_format_status(snapshot.status)}, "
             "but its body cannot be decoded.",
             target=snapshot.requested_url,
             next_step="Its answer is damaged: try again later, or another source.",
         )
     return errors.NoContentError(
-        f"{host_of(snapshot.url)} answered {_status_words(snapshot.status)} without any content.",
+        f"{host_of(snapshot.url)} answered {_format_status(snapshot.status)} without any content.",
         target=snapshot.requested_url,
         next_step="There is nothing to read at this address: try another one.",
     )
 
 
 def _declares_content(snapshot: Snapshot) -> bool:
-    """Whether the headers speak of a body; the browser hands none on that it cannot decode."""
+    """Return True if the headers declare a body. The browser drops a body that it cannot decode."""
     headers = snapshot.headers
     return bool(parse_content_length(headers)) or "chunked" in headers.get("transfer-encoding", "").lower()
 
 
-def _blank(snapshot: Snapshot) -> errors.ScraperError:
+def _blank_error(snapshot: Snapshot) -> errors.ScraperError:
     host, target = host_of(snapshot.url), snapshot.requested_url
     if not snapshot.complete:
         return errors.FetchTimeoutError(
@@ -234,9 +250,9 @@ def _blank(snapshot: Snapshot) -> errors.ScraperError:
     )
 
 
-def _unsupported(snapshot: Snapshot) -> errors.UnsupportedTypeError:
-    # Some servers call every file a page.
-    declared = "application/pdf" if snapshot.body.startswith(_PDF_MARK) else snapshot.media_type
+def _unsupported_error(snapshot: Snapshot) -> errors.UnsupportedTypeError:
+    # Some servers declare every file as a page.
+    declared = "application/pdf" if snapshot.body.startswith(_PDF_SIGNATURE) else snapshot.media_type
     media_type = declared or "application/octet-stream"
     readable = media_type.startswith(_DOCUMENT_TYPES)
     return errors.UnsupportedTypeError(
@@ -246,112 +262,116 @@ def _unsupported(snapshot: Snapshot) -> errors.UnsupportedTypeError:
     )
 
 
-def _walled(snapshot: Snapshot, document: Document) -> errors.BlockedBySiteError:
+def _blocked_error(snapshot: Snapshot, document: Document) -> errors.BlockedBySiteError:
     reason = document.verdict.reason
-    what = _WALLS.get(reason, _WALLS["denied"])
-    status = "" if _is_success(snapshot) else _status_words(snapshot.status)
+    problem = _BLOCK_TEXTS.get(reason, _BLOCK_TEXTS["denied"])
+    status = "" if _is_success(snapshot) else _format_status(snapshot.status)
     return errors.BlockedBySiteError(
-        f"{host_of(snapshot.url)} {what}{_noted(status)}.",
+        f"{host_of(snapshot.url)} {problem}{_in_parentheses(status)}.",
         reason=reason or "blocked",
         target=snapshot.requested_url,
-        next_step=_limits_step(snapshot) if reason == "rate_limit" else _WALL_STEPS.get(reason, _LATER),
+        next_step=_rate_limit_step(snapshot) if reason == "rate_limit" else _BLOCK_STEPS.get(reason, _LATER),
     )
 
 
-def _http_error(snapshot: Snapshot) -> errors.HttpStatusError:
+def _status_error(snapshot: Snapshot) -> errors.HttpStatusError:
     status = snapshot.status
     return errors.HttpStatusError(
-        # Nothing of the page's own words: an error stands outside the region that is marked as the web's.
-        f"{host_of(snapshot.url)} answered {_status_words(status)}.",
+        # No text of the page: errors stand outside of the region that is marked as untrusted.
+        f"{host_of(snapshot.url)} answered {_format_status(status)}.",
         status=status,
         target=snapshot.requested_url,
-        next_step=_status_step(snapshot),
+        next_step=_status_next_step(snapshot),
     )
 
 
-def _status_step(snapshot: Snapshot) -> str:
+def _status_next_step(snapshot: Snapshot) -> str:
     status = snapshot.status
     if status == 429:
-        return _limits_step(snapshot)
+        return _rate_limit_step(snapshot)
     if status >= 500:
-        return _asked_pause(snapshot) or "The site is failing: try again later, or another source."
-    return _STATUS_STEPS.get(status, "Check the address, or try another source.")
+        return _retry_after_text(snapshot) or "The site is failing: try again later, or another source."
+    return _STATUS_NEXT_STEPS.get(status, "Check the address, or try another source.")
 
 
-def _limits_step(snapshot: Snapshot) -> str:
-    return _asked_pause(snapshot) or "The site limits how often it may be asked: try again in a few minutes."
+def _rate_limit_step(snapshot: Snapshot) -> str:
+    return (
+        _retry_after_text(snapshot)
+        or "The site limits how often it may be asked: try again in a few minutes."
+    )
 
 
-def _asked_pause(snapshot: Snapshot) -> str:
+def _retry_after_text(snapshot: Snapshot) -> str:
     wait_s = parse_retry_after_s(snapshot)
-    return "" if wait_s is None else f"The site asks to try again in {_span(wait_s)}."
+    return "" if wait_s is None else f"The site asks to try again in {_format_duration(wait_s)}."
 
 
-def _status_words(status: int) -> str:
+def _format_status(status: int) -> str:
     try:
         return f"{status} {http.HTTPStatus(status).phrase}"
     except ValueError:
         return str(status)
 
 
-def _noted(*notes: str) -> str:
-    """Notes in brackets; nothing where there are none."""
-    told = ", ".join(note for note in notes if note)
-    return f" ({told})" if told else ""
+def _in_parentheses(text: str) -> str:
+    """Return the text in parentheses after a space; empty for an empty text."""
+    return f" ({text})" if text else ""
 
 
 _T = TypeVar("_T")
-_Kind = type[errors.ScraperError]
+_ErrorType = type[errors.ScraperError]
 
-_KINDS: Mapping[type[door.BrowsersError], _Kind] = {
-    door.BadSchemeError: errors.InvalidUrlError,
-    door.BlockedAddressError: errors.PrivateAddressError,
-    door.UnsafePortError: errors.PolicyError,
-    door.RefusedError: errors.PolicyError,
-    door.NameNotResolvedError: errors.HostDownError,
-    door.NameLookupTimeoutError: errors.HostDownError,
-    door.RefusedConnectionError: errors.HostDownError,
-    door.HostUnreachableError: errors.HostDownError,
-    door.ConnectTimeoutError: errors.HostDownError,
-    door.ConnectionClosedError: errors.NetworkError,
-    door.TlsFailedError: errors.NetworkError,
-    door.TooManyRedirectsError: errors.NetworkError,
-    door.UpstreamProxyError: errors.NetworkError,
-    door.UnreachableError: errors.NetworkError,
-    door.DeadlineExceededError: errors.FetchTimeoutError,
-    door.TooLargeError: errors.ContentTooLargeError,
-    door.PageCrashedError: errors.BrowserFailedError,
-    door.BrowserGoneError: errors.BrowserFailedError,
-    door.NoBrowserError: errors.BrowserFailedError,
+_ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], _ErrorType] = {
+    browser_errors.BadSchemeError: errors.InvalidUrlError,
+    browser_errors.BlockedAddressError: errors.PrivateAddressError,
+    browser_errors.UnsafePortError: errors.PolicyError,
+    browser_errors.RefusedError: errors.PolicyError,
+    browser_errors.NameNotResolvedError: errors.HostDownError,
+    browser_errors.NameLookupTimeoutError: errors.HostDownError,
+    browser_errors.RefusedConnectionError: errors.HostDownError,
+    browser_errors.HostUnreachableError: errors.HostDownError,
+    browser_errors.ConnectTimeoutError: errors.HostDownError,
+    browser_errors.ConnectionClosedError: errors.NetworkError,
+    browser_errors.TlsFailedError: errors.NetworkError,
+    browser_errors.TooManyRedirectsError: errors.NetworkError,
+    browser_errors.UpstreamProxyError: errors.NetworkError,
+    browser_errors.UnreachableError: errors.NetworkError,
+    browser_errors.DeadlineExceededError: errors.FetchTimeoutError,
+    browser_errors.TooLargeError: errors.ContentTooLargeError,
+    browser_errors.PageCrashedError: errors.BrowserFailedError,
+    browser_errors.BrowserGoneError: errors.BrowserFailedError,
+    browser_errors.NoBrowserError: errors.BrowserFailedError,
 }
 
-_FOR_READERS: Mapping[type[door.BrowsersError], str] = {
-    door.BadSchemeError: "Give an absolute http:// or https:// URL.",
-    door.NameNotResolvedError: "Check the spelling of the host, or look for the page with `search`.",
-    door.TlsFailedError: (
+_NEXT_STEPS: Mapping[type[browser_errors.BrowsersError], str] = {
+    browser_errors.BadSchemeError: "Give an absolute http:// or https:// URL.",
+    browser_errors.NameNotResolvedError: "Check the spelling of the host, or look for the page with `search`.",
+    browser_errors.TlsFailedError: (
         "The connection would not be safe. Try the site's http:// address, or another source."
     ),
-    door.TooManyRedirectsError: ("Try the address that the site redirects to, or another source."),
+    browser_errors.TooManyRedirectsError: ("Try the address that the site redirects to, or another source."),
 }
-"""Where a reader of pages can do something else than the door knows of."""
+"""Next steps for readers of pages that differ from those of the browser client."""
 
 
-def map_browser_error(error: door.BrowsersError, url: str) -> errors.ScraperError:
-    """What a user is told of `error`, met on the way to `url`."""
-    if isinstance(error, door.BusyError):
+def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.ScraperError:
+    """Return the error for the caller that corresponds to an error of the browser client."""
+    if isinstance(error, browser_errors.BusyError):
         return errors.OverloadedError(str(error), retry_after_s=error.retry_after_s, target=url)
-    kind: _Kind = _entry(error, _KINDS, errors.NetworkError)
+    kind: _ErrorType = _find_entry(error, _ERROR_TYPES, errors.NetworkError)
     if kind is errors.HostDownError and error.redirected:
-        # It was another host that could not be reached.
+        # The host of a redirect could not be reached.
         kind = errors.NetworkError
     return kind(
         str(error),
         target=url,
-        next_step=_entry(error, _FOR_READERS, error.next_step),
-        retryable=error.retryable or isinstance(error, door.DeadlineExceededError),
+        next_step=_find_entry(error, _NEXT_STEPS, error.next_step),
+        retryable=error.retryable or isinstance(error, browser_errors.DeadlineExceededError),
     )
 
 
-def _entry(error: door.BrowsersError, table: Mapping[type[door.BrowsersError], _T], otherwise: _T) -> _T:
-    """The entry of the most particular class that has one."""
+def _find_entry(
+    error: browser_errors.BrowsersError, table: Mapping[type[browser_errors.BrowsersError], _T], otherwise: _T
+) -> _T:
+    """Return the entry of the most specific class that has one."""
     return next((table[kind] for kind in type(error).__mro__ if kind in table), otherwise)
