@@ -345,7 +345,9 @@ _ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], _ErrorType] = {
 
 _NEXT_STEPS: Mapping[type[browser_errors.BrowsersError], str] = {
     browser_errors.BadSchemeError: "Give an absolute http:// or https:// URL.",
-    browser_errors.NameNotResolvedError: "Check the spelling of the host, or look for the page with `search`.",
+    browser_errors.NameNotResolvedError: (
+        "Check the spelling of the host, or look for the page with `search`."
+    ),
     browser_errors.TlsFailedError: (
         "The connection would not be safe. Try the site's http:// address, or another source."
     ),
