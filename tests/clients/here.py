@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.clients.environments import Environment
-from tests.clients.setup import CannotSetUp, set_up
+from tests.clients.setup import SetUpError, set_up
 
 
 def needed(environment: Environment) -> None:
@@ -18,5 +18,5 @@ def needed(environment: Environment) -> None:
         pytest.skip(f"the clients of {environment.name} are not set up: make clients")
     try:
         set_up(environment)
-    except CannotSetUp as error:
+    except SetUpError as error:
         pytest.skip(f"the clients cannot be set up here: {error}")

@@ -14,7 +14,7 @@ from tests.clients.environments import ENVIRONMENTS, Environment
 _LIMIT_S = 900
 
 
-class CannotSetUp(Exception):
+class SetUpError(Exception):
     """A package cannot be had here; the message is what the installer said."""
 
 
@@ -27,7 +27,7 @@ def main() -> None:
             print(f"{environment.name}: {'there already' if there else 'being set up'}", flush=True)
             try:
                 set_up(environment)
-            except CannotSetUp as error:
+            except SetUpError as error:
                 sys.exit(str(error))
 
 
@@ -35,7 +35,7 @@ def set_up(environment: Environment) -> None:
     """Make one environment, unless it is there.
 
     Raises:
-        CannotSetUp: it cannot be made here.
+        SetUpError: it cannot be made here.
     """
     if environment.is_set_up():
         return
@@ -62,9 +62,9 @@ def _run(command: list[str], environment: Environment) -> None:
             timeout=_LIMIT_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise CannotSetUp(f"{environment.name}: {error}") from None
+        raise SetUpError(f"{environment.name}: {error}") from None
     if done.returncode:
-        raise CannotSetUp(f"{environment.name}: {' '.join(command)}\n{(done.stdout + done.stderr)[-2000:]}")
+        raise SetUpError(f"{environment.name}: {' '.join(command)}\n{(done.stdout + done.stderr)[-2000:]}")
 
 
 if __name__ == "__main__":

@@ -16,27 +16,27 @@ STAND_IN = ("-m", "tests.scraper.server.stand_in")
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def server() -> AsyncIterator[Program]:
-    """A server over HTTP, open to everyone on loopback."""
+    """Start a server over HTTP without tokens on loopback."""
     async with serving(*STAND_IN, "http") as program:
         yield program
 
 
 @pytest.fixture
 def word(tmp_path: Path) -> Path:
-    """What ends a `slow` call that was told to go on until this is there."""
+    """Return the path of a file whose creation ends a `slow` call."""
     return tmp_path / "word"
 
 
 @pytest_asyncio.fixture
 async def http() -> AsyncIterator[aiohttp.ClientSession]:
-    """A plain HTTP client, for what the SDK's client does not do."""
+    """Open a plain HTTP client, for requests that the SDK's client cannot send."""
     async with aiohttp.ClientSession() as session:
         yield session
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _loopback_without_a_proxy() -> Iterator[None]:
-    """The SDK's client would take this machine's own server to the developer's proxy."""
+    """Disable the developer's proxy, which the SDK's client would use for loopback."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NO_PROXY", "127.0.0.1,localhost")
         yield

@@ -47,7 +47,7 @@ class Replicas:
         self._stack = AsyncExitStack()
 
     def program(self, number: int) -> Program:
-        """The process of one server."""
+        """Return the process of one server."""
         return self._programs[self.ports[number]]
 
     def said(self) -> list[str]:
@@ -200,7 +200,7 @@ class Crowd:
 async def _client(
     stack: AsyncExitStack, url: str, *, legacy: bool
 ) -> tuple[aiohttp.ClientSession, str | None]:
-    """Connections of a client's own, and its session where its era has one."""
+    """Open a client with its own connections, and its session if its era has one."""
     timeout = aiohttp.ClientTimeout(total=_CALL_S)
     http = await stack.enter_async_context(aiohttp.ClientSession(timeout=timeout))
     return http, await open_session(http, url) if legacy else None

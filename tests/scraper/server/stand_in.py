@@ -48,7 +48,7 @@ class Browsers:
         self.state = Status()
 
     def status(self) -> Status:
-        """The numbers."""
+        """Return the status."""
         return self.state
 
 

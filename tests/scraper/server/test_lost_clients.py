@@ -30,7 +30,7 @@ LONG = {"seconds": 50}
 async def waiting_for(
     server: Program, headers: dict[str, str], message: object
 ) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of its own that has posted this call; its connection is dropped when the block ends."""
+    """Post a call from a new client and drop its connection on exit."""
     async with aiohttp.ClientSession() as client:
         posting = asyncio.create_task(client.post(server.url, headers=headers, json=message))
         await browsers_say(server.base, "active", 1, limit_s=LIMIT_S)

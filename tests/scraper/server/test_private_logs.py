@@ -26,7 +26,7 @@ Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 def calls(site: Site) -> list[tuple[str, dict[str, Any]]]:
-    """A call of every kind that could let something slip."""
+    """Return calls whose logs could reveal private data."""
     page = site.url(f"/static/43?{SECRET}=1")
     document = {"doc_id": SECRET, "content": f"the {SECRET} of the harbour"}
     return [

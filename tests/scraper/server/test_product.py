@@ -40,13 +40,13 @@ pytestmark = pytest.mark.browser
 
 
 def variables(site: Site, folder: Path) -> dict[str, str]:
-    """The site's hosts, and a cache of the test's own."""
+    """Return the hosts of the site and a new cache folder."""
     return {"SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable, "SEARCH_MCP_DATA": str(folder / "data")}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def product(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
-    """A server over HTTP that is ready."""
+    """Start a server over HTTP."""
     env = variables(site, tmp_path_factory.mktemp("product"))
     async with serving(*PRODUCT, "serve", "--port", "0", env=env) as program:
         await browsers_say(program.base, "ready", True, limit_s=START_S)

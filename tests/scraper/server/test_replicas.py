@@ -47,7 +47,7 @@ async def proxies(servers: Replicas) -> AsyncIterator[list[Proxy]]:
 
 
 def quick(_number: int) -> tuple[str, dict[str, Any]]:
-    """A call that takes as long as a page."""
+    """Return a call that takes as long as a page."""
     return "slow", {"seconds": 0.2}
 
 
@@ -108,7 +108,7 @@ async def test_a_dying_server_takes_along_only_what_it_was_doing(
 async def held_by(
     servers: Replicas, number: int, proxy: Proxy, http: aiohttp.ClientSession
 ) -> asyncio.Task[aiohttp.ClientResponse]:
-    """A call through the proxy that this server works at until it dies."""
+    """Start a call through the proxy that this server handles until it dies."""
     headers, message = modern_call("slow", {"seconds": 600})
     before = await active_at(servers.program(number))
     while True:
@@ -161,7 +161,7 @@ async def go_on(crowd_of: list[Crowd], calls: int) -> None:
 
 
 async def finished(crowd_of: list[Crowd]) -> list[Answered]:
-    """What all were told, once their last calls have ended."""
+    """Return all answers after the last calls have ended."""
     return await asyncio.gather(*(crowd() for crowd in crowd_of))
 
 

@@ -149,7 +149,7 @@ async def _fetch(http: aiohttp.ClientSession, server: Program, url: str, caller:
 
 
 async def _ready(http: aiohttp.ClientSession, server: Program, key: str, *, there: bool = True) -> Any:
-    """What `/ready` says, once this key stands there, or no longer."""
+    """Return the answer of `/ready` once this key is present or absent."""
     async with asyncio.timeout(LIMIT_S):
         while True:
             said = await _json(http, server, "/ready")

@@ -25,7 +25,7 @@ STDIO = StdioServerParameters(
 
 @contextlib.asynccontextmanager
 async def in_memory(era: str) -> AsyncIterator[Client]:
-    """A client that speaks to the server without a wire."""
+    """Open an in-memory client."""
     async with household(stand_in.App.open) as house:
         calls = CallDispatcher(stand_in.TOOLS, house, deadline_s=55)
         server = protocol.build(stand_in.TOOLS, calls, version="1.2.3", on_settled=house.open)
@@ -35,7 +35,7 @@ async def in_memory(era: str) -> AsyncIterator[Client]:
 
 @contextlib.asynccontextmanager
 async def connected(transport: str, era: str, server: Program) -> AsyncIterator[Client]:
-    """A client of the given kind."""
+    """Open a client of the given kind."""
     if transport == "memory":
         opening = in_memory(era)
     else:

@@ -30,16 +30,16 @@ class World:
     engines: EngineSite
 
     async def call(self, who: str, tool: str, **arguments: object) -> dict[str, Any]:
-        """The result of a tool."""
+        """Return the result of a tool."""
         return await self.ask(who, "tools/call", name=tool, arguments=arguments)
 
     async def text(self, who: str, tool: str, **arguments: object) -> str:
-        """What a tool answers."""
+        """Return the text of a tool's answer."""
         text: str = (await self.call(who, tool, **arguments))["content"][0]["text"]
         return text
 
     async def ask(self, who: str, method: str, **params: object) -> dict[str, Any]:
-        """The result of any request, or its error."""
+        """Return the result of a request, or its error."""
         headers, message = modern(method, params)
         name = params.get("name", params.get("uri"))
         named = {"Mcp-Name": str(name)} if name else {}
@@ -54,7 +54,7 @@ class World:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def world(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    """The product with the local web and the local engines."""
+    """Start the product with the local web and the local engines."""
     folder = tmp_path_factory.mktemp("callers")
     (folder / "tokens").write_text("".join(f"{name}:{token}\n" for name, token in TOKENS.items()))
     async with running_engines() as engines:

@@ -14,14 +14,14 @@ HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "app
 
 
 def initialize(number: int = 1) -> dict[str, Any]:
-    """The handshake of 2025-11-25."""
+    """Return the handshake of 2025-11-25."""
     client = {"name": "test", "version": "1"}
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
     return {"jsonrpc": "2.0", "id": number, "method": "initialize", "params": params}
 
 
 def call(name: str, arguments: dict[str, Any] | None = None, *, number: int = 2) -> dict[str, Any]:
-    """A tool call."""
+    """Return a tool call."""
     params = {"name": name, "arguments": arguments or {}}
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
@@ -44,7 +44,7 @@ def modern(method: str, params: dict[str, Any]) -> tuple[dict[str, str], dict[st
 
 
 async def open_session(http: aiohttp.ClientSession, url: str, headers: dict[str, str] | None = None) -> str:
-    """The id of a new session."""
+    """Return the id of a new session."""
     async with http.post(url, headers={**HEADERS, **(headers or {})}, json=initialize()) as answer:
         assert answer.status == 200, await answer.text()
         session = answer.headers["Mcp-Session-Id"]
@@ -56,7 +56,7 @@ async def open_session(http: aiohttp.ClientSession, url: str, headers: dict[str,
 
 
 async def body_of(answer: aiohttp.ClientResponse) -> dict[str, Any]:
-    """The last message of an answer, plain or as an event stream."""
+    """Return the last message of a response, plain or as an event stream."""
     text = await answer.text()
     lines = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
     message: dict[str, Any] = json.loads(lines[-1] if lines else text)
@@ -64,6 +64,6 @@ async def body_of(answer: aiohttp.ClientResponse) -> dict[str, Any]:
 
 
 async def tool_result(answer: aiohttp.ClientResponse) -> str:
-    """The text of a tool's answer."""
+    """Return the text of a tool's answer."""
     text: str = (await body_of(answer))["result"]["content"][0]["text"]
     return text

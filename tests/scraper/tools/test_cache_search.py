@@ -22,7 +22,7 @@ from tests.scraper.store.conftest import entry, opened
 
 @pytest.fixture
 async def app(tmp_path: Path) -> AsyncIterator[Any]:
-    """A library of three pages."""
+    """Build an app with three cached pages."""
     async with opened(tmp_path) as pages:
         pages.put(
             entry("https://example.org/mill", text="# Mills\n\nAbout things.\n\nThe wind turns the mill.")

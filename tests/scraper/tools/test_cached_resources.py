@@ -21,7 +21,7 @@ async def texts(tmp_path: Path) -> AsyncIterator[KeptApp]:
 
 
 async def every(texts: KeptApp, limit: int, principal: str = "local") -> list[str]:
-    """The addresses of all parts, joined."""
+    """Return the URIs of all pages of the list."""
     uris: list[str] = []
     cursor = None
     while True:

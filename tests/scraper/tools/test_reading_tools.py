@@ -38,7 +38,7 @@ DEADLINES = (2.0, 6.0, 18.0)
 
 
 async def call(app: App, tool: str, arguments: dict[str, Any], call: ToolCall | None = None) -> ToolAnswer:
-    """A call as a client makes it."""
+    """Call a tool as a client does."""
     (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
     return await found.run(app, arguments, call or ToolCall(deadline_s=PATIENCE_S))
 
@@ -54,7 +54,7 @@ async def page(app: App, url: str, **arguments: Any) -> dict[str, Any]:
 
 
 def region(text: str) -> str:
-    """What stands between the marks, once they are found to be a pair."""
+    """Return the text between the markers, which must match."""
     found = re.fullmatch(
         r".*?<<<untrusted ([0-9a-f]{12})>>>\n(.*)\n<<<end untrusted \1>>>.*?", text, re.DOTALL
     )

@@ -66,13 +66,13 @@ def fail_by_type() -> None:
     raise UnsupportedTypeError("No text.", target="https://example.com/x.zip")
 
 
-class Unsendable(Exception):
+class UnsendableError(Exception):
     def __init__(self) -> None:
         super().__init__(lambda: None)
 
 
 def fail_unsendably() -> None:
-    raise Unsendable
+    raise UnsendableError
 
 
 def timeout_of_its_own() -> None:

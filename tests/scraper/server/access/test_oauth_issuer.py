@@ -28,7 +28,7 @@ KEY, OTHER_KEY = (rsa.generate_private_key(public_exponent=65_537, key_size=2_04
 
 
 def key_set(*keys: tuple[str, rsa.RSAPrivateKey]) -> str:
-    """A JSON Web Key Set of their public halves."""
+    """Return a JSON Web Key Set of the public keys."""
     entries = [
         {**jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True), "kid": name, "alg": "RS256"}
         for name, key in keys
@@ -37,7 +37,7 @@ def key_set(*keys: tuple[str, rsa.RSAPrivateKey]) -> str:
 
 
 def token(key: Any = KEY, algorithm: str = "RS256", kid: str = "first", **claims: object) -> str:
-    """A token that is fine but for what is given; None leaves a claim out."""
+    """Return a valid token with changed claims; None removes a claim."""
     usual = {"iss": ISSUER, "aud": HERE + "/mcp", "sub": "ann", "exp": time.time() + 600}
     told = {name: value for name, value in {**usual, **claims}.items() if value is not None}
     return jwt.encode(told, key, algorithm=algorithm, headers={"kid": kid})
@@ -45,7 +45,7 @@ def token(key: Any = KEY, algorithm: str = "RS256", kid: str = "first", **claims
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Path:
-    """The issuer's keys in a file."""
+    """Write the keys of the issuer to a file."""
     file = tmp_path / "keys.json"
     file.write_text(key_set(("first", KEY)))
     return file
@@ -117,7 +117,7 @@ def test_an_issuer_without_keys_or_address_is_refused_at_the_start(keys: Path) -
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
-    """A server that takes an issuer's tokens, and one of its own."""
+    """Start a server that accepts tokens of an issuer and its own token."""
     keys = tmp_path_factory.mktemp("issuer") / "keys.json"
     keys.write_text(key_set(("first", KEY)))
     flags = (f"--issuer={ISSUER}", f"--issuer_keys={keys}", f"--public_url={HERE}", "--token=own")

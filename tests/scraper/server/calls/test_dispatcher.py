@@ -40,7 +40,7 @@ class Deaf:
 
 @contextlib.asynccontextmanager
 async def calls_of(tool: Deaf, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[CallDispatcher]:
-    """Calls that end soon."""
+    """Build a dispatcher with short limits."""
     monkeypatch.setattr(server_calls, "_GRACE_S", SHORT_S)
     async with household(cast(Any, App.open)) as house:
         await house.app()

@@ -30,7 +30,7 @@ PAGE = "https://app.example"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
-    """A server with two principals."""
+    """Start a server with two principals."""
     file = tmp_path_factory.mktemp("access") / "tokens"
     file.write_text("ann:one\nben:two\n")
     names = ("--allowed_hosts=search.lan", f"--allowed_origins={PAGE}")

@@ -42,7 +42,7 @@ class Line:
         """Nothing is known of it."""
 
     async def did(self, count: int) -> list[bytes | str]:
-        """What it did, once that is so much."""
+        """Return the recorded events once there are `count`."""
         async with asyncio.timeout(LIMIT_S):
             while len(self.done) < count:
                 self._news.clear()
@@ -51,7 +51,7 @@ class Line:
 
 
 def speaking(app: ASGIApp) -> tuple[Any, Line]:
-    """The server's end of a connection, and its line."""
+    """Open a connection; yield the server's protocol and the transport."""
     config = uvicorn.Config(app, http=BufferedHttpProtocol, lifespan="off", ws="none", log_config=None)
     config.load()
     protocol: Any = BufferedHttpProtocol(config=config, server_state=ServerState(), app_state={})

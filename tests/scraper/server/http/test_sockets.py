@@ -16,7 +16,7 @@ from tests.scraper.server.conftest import STAND_IN
 
 
 def ports_of(host: str, port: int) -> list[int]:
-    """The ports that are had."""
+    """Return the ports that were opened."""
     with listening(host, port) as sockets:
         return [opened.getsockname()[1] for opened in sockets]
 

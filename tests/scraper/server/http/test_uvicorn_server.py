@@ -19,7 +19,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 @contextlib.asynccontextmanager
 async def open_doorway() -> AsyncIterator[tuple[GracefulServer, list[socket.socket]]]:
-    """A doorway that answers everything, and what it listens at."""
+    """Start a server that answers every request; yield it with its port."""
     with listening("127.0.0.1", 0) as sockets:
         doorway = GracefulServer(Response("heard"))
         serving = asyncio.create_task(doorway.serve(sockets))

@@ -25,7 +25,7 @@ LIVES_LONG = "/slow-answer/25000"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def product(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
-    """A server that asks for a token."""
+    """Start a server that requires a token."""
     env = {
         "SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable,
         "SEARCH_MCP_DATA": str(tmp_path_factory.mktemp("people")),
@@ -38,7 +38,7 @@ async def product(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Async
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(product: Program, plain_browser: Browser) -> AsyncIterator[Page]:
-    """The page, opened by somebody who knows the token; whatever goes wrong in it fails the test."""
+    """Open the playground with a valid token; an error in the page fails the test."""
     context = await plain_browser.new_context(http_credentials={"username": "me", "password": TOKEN})
     opened, wrong = await context.new_page(), list[str]()
     expect.set_options(timeout=PATIENCE_MS)

@@ -28,7 +28,7 @@ class Client:
         self._body: bytes | None = body
 
     async def receive(self) -> Message:
-        """What it says."""
+        """Return the next message of the client."""
         if self._body is not None:
             said, self._body = self._body, None
             return {"type": "http.request", "body": said, "more_body": False}
@@ -36,7 +36,7 @@ class Client:
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:
-        """What it is told."""
+        """Record a message to the client."""
         self.told.append(message)
         self._news.set()
 
@@ -66,7 +66,7 @@ class Endpoint:
 
 
 def request(headers: dict[str, str], **more: Any) -> Scope:
-    """The scope of a posted request."""
+    """Return the scope of a POST request."""
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     return {"type": "http", "method": "POST", "path": "/mcp", "headers": raw, **more}
 
@@ -92,7 +92,7 @@ CALL_HEADERS, CALL = modern_call("echo", {})
 
 
 def lasting(*, silence_s: float) -> tuple[Endpoint, Client, JsonFastPath]:
-    """A call that counts as lasting at once: who answers it, who made it, and what stands between them."""
+    """Build a call that counts as long-running at once, with its server, client and middleware."""
     plain, client = Endpoint("plain", []), Client(json.dumps(CALL).encode())
     return plain, client, JsonFastPath(plain, plain, LIMIT_BYTES, lasts_s=0.0, silence_s=silence_s)
 

@@ -95,7 +95,7 @@ async def test_a_call_of_a_lost_session_can_be_cancelled(
 async def cancelled(
     http: aiohttp.ClientSession, server: Program, headers: dict[str, str], request: int | str
 ) -> int:
-    """The status of the answer to a cancellation."""
+    """Return the status of the response to a cancellation."""
     note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request}}
     async with http.post(server.url, headers=headers, json=note) as answer:
         return answer.status
