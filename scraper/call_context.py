@@ -24,10 +24,10 @@ class Deadline:
 
 
 class ProgressCallback(Protocol):
-    """Receiver of progress: steps done, steps in total, and a description of the last one. It must not
-    block."""
+    """Receiver of progress; it must not block."""
 
-    def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
+    def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Receive steps done, steps in total, and a description of the last one."""
 
 
 def ignore_progress(done: float, total: float | None = None, message: str | None = None) -> None:

@@ -113,8 +113,7 @@ class RobotsDisallowedError(PolicyError):
     def __init__(
         self, message: str, *, target: str = "", next_step: str = "", retry_after_s: float | None = None
     ) -> None:
-        """Create the error; `retry_after_s` is set if robots.txt could not be reached and is requested
-        again."""
+        """Create the error; `retry_after_s` is set if robots.txt could not be reached."""
         super().__init__(message, target=target, next_step=next_step, retryable=retry_after_s is not None)
         self.retry_after_s = retry_after_s
 

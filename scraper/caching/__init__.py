@@ -1,0 +1,1 @@
+"""Caches of pages and results, and single flight for what is missing from them."""

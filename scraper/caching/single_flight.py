@@ -41,6 +41,7 @@ class SingleFlight(Generic[K, T]):
         self._flights: dict[K, _Flight[T]] = {}
 
     def __len__(self) -> int:
+        """Return the number of keys in flight."""
         return len(self._flights)
 
     async def join(self, key: K, work: Callable[[], Awaitable[T]]) -> T:

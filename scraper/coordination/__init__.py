@@ -13,8 +13,7 @@ is down must not delay the start."""
 
 
 async def open_shared_state(settings: Settings) -> SharedState:
-    """Return the state shared through SEARCH_MCP_SHARED_URL, or the state of this process without that
-    setting.
+    """Return the state shared through SEARCH_MCP_SHARED_URL, or that of this process.
 
     A service that does not answer is no error: the server works alone until it does.
 

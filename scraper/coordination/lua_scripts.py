@@ -19,6 +19,7 @@ class LuaScript:
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
+        """Compute the digest."""
         object.__setattr__(
             self, "digest", hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
         )

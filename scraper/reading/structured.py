@@ -1,5 +1,4 @@
-"""Extract the structured data of pages: rendered, because shops write it by script, and never from the
-cache."""
+"""Extract the structured data of pages, always rendered: shops write it by script."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Build the answer to a search from the results of its engines: merge, filter, and add advice and
-warnings."""
+"""Build the answer to a search: merge and filter results, add advice and warnings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Load one result page of an engine: wait for a block page to clear, refuse consent, and parse the
-results."""
+"""Load and parse one result page of an engine, past block pages and consent forms."""
 
 from __future__ import annotations
 

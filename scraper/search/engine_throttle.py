@@ -37,8 +37,7 @@ BLOCKING_REASONS = frozenset({"captcha", "consent", "rate_limited", "refused", "
 
 
 def describe_route(settings: Settings) -> str:
-    """Return the route to the engines: proxy and test hosts. Other routes have other answers and
-    cooldowns."""
+    """Return the route to the engines: proxy and test hosts."""
     hosts = (f"{name}={address}:{port}" for name, address, port in settings.test_hosts)
     return " ".join(filter(None, (settings.proxy, *hosts)))
 

@@ -1,0 +1,1 @@
+"""Reading of documents: parser processes, local files and documents on the web."""
