@@ -1,1 +1,1 @@
-"""Reading: pure functions from a Snapshot to a Document, fit to run in another process."""
+"""Extract text, Markdown, metadata and structured data from a snapshot: pure functions without I/O."""

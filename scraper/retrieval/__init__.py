@@ -1,0 +1,2 @@
+"""Select the passages of Markdown texts that answer a question."""
+

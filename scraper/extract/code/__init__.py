@@ -1,0 +1,1 @@
+"""Find code blocks and their languages in HTML."""

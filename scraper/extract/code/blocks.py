@@ -1,4 +1,4 @@
-"""Blocks of code: their exact text, without line numbers and buttons."""
+"""Extract the text and the language of code blocks, and write fenced blocks."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ NUMBERING = frozenset(
     "linenos lineno lnt ln gutter blob-num js-line-number line-numbers-rows rouge-gutter gl linenodiv "
     "line-numbers-wrapper react-syntax-highlighter-line-number crayon-nums crayon-num".split()
 )
-"""Classes of elements that hold line numbers."""
+"""Classes of elements that contain line numbers."""
 
 _CONTROLS = frozenset("copy-button copybtn clipboard-copy zeroclipboard-container".split())
-_NOT_CODE = NUMBERING | _CONTROLS
+_NOT_CODE_CLASSES = NUMBERING | _CONTROLS
 _NOT_CODE_TAGS = frozenset({"button", "clipboard-copy", "input", "select"})
-_SHAPING_TAGS = ("br", "div", "p", "tr", "li", "code", "button", "clipboard-copy", "input", "select")
+_LAYOUT_TAGS = ("br", "div", "p", "tr", "li", "code", "button", "clipboard-copy", "input", "select")
 _CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
 _STYLES = etree.XPath("descendant::*/@style", smart_strings=False)
 _LINE_TAGS = frozenset({"div", "p", "tr", "li"})
 _NUMBERED_TABLES = frozenset({"highlighttable", "lntable", "rouge-table"})
 
-_RUNNING = frozenset({"a", "span", "b", "strong", "em", "i"})
+_INLINE_TAGS = frozenset({"a", "span", "b", "strong", "em", "i"})
 _BLOCK_CLASSES = frozenset({"block", "code-block", "codeblock", "code_block"})
 _BLOCK_STYLE = re.compile(r"display:\s*(?:block|grid|flex)")
 _POPUP = re.compile(r"(?:^|[-_\s])(?:popup|tooltip|popover|hovercard|hover-info)(?:$|[-_\s])")
@@ -38,18 +38,18 @@ _TICKS = re.compile(r"`{3,}")
 
 
 def fence(code: str, language: str) -> str:
-    """A fenced block that nothing in the code can close."""
+    """Return a fenced block with a fence that is longer than any in the code."""
     longest = max((len(run) for run in _TICKS.findall(code)), default=2)
     ticks = "`" * (longest + 1)
     return f"{ticks}{language}\n{code}\n{ticks}"
 
 
 MAX_FORMATTED_JSON = 300_000
-"""Characters; a longer text is shown as it came: indenting it costs more than it helps."""
+"""Characters. Longer JSON stays as it is: indenting it costs more than it helps."""
 
 
 def format_json(text: str) -> str:
-    """A JSON text, indented where it is short and sound."""
+    """Return valid JSON with indentation if it is short, else the text unchanged."""
     if len(text) > MAX_FORMATTED_JSON:
         return text.strip()
     try:
@@ -59,8 +59,8 @@ def format_json(text: str) -> str:
 
 
 def extract_code(block: Element) -> str:
-    """The code in an element, line by line as it is shown."""
-    inner = _only_code(block)
+    """Return the code in an element, with the lines as they are displayed."""
+    inner = _find_sole_code(block)
     held = block if inner is None else inner
     text = text_of(held) if _is_plain(held) else "".join(_pieces(held))
     text = text.replace("\r\n", "\n").replace("\u00a0", " ")
@@ -73,15 +73,18 @@ def extract_code(block: Element) -> str:
 
 
 def find_code_in_table(table: Element) -> Element | None:
-    """The code of a table that sets line numbers beside it, in one cell or a row a line; None for others."""
+    """Return the code of a table that sets line numbers beside it, or None for other tables.
+
+    The code is in one cell, or in one row per line.
+    """
     rows = list(islice(table.iter("tr"), _MAX_LINES))
     numbered = not _NUMBERED_TABLES.isdisjoint(_classes(table)) or (
         bool(rows) and any(not NUMBERING.isdisjoint(_classes(cell)) for cell in rows[0])
     )
     if not numbered:
-        return _beside_numbers(rows[0]) if len(rows) == 1 and len(rows[0]) == 2 else None
+        return _find_block_beside_numbers(rows[0]) if len(rows) == 1 and len(rows[0]) == 2 else None
     if len(rows) > 1 and all(_is_numbered_line(row) for row in rows):
-        markers = [_marker(row[-1]) for row in rows]
+        markers = [_read_diff_marker(row[-1]) for row in rows]
         changes = any(marker.strip() for marker in markers)
         block = etree.Element("pre", {"class": "language-diff" if changes else table.get("class") or ""})
         block.text = "\n".join(
@@ -92,15 +95,15 @@ def find_code_in_table(table: Element) -> Element | None:
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
 
 
-def _beside_numbers(row: Element) -> Element | None:
-    """The block in the second cell of a row whose first holds the numbers of its lines."""
+def _find_block_beside_numbers(row: Element) -> Element | None:
+    """Return the block in the second cell of a row if the first contains its line numbers."""
     left, right = ([block for block in cell if block.tag == "pre"] for cell in row)
     one_each = len(left) == len(row[0]) == 1 and len(right) == len(row[1]) == 1
     return right[0] if one_each and is_line_number_column(left[0], right[0]) else None
 
 
 def is_line_number_column(column: Element, block: Element) -> bool:
-    """Whether an element holds nothing but the numbers of a block's lines, one behind the other."""
+    """Return True if an element contains only the consecutive line numbers of a block."""
     numbers = text_of(column).split()
     if not numbers or len(numbers[0]) > _LONGEST_NUMBER or not numbers[0].isdecimal():
         return False
@@ -108,27 +111,29 @@ def is_line_number_column(column: Element, block: Element) -> bool:
     if numbers != [str(number) for number in range(first, first + len(numbers))]:
         return False
     lines = len(text_of(block).strip("\n").split("\n"))
-    ends = text_of(column).rstrip().count("\n")  # some lines have no number; the first end may begin the text
+    ends = (
+        text_of(column).rstrip().count("\n")
+    )  # some lines have no number; the text may begin with a line end
     return lines in (len(numbers), ends, ends + 1)
 
 
-def _marker(cell: Element) -> str:
-    """The sign before a line of a comparison, which style sheets write out of an attribute."""
+def _read_diff_marker(cell: Element) -> str:
+    """Return the sign of a diff line, which style sheets take from an attribute."""
     marked = next((one for one in cell.iter() if one.get("data-code-marker") is not None), None)
     return (marked.get("data-code-marker") or "") if marked is not None else ""
 
 
 def _is_numbered_line(row: Element) -> bool:
-    """Whether a row is a number and a line of code."""
+    """Return True if a row is a number and a line of code."""
     return len(row) > 1 and all(
         not NUMBERING.isdisjoint(_classes(cell)) for cell in row.iterchildren() if cell is not row[-1]
     )
 
 
 def is_bare_block(code: Element) -> bool:
-    """Whether a `code` outside of `pre` stands alone and is set as a block: several lines, or called so."""
+    """Return True if a `code` outside of `pre` is a block: alone, with several lines or a block style."""
     several = next(code.iterdescendants("br"), None) is not None or "\n" in text_of(code).strip()
-    if not several and not _is_called_block(code):
+    if not several and not _is_styled_as_block(code):
         return False
     parent, before, after = code.getparent(), code.getprevious(), code.getnext()
     if (
@@ -138,11 +143,11 @@ def is_bare_block(code: Element) -> bool:
     ):
         return False
     text_before = parent.text if before is None else before.tail
-    beside = any(one is not None and one.tag in _RUNNING for one in (before, after))
+    beside = any(one is not None and one.tag in _INLINE_TAGS for one in (before, after))
     return not (text_before or "").strip() and not beside
 
 
-def _is_called_block(code: Element) -> bool:
+def _is_styled_as_block(code: Element) -> bool:
     style = code.get("style") or ""
     displayed = "display" in style and _BLOCK_STYLE.search(style) is not None
     return displayed or not _BLOCK_CLASSES.isdisjoint(_classes(code))
@@ -152,8 +157,8 @@ def _classes(element: Element) -> list[str]:
     return (element.get("class") or "").split()
 
 
-def _only_code(block: Element) -> Element | None:
-    """The `code` in a `pre` that holds nothing else: white space around it is the page's own layout."""
+def _find_sole_code(block: Element) -> Element | None:
+    """Return the `code` in a `pre` that contains nothing else but white space."""
     if block.tag != "pre" or len(block) != 1 or block[0].tag != "code":
         return None
     beside = (block.text or "") + (block[0].tail or "")
@@ -161,11 +166,14 @@ def _only_code(block: Element) -> Element | None:
 
 
 def _is_plain(block: Element) -> bool:
-    """Whether a block is its text and nothing else; most are, and asking costs a tenth of walking."""
-    if next(block.iterdescendants(*_SHAPING_TAGS), None) is not None:
+    """Return True if the text of a block needs no further processing.
+
+    This is true for most blocks, and the test costs a tenth of walking the tree.
+    """
+    if next(block.iterdescendants(*_LAYOUT_TAGS), None) is not None:
         return False
     classes = set(cast("list[str]", _CLASSES(block)))
-    if any(_POPUP.search(one) or not _NOT_CODE.isdisjoint(one.split()) for one in classes):
+    if any(_POPUP.search(one) or not _NOT_CODE_CLASSES.isdisjoint(one.split()) for one in classes):
         return False
     return not any("display" in style or "user-select" in style for style in set(_styles(block)))
 
@@ -178,11 +186,11 @@ def _pieces(block: Element) -> Iterator[str]:
     before = block.text or ""
     if before:
         yield before
-    codes_are_lines = _is_codes_alone(block)
+    codes_are_lines = _holds_code_lines_only(block)
     for child in block:
         if child.tag == "br":
             yield "\n"
-        elif not _is_apparatus(child):
+        elif not _is_not_code(child):
             pieces = list(_pieces(child))
             if child.tag in ("div", "p") and before.strip() and not before.endswith("\n"):
                 yield "\n"
@@ -194,9 +202,9 @@ def _pieces(block: Element) -> Iterator[str]:
             yield before
 
 
-def _is_apparatus(element: Element) -> bool:
-    """Line numbers and buttons."""
-    if element.tag in _NOT_CODE_TAGS or not _NOT_CODE.isdisjoint(_classes(element)):
+def _is_not_code(element: Element) -> bool:
+    """Return True for line numbers, buttons and popups."""
+    if element.tag in _NOT_CODE_TAGS or not _NOT_CODE_CLASSES.isdisjoint(_classes(element)):
         return True
     classes = element.get("class")
     if classes and _POPUP.search(classes):
@@ -211,8 +219,8 @@ def _is_line(element: Element) -> bool:
     )
 
 
-def _is_codes_alone(block: Element) -> bool:
-    """Whether a block holds several `code` and nothing else: others mark words within a line by it."""
+def _holds_code_lines_only(block: Element) -> bool:
+    """Return True if a block contains only several `code`; other blocks use `code` within a line."""
     if len(block) < 2 or any(one.tag != "code" for one in block):
         return False
     beside = (block.text or "") + "".join(one.tail or "" for one in block)
@@ -239,7 +247,7 @@ _NO_LANGUAGE = frozenset(
     "prettyprint prettyprinted python-prompt rouge shiki snippet source sourcecode text theme txt vp-code "
     "wrap".split()
 )
-"""What highlighters write where a language could stand."""
+"""Words that highlighters write in the place of a language."""
 
 _ALIASES = {
     "shell": "bash",
@@ -255,10 +263,10 @@ _ALIASES = {
     "css-less": "less",
     "json-comments": "jsonc",
 }
-_HIGHLIGHTER = frozenset(
+_HIGHLIGHTER_CLASSES = frozenset(
     "sourcecode highlight hljs codehilite prettyprint shiki code syntaxhighlighter".split()
 )
-_KNOWN = frozenset(
+_KNOWN_LANGUAGES = frozenset(
     "abap ada agda apex asm astro awk bash bat batch c clojure cmake cobol console coq cpp crystal csharp "
     "css cuda dart diff docker dockerfile elixir elm erlang fish fortran fsharp gdscript glsl go gradle "
     "graphql groovy handlebars haskell haxe hcl hlsl html http idris ini java javascript jinja js jscript "
@@ -283,46 +291,48 @@ _DISPLAYED_NAMES = {
     "objective-c": "objectivec",
     "node.js": "javascript",
 }
-"""Languages as a person reads them over a block."""
+"""Language names as they are displayed above a block."""
 
 _MAX_WRAPPERS = 5
 _STOP_TAGS = frozenset({"body", "article", "main", "li", "section", "td"})
 
 
 def detect_code_language(block: Element) -> str:
-    """The language a highlighter noted on the block, on its `code` or on what wraps this block alone."""
-    around = list(_wrappers(block))
+    """Return the language declared on the block, on its `code`, or on a wrapper of this block only."""
+    around = list(_find_wrappers(block))
     for element in around:
-        language = _noted_language(element)
+        language = _read_language(element)
         if language:
             return language
-        if element.tag in ("pre", "code") and (element.get("lang") or "").lower() in _KNOWN:
-            return _language_named(element.get("lang") or "")
+        if element.tag in ("pre", "code") and (element.get("lang") or "").lower() in _KNOWN_LANGUAGES:
+            return _normalize_language(element.get("lang") or "")
     for element in around[:4]:
         classes = (element.get("class") or "").lower().split()
         for name in classes:
-            if name in _KNOWN and (_is_highlighter(element, classes) or f"source-{name}" in classes):
+            if name in _KNOWN_LANGUAGES and (
+                _is_highlighter(element, classes) or f"source-{name}" in classes
+            ):
                 return _ALIASES.get(name, name)
     return ""
 
 
 def _is_highlighter(element: Element, classes: list[str]) -> bool:
-    return element.tag in ("pre", "code") or not _HIGHLIGHTER.isdisjoint(classes)
+    return element.tag in ("pre", "code") or not _HIGHLIGHTER_CLASSES.isdisjoint(classes)
 
 
 def is_language_name(name: str) -> bool:
-    """Whether a word beside a block names a language."""
-    return name in _KNOWN or name in _DISPLAYED_NAMES
+    """Return True if a label beside a block names a language."""
+    return name in _KNOWN_LANGUAGES or name in _DISPLAYED_NAMES
 
 
-def _wrappers(block: Element) -> Iterator[Element]:
+def _find_wrappers(block: Element) -> Iterator[Element]:
     inner = next(block.iterdescendants("code"), None)
     if inner is not None:
         yield inner
     yield block
     around = block.getparent()
     for _ in range(_MAX_WRAPPERS):
-        # One block, or two where the line numbers are a `pre` of their own.
+        # One block, or two if the line numbers are in another `pre`.
         if around is None or around.tag in _STOP_TAGS or _holds_three(around):
             return
         yield around
@@ -333,20 +343,20 @@ def _holds_three(element: Element) -> bool:
     return len(list(islice(element.iterdescendants("pre"), 3))) == 3
 
 
-def _noted_language(element: Element) -> str:
+def _read_language(element: Element) -> str:
     for attribute in _LANGUAGE_ATTRIBUTES:
-        language = _language_named(element.get(attribute) or "")
+        language = _normalize_language(element.get(attribute) or "")
         if language:
             return language
-    told = f"{element.get('class') or ''} {element.get('data-syntaxhighlighter-params') or ''}"
-    for match in _LANGUAGE_CLASS.finditer(told):
-        language = _language_named(next(group for group in match.groups() if group))
+    declared = f"{element.get('class') or ''} {element.get('data-syntaxhighlighter-params') or ''}"
+    for match in _LANGUAGE_CLASS.finditer(declared):
+        language = _normalize_language(next(group for group in match.groups() if group))
         if language:
             return language
     return ""
 
 
-def _language_named(name: str) -> str:
+def _normalize_language(name: str) -> str:
     name = name.lower().strip(" ;,")
     name = _DISPLAYED_NAMES.get(name, name)
     if name in _NO_LANGUAGE or not _LANGUAGE_NAME.fullmatch(name):

@@ -1,0 +1,1 @@
+"""Parse HTML with lxml and query the tree."""

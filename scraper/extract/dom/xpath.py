@@ -1,4 +1,7 @@
-"""Compiled XPath with types: what runs in C costs a tenth of the same walk in Python."""
+"""Compile XPath expressions into typed selector functions, and read texts and class names of elements.
+
+Evaluation in C costs a tenth of the same walk in Python.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _STRING = etree.XPath("string()")
 
 
 def element_selector(expression: str) -> Callable[[Element], list[Element]]:
-    """A function that gives the elements an expression selects, in document order."""
+    """Return a function that selects the elements that match an expression, in document order."""
     compiled = etree.XPath(expression)
 
     def select(root: Element) -> list[Element]:
@@ -24,10 +27,10 @@ def element_selector(expression: str) -> Callable[[Element], list[Element]]:
 
 
 def attribute_selector(attribute: str) -> Callable[[Element], list[Element]]:
-    """A function that gives the elements of the whole tree that have an attribute.
+    """Return a function that selects all elements of the whole tree that have an attribute.
 
-    Asked for by the attribute this costs a third of `//*[@name]`, and unlike `//@name/..` grows linearly;
-    `//@name` looks at texts too.
+    Selecting by the attribute costs a third of `//*[@name]` and, unlike `//@name/..`, grows linearly;
+    `//@name` also visits text nodes.
     """
     compiled = etree.XPath(f"//*/@{attribute}")
 
@@ -38,21 +41,24 @@ def attribute_selector(attribute: str) -> Callable[[Element], list[Element]]:
 
 
 def text_of(element: Element) -> str:
-    """All text in an element, its tail not included."""
+    """Return all text inside an element, without its tail."""
     return str(_STRING(element))
 
 
-_VALUES = etree.XPath("descendant-or-self::*/@class", smart_strings=False)
+_CLASS_VALUES = etree.XPath("descendant-or-self::*/@class", smart_strings=False)
 _CLASSED = element_selector("descendant-or-self::*[@class]")
 
 
 def collect_class_names(root: Element) -> str:
-    """All different values of `class` in a tree, one on a line."""
-    return "\n".join(set(cast("list[str]", _VALUES(root))))
+    """Return all distinct values of `class` in a tree, one per line.
+
+    Callers search this text once to skip rules whose class names do not occur.
+    """
+    return "\n".join(set(cast("list[str]", _CLASS_VALUES(root))))
 
 
 def find_by_class(root: Element, pattern: re.Pattern[str]) -> Iterator[tuple[Element, list[str]]]:
-    """The elements whose classes a pattern is found in, with the classes."""
+    """Yield each element whose `class` value matches a pattern, with its list of classes."""
     known: dict[str, bool] = {}
     for element in _CLASSED(root):
         classes = element.get("class") or ""

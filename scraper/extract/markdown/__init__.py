@@ -1,0 +1,1 @@
+"""Convert an HTML tree into Markdown."""

@@ -1,0 +1,1 @@
+"""Convert formulas of web pages into TeX."""

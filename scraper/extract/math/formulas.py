@@ -1,7 +1,7 @@
-"""Formulas, however a page sets them, become one element each that holds their TeX.
+"""Replace each formula of a page by one `<math>` element that contains only its TeX.
 
-Pages keep the TeX of a formula where nobody sees it (annotations, attributes, scripts) beside a rendering
-that cannot be read, so this goes before what is out of sight is taken out.
+Pages store the TeX of a formula in hidden places (annotations, attributes, scripts) beside a rendering that
+cannot be read. This step must run before hidden elements are removed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scraper.extract.dom.xpath import Element, collect_class_names, text_of
 from scraper.extract.math import katex, mathjax, mathml
 from scraper.extract.math.tex import is_prose, strip_delimiters, strip_display_style
 
-_SETTLED = "data-tex-only"
+_NORMALIZED = "data-tex-only"
 _MAX_FORMULAS = 20_000
 _RENDERINGS = frozenset(
     "katex katex-display MathJax MathJax_Display MathJax_CHTML MathJax_SVG MathJax_SVG_Display "
@@ -29,18 +29,18 @@ _DISPLAYED = frozenset(
     "katex-display MathJax_Display MathJax_SVG_Display MJXc-display math-block math-display".split()
 )
 _SOURCES = ("alttext", "data-latex", "data-tex", "data-math", "data-expr", "data-formula", "data-entry")
-"""Attributes in which renderers keep the TeX."""
+"""Attributes in which renderers store the TeX."""
 
-_MATH_CLASS = re.compile("atex|ath|temml")
-_IN_IMAGE_CLASS = ("tex", "math")
-_IN_IMAGE_SOURCE = ("%5C", "tex", "=tx")
-_IN_TAG = ("math", "tex", "formula")
-_MAY_HOLD = frozenset({"math", "mjx-container", "script", "img"})
-_HOLDERS = frozenset({"div", "section", "table", "body", "article"})
+_CLASS_HINT = re.compile("atex|ath|temml")
+_IMAGE_CLASS_PARTS = ("tex", "math")
+_IMAGE_URL_PARTS = ("%5C", "tex", "=tx")
+_TAG_PARTS = ("math", "tex", "formula")
+_FORMULA_TAGS = frozenset({"math", "mjx-container", "script", "img"})
+_CONTAINER_TAGS = frozenset({"div", "section", "table", "body", "article"})
 _PROSE_TAGS = (
     "p ul ol dl table section article aside blockquote pre details h1 h2 h3 h4 h5 h6 a code sup".split()
 )
-_NAMED = re.compile(r"(?:^|-)(?:math|tex|latex|katex|formula)(?:-|$)")
+_FORMULA_TAG_NAME = re.compile(r"(?:^|-)(?:math|tex|latex|katex|formula)(?:-|$)")
 _WORD = re.compile(r"[A-Za-z0-9]{3,}")
 _DISPLAY_NAME = re.compile(r"(?:^|-)(?:display|block|interline|disp)(?:-|$)")
 _LOOKS_TEX = re.compile(r"\\[A-Za-z]+|[\^_]\{?|^\s*\$.+\$\s*$|^[\s\w=+\-*/(),.]{1,40}$", re.DOTALL)
@@ -52,123 +52,133 @@ _ALT_TEX = re.compile(r"\\[A-Za-z]{2,}|[\^_]\{|^\$.+\$$")
 
 
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
-"""What would open a tag where Markdown is shown without formulas; to TeX the space is nothing."""
+"""A `<` that would open a tag where Markdown is shown without formulas. TeX ignores the added space."""
 
 
-def normalize_formulas(root: Element, names: str | None = None) -> bool:
-    """Turn every formula in the tree into `<math>` with nothing but TeX in it; again does no harm.
+def normalize_formulas(root: Element, class_names: str | None = None) -> bool:
+    """Turn every formula in the tree into `<math>` that contains only TeX. A second call changes nothing.
 
-    `names` are the tree's classes, where they are known. False: there is nothing that could ever become one.
+    `class_names` are the class names of the tree if the caller has them. Return False if nothing in the tree
+    can be or become a formula.
     """
-    settled: set[Element] = set()
-    classed = _MATH_CLASS.search(collect_class_names(root) if names is None else names) is not None
-    candidates = _candidates(root, classed=classed)
+    normalized: set[Element] = set()
+    has_math_classes = (
+        _CLASS_HINT.search(collect_class_names(root) if class_names is None else class_names) is not None
+    )
+    candidates = _candidates(root, has_math_classes=has_math_classes)
     for element in candidates[:_MAX_FORMULAS]:
-        if is_normalized(element) or _is_gone(element, root) or _is_inside(element, settled):
+        if is_normalized(element) or _is_detached(element, root) or _is_inside_any(element, normalized):
             continue
-        found = _formula(element)
+        found = _read_formula(element)
         if found is None:
             continue
-        tex, shown = found
-        _replace(element, tex, display=shown)
-        settled.add(element)
+        tex, is_displayed = found
+        _replace(element, tex, display=is_displayed)
+        normalized.add(element)
     return bool(candidates)
 
 
-def _candidates(root: Element, *, classed: bool) -> list[Element]:
-    """What may be a formula by its tag, and by its class where any says so, in document order."""
+def _candidates(root: Element, *, has_math_classes: bool) -> list[Element]:
+    """Return the elements that may be formulas, in document order.
+
+    They are identified by tag, and by class if any class suggests it.
+    """
     found: list[Element] = []
     for element in root.iter():
         tag: str = element.tag
-        if ((tag in _MAY_HOLD or "-" in tag) and _is_marked(element, tag)) or (
-            classed and _MATH_CLASS.search(element.get("class") or "")
+        if ((tag in _FORMULA_TAGS or "-" in tag) and _may_be_formula(element, tag)) or (
+            has_math_classes and _CLASS_HINT.search(element.get("class") or "")
         ):
             found.append(element)
     return found
 
 
-def _is_marked(element: Element, tag: str) -> bool:
-    """Whether tag and attributes say that an element may be a formula."""
+def _may_be_formula(element: Element, tag: str) -> bool:
+    """Return True if tag and attributes suggest a formula."""
     if tag == "script":
         return (element.get("type") or "").startswith("math/")
     if tag == "img":
         classes, source = element.get("class") or "", element.get("src") or ""
-        return any(part in classes for part in _IN_IMAGE_CLASS) or any(
-            part in source for part in _IN_IMAGE_SOURCE
+        return any(part in classes for part in _IMAGE_CLASS_PARTS) or any(
+            part in source for part in _IMAGE_URL_PARTS
         )
-    return tag in _MAY_HOLD or any(part in tag for part in _IN_TAG)
+    return tag in _FORMULA_TAGS or any(part in tag for part in _TAG_PARTS)
 
 
 def is_normalized(formula: Element) -> bool:
-    """Whether an element is what `normalize_formulas` makes of a formula."""
-    return formula.get(_SETTLED) is not None
+    """Return True if `normalize_formulas` made this element."""
+    return formula.get(_NORMALIZED) is not None
 
 
 def is_display(formula: Element) -> bool:
-    """Whether a settled formula stands on a line of its own."""
+    """Return True if a normalized formula is on a line of its own."""
     return formula.get("display") == "block"
 
 
-def _is_gone(element: Element, root: Element) -> bool:
+def _is_detached(element: Element, root: Element) -> bool:
     return element.getparent() is None and element is not root
 
 
-def _is_inside(element: Element, settled: set[Element]) -> bool:
-    return bool(settled) and any(around in settled for around in element.iterancestors())
+def _is_inside_any(element: Element, normalized: set[Element]) -> bool:
+    return bool(normalized) and any(around in normalized for around in element.iterancestors())
 
 
-def _formula(element: Element) -> tuple[str, bool] | None:
-    """The TeX of an element and whether it is displayed; None where it is no formula of its own."""
+def _read_formula(element: Element) -> tuple[str, bool] | None:
+    """Return the TeX of an element and True if it is displayed, or None if it is not a formula."""
     tag = str(element.tag)
     if tag == "script":
-        return _of_script(element)
+        return _read_script(element)
     if tag == "img":
-        tex = _of_image(element)
+        tex = _read_image(element)
         return (tex, False) if tex else None
     classes = (element.get("class") or "").split()
     if tag not in ("math", "mjx-container") and not _is_rendering(element, classes):
-        return _of_attributes(element) if not _NAMED.search(tag) else _of_custom(element)
+        return (
+            _read_attributes(element) if not _FORMULA_TAG_NAME.search(tag) else _read_custom_element(element)
+        )
     if _next_script(element) is not None:
-        return "", False  # what this is the rendering of stands right behind it
-    tex = _source(element)
+        return "", False  # the next element is the source of this rendering
+    tex = _read_source(element)
     return (tex, _is_display(element, classes)) if tex else None
 
 
 def _is_rendering(element: Element, classes: list[str]) -> bool:
-    """Whether an element is what a renderer made of a formula, and holds nothing else."""
+    """Return True if the element is the output of a renderer and contains nothing else."""
     if element.tag not in ("span", "div") or _RENDERINGS.isdisjoint(classes):
         return False
     return next(element.iterdescendants(*_PROSE_TAGS), None) is None
 
 
-def _of_script(script: Element) -> tuple[str, bool] | None:
+def _read_script(script: Element) -> tuple[str, bool] | None:
     kind = (script.get("type") or "").lower()
     if not kind.startswith(("math/tex", "math/latex")):
         return None
-    return _kept(script.text or ""), "display" in kind
+    return _clean_tex(script.text or ""), "display" in kind
 
 
-def _of_custom(element: Element) -> tuple[str, bool] | None:
-    """An element of the page's own that is named after formulas and holds TeX."""
+def _read_custom_element(element: Element) -> tuple[str, bool] | None:
+    """Read a custom element that is named after formulas and contains TeX."""
     text = text_of(element)
     if "-" not in str(element.tag) or len(element) or not _LOOKS_TEX.search(text):
-        return _of_attributes(element)
-    shown = _DISPLAY_NAME.search(str(element.tag)) is not None or text.strip().startswith(("$$", "\\["))
-    tex = _kept(text)
-    return (tex, shown or _is_display(element, [])) if tex else None
+        return _read_attributes(element)
+    is_displayed = _DISPLAY_NAME.search(str(element.tag)) is not None or text.strip().startswith(
+        ("$$", "\\[")
+    )
+    tex = _clean_tex(text)
+    return (tex, is_displayed or _is_display(element, [])) if tex else None
 
 
-def _of_attributes(element: Element) -> tuple[str, bool] | None:
-    """Any element that notes the TeX of the rendering in it."""
-    tex = next((_kept(element.get(name) or "") for name in _SOURCES[1:] if element.get(name)), "")
-    holds_more = element.tag in _HOLDERS and len(text_of(element)) > 4 * len(tex) + 80
+def _read_attributes(element: Element) -> tuple[str, bool] | None:
+    """Read any element with an attribute that contains the TeX of its rendering."""
+    tex = next((_clean_tex(element.get(name) or "") for name in _SOURCES[1:] if element.get(name)), "")
+    holds_more = element.tag in _CONTAINER_TAGS and len(text_of(element)) > 4 * len(tex) + 80
     if not tex or holds_more:
         return None
     return tex, _is_display(element, (element.get("class") or "").split())
 
 
 def _next_script(element: Element) -> Element | None:
-    """The script of the formula that MathJax 2 rendered into this element."""
+    """Return the MathJax 2 script of the formula that this element renders, or None."""
     after = element.getnext()
     while after is not None and not (element.tail or "").strip():
         if after.tag == "script" and (after.get("type") or "").startswith("math/"):
@@ -179,50 +189,50 @@ def _next_script(element: Element) -> Element | None:
     return None
 
 
-def _source(element: Element) -> str:
-    """The TeX in an annotation or attribute, else what the MathML says, else MathJax's own elements."""
-    for tex in _noted(element):
+def _read_source(element: Element) -> str:
+    """Return the TeX of an annotation or attribute, else of MathML, else of MathJax or KaTeX elements."""
+    for tex in _find_tex(element):
         return tex
     formula = element if element.tag == "math" else next(element.iter("math"), None)
     if formula is not None:
-        return _spelled_out(formula)
+        return _convert_mathml(formula)
     if element.tag == "mjx-container" or next(element.iter("mjx-math"), None) is not None:
-        return _kept(mathml.to_tex(mathjax.to_mathml(element)))
+        return _clean_tex(mathml.to_tex(mathjax.to_mathml(element)))
     boxes = next((part for part in element.iter("span") if part.get("class") == "katex-html"), None)
     if boxes is not None:
-        return _kept(katex.to_tex(boxes))
-    return _kept(text_of(element)) if "math-tex" in (element.get("class") or "") else ""
+        return _clean_tex(katex.to_tex(boxes))
+    return _clean_tex(text_of(element)) if "math-tex" in (element.get("class") or "") else ""
 
 
-def _spelled_out(formula: Element) -> str:
-    """MathML as TeX; empty where words would be lost, since it holds what is no formula."""
+def _convert_mathml(formula: Element) -> str:
+    """Return MathML as TeX, or "" if words would be lost, because then it is not a formula."""
     etree.strip_elements(formula, "annotation", "annotation-xml", with_tail=False)
-    tex = _kept(mathml.to_tex(formula) if len(formula) else formula.text or "")
+    tex = _clean_tex(mathml.to_tex(formula) if len(formula) else formula.text or "")
     kept = all(word in tex for piece in formula.itertext() for word in _WORD.findall(str(piece)))
     return tex if kept else ""
 
 
-def _noted(element: Element) -> Iterator[str]:
+def _find_tex(element: Element) -> Iterator[str]:
     for annotation in element.iter("annotation"):
         if "tex" in (annotation.get("encoding") or "").lower():
-            yield from filter(None, [_kept(annotation.text or "")])
+            yield from filter(None, [_clean_tex(annotation.text or "")])
     inner = next(element.iter("math", "mjx-math"), None)
-    for place in filter(_is_element, (element, inner, _wrapper(element))):
+    for place in filter(_is_element, (element, inner, _sole_parent(element))):
         for name in _SOURCES:
-            yield from filter(None, [_kept(place.get(name) or "")])
+            yield from filter(None, [_clean_tex(place.get(name) or "")])
 
 
 def _is_element(element: Element | None) -> TypeGuard[Element]:
     return element is not None
 
 
-def _wrapper(element: Element) -> Element | None:
-    """The parent, where it holds nothing else."""
+def _sole_parent(element: Element) -> Element | None:
+    """Return the parent if it contains nothing else."""
     alone = element.getprevious() is None and element.getnext() is None
     return element.getparent() if alone else None
 
 
-def _kept(tex: str) -> str:
+def _clean_tex(tex: str) -> str:
     tex = strip_delimiters(tex)
     return "" if is_prose(tex) else tex
 
@@ -236,19 +246,19 @@ def _is_display(element: Element, classes: list[str]) -> bool:
     return next((True for inner in element.iter() if "display" in (inner.get("class") or "")), False)
 
 
-def _of_image(image: Element) -> str:
-    """The TeX of a picture of a formula: its alternative text, or what its address asks a service for."""
+def _read_image(image: Element) -> str:
+    """Return the TeX of an image of a formula, from its alternative text or its URL."""
     alt, source = (image.get("alt") or "").strip(), image.get("src") or ""
     classes = image.get("class") or ""
     if alt and (_ALT_TEX.search(alt) or re.search(r"\b(?:tex|latex|mwe-math\S*)\b", classes)):
-        return _kept(strip_display_style(alt))
+        return _clean_tex(strip_display_style(alt))
     if alt and not _TEX_IMAGE.search(source):
         return ""
-    return _asked_for(source)
+    return _read_image_url(source)
 
 
-def _asked_for(source: str) -> str:
-    """The formula in the query or in the last part of the path of a rendering service's address."""
+def _read_image_url(source: str) -> str:
+    """Return the TeX in the query or last path segment of a rendering service's URL."""
     try:
         address = urlsplit(source)
         parameters = parse_qs(address.query)
@@ -256,16 +266,16 @@ def _asked_for(source: str) -> str:
         return ""
     for name in ("chl", "latex", "eq", "tex", "formula"):
         if name in parameters:
-            return _kept(parameters[name][0].strip())
+            return _clean_tex(parameters[name][0].strip())
     for text in (address.query, address.path.rpartition("/")[2]):
         tex = _STYLING.sub("", _QUERY_PARAMETER.sub("", unquote(text))).strip()
         if "\\" in tex or (tex and text is address.query and _TEX_SERVICE.search(source)):
-            return _kept(tex)
+            return _clean_tex(tex)
     return ""
 
 
 def _replace(element: Element, tex: str, *, display: bool) -> None:
-    """The element becomes the formula; one without TeX goes, its text's tail stays."""
+    """Turn the element into the formula, or remove it if there is no TeX; its tail stays."""
     if not tex:
         remove(element)
         return
@@ -284,5 +294,5 @@ def _replace(element: Element, tex: str, *, display: bool) -> None:
         element.set(name, value)
     if display:
         element.set("display", "block")
-    element.set(_SETTLED, "")
+    element.set(_NORMALIZED, "")
     element.text, element.tail = tex, tail

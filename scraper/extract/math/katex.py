@@ -1,6 +1,6 @@
-"""What KaTeX sets on a page that keeps neither TeX nor MathML: glyphs in boxes, put back into TeX.
+"""Convert rendered KaTeX into TeX, for pages that contain neither TeX nor MathML.
 
-Boxes above each other stand in a `vlist`, each with its height as `top`; the rest is in their classes.
+Stacked boxes are in a `vlist`, each with its height as `top`. The classes of the boxes give the rest.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.math import mathml
 from scraper.extract.math.mathml import MAX_DEPTH
 
-_APPARATUS = frozenset(
+_IGNORED = frozenset(
     "strut pstrut mspace nulldelimiter vlist-s hide-tail frac-line mathml arraycolsep overline-line "
     "underline-line svg-align-none stretchy".split()
 )
@@ -37,28 +37,28 @@ _MAX_BOXES = 4 * MAX_DEPTH
 
 
 _NEGATION = "\ue020"
-"""The stroke that KaTeX lays over a relation."""
+"""Stroke that KaTeX draws over a relation."""
 
 
 def to_tex(formula: Element) -> str:
-    """The formula in a `katex-html`."""
-    tex = mathml.to_tex(_made("math", _row(formula, 0)))
+    """Return the TeX of a `katex-html` element."""
+    tex = mathml.to_tex(_make("math", _row(formula, 0)))
     return tex.replace(_NEGATION, "\\not ").replace("\\in/", "\\notin ")
 
 
-def _made(name: str, children: Iterable[Element]) -> Element:
+def _make(name: str, children: Iterable[Element]) -> Element:
     element = etree.Element(name)
     element.extend(list(children))
     return element
 
 
 def _classes(element: Element) -> frozenset[str]:
-    """Newer releases write `katex-` before some names."""
+    """Return the classes of an element without the `katex-` prefix that newer releases add to some."""
     return frozenset(name.removeprefix("katex-") for name in (element.get("class") or "").split())
 
 
 def _row(box: Element, depth: int) -> list[Element]:
-    """What stands side by side in a box."""
+    """Return the MathML of the elements that are side by side in a box."""
     found: list[Element] = []
     before = 0
     for child in box:
@@ -66,37 +66,37 @@ def _row(box: Element, depth: int) -> list[Element]:
         if "msupsub" in classes:
             base = found[before:]
             del found[before:]
-            found.append(_scripts(_made("mrow", base), child, depth))
+            found.append(_scripts(_make("mrow", base), child, depth))
             continue
         before = len(found)
-        found += _boxed(child, classes, depth + 1)
+        found += _convert_box(child, classes, depth + 1)
     return found
 
 
-def _boxed(box: Element, classes: frozenset[str], depth: int) -> list[Element]:
-    if not classes.isdisjoint(_APPARATUS) or box.tag == "svg" or depth > _MAX_BOXES:
+def _convert_box(box: Element, classes: frozenset[str], depth: int) -> list[Element]:
+    if not classes.isdisjoint(_IGNORED) or box.tag == "svg" or depth > _MAX_BOXES:
         return []
     if "mfrac" in classes:
         return _fraction(box, depth)
     if "sqrt" in classes:
         return [_root(box, depth)]
     if "op-limits" in classes:
-        return [_limits(box, depth)]
+        return [_operator_with_limits(box, depth)]
     if "accent" in classes or "overline" in classes or "underline" in classes:
-        return [_accented(box, classes, depth)]
+        return [_accent(box, classes, depth)]
     if "mtable" in classes:
         return [_table(box, depth)]
     if "text" in classes or not (len(box) and _has_boxes(box)):
         token = _token(box, classes)
         return [] if token is None else [token]
     if "vlist-t" in classes:
-        return [part for item in _items(box) for part in _row(item, depth + 1)]
+        return [part for item in _find_stacked(box) for part in _row(item, depth + 1)]
     inner = _row(box, depth + 1)
-    return [_made("mrow", inner)] if len(inner) > 1 else inner
+    return [_make("mrow", inner)] if len(inner) > 1 else inner
 
 
 def _has_boxes(box: Element) -> bool:
-    """Whether there is more in a box than the letters of one token."""
+    """Return True if a box contains more than the letters of one token."""
     return any(part.get("class") for part in box.iterdescendants())
 
 
@@ -119,8 +119,8 @@ def _token(box: Element, classes: frozenset[str]) -> Element | None:
     return token
 
 
-def _items(box: Element) -> list[Element]:
-    """What stands above each other in the nearest list of a box, from the top."""
+def _find_stacked(box: Element) -> list[Element]:
+    """Return the elements of the nearest `vlist` of a box, from the top."""
     waiting = list(box)
     while waiting:
         part = waiting.pop(0)
@@ -136,25 +136,28 @@ def _top(item: Element) -> float:
 
 
 def _group(item: Element | None, depth: int) -> Element:
-    return _made("mrow", [] if item is None else _row(item, depth + 1))
+    return _make("mrow", [] if item is None else _row(item, depth + 1))
 
 
 def _scripts(base: Element, box: Element, depth: int) -> Element:
-    """Of two, the upper one is the power; a single one is below where the list reaches below the line."""
-    items = _items(box)
+    """Return a base with its scripts.
+
+    The upper of two scripts is the power. A single script is a subscript if the list extends below the line.
+    """
+    items = _find_stacked(box)
     if len(items) > 1:
-        return _made("msubsup", [base, _group(items[-1], depth), _group(items[0], depth)])
+        return _make("msubsup", [base, _group(items[-1], depth), _group(items[0], depth)])
     below = any("vlist-t2" in _classes(part) for part in box)
-    return _made("msub" if below else "msup", [base, _group(items[0] if items else None, depth)])
+    return _make("msub" if below else "msup", [base, _group(items[0] if items else None, depth)])
 
 
 def _fraction(box: Element, depth: int) -> list[Element]:
-    items = _items(box)
+    items = _find_stacked(box)
     lines = [item for item in items if any("frac-line" in _classes(part) for part in item)]
     parts = [item for item in items if item not in lines]
     if len(parts) < 2:
         return [part for item in parts for part in _row(item, depth + 1)]
-    made = _made("mfrac", [_group(parts[0], depth), _group(parts[-1], depth)])
+    made = _make("mfrac", [_group(parts[0], depth), _group(parts[-1], depth)])
     if not lines:
         made.set("linethickness", "0")
     return [made]
@@ -163,12 +166,12 @@ def _fraction(box: Element, depth: int) -> list[Element]:
 def _root(box: Element, depth: int) -> Element:
     index = next((part for part in box if "root" in _classes(part)), None)
     lists = [part for part in box if "root" not in _classes(part)]
-    items = [item for one in lists for item in _items(one) if not _is_line(item)]
+    items = [item for one in lists for item in _find_stacked(one) if not _is_line(item)]
     body = _group(items[0] if items else None, depth)
     if index is None:
-        return _made("msqrt", body)
-    exponents = _items(index)
-    return _made("mroot", [body, _group(exponents[0] if exponents else None, depth)])
+        return _make("msqrt", body)
+    exponents = _find_stacked(index)
+    return _make("mroot", [body, _group(exponents[0] if exponents else None, depth)])
 
 
 def _is_line(item: Element) -> bool:
@@ -177,25 +180,25 @@ def _is_line(item: Element) -> bool:
     )
 
 
-def _limits(box: Element, depth: int) -> Element:
-    """An operator and what stands above and below it; those are set smaller."""
-    items = _items(box)
-    at = next((n for n, item in enumerate(items) if not _is_small(item)), 0)
+def _operator_with_limits(box: Element, depth: int) -> Element:
+    """Return an operator with the limits above and below it, which have a smaller size."""
+    items = _find_stacked(box)
+    at = next((n for n, item in enumerate(items) if not _is_reduced(item)), 0)
     above, below = items[:at], items[at + 1 :]
     base = _group(items[at] if items else None, depth)
     if len(base) == 1:
         base = base[0]
     parts = [base, *(_group(item, depth) for item in (*below[:1], *above[-1:]))]
     name = {(True, True): "munderover", (True, False): "munder", (False, True): "mover"}
-    return _made(name.get((bool(below), bool(above)), "mrow"), parts)
+    return _make(name.get((bool(below), bool(above)), "mrow"), parts)
 
 
-def _is_small(item: Element) -> bool:
+def _is_reduced(item: Element) -> bool:
     return any("sizing" in _classes(part) for part in item)
 
 
-def _accented(box: Element, classes: frozenset[str], depth: int) -> Element:
-    items = _items(box)
+def _accent(box: Element, classes: frozenset[str], depth: int) -> Element:
+    items = _find_stacked(box)
     marks = [item for item in items if any("accent-body" in _classes(part) for part in item)]
     bases = [item for item in items if item not in marks and not _is_line(item)]
     mark = etree.Element("mo")
@@ -204,19 +207,21 @@ def _accented(box: Element, classes: frozenset[str], depth: int) -> Element:
         "→" if "accent" in classes else "_" if "underline" in classes else "¯"
     )
     name = "munder" if "underline" in classes else "mover"
-    return _made(name, [_group(bases[-1] if bases else None, depth), mark])
+    return _make(name, [_group(bases[-1] if bases else None, depth), mark])
 
 
 def _table(box: Element, depth: int) -> Element:
-    """Columns, each a list of its cells."""
-    columns = [_items(part) for part in box if any(name.startswith("col-align") for name in _classes(part))]
+    """Return a table from its columns, each of which is a list of cells."""
+    columns = [
+        _find_stacked(part) for part in box if any(name.startswith("col-align") for name in _classes(part))
+    ]
     rows = max(map(len, columns), default=0)
-    return _made(
+    return _make(
         "mtable",
         (
-            _made(
+            _make(
                 "mtr",
-                (_made("mtd", _row(column[n], depth + 1) if n < len(column) else ()) for column in columns),
+                (_make("mtd", _row(column[n], depth + 1) if n < len(column) else ()) for column in columns),
             )
             for n in range(rows)
         ),

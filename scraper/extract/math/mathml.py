@@ -1,4 +1,4 @@
-"""MathML as TeX, for the pages whose formulas carry no TeX of their own."""
+"""Convert MathML into TeX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FUNCTIONS = frozenset(
     "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln "
     "log max min sec sin sinh sup tan tanh Pr".split()
 )
-"""Names that TeX knows as operators."""
+"""Names of operators that TeX knows."""
 
 _COMMANDS = """
 α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ kappa λ lambda
@@ -30,7 +30,7 @@ _COMMANDS = """
 ⟨ langle ⟩ rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ‖ Vert ∎ blacksquare ⊢ vdash ⊨ models ⊤ top
 """
 
-_FIELDS = {
+_LETTER_COMMANDS = {
     "ℝ": "\\mathbb{R}",
     "ℂ": "\\mathbb{C}",
     "ℕ": "\\mathbb{N}",
@@ -43,7 +43,7 @@ _FIELDS = {
     "ℋ": "\\mathcal{H}",
 }
 
-_WRITTEN_OTHERWISE = {
+_REPLACEMENTS = {
     "−": "-",
     "\u2010": "-",
     "\u2011": "-",
@@ -70,8 +70,8 @@ def _parse_symbols(words: str) -> dict[str, str]:
     return {character: f"\\{name}" for character, name in zip(parts[::2], parts[1::2], strict=True)}
 
 
-SYMBOLS: Mapping[str, str] = {**_parse_symbols(_COMMANDS), **_FIELDS, **_WRITTEN_OTHERWISE}
-"""What TeX writes for a character; what is not here stands for itself."""
+SYMBOLS: Mapping[str, str] = {**_parse_symbols(_COMMANDS), **_LETTER_COMMANDS, **_REPLACEMENTS}
+"""TeX for a character. Characters that are not here stay unchanged."""
 
 ACCENTS: Mapping[str, str] = {
     "˙": "dot",
@@ -95,7 +95,7 @@ ACCENTS: Mapping[str, str] = {
     "´": "acute",
     "`": "grave",
 }
-"""Over a letter, by the character that MathML sets there."""
+"""Commands for accents over a letter, by the character in MathML."""
 
 UNDER_ACCENTS: Mapping[str, str] = {"⏟": "underbrace", "_": "underline", "‾": "underline", "―": "underline"}
 
@@ -108,11 +108,11 @@ FENCES: Mapping[tuple[str, str], str] = {
     ("\\Vert", "\\Vert"): "Vmatrix",
     ("\\{", ""): "cases",
 }
-"""The environment of a table between two brackets."""
+"""Environments of a matrix, by its opening and closing bracket."""
 
 
 MAX_DEPTH = 60
-"""Formulas that people wrote nest less than 30 deep; deeper parts give their bare text."""
+"""Levels. Formulas by people nest less than 30 deep; of deeper parts only the text is returned."""
 
 _WHITE = re.compile(r"\s+")
 _ALIGNED = ("right left", "right center left")
@@ -129,7 +129,7 @@ _NEEDS_BRACES = frozenset({"mrow", "mfrac", "mstyle", "msup", "msub", "msubsup",
 
 
 def to_tex(element: Element, depth: int = 0) -> str:
-    """The TeX of a MathML element."""
+    """Return the TeX of a MathML element."""
     name = _name(element)
     if depth > MAX_DEPTH:
         return _symbols(text_of(element))
@@ -149,11 +149,11 @@ def _name(element: Element) -> str:
 
 
 def _symbols(text: str) -> str:
-    return join_tex([SYMBOLS.get(character, character) for character in _plain(text.strip())])
+    return join_tex([SYMBOLS.get(character, character) for character in _strip_alphabet(text.strip())])
 
 
-def _plain(text: str) -> str:
-    """Letters of the mathematical alphabets are the plain ones, set in another style."""
+def _strip_alphabet(text: str) -> str:
+    """Replace letters of the mathematical alphabets by plain ones; they differ only in style."""
     letters = (unicodedata.normalize("NFKC", one) if one >= "\U0001d400" else one for one in text)
     return unicodedata.normalize("NFC", "".join(letters))
 
@@ -199,7 +199,7 @@ _TOKENS: Mapping[str, Callable[[Element], str]] = {
 
 
 def _row(parts: list[Element], inner: list[str]) -> str:
-    """Children in a row; brackets around a lone table name the kind of matrix."""
+    """Join children in a row. Brackets around a single table select the kind of matrix."""
     tables = [at for at, part in enumerate(parts) if _is_matrix(part)]
     if len(tables) == 1:
         at = tables[0]
@@ -223,45 +223,48 @@ def _is_aligned(table: Element) -> bool:
     return (table.get("columnalign") or "").startswith(_ALIGNED)
 
 
-def _at(inner: list[str], place: int) -> str:
+def _get(inner: list[str], place: int) -> str:
     return inner[place] if place < len(inner) else ""
 
 
 def _base(parts: list[Element], inner: list[str]) -> str:
-    base = _at(inner, 0)
+    base = _get(inner, 0)
     return f"{{{base}}}" if parts and _name(parts[0]) in _NEEDS_BRACES and len(base) > 1 else base
 
 
 def _fraction(element: Element, parts: list[Element], inner: list[str]) -> str:
     if (element.get("linethickness") or "").strip().startswith("0"):
-        return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{_at(inner, 0)}}}{{{_at(inner, 1)}}}"
-    return f"\\frac{{{_at(inner, 0)}}}{{{_at(inner, 1)}}}"
+        return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{_get(inner, 0)}}}{{{_get(inner, 1)}}}"
+    return f"\\frac{{{_get(inner, 0)}}}{{{_get(inner, 1)}}}"
 
 
 def _scripts(element: Element, parts: list[Element], inner: list[str]) -> str:
     name = _name(element)
     if name in ("mover", "munder"):
-        accented = _accented(name, parts, inner)
+        accented = _accent(name, parts, inner)
         if accented:
             return accented
     base = _base(parts, inner)
     if name in ("msup", "mover"):
-        return f"{base}^{{{_at(inner, 1)}}}"
+        return f"{base}^{{{_get(inner, 1)}}}"
     if name in ("msub", "munder"):
-        return f"{base}_{{{_at(inner, 1)}}}"
-    return f"{base}_{{{_at(inner, 1)}}}^{{{_at(inner, 2)}}}"
+        return f"{base}_{{{_get(inner, 1)}}}"
+    return f"{base}_{{{_get(inner, 1)}}}^{{{_get(inner, 2)}}}"
 
 
-def _accented(name: str, parts: list[Element], inner: list[str]) -> str:
-    """An accent, brace or arrow on a base; something set over a relation; empty for limits of an operator."""
+def _accent(name: str, parts: list[Element], inner: list[str]) -> str:
+    """Return an accent, brace or arrow on a base, or text set over a relation.
+
+    Return "" for limits of an operator.
+    """
     mark = text_of(parts[1]).strip() if len(parts) > 1 else ""
-    base = _at(inner, 0)
+    base = _get(inner, 0)
     command = (ACCENTS if name == "mover" else UNDER_ACCENTS).get(mark)
     if command:
         return f"\\{command}{{{base}}}"
     if name == "mover" and not base.startswith(("\\sum", "\\prod", "\\int", "\\lim", "\\max", "\\min")):
         braced = base.startswith(("\\overbrace", "\\overline"))
-        return "" if braced else f"\\overset{{{_at(inner, 1)}}}{{{base}}}"
+        return "" if braced else f"\\overset{{{_get(inner, 1)}}}{{{base}}}"
     return ""
 
 
@@ -278,7 +281,7 @@ def _join_script_pairs(scripts: list[str]) -> str:
     for at in range(0, len(scripts), 2):
         if scripts[at]:
             pieces.append(f"_{{{scripts[at]}}}")
-        if _at(scripts, at + 1):
+        if _get(scripts, at + 1):
             pieces.append(f"^{{{scripts[at + 1]}}}")
     return "".join(pieces)
 
@@ -301,14 +304,14 @@ def _table(element: Element, parts: list[Element], inner: list[str]) -> str:
     return f"\\begin{{{kind}}}{rows}\\end{{{kind}}}"
 
 
-def _labelled(element: Element, parts: list[Element], inner: list[str]) -> str:
-    label = _at(inner, 0)
+def _labeled_row(element: Element, parts: list[Element], inner: list[str]) -> str:
+    label = _get(inner, 0)
     tag = " ".join(text_of(parts[0]).split()).strip("()") if parts else ""
     row = " & ".join(inner[1:])
     return f"{row} \\tag{{{tag}}}" if tag.isalnum() else f"{row} {label}"
 
 
-def _enclosed(element: Element, parts: list[Element], inner: list[str]) -> str:
+def _enclosure(element: Element, parts: list[Element], inner: list[str]) -> str:
     notation = element.get("notation") or "longdiv"
     command = {"top": "overline", "bottom": "underline", "box": "boxed", "radical": "sqrt"}.get(notation)
     body = _row(parts, inner)
@@ -319,13 +322,13 @@ _Shape = Callable[[Element, list[Element], list[str]], str]
 _SHAPES: Mapping[str, _Shape] = {
     "mfrac": _fraction,
     "msqrt": lambda element, parts, inner: f"\\sqrt{{{_row(parts, inner)}}}",
-    "mroot": lambda element, parts, inner: f"\\sqrt[{_at(inner, 1)}]{{{_at(inner, 0)}}}",
+    "mroot": lambda element, parts, inner: f"\\sqrt[{_get(inner, 1)}]{{{_get(inner, 0)}}}",
     **dict.fromkeys(("msup", "msub", "msubsup", "mover", "munder", "munderover"), _scripts),
     "mmultiscripts": _multiscripts,
     "mfenced": _fenced,
     "mtable": _table,
     "mtr": lambda element, parts, inner: " & ".join(inner),
-    "mlabeledtr": _labelled,
-    "menclose": _enclosed,
-    "semantics": lambda element, parts, inner: _at(inner, 0),
+    "mlabeledtr": _labeled_row,
+    "menclose": _enclosure,
+    "semantics": lambda element, parts, inner: _get(inner, 0),
 }

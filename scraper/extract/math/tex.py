@@ -1,4 +1,4 @@
-"""Formulas as TeX between dollars: found in running text, cleaned, and told from prose that pretends."""
+"""Find TeX formulas in running text, remove their delimiters and format them for Markdown."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 
 MAX_TEX = 8_000
-"""The longest formula; a longer text is no formula."""
+"""Characters. A longer text is not a formula."""
 
 _MAX_INLINE_TEX = 2_000
-"""Of a formula between `\\(` and `\\)`, in running text."""
+r"""Characters of a formula between `\(` and `\)` in running text."""
 
-# What is between delimiters ends at the next opening of its kind too: so each kind goes through a text once.
-# It is read in pairs, a backslash and what follows: `\\[4pt]` in a formula is a line break, no opening.
+# Content between delimiters also ends at the next opening of its kind, so that each kind scans a text once.
+# A backslash and the next character are one unit: `\\[4pt]` in a formula is a line break, not an opening.
 _DELIMITED = re.compile(
     r"(?<!\\)\\\((?!\\\))(?P<round>[^\\]*+(?:\\[^()][^\\]*+)*+)\\\)"
     r"|(?<!\\)\\\[(?!\\\])(?P<square>[^\\]*+(?:\\[^\[\]][^\\]*+)*+)\\\]"
@@ -23,8 +23,8 @@ _DELIMITED = re.compile(
     re.DOTALL,
 )
 _OPENINGS = ("$", "\\(", "\\[", "\\begin{")
-_SIGNS = re.compile(r"[\\^_{}=+<>|]|^[A-Za-z]{1,2}'?$|^-?\d+$|^[A-Za-z]\([A-Za-z,]+\)$")
-"""What a formula between single dollars has and a sum of money has not."""
+_FORMULA_SIGNS = re.compile(r"[\\^_{}=+<>|]|^[A-Za-z]{1,2}'?$|^-?\d+$|^[A-Za-z]\([A-Za-z,]+\)$")
+"""Characters that occur in a formula between single dollars, but not in an amount of money."""
 
 _MONEY = re.compile(r"^\d[\d.,]*(?:\s|$)")
 _MACROS = re.compile(
@@ -38,21 +38,21 @@ _WHOLE = re.compile(
 _DISPLAY_STYLE = re.compile(r"\{\s*\\(?:displaystyle|textstyle)\b\s*+(.*)\}", re.DOTALL)
 _TEXT_COMMAND = re.compile(r"\\(?:text\w*|mathrm|mathit|operatorname\*?|mbox|hbox)\s*\{[^{}]*\}|\\[a-zA-Z]+")
 _PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[\s,;.:!?'-]+){5}")
-"""So many words in a row, outside of `\\text{}`, are a sentence: no formula hides one."""
+r"""Six words in a row outside of `\text{}`: a sentence, which no formula contains."""
 
 _COMMAND_END = re.compile(r"\\[A-Za-z]+$")
 
 
 def replace_formulas(text: str, escape: Callable[[str], str], write: Callable[[str, bool], str]) -> str:
-    """`text` with its formulas written by `write(tex, display)` and the rest escaped."""
+    """Return the text with each formula replaced by `write(tex, display)` and the rest by `escape`."""
     if not any(opening in text for opening in _OPENINGS):
         return escape(text)
     pieces: list[str] = []
     at = 0
-    for match in _delimited(text):
+    for match in _find_delimited(text):
         kind = match.lastgroup or ""
         tex = match.group("bare") if kind in ("bare", "name") else match.group(kind)
-        if kind in ("single", "double") and (not _SIGNS.search(tex.strip()) or _MONEY.match(tex)):
+        if kind in ("single", "double") and (not _FORMULA_SIGNS.search(tex.strip()) or _MONEY.match(tex)):
             continue
         pieces.append(escape(text[at : match.start()]))
         pieces.append(write(tex, kind not in ("round", "single")))
@@ -62,18 +62,18 @@ def replace_formulas(text: str, escape: Callable[[str], str], write: Callable[[s
 
 
 def collapse_outside_formulas(text: str, fold: Callable[[str], str]) -> str:
-    """`text` with its white space folded, but for that in displayed formulas."""
+    """Return the text with `fold` applied to everything but displayed formulas."""
     pieces: list[str] = []
     at = 0
-    for match in _delimited(text):
+    for match in _find_delimited(text):
         if match.group("square") or match.group("double") or match.group("bare"):
             pieces += [fold(text[at : match.start()]), match.group()]
             at = match.end()
     return "".join([*pieces, fold(text[at:])])
 
 
-def _delimited(text: str) -> Iterator[re.Match[str]]:
-    """The formulas in a text; what is too long for one is looked through for others."""
+def _find_delimited(text: str) -> Iterator[re.Match[str]]:
+    """Yield the formulas in a text. A match that is too long for one is searched for others."""
     at = 0
     while (match := _DELIMITED.search(text, at)) is not None:
         longest = MAX_TEX if match["round"] is None else _MAX_INLINE_TEX
@@ -84,7 +84,7 @@ def _delimited(text: str) -> Iterator[re.Match[str]]:
 
 
 def strip_delimiters(tex: str) -> str:
-    """A formula without its delimiters; empty for mere definitions of macros."""
+    """Return a formula without its delimiters, or "" if it only defines macros."""
     tex = _COMMENT.sub("", tex).strip()
     whole = _WHOLE.fullmatch(tex)
     if whole is not None:
@@ -93,13 +93,13 @@ def strip_delimiters(tex: str) -> str:
 
 
 def strip_display_style(tex: str) -> str:
-    """A formula without the braces that only set its size around all of it."""
+    """Return a formula without a brace pair that only sets the size of all of it."""
     styled = _DISPLAY_STYLE.fullmatch(tex)
-    return styled.group(1).strip() if styled is not None and _is_closed(styled.group(1)) else tex
+    return styled.group(1).strip() if styled is not None and _has_balanced_braces(styled.group(1)) else tex
 
 
-def _is_closed(tex: str) -> bool:
-    """Whether no brace closes that was not opened here."""
+def _has_balanced_braces(tex: str) -> bool:
+    """Return True if no brace closes before it is opened."""
     depth = 0
     for character in tex.replace("\\{", "").replace("\\}", ""):
         depth += (character == "{") - (character == "}")
@@ -109,22 +109,22 @@ def _is_closed(tex: str) -> bool:
 
 
 def is_prose(tex: str) -> bool:
-    """Whether a text that nobody sees as such is a sentence rather than a formula."""
+    """Return True if a text in the place of TeX is a sentence rather than a formula."""
     return _PROSE.search(_TEXT_COMMAND.sub(" 0 ", tex)) is not None
 
 
 def format_inline(tex: str) -> str:
-    """A formula in running text."""
+    """Return a formula between single dollars."""
     return f"${' '.join(tex.split())}$"
 
 
 def format_display(tex: str) -> str:
-    """A formula on lines of its own."""
+    """Return a formula between double dollars, on lines of its own."""
     return f"$$\n{tex.strip()}\n$$"
 
 
 def join_tex(pieces: list[str]) -> str:
-    """Pieces of TeX in a row, a blank where a command would run into a letter."""
+    """Join pieces of TeX, with a blank if a command would absorb the next letter."""
     out = ""
     for piece in pieces:
         if piece and out and piece[0].isalpha() and _COMMAND_END.search(out[-24:]):

@@ -1,0 +1,1 @@
+"""Read title, author, date, site name and language of a page."""

@@ -1,0 +1,1 @@
+"""Normalize footnotes, ARIA widgets and inline text of a tree before it is converted."""

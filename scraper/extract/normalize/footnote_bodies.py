@@ -1,4 +1,4 @@
-"""The body of a footnote: the block that holds it, without its number and the links that lead back."""
+"""Find the blocks that contain footnotes, and remove their numbers and back links."""
 
 from __future__ import annotations
 
@@ -14,25 +14,27 @@ from scraper.extract.dom.xpath import Element, element_selector, text_of
 _INLINE = frozenset("a abbr b em i input label small span strong sub sup font u".split())
 _BLOCKS = frozenset("aside dd div dt li p section td tr".split())
 _HEADINGS = frozenset({"h3", "h4", "h5", "h6"})
-_OF_NOTES = frozenset("p div pre ul ol dl blockquote table figure".split())
-_BACK = re.compile(r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|reversefootnote", re.IGNORECASE)
+_NOTE_BLOCKS = frozenset("p div pre ul ol dl blockquote table figure".split())
+_BACK_LINK_CLASS = re.compile(
+    r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|reversefootnote", re.IGNORECASE
+)
 _ARROWS = re.compile(
     r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*+(?:back|return|jump up)?[\s\]^↩↑↵⏎]*+", re.IGNORECASE
 )
 _TRAILING = re.compile(r"(?<![\s,])[\s,]*+[↩↑↵⏎^]\ufe0e?[\s\d]*$")
 _MARKS = "[]().:^ \u00a0\n\t"
-_OWN_MARK = re.compile(r"\A[.:)]\s+")
-"""What stood behind a number that was a link, and went with it."""
-_MAX_STEPS = 40
+_LEFTOVER_MARK = re.compile(r"\A[.:)]\s+")
+"""Punctuation after a number that was a link and was removed."""
+_MAX_DESCENT = 40
 
 
 def find_note_block(target: Element) -> Element | None:
-    """The block in which a note stands whose name is at `target`."""
+    """Return the block that contains the note with the anchor `target`, or None."""
     block: Element | None = target
     while block is not None and block.tag in _INLINE:
         block = block.getparent()
     if block is not None and block.tag in _HEADINGS:
-        return _behind_heading(block)
+        return _collect_after_heading(block)
     if block is None or block.tag not in _BLOCKS:
         return None
     if block.tag in ("td", "tr"):
@@ -44,20 +46,20 @@ def find_note_block(target: Element) -> Element | None:
     return block
 
 
-def _behind_heading(heading: Element) -> Element | None:
-    """The blocks behind a heading that is a note's number, as Texinfo writes it; it goes with them."""
+def _collect_after_heading(heading: Element) -> Element | None:
+    """Return the blocks after a heading that is a note's number, as Texinfo writes notes, or None."""
     if not text_of(heading).strip(_MARKS).isdecimal():
         return None
     body = etree.Element("div")
     heading.addprevious(body)
-    while (block := body.getnext()) is not None and (block is heading or block.tag in _OF_NOTES):
+    while (block := body.getnext()) is not None and (block is heading or block.tag in _NOTE_BLOCKS):
         body.append(block)
     heading.tag = "p"
     return body
 
 
 def split_notes(block: Element, targets: list[Element]) -> dict[Element, Element]:
-    """The body of each target; where several notes share a block, it is cut before each of them."""
+    """Return the body of each target. A block with several notes is split before each of them."""
     if len(targets) == 1:
         return {targets[0]: block}
     starts: dict[Element, Element] = {}
@@ -82,12 +84,12 @@ def split_notes(block: Element, targets: list[Element]) -> dict[Element, Element
 
 
 def build_definition(body: Element, label: str, own: str, back: set[str]) -> Element:
-    """A note taken out of its place, as `<fndef>`."""
+    """Return a note, removed from its place, as `<fndef>`."""
     for link in list(body.iter("a")):
-        if _leads_back(link, back):
+        if _is_back_link(link, back):
             remove(link)
     if body.tag == "dt":
-        _take_description(body)
+        _absorb_description(body)
     strip_label(body, own)
     _strip_end(body)
     note = etree.Element("fndef", label=label)
@@ -97,54 +99,54 @@ def build_definition(body: Element, label: str, own: str, back: set[str]) -> Ele
     return note
 
 
-def _take_description(term: Element) -> None:
+def _absorb_description(term: Element) -> None:
     after = term.getnext()
     if after is not None and after.tag == "dd":
         after.tag = "div"
         term.append(after)
 
 
-def _leads_back(link: Element, back: set[str]) -> bool:
+def _is_back_link(link: Element, back: set[str]) -> bool:
     address = link.get("href") or ""
     if "#" in address and address.rpartition("#")[2] in back:
         return True
     words = f"{link.get('class') or ''} {link.get('role') or ''} {link.get('rev') or ''}"
-    if _BACK.search(words):
+    if _BACK_LINK_CLASS.search(words):
         return True
     return "#" in address[:1] and _ARROWS.fullmatch(text_of(link)) is not None
 
 
 def strip_label(body: Element, label: str) -> None:
-    """Take the note's own number off its beginning, however deep it stands."""
+    """Remove the note's own number from its beginning at any depth."""
     name = re.escape(label)
     pattern = re.compile(rf"[\[(]\^?{name}[\])]\.?\s*|{name}(?:[.:)](?!\d)|(?=\s|$))\s*")
     place = body
-    for _ in range(_MAX_STEPS):
+    for _ in range(_MAX_DESCENT):
         if (place.text or "").strip():
-            place.text = _without(pattern, place.text or "")
+            place.text = _remove_prefix(pattern, place.text or "")
             return
         first = next(iter(place), None)
         if first is None:
             return
-        said = text_of(first).strip(_MARKS)
-        if said in ("", label) and first.tag not in ("img", "math", "pre", "table", "fnref"):
-            tail = (first.tail or "").lstrip(".:) \u00a0\n\t") if said else first.tail
+        text = text_of(first).strip(_MARKS)
+        if text in ("", label) and first.tag not in ("img", "math", "pre", "table", "fnref"):
+            tail = (first.tail or "").lstrip(".:) \u00a0\n\t") if text else first.tail
             first.tail = tail
             remove(first)
-            if said:
+            if text:
                 return
         else:
             place = first
 
 
-def _without(pattern: re.Pattern[str], text: str) -> str:
+def _remove_prefix(pattern: re.Pattern[str], text: str) -> str:
     stripped = text.lstrip().removeprefix("^").lstrip()
     match = pattern.match(stripped)
-    return stripped[match.end() :] if match else _OWN_MARK.sub("", stripped)
+    return stripped[match.end() :] if match else _LEFTOVER_MARK.sub("", stripped)
 
 
 def _strip_end(body: Element) -> None:
-    """Arrows that are no links."""
+    """Remove trailing arrows that are not links."""
     last: Element = body
     while len(last) and not (last[-1].tail or "").strip():
         if last[-1].tag == "br" or not text_of(last[-1]).strip():
@@ -159,27 +161,28 @@ def _strip_end(body: Element) -> None:
 
 _LABEL = re.compile(r"\d{1,3}|[*†‡]")
 _NUMBERED_ID = re.compile(r"(?:user-content-)?_?(?:fn|footnote|note|ftn)[-_:.]?(\d{1,3})", re.IGNORECASE)
-_CALLED_NOTES = element_selector(".//*[contains(@class, 'footnote') or contains(@class, 'footdef')]")
-_CONTINUES = frozenset({"p", "ul", "ol", "blockquote", "pre", "table"})
+_NOTE_CLASSES = element_selector(".//*[contains(@class, 'footnote') or contains(@class, 'footdef')]")
+_CONTINUATION_TAGS = frozenset({"p", "ul", "ol", "blockquote", "pre", "table"})
 _MAX_MARKS = 2_000
 _LAST_RULES = 5
-"""Notes stand behind one of the last rules of a page."""
+"""Rules. Notes follow one of the last rules of a page."""
 
 
 def find_numbered_notes(
-    root: Element, taken: set[Element], *, called: bool = True
+    root: Element, taken: set[Element], *, has_note_classes: bool = True
 ) -> Iterator[tuple[Element, Element, str]]:
-    """Each mark that is a bare number, with the note that begins with it or stands at its place in a list.
+    """Yield each mark that is a bare number with the note of that number and its label.
 
-    `called`: whether anything has a class of footnotes.
+    A note begins with its number or has its place in a list. No link is needed. `has_note_classes` is True if
+    any class suggests footnotes.
     """
-    marks = [(mark, text_of(mark).strip("[] \n")) for mark in islice(_marks(root), _MAX_MARKS)]
+    marks = [(mark, text_of(mark).strip("[] \n")) for mark in islice(_find_marks(root), _MAX_MARKS)]
     marks = [(mark, label) for mark, label in marks if _LABEL.fullmatch(label)]
     if not marks:
         return
     notes = {
         label: note
-        for label, note in _notes(root, {label for _, label in marks}, called)
+        for label, note in _find_notes(root, {label for _, label in marks}, has_note_classes)
         if note not in taken
     }
     bodies = set(notes.values())
@@ -189,23 +192,23 @@ def find_numbered_notes(
             yield mark, note, label
 
 
-def _marks(root: Element) -> Iterator[Element]:
+def _find_marks(root: Element) -> Iterator[Element]:
     for mark in root.iterdescendants("sup", "label"):
         if mark.tag == "sup" or mark.get("for") is not None:
             yield mark
 
 
-def _notes(root: Element, labels: set[str], called: bool) -> Iterator[tuple[str, Element]]:
-    if called:
-        yield from _called_so(root, labels)
-    yield from _behind_rules(root, labels)
+def _find_notes(root: Element, labels: set[str], has_note_classes: bool) -> Iterator[tuple[str, Element]]:
+    if has_note_classes:
+        yield from _find_by_note_class(root, labels)
+    yield from _find_after_rules(root, labels)
     for row in root.iter("ol"):
-        yield from _in_list(row)
+        yield from _find_in_list(row)
 
 
-def _called_so(root: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:
-    """Blocks of the class that begin with a raised number."""
-    for block in _CALLED_NOTES(root):
+def _find_by_note_class(root: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:
+    """Yield blocks with a footnote class that begin with a raised number."""
+    for block in _NOTE_CLASSES(root):
         label = _leading_number(block, ("sup",))
         if label in labels and block.tag in ("p", "div", "li", "aside", "span", "dd"):
             yield label, block
@@ -217,8 +220,8 @@ def _leading_number(block: Element, tags: tuple[str, ...]) -> str:
     return text_of(block[0]).strip(" .\n[]")
 
 
-def _in_list(row: Element) -> Iterator[tuple[str, Element]]:
-    """Items that are named as notes, or a list alone in an aside."""
+def _find_in_list(row: Element) -> Iterator[tuple[str, Element]]:
+    """Yield items that are named as notes, or a list alone in an aside."""
     around = row.getparent()
     alone = around is not None and around.tag == "aside" and _is_only_child(row)
     start = row.get("start") or "1"
@@ -229,8 +232,8 @@ def _in_list(row: Element) -> Iterator[tuple[str, Element]]:
             yield (named.group(1) if named else str(first + place)), item
 
 
-def _behind_rules(root: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:
-    """Paragraphs behind a rule that begin with a number, each with what belongs to it."""
+def _find_after_rules(root: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:
+    """Yield paragraphs after a rule that begin with a number, each with its continuation."""
     for rule in list(root.iter("hr"))[-_LAST_RULES:]:
         after = list(rule.itersiblings())
         heads = [
@@ -242,18 +245,18 @@ def _behind_rules(root: Element, labels: set[str]) -> Iterator[tuple[str, Elemen
         if heads and heads[0][0] == 0:
             ends = [at for at, _ in heads[1:]] + [len(after)]
             for (at, label), end in zip(heads, ends, strict=True):
-                yield label, _gathered(after[at:end])
+                yield label, _collect_note(after[at:end])
 
 
-def _gathered(blocks: list[Element]) -> Element:
-    """A paragraph and the blocks that go on with it, as one."""
+def _collect_note(blocks: list[Element]) -> Element:
+    """Return a paragraph and the blocks that continue it as one element."""
     first = blocks[0]
-    if len(blocks) == 1 or blocks[1].tag not in _CONTINUES:
+    if len(blocks) == 1 or blocks[1].tag not in _CONTINUATION_TAGS:
         return first
     body = etree.Element("div")
     first.addprevious(body)
     for block in blocks:
-        if block.tag not in _CONTINUES:
+        if block.tag not in _CONTINUATION_TAGS:
             break
         body.append(block)
     return body

@@ -1,7 +1,6 @@
-"""Footnotes, in whatever way a page ties notes to their marks, become marks and notes of one form.
+"""Normalize footnotes of any markup to `<fnref label>` marks and `<fndef label>` notes.
 
-A mark becomes `<fnref label>`, a note `<fndef label>` at the end of the tree, without the links that lead
-back and without its own number.
+The notes are at the end of the tree, without back links and without their own numbers.
 """
 
 from __future__ import annotations
@@ -26,119 +25,127 @@ from scraper.extract.normalize.footnote_bodies import (
 
 MAX_NOTES = 2_000
 MAX_NOTE = 5_000
-"""Characters; what is longer is a part of the page that a link leads to."""
+"""Characters. A longer target is a part of the page to which a link leads."""
 
 _LABEL = re.compile(r"\d{1,3}|[a-zA-Z]|[ivx]{1,4}|[*†‡§¶]{1,3}")
-_CALLED_NOTE = re.compile(r"footnote-?_?ref|noteref|reference\b|(?:^|\s)fn(?:\s|$)", re.IGNORECASE)
-_NOTE_NAME = re.compile(r"^_?(?:fn|ftn|footnote|cite_note|note|endnote|sdfootnote)", re.IGNORECASE)
+_NOTE_REFERENCE_CLASS = re.compile(r"footnote-?_?ref|noteref|reference\b|(?:^|\s)fn(?:\s|$)", re.IGNORECASE)
+_NOTE_ANCHOR = re.compile(r"^_?(?:fn|ftn|footnote|cite_note|note|endnote|sdfootnote)", re.IGNORECASE)
 _NOTE_WORD = re.compile(r"ref|note|fn|cite|bib", re.IGNORECASE)
 _NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)$")
-_BACK_NAME = re.compile(r"_?(?:ftn|fn|footnote)?[-_]?ref[-_:.]?(\d+)$", re.IGNORECASE)
-_MARK_NAME = re.compile(r"(.*(?:note|fn|ftn))[-_]?ref(.*)", re.IGNORECASE)
+_BACK_ANCHOR = re.compile(r"_?(?:ftn|fn|footnote)?[-_]?ref[-_:.]?(\d+)$", re.IGNORECASE)
+_MARK_ANCHOR = re.compile(r"(.*(?:note|fn|ftn))[-_]?ref(.*)", re.IGNORECASE)
 _HEADINGS = element_selector(".//h1 | .//h2 | .//h3 | .//h4")
-_TEXT_BEHIND = etree.XPath("boolean(following::text()[normalize-space()])")
+_HAS_FOLLOWING_TEXT = etree.XPath("boolean(following::text()[normalize-space()])")
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A mark in the text, the name it leads to, and how it is labelled."""
+    """A mark in the text, the anchor of its target, and its label."""
 
     element: Element
     name: str
     label: str
 
 
-def normalize_footnotes(root: Element, names: str | None = None) -> None:
-    """Bring all footnotes of a tree into the one form; again does no harm.
+def normalize_footnotes(root: Element, class_names: str | None = None) -> None:
+    """Normalize all footnotes of a tree. A second call changes nothing.
 
-    `names` are the tree's classes, where they are known.
+    `class_names` are the class names of the tree if the caller has them.
     """
-    attach_footnotes(root, extract_footnotes(root, names))
+    attach_footnotes(root, extract_footnotes(root, class_names))
 
 
-def extract_footnotes(root: Element, names: str | None = None) -> list[Element]:
-    """Bring the marks into the one form and take the notes out of the tree."""
-    names = (collect_class_names(root) if names is None else names).lower()
-    pairs = _pair_sidenotes(root) if "note" in names else []
-    pairs += _linked(root)
-    called = "footnote" in names or "footdef" in names
-    pairs += find_numbered_notes(root, {body for _, body, _ in pairs}, called=called)
-    return _written(root, pairs) if pairs else []
+def extract_footnotes(root: Element, class_names: str | None = None) -> list[Element]:
+    """Normalize the marks, remove the notes from the tree and return them."""
+    class_names = (collect_class_names(root) if class_names is None else class_names).lower()
+    pairs = _pair_sidenotes(root) if "note" in class_names else []
+    pairs += _find_linked_notes(root)
+    has_note_classes = "footnote" in class_names or "footdef" in class_names
+    pairs += find_numbered_notes(root, {body for _, body, _ in pairs}, has_note_classes=has_note_classes)
+    return _write_notes(root, pairs) if pairs else []
 
 
 def attach_footnotes(root: Element, notes: Sequence[Element]) -> None:
-    """Put the notes at the end of a tree whose marks are still in it."""
-    wanted = {mark.get("label") for mark in root.iter("fnref")}
+    """Append the notes whose marks are still in the tree."""
+    labels_in_use = {mark.get("label") for mark in root.iter("fnref")}
     for note in notes:
-        wanted |= {mark.get("label") for mark in note.iter("fnref")} if note.get("label") in wanted else set()
-    root.extend([note for note in notes if note.get("label") in wanted])
+        labels_in_use |= (
+            {mark.get("label") for mark in note.iter("fnref")}
+            if note.get("label") in labels_in_use
+            else set()
+        )
+    root.extend([note for note in notes if note.get("label") in labels_in_use])
 
 
 def remove_footnote_marks(root: Element) -> None:
-    """Leave no mark in a tree whose notes are left out."""
+    """Remove all marks of a tree whose notes are omitted."""
     for mark in list(root.iter("fnref")):
         remove(mark)
 
 
-def _linked(root: Element) -> list[tuple[Element, Element, str]]:
-    links = islice(_links(root), MAX_NOTES)
-    marks = [mark for mark in map(_mark_of, links) if mark is not None]
+def _find_linked_notes(root: Element) -> list[tuple[Element, Element, str]]:
+    links = islice(_find_link_candidates(root), MAX_NOTES)
+    marks = [mark for mark in map(_read_mark, links) if mark is not None]
     if not marks:
         return []
     places = {element: at for at, element in enumerate(root.iter())}
-    targets = _targets(root, marks)
+    targets = _find_targets(root, marks)
     marks = [mark for mark in marks if mark.name in targets]
-    # A link that leads back to its mark is none: to cut the text at marks would tear it.
+    # A link back to its mark is not a mark: splitting the text at marks would break it.
     marks = [mark for mark in marks if places.get(targets[mark.name], 0) > places.get(mark.element, 0)]
     bodies: dict[Element, Element] = {}
-    for block, led_to in _by_block(targets[mark.name] for mark in marks):
-        bodies.update(split_notes(block, led_to))
+    for block, in_block in _group_by_block(targets[mark.name] for mark in marks):
+        bodies.update(split_notes(block, in_block))
     pairs = []
     for mark in marks:
         target = targets.get(mark.name)
         body = bodies.get(target) if target is not None else None
-        if body is not None and target is not None and _fits(mark.element, target, body, places):
-            pairs.append((_whole_mark(mark.element), body, mark.label))
+        if body is not None and target is not None and _is_separate_note(mark.element, target, body, places):
+            pairs.append((_expand_mark(mark.element), body, mark.label))
     return pairs
 
 
-def _links(root: Element) -> Iterator[Element]:
-    """Those that may be marks. By their tag they are found in a quarter of an XPath expression's time."""
+def _find_link_candidates(root: Element) -> Iterator[Element]:
+    """Yield links that may be marks. Iteration by tag takes a quarter of the time of an XPath expression."""
     for link in root.iterdescendants("a"):
         if "#" in (link.get("href") or "") or "ref" in (link.get("id") or ""):
             yield link
 
 
-def _mark_of(link: Element) -> _Mark | None:
-    """A link with a short label that is set or named as a mark is."""
+def _read_mark(link: Element) -> _Mark | None:
+    """Return the mark if a link has a short label and is formatted or named as a mark."""
     raw = " ".join(text_of(link).split())
     label = raw.strip("[]()^ ")
     if not _LABEL.fullmatch(label):
         return None
     name = unquote((link.get("href") or "").partition("#")[2])
     if not name:
-        named = _MARK_NAME.fullmatch(link.get("id") or "")
+        named = _MARK_ANCHOR.fullmatch(link.get("id") or "")
         return _Mark(link, named.group(1) + named.group(2), label) if named else None
     around = link.getparent()
     raised = (around is not None and around.tag == "sup") or next(link.iterchildren("sup"), None) is not None
     bracketed = raw.startswith("[") and _NOTE_WORD.search(name) is not None
     words = f"{link.get('class')} {link.get('role')} {around.get('class') if around is not None else ''}"
-    is_mark = raised or bracketed or _NOTE_NAME.search(name) or _CALLED_NOTE.search(words)
+    is_mark = raised or bracketed or _NOTE_ANCHOR.search(name) or _NOTE_REFERENCE_CLASS.search(words)
     return _Mark(link, name, label) if is_mark else None
 
 
-def _targets(root: Element, marks: list[_Mark]) -> dict[str, Element]:
-    """The element of each name; where a page names none, the link that leads back from the note."""
-    wanted = {mark.name for mark in marks}
+def _find_targets(root: Element, marks: list[_Mark]) -> dict[str, Element]:
+    """Return the element of each anchor; if the page has none, the link that leads back from the note."""
+    labels_in_use = {mark.name for mark in marks}
     own = {mark.element: mark.name for mark in marks}
     found: dict[str, Element] = {}
     back: dict[str, Element] = {}
     for element in root.iter():
         name = element.get("id") or (element.get("name") if element.tag == "a" else None)
-        if name in wanted and name is not None and (own.get(element) != name or element.get("name") == name):
+        if (
+            name in labels_in_use
+            and name is not None
+            and (own.get(element) != name or element.get("name") == name)
+        ):
             found.setdefault(name, element)
         if element.tag == "a":
-            number = _BACK_NAME.search((element.get("href") or "").rpartition("#")[2])
+            number = _BACK_ANCHOR.search((element.get("href") or "").rpartition("#")[2])
             if number:
                 back.setdefault(number.group(1), element)
     for mark in marks:
@@ -148,8 +155,8 @@ def _targets(root: Element, marks: list[_Mark]) -> dict[str, Element]:
     return found
 
 
-def _by_block(targets: Iterable[Element]) -> Iterator[tuple[Element, list[Element]]]:
-    """Each block that holds notes, with the places in it that are led to."""
+def _group_by_block(targets: Iterable[Element]) -> Iterator[tuple[Element, list[Element]]]:
+    """Yield each block that contains notes, with the targets in it."""
     blocks: dict[Element, list[Element]] = {}
     for target in dict.fromkeys(targets):
         block = find_note_block(target)
@@ -158,15 +165,15 @@ def _by_block(targets: Iterable[Element]) -> Iterator[tuple[Element, list[Elemen
     yield from blocks.items()
 
 
-def _fits(mark: Element, target: Element, body: Element, places: dict[Element, int]) -> bool:
-    """Whether a body is a note of its own, behind its mark."""
+def _is_separate_note(mark: Element, target: Element, body: Element, places: dict[Element, int]) -> bool:
+    """Return True if a body is a note of its own that follows its mark."""
     if body in mark.iterancestors() or places.get(target, 0) < places.get(mark, 0):
         return False
     return len(text_of(body)) <= MAX_NOTE and not _HEADINGS(body)
 
 
-def _whole_mark(link: Element) -> Element:
-    """The mark with the `sup` around it, where that holds nothing else."""
+def _expand_mark(link: Element) -> Element:
+    """Return the `sup` around the mark if it contains nothing else, else the mark."""
     around = link.getparent()
     if around is None or around.tag != "sup":
         return link
@@ -174,16 +181,16 @@ def _whole_mark(link: Element) -> Element:
     return around if alone else link
 
 
-def _written(root: Element, pairs: list[tuple[Element, Element, str]]) -> list[Element]:
+def _write_notes(root: Element, pairs: list[tuple[Element, Element, str]]) -> list[Element]:
     labels: dict[Element, str] = {}
-    given: set[str] = set()
+    taken: set[str] = set()
     used = {label for _, _, label in pairs if label.isdigit()}
-    names: dict[Element, set[str]] = {}
+    anchor_names: dict[Element, set[str]] = {}
     for mark, body, label in pairs:
-        names.setdefault(body, set()).update(_names_around(mark))
+        anchor_names.setdefault(body, set()).update(_find_anchor_names(mark))
         if body not in labels:
-            labels[body] = _unused(label, given, used)
-            given.add(labels[body])
+            labels[body] = _choose_label(label, taken, used)
+            taken.add(labels[body])
     own = {body: label for _, body, label in reversed(pairs)}
     for mark, body, _ in pairs:
         tail = mark.tail
@@ -191,14 +198,14 @@ def _written(root: Element, pairs: list[tuple[Element, Element, str]]) -> list[E
         mark.tag = "fnref"
         mark.set("label", labels[body])
         mark.tail = tail
-    back = set().union(*names.values())
+    back = set().union(*anchor_names.values())
     notes = [build_definition(body, labels[body], own[body], back) for body in labels]
-    _drop_last_rule(root)
+    _remove_last_rule(root)
     return notes
 
 
-def _names_around(mark: Element) -> Iterator[str]:
-    """Names by which a note may lead back to its mark."""
+def _find_anchor_names(mark: Element) -> Iterator[str]:
+    """Yield anchor names by which a note may link back to its mark."""
     yield from (name for name in (mark.get("id"), mark.get("name")) if name)
     for inner in mark.iterdescendants():
         yield from (name for name in (inner.get("id"), inner.get("name")) if name)
@@ -210,20 +217,20 @@ def _names_around(mark: Element) -> Iterator[str]:
             around = around.getparent()
 
 
-def _unused(label: str, given: set[str], numbers: set[str]) -> str:
-    """The note's own label, or the next number where it has none or another note has it."""
-    if label and label.isascii() and label.isalnum() and label not in given:
+def _choose_label(label: str, taken: set[str], numbers: set[str]) -> str:
+    """Return the note's own label, or the next free number if it has none or the label is taken."""
+    if label and label.isascii() and label.isalnum() and label not in taken:
         return label
     number = 1
-    while str(number) in given or str(number) in numbers:
+    while str(number) in taken or str(number) in numbers:
         number += 1
     return str(number)
 
 
-def _drop_last_rule(root: Element) -> None:
-    """The line that parted the notes from the text parts nothing any more."""
+def _remove_last_rule(root: Element) -> None:
+    """Remove the rule that separated the notes from the text."""
     rules = list(root.iter("hr"))
-    if rules and not _TEXT_BEHIND(rules[-1]):
+    if rules and not _HAS_FOLLOWING_TEXT(rules[-1]):
         remove(rules[-1])
 
 
@@ -235,11 +242,14 @@ _SIDENOTE_LABEL = re.compile(r"\d{0,3}|[a-z]|[*†‡]{1,3}")
 _MAX_SIDENOTES = 500
 _MIN_COMPARED_LETTERS = 8
 _COMPARED_LETTERS = 60
-"""Characters by which a note in the margin and one at the end are known to be the same."""
+"""Letters at the end of a sidenote that are compared with the page's text to find a second copy."""
 
 
 def _pair_sidenotes(root: Element) -> list[tuple[Element, Element, str]]:
-    """Marks with the notes directly behind them; notes that stand at the end once more are taken out here."""
+    """Return pairs of mark and note for notes next to their marks, in the margin or behind a checkbox.
+
+    Notes that occur again at the end of the page are removed here.
+    """
     pairs: list[tuple[Element, Element, str]] = []
     whole = ""
     for note in _find_sidenotes(root)[:_MAX_SIDENOTES]:
@@ -248,21 +258,21 @@ def _pair_sidenotes(root: Element) -> list[tuple[Element, Element, str]]:
         mark = _mark_before(note)
         if mark is None:
             continue
-        if _repeats_a_mark(note):
+        if _is_repeated_mark(note):
             remove(note)
             continue
         label = text_of(mark).strip("[]() \n")
         strip_label(note, label or str(len(pairs) + 1))
-        whole = whole or _letters(text_of(root))
-        if _stands_again(whole, note):
-            _free(note)
+        whole = whole or _strip_whitespace(text_of(root))
+        if _is_duplicate(whole, note):
+            _remove_sidenote(note)
             continue
         pairs.append((mark, note, label or str(len(pairs) + 1)))
     return pairs
 
 
 def _find_sidenotes(root: Element) -> list[Element]:
-    """What may be one."""
+    """Return the elements that may be sidenotes."""
     found = []
     for element in root.iterdescendants("span", "small", "aside"):
         name = element.get("class") or ""
@@ -272,7 +282,7 @@ def _find_sidenotes(root: Element) -> list[Element]:
 
 
 def _mark_before(note: Element) -> Element | None:
-    """A label or raised number directly before a note, a checkbox between them perhaps."""
+    """Return the label or raised number directly before a note, perhaps with a checkbox between them."""
     before = note.getprevious()
     if before is not None and before.tag == "input" and not (before.tail or "").strip():
         before = before.getprevious()
@@ -287,23 +297,23 @@ def _mark_before(note: Element) -> Element | None:
     return before if before.tag == "sup" else None
 
 
-def _repeats_a_mark(note: Element) -> bool:
-    """LaTeXML writes a note of no words beside a mark that is set once more."""
+def _is_repeated_mark(note: Element) -> bool:
+    """Return True for a LaTeXML note without words beside a mark that is set again."""
     around = note.getparent()
     return around is not None and "footnotemark" in (around.get("class") or "")
 
 
-def _stands_again(whole: str, note: Element) -> bool:
-    said = _letters(text_of(note))[-_COMPARED_LETTERS:]
-    return len(said) >= _MIN_COMPARED_LETTERS and whole.count(said) > 1
+def _is_duplicate(whole: str, note: Element) -> bool:
+    letters = _strip_whitespace(text_of(note))[-_COMPARED_LETTERS:]
+    return len(letters) >= _MIN_COMPARED_LETTERS and whole.count(letters) > 1
 
 
-def _letters(text: str) -> str:
+def _strip_whitespace(text: str) -> str:
     return "".join(text.split())
 
 
-def _free(note: Element) -> None:
-    """Take out the copy in the margin and its checkbox; the label stays, a mark without a link."""
+def _remove_sidenote(note: Element) -> None:
+    """Remove the note in the margin and its checkbox. Its label stays as a mark without a link."""
     box = note.getprevious()
     if box is not None and box.tag == "input":
         remove(box)

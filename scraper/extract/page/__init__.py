@@ -1,0 +1,1 @@
+"""Build the tree of the visible content of a page."""

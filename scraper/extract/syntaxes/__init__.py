@@ -1,1 +1,1 @@
-"""Readers of the ways in which pages mark up data."""
+"""Read the syntaxes of structured data: JSON-LD, microdata, RDFa and OpenGraph."""

@@ -1,0 +1,1 @@
+"""Clean, split, measure and identify plain text and Markdown text."""

@@ -1,4 +1,4 @@
-"""The language of a text by script and commonest words, for pages that state none, or their template's."""
+"""Detect the language of a text by its script and its commonest words."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import re
 from collections import Counter
 
 _MAX_CHARACTERS = 4_000
-_LEAST_WORDS = 20
-_LEAST_SHARE = 0.12
-"""Of the words that are its commonest: running text has .2 to .45 of them, lists of names next to none."""
+_MIN_WORDS = 20
+_MIN_SHARE = 0.12
+"""Share of words that are common in the language: running text has .2 to .45, lists of names next to none."""
 
-_LEAST_LEAD = 1.15
-"""Before the next language, where a word counts the less the more of them have it."""
+_MIN_LEAD = 1.15
+"""Factor over the score of the next language. A word counts less if more languages have it."""
 
-_MUCH = 40
-"""Words from which on a text may say that its page is mistaken about itself."""
+_MIN_WORDS_TO_OVERRULE = 40
+"""Words. Shorter texts do not overrule the language that their page declares."""
 
 _FOREIGN_SHARE = 0.05
-_TEMPLATES = "en"
-"""What pages state that state nothing of their own: of 162 foreign pages three stated it, none another."""
+_TEMPLATE_LANGUAGE = "en"
+"""Language that templates declare by default: of 162 foreign pages three declared it, none another."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPTS = {
@@ -48,18 +48,18 @@ _SCRIPTS = {
 }
 _SCRIPT = re.compile("|".join(f"(?P<{name}>[{letters}])" for name, letters in _SCRIPTS.items()))
 _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
-_LEAST_LETTERS = 40
-_MOST = 0.5
-"""Of the letters, for a script to be the text's; Latin names and figures stand in all of them."""
+_MIN_LETTERS = 40
+_MIN_SCRIPT_SHARE = 0.5
+"""Share of the letters in one script. Latin names and figures occur in texts of every script."""
 
-_KANA = 0.08
-"""Of kana among Japanese letters: .4 and more in running text; Chinese quotes a name at most."""
+_MIN_KANA_SHARE = 0.08
+"""Share of kana among Japanese letters: .4 and more in running text; Chinese quotes a name at most."""
 
 _PERSIAN = re.compile("[\u067e\u0686\u0698\u06af\u06cc]")
 _URDU = re.compile("[\u0679\u0688\u0691\u06ba\u06be\u06d2]")
-_OWN_LETTERS = 0.03
+_MIN_OWN_LETTER_SHARE = 0.03
 
-_LATIN = {
+_LATIN_WORDS = {
     "en": "the and of to in is that for with are this was it you on your be as at from",
     "de": "der die und das nicht ist mit den von auf ein eine für sich dem des zu im auch es",
     "fr": "le les des et est une dans pour que qui sur pas du au la de en il ne par",
@@ -92,7 +92,7 @@ _LATIN = {
     "tl": "ang ng sa na mga at ay si ni para ito hindi kung may ko",
     "sw": "ya na wa kwa ni katika la za kuwa hiyo huo hii cha yake",
 }
-_CYRILLIC = {
+_CYRILLIC_WORDS = {
     "ru": "и в не на что с как это по но из за от так он к для его о же был у",
     "uk": "і в не на що з та як це до від за він у є й про для його а під",
     "bg": "и в не на да се за от е са че по с това като ще до си той към",
@@ -101,65 +101,65 @@ _CYRILLIC = {
     "be": "і ў не на што з як гэта па да у за ад для яго але ён",
     "kk": "және бұл мен үшін деп да де бір болды осы ол туралы",
 }
-_COMMON = {
+_COMMON_WORDS = {
     script: {name: frozenset(words.split()) for name, words in languages.items()}
-    for script, languages in (("latin", _LATIN), ("cyrillic", _CYRILLIC))
+    for script, languages in (("latin", _LATIN_WORDS), ("cyrillic", _CYRILLIC_WORDS))
 }
 
 
 def choose_language(stated: str | None, text: str) -> str | None:
-    """The language that a page states; its text's where it states none, or English and is in another."""
-    if stated and stated.lower().split("-")[0] != _TEMPLATES:
+    """Return the declared language, or the detected one if none is declared or if English is wrong."""
+    if stated and stated.lower().split("-")[0] != _TEMPLATE_LANGUAGE:
         return stated
-    return detect_language(text, against=_TEMPLATES if stated else None) or stated
+    return detect_language(text, against=_TEMPLATE_LANGUAGE if stated else None) or stated
 
 
 def detect_language(text: str, against: str | None = None) -> str | None:
-    """The language of a text; None where it is too short, mixed, or in none that is known.
+    """Return the language of a text, or None if the text is too short, mixed, or in an unknown language.
 
-    `against`: a language to be disproved; then more has to speak for another.
+    With `against`, the declared language, more evidence is needed to return another one.
     """
     text = text[:_MAX_CHARACTERS]
-    script = _script(text)
-    if script in _COMMON:
-        return _by_words(text.lower(), _COMMON[script], against)
+    script = _detect_script(text)
+    if script in _COMMON_WORDS:
+        return _detect_by_words(text.lower(), _COMMON_WORDS[script], against)
     return script
 
 
-def _script(text: str) -> str | None:
-    """The language whose own script it is, or the name of a script of many."""
-    if len(text.encode("ascii", "ignore").translate(None, _NO_LETTERS)) > _MOST * len(text):
-        return "latin"  # nine pages of ten: the expression takes 2 ms
+def _detect_script(text: str) -> str | None:
+    """Return the only language of the text's script, or the name of a script that several languages share."""
+    if len(text.encode("ascii", "ignore").translate(None, _NO_LETTERS)) > _MIN_SCRIPT_SHARE * len(text):
+        return "latin"  # nine pages of ten; the expression would take 2 ms
     counts = Counter(match.lastgroup for match in _SCRIPT.finditer(text))
     japanese = counts["kana"] + counts["han"]
-    if counts["kana"] > _KANA * japanese:
+    if counts["kana"] > _MIN_KANA_SHARE * japanese:
         counts["ja"] = japanese
     else:
         counts["zh"] = japanese
     del counts["kana"], counts["han"]
     (name, count), letters = counts.most_common(1)[0], counts.total()
-    if count < _LEAST_LETTERS or count < _MOST * letters:
+    if count < _MIN_LETTERS or count < _MIN_SCRIPT_SHARE * letters:
         return None
     if name == "ar":
-        if len(_URDU.findall(text)) > _OWN_LETTERS * count:
+        if len(_URDU.findall(text)) > _MIN_OWN_LETTER_SHARE * count:
             return "ur"
-        return "fa" if len(_PERSIAN.findall(text)) > _OWN_LETTERS * count else "ar"
+        return "fa" if len(_PERSIAN.findall(text)) > _MIN_OWN_LETTER_SHARE * count else "ar"
     return name
 
 
-def _by_words(text: str, languages: dict[str, frozenset[str]], against: str | None) -> str | None:
+def _detect_by_words(text: str, languages: dict[str, frozenset[str]], against: str | None) -> str | None:
     words = Counter(_WORD.findall(text))
     total = words.total()
-    if total < (_MUCH if against else _LEAST_WORDS):
+    if total < (_MIN_WORDS_TO_OVERRULE if against else _MIN_WORDS):
         return None
-    if against in languages and _share(words, languages[against]) > _FOREIGN_SHARE:
+    if against in languages and _word_share(words, languages[against]) > _FOREIGN_SHARE:
         return None
     holders = Counter(word for common in languages.values() for word in common if word in words)
     weights = {word: count / holders[word] for word, count in words.items() if word in holders}
     scores = {name: sum(weights.get(word, 0) for word in common) for name, common in languages.items()}
     (first, score), (_, second) = sorted(scores.items(), key=lambda pair: -pair[1])[:2]
-    return first if score > _LEAST_LEAD * second and _share(words, languages[first]) > _LEAST_SHARE else None
+    return first if score > _MIN_LEAD * second and _word_share(words, languages[first]) > _MIN_SHARE else None
 
 
-def _share(words: Counter[str], common: frozenset[str]) -> float:
+def _word_share(words: Counter[str], common: frozenset[str]) -> float:
     return sum(words[word] for word in common) / words.total()

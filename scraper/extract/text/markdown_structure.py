@@ -1,4 +1,4 @@
-"""The headings of a Markdown text and where they stand."""
+"""Find headings, fenced blocks, displayed formulas and table heads of a Markdown text with their offsets."""
 
 from __future__ import annotations
 
@@ -10,129 +10,134 @@ from scraper.extract.text.sanitize import clean_line
 from scraper.model import Heading
 
 MAX_HEADINGS = 500
-_MAX_TEXT = 200
+_MAX_HEADING_TEXT = 200
 
 _HEADING_OR_FENCE = re.compile(r"\n(?:(#{1,6}) (.+)|[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*+(`{3,}|~{3,})(.*))")
-"""Behind the end of a line rather than at the beginning of one: to the ends one can jump."""
+"""Matches after a line end rather than at a line start, because `re` can jump to line ends."""
 
 _LINK = re.compile(
     r"(?P<escaped>\\.)|!?\[(?P<label>(?:[^\[\]\\]|\\.)*+)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
 )
-"""What is escaped is matched too: a bracket in it opens nothing, and is not tried as one."""
+"""Links and images. Escaped characters match too, so that an escaped bracket opens nothing."""
 _MARKUP = re.compile(r"\\(?=[*_`#\[\]])|[*`]{1,3}")
 
 
 def find_headings(markdown: str) -> tuple[Heading, ...]:
-    """ATX headings outside of code, with their offsets."""
+    """Return the ATX headings outside of code, with their offsets."""
     if "#" not in markdown:
         return ()
     headings: list[Heading] = []
     fence = ""
     for match in _HEADING_OR_FENCE.finditer(f"\n{markdown}"):
-        hashes, text, ticks, rest = match.groups()
-        if ticks:
-            closes = ticks[0] == fence[:1] and len(ticks) >= len(fence) and not rest.strip()
-            fence = "" if closes else fence or ticks
+        hashes, text, mark, rest = match.groups()
+        if mark:
+            closes = mark[0] == fence[:1] and len(mark) >= len(fence) and not rest.strip()
+            fence = "" if closes else fence or mark
         elif not fence and len(headings) < MAX_HEADINGS:
-            headings.append(Heading(len(hashes), _plain(text), match.start()))
+            headings.append(Heading(len(hashes), _strip_markup(text), match.start()))
     return tuple(headings)
 
 
-def _plain(text: str) -> str:
+def _strip_markup(text: str) -> str:
     labels = _LINK.sub(lambda match: match["escaped"] or match["label"], text)
-    return clean_line(_MARKUP.sub("", labels), _MAX_TEXT)
+    return clean_line(_MARKUP.sub("", labels), _MAX_HEADING_TEXT)
 
 
-_MAX_HEAD = 1_000
-"""A longer table head is not repeated on every page."""
+_MAX_TABLE_HEAD = 1_000
+"""Characters. A longer table head is not repeated on every page."""
 
 _FENCE_LINE = re.compile(
-    r"^(?P<indent>[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*)(?P<ticks>`{3,}|~{3,}|\$\$(?=[ \t]*$))(?P<info>[^\n]*)$",
+    r"^(?P<indent>[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*)(?P<mark>`{3,}|~{3,}|\$\$(?=[ \t]*$))(?P<info>[^\n]*)$",
     re.MULTILINE,
 )
-_DOLLARS = "$$"
-_TICKS = ("```", "~~~", _DOLLARS)
-"""What each begins with: to look for these first takes a hundredth of the time, where there are none."""
-_ROW = re.compile(r"[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*\|")
-_DELIMITER = re.compile(r"[ >]*\|(?: *:?-+:? *\|)+ *")
+_FORMULA_MARK = "$$"
+_FENCE_MARKS = ("```", "~~~", _FORMULA_MARK)
+"""First characters of blocks. If none occurs, the search takes a hundredth of the time."""
+_TABLE_ROW = re.compile(r"[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*\|")
+_TABLE_DELIMITER = re.compile(r"[ >]*\|(?: *:?-+:? *\|)+ *")
 _LIST_MARK = re.compile(r"[^ >]")
 
 
 @dataclass(frozen=True, slots=True)
 class AtomicBlock:
-    """A block of code or a displayed formula: from its first character to the end of its last line."""
+    """A code block or displayed formula that must not be split.
+
+    The offsets reach from its first character to the end of its last line.
+    """
 
     start: int
     end: int
     indent: str
-    ticks: str
+    mark: str
     info: str
 
     @property
     def opening(self) -> str:
-        """The line that opens the block once more."""
-        return f"{self._continued}{self.ticks}{self.info}\n"
+        """Line that opens the block again after a split."""
+        return f"{self._continued}{self.mark}{self.info}\n"
 
     @property
     def closing(self) -> str:
-        """The line that closes the block."""
-        return f"{self._continued}{self.ticks}"
+        """Line that closes the block."""
+        return f"{self._continued}{self.mark}"
 
     @property
     def _continued(self) -> str:
-        """The indent of the lines after the first: a list marker stands once."""
+        """Indent of the lines after the first, without the list marker."""
         return _LIST_MARK.sub(" ", self.indent)
 
 
 def find_atomic_blocks(markdown: str, until: int) -> list[AtomicBlock]:
-    """The blocks of code and the displayed formulas that begin before `until`."""
-    if not any(ticks[0] in markdown and ticks in markdown for ticks in _TICKS):
+    """Return the code blocks and displayed formulas that begin before the offset `until`."""
+    if not any(mark[0] in markdown and mark in markdown for mark in _FENCE_MARKS):
         return []
     found: list[AtomicBlock] = []
-    opened: re.Match[str] | None = None
+    opening_line: re.Match[str] | None = None
     for fence_line in _FENCE_LINE.finditer(markdown):
-        if opened is not None and _is_stray(opened, fence_line.start()):
-            opened = None
-        if opened is None:
+        if opening_line is not None and _is_too_long_formula(opening_line, fence_line.start()):
+            opening_line = None
+        if opening_line is None:
             if fence_line.start() >= until:
                 break
-            if fence_line["ticks"][0] in "~$" or "`" not in fence_line["info"]:
-                opened = fence_line
-        elif fence_line["ticks"].startswith(opened["ticks"]) and not fence_line["info"].strip():
-            found.append(_fence(opened, fence_line.end()))
-            opened = None
-    if opened is not None and opened["ticks"] != _DOLLARS:
-        found.append(_fence(opened, len(markdown)))
+            if fence_line["mark"][0] in "~$" or "`" not in fence_line["info"]:
+                opening_line = fence_line
+        elif fence_line["mark"].startswith(opening_line["mark"]) and not fence_line["info"].strip():
+            found.append(_build_block(opening_line, fence_line.end()))
+            opening_line = None
+    if opening_line is not None and opening_line["mark"] != _FORMULA_MARK:
+        found.append(_build_block(opening_line, len(markdown)))
     return found
 
 
-def _is_stray(opened: re.Match[str], at: int) -> bool:
-    """Whether two dollars on a line open no formula: none is closed in time. Restaurants are rated so."""
-    return opened["ticks"] == _DOLLARS and at - opened.start() > MAX_TEX
+def _is_too_long_formula(opening_line: re.Match[str], at: int) -> bool:
+    """Return True if an opening `$$` is not closed in time: restaurants are rated with dollar signs."""
+    return opening_line["mark"] == _FORMULA_MARK and at - opening_line.start() > MAX_TEX
 
 
 def is_table_row(text: str) -> bool:
-    """Whether a line is the row of a table."""
-    return _ROW.match(text) is not None
+    """Return True if a line is a table row."""
+    return _TABLE_ROW.match(text) is not None
 
 
 def find_table_head(markdown: str, at: int) -> str:
-    """Header and delimiter of the table whose later row begins at `at`; empty where there is none."""
-    if not is_table_row(markdown[at : at + _MAX_HEAD]):
+    """Return header and delimiter of the table that has a later row at offset `at`, or ""."""
+    if not is_table_row(markdown[at : at + _MAX_TABLE_HEAD]):
         return ""
     first = second = at
     while first:
         before = markdown.rfind("\n", 0, first - 1) + 1
-        if not is_table_row(markdown[before : min(before + _MAX_HEAD, first)]):
+        if not is_table_row(markdown[before : min(before + _MAX_TABLE_HEAD, first)]):
             break
         first, second = before, first
     rows_above = markdown[first:at]
     delimiter = markdown[second : markdown.find("\n", second)]
-    if rows_above.count("\n") < 2 or not _DELIMITER.fullmatch(delimiter):
+    if rows_above.count("\n") < 2 or not _TABLE_DELIMITER.fullmatch(delimiter):
         return ""
     head = markdown[first : second + len(delimiter) + 1]
-    return head if len(head) <= _MAX_HEAD else ""
+    return head if len(head) <= _MAX_TABLE_HEAD else ""
 
 
-def _fence(opened: re.Match[str], end: int) -> AtomicBlock:
-    return AtomicBlock(opened.start(), end, opened["indent"], opened["ticks"], opened["info"])
+def _build_block(opening_line: re.Match[str], end: int) -> AtomicBlock:
+    return AtomicBlock(
+        opening_line.start(), end, opening_line["indent"], opening_line["mark"], opening_line["info"]
+    )

@@ -1,4 +1,7 @@
-"""Characters that a person cannot see are how a page speaks to a model behind the reader's back; they go."""
+"""Remove invisible characters, repair mojibake and normalize white space.
+
+Invisible characters can carry instructions to a model that a person does not see.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-_NEVER = (
+_ALWAYS_REMOVED = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1 controls but tab and newline
     "\u00ad"  # soft hyphen
     "\u034f\u115f\u1160\u17b4\u17b5\u180e"  # grapheme joiner, Hangul, Khmer and Mongolian fillers
@@ -17,22 +20,23 @@ _NEVER = (
     "\U0001d173-\U0001d17a"  # musical controls
     "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"  # tags
 )
-_IN_PLACE = (
+_CONTEXTUAL = (
     "\u061c\u200e\u200f"  # direction marks
     "\u200c\u200d"  # joiners
     "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # variation selectors
 )
-_SUSPECT = re.compile(f"[{_NEVER}{_IN_PLACE}]")
-_NEVER_KEPT = re.compile(f"[{_NEVER}]+")
-_REPEATED = re.compile(f"([{_IN_PLACE}])\\1+")
+_SUSPECT = re.compile(f"[{_ALWAYS_REMOVED}{_CONTEXTUAL}]")
+_ALWAYS_REMOVED_RUN = re.compile(f"[{_ALWAYS_REMOVED}]+")
+_REPEATED = re.compile(f"([{_CONTEXTUAL}])\\1+")
 _LATIN = "cp1252"
-"""Latin letters with the quotation marks and dashes of print, and of all the suspects only these:"""
+"""Western European letters with typographic punctuation. Of the suspects it only contains `_LATIN_SUSPECTS`.
+"""
 _LATIN_SUSPECTS = bytes(code for code in (*range(32), 127, 0xAD) if chr(code) not in "\t\n")
 _JOINERS = "\u200c\u200d"
-_MARKS = "\u200e\u200f\u061c"
+_DIRECTION_MARKS = "\u200e\u200f\u061c"
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_MARK_REACH = 40
-"""A direction mark belongs where a right-to-left letter stands this near."""
+_DIRECTION_MARK_DISTANCE = 40
+"""Characters. A direction mark stays if a right-to-left letter is this near."""
 
 _JOINING = re.compile(
     "[\u0620-\u06ff\u0700-\u07ff\u0840-\u08ff"  # Arabic, Syriac, N'Ko, Mandaic
@@ -45,23 +49,23 @@ _KEYCAP = "\u20e3"
 
 
 def clean(text: str) -> tuple[str, int]:
-    """`text` without its invisible characters, and how many were taken out; misread letters are mended.
+    """Remove invisible characters and repair mojibake. Return the text and the number of removed characters.
 
     Joiners stay between letters that they join and inside emoji, variation selectors directly after an emoji
     or ideograph, direction marks in right-to-left text.
     """
     if "â€" in text:
         text = repair_mojibake(text)
-    if _plain(text) or _SUSPECT.search(text) is None:
+    if _is_plain(text) or _SUSPECT.search(text) is None:
         return text, 0
     text = repair_mojibake(text).replace("\r\n", "\n").replace("\r", "\n")
-    cleaned = _REPEATED.sub(r"\1", _NEVER_KEPT.sub("", text))
-    cleaned = _SUSPECT.sub(_kept, cleaned)
+    cleaned = _REPEATED.sub(r"\1", _ALWAYS_REMOVED_RUN.sub("", text))
+    cleaned = _SUSPECT.sub(_filter_suspect, cleaned)
     return cleaned, len(text) - len(cleaned)
 
 
-def _plain(text: str) -> bool:
-    """A cheap yes for the common case: the expression costs three to ten times as much."""
+def _is_plain(text: str) -> bool:
+    """Return True for text that needs no cleaning. The expression costs three to ten times as much."""
     try:
         encoded = text.encode("ascii" if text.isascii() else _LATIN)
     except UnicodeEncodeError:
@@ -70,25 +74,25 @@ def _plain(text: str) -> bool:
 
 
 def clean_line(text: str, limit: int) -> str:
-    """`text` as one clean line of at most `limit` characters."""
+    """Return the text as one clean line of at most `limit` characters."""
     cleaned = " ".join(clean(text[: limit * 8])[0].split())
     return cleaned if len(cleaned) <= limit else cleaned[: limit - 1].rstrip() + "…"
 
 
-def _kept(match: re.Match[str]) -> str:
+def _filter_suspect(match: re.Match[str]) -> str:
     character, text, at = match.group(), match.string, match.start()
     before = text[at - 1] if at else ""
     after = text[at + 1 : at + 2]
     if character in _JOINERS:
-        keep = _joins_letters(before, after) or _joins_emoji(before, after)
-    elif character in _MARKS:
-        near = text[max(0, at - _MARK_REACH) : at + _MARK_REACH]
-        keep = before not in _MARKS and _RIGHT_TO_LEFT.search(near) is not None
+        is_allowed = _joins_letters(before, after) or _joins_emoji(before, after)
+    elif character in _DIRECTION_MARKS:
+        near = text[max(0, at - _DIRECTION_MARK_DISTANCE) : at + _DIRECTION_MARK_DISTANCE]
+        is_allowed = before not in _DIRECTION_MARKS and _RIGHT_TO_LEFT.search(near) is not None
     elif "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
-        keep = _takes_variation(before, after)
+        is_allowed = _accepts_variation_selector(before, after)
     else:
-        keep = False
-    return character if keep else ""
+        is_allowed = False
+    return character if is_allowed else ""
 
 
 def _joins_letters(before: str, after: str) -> bool:
@@ -99,75 +103,82 @@ def _joins_emoji(before: str, after: str) -> bool:
     return bool(before and after) and (before == "\ufe0f" or _is_emoji(before)) and _is_emoji(after)
 
 
-def _takes_variation(before: str, after: str) -> bool:
+def _accepts_variation_selector(before: str, after: str) -> bool:
     return bool(before) and (after == _KEYCAP or _is_emoji(before) or _IDEOGRAPH.match(before) is not None)
 
 
 def _is_emoji(character: str) -> bool:
-    """Close enough: symbols beyond the Latin blocks, and the two Latin ones that have an emoji form."""
+    """Return True for symbols beyond the Latin blocks and for the two Latin symbols with an emoji form."""
     return character in "©®" or (
         character >= "\u203c" and unicodedata.category(character) in _EMOJI_CATEGORIES
     )
 
 
-_BYTES = re.compile(
+_MOJIBAKE = re.compile(
     "[\u00c2-\u00df][\u0080-\u00bf]"
     "|(?:\u00e0[\u00a0-\u00bf]|\u00ed[\u0080-\u009f]|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf])[\u0080-\u00bf]"
     "|(?:\u00f0[\u0090-\u00bf]|[\u00f1-\u00f3][\u0080-\u00bf]|\u00f4[\u0080-\u008f])[\u0080-\u00bf]{2}"
 )
-"""Whole letters of two, three and four bytes, as RFC 3629 has them."""
+"""Letters of two, three and four bytes as in RFC 3629, each byte decoded as Latin-1."""
 
-_SURELY_BYTES = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{0,2}[\u0080-\u009f]")
-_PRINT = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
-"""What the Latin of Windows has in the place of control characters."""
+_CERTAIN_MOJIBAKE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{0,2}[\u0080-\u009f]")
+_CP1252_PRINTABLE = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
+"""Characters of Windows-1252 in the place of the C1 control characters."""
 
-_BYTE_OF = {letter: letter.encode("cp1252").decode("latin-1") for letter in _PRINT}
-_QUOTED = re.compile(f"â€([{_PRINT}\u0080-\u00bf])")
+_BYTE_OF = {letter: letter.encode("cp1252").decode("latin-1") for letter in _CP1252_PRINTABLE}
+_BROKEN_QUOTATION_MARK = re.compile(f"â€([{_CP1252_PRINTABLE}\u0080-\u00bf])")
 _MAX_ROUNDS = 3
-"""It was misread so often at most; nobody has seen more than two."""
+"""Rounds. Text was decoded wrongly at most this many times; two is the most ever found."""
 
 
 def repair_mojibake(text: str) -> str:
-    """`text` with those letters as they were meant."""
+    """Return the text with UTF-8 that was decoded as Latin-1 or Windows-1252 decoded correctly: `â€™` is `’`.
+
+    Only unambiguous sequences change: control characters that no page holds on purpose, or the beginning of a
+    quotation mark.
+    """
     if "â€" in text:
-        text = _QUOTED.sub(_quotation_mark, text)
+        text = _BROKEN_QUOTATION_MARK.sub(_decode_quotation_mark, text)
     for _ in range(_MAX_ROUNDS):
-        if text.isascii() or _SURELY_BYTES.search(text) is None:
+        if text.isascii() or _CERTAIN_MOJIBAKE.search(text) is None:
             break
-        text = _BYTES.sub(_letter, text)
+        text = _MOJIBAKE.sub(_decode_letter, text)
     return text
 
 
-def _letter(match: re.Match[str]) -> str:
+def _decode_letter(match: re.Match[str]) -> str:
     return match.group().encode("latin-1").decode()
 
 
-def _quotation_mark(match: re.Match[str]) -> str:
+def _decode_quotation_mark(match: re.Match[str]) -> str:
     return f"â\u0080{_BYTE_OF.get(match[1], match[1])}".encode("latin-1").decode()
 
 
-_FEW_CHARACTERS = 60
-_OTHER_WHITE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f"
-"""White space in ASCII, as `split` takes it, but for the space."""
+_MIN_SHORTCUT_CHARACTERS = 60
+_OTHER_WHITE_SPACE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f"
+"""ASCII white space as `str.split` defines it, except the space."""
 
 
 def collapse_whitespace(text: str) -> str:
-    """The words of a text with one space between any two.
+    """Return the words of a text separated by single spaces.
 
-    Most long texts have no white space but single spaces: to see that takes a quarter of taking the words
-    apart and putting them together again.
+    Most long texts have single spaces only. To test for that takes a quarter of the time of splitting and
+    joining.
     """
     is_plain = (
-        len(text) > _FEW_CHARACTERS
+        len(text) > _MIN_SHORTCUT_CHARACTERS
         and text.isascii()
         and "  " not in text
-        and len(text.encode().translate(None, _OTHER_WHITE)) == len(text)
+        and len(text.encode().translate(None, _OTHER_WHITE_SPACE)) == len(text)
     )
     return text.strip(" ") if is_plain else " ".join(text.split())
 
 
 def join_lines(pieces: Iterable[str | tuple[str] | None]) -> str:
-    """Pieces of text joined, a new line at each None, white space folded but in the tuples."""
+    """Join pieces of text into lines.
+
+    None ends a line. A piece in a tuple is a line of its own that keeps its white space.
+    """
     lines: list[str] = []
     open_line: list[str] = []
     for piece in pieces:

@@ -1,0 +1,1 @@
+"""Judge if a page is content, a block page or an empty shell."""
