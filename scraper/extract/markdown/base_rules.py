@@ -1,4 +1,4 @@
-"""What all rules of one conversion share: addresses, what was found on the way, and text kept from harm."""
+"""Base of the Markdown rules, and the rules of code blocks and formulas, which other rules share."""
 
 from __future__ import annotations
 
@@ -13,64 +13,70 @@ from scraper.extract.math import tex
 from scraper.extract.math.formulas import is_display, is_normalized
 
 Tags = frozenset[str]
-"""The tags around an element, and the pseudo tags `_inline` and `_noformat`."""
+"""Tags around an element, and the pseudo tags `_inline` and `_noformat`."""
 
-_MARK = "\x02"
-"""Begins a place for a block; no text holds it: `markup.parse` lets no control character in."""
+_PLACEHOLDER_START = "\x02"
+"""Begins a placeholder for a block. No text contains it, because the parser removes control characters."""
 
-_PLACE = re.compile("\x02(\\d+)\x03")
+_PLACEHOLDER = re.compile("\x02(\\d+)\x03")
 _NOTE_INDENT = "    "
-_MARKER = re.compile(r"[^>\s]")
-_MARKERS = re.compile(r"(?:[\s>]|(?:[-*+:]|\d{1,9}[.)])(?=\s))*+")
-"""Of lists, terms and quotations, at the beginning of a line; words before a place indent nothing."""
+_MARKER_CHARACTER = re.compile(r"[^>\s]")
+_LINE_MARKERS = re.compile(r"(?:[\s>]|(?:[-*+:]|\d{1,9}[.)])(?=\s))*+")
+"""Markers of lists, terms and quotations at the beginning of a line; words before a placeholder indent
+nothing."""
 
 
 class Rules(TreeConverter):
-    """The state of one conversion."""
+    """State of one conversion: links, images and reserved blocks."""
 
     class Options:
+        """Options of markdownify."""
+
         heading_style = "atx"
         bullets = "-"
 
     def __init__(self, base: str) -> None:
+        """Resolve URLs against `base`."""
         super().__init__()
         self.links: dict[str, str] = {}
         self.images: dict[str, str] = {}
-        self.addresses = UrlResolver(base)
-        self._verbatim: list[str] = []
+        self.url_resolver = UrlResolver(base)
+        self._reserved: list[str] = []
 
-    def verbatim(self, markdown: str) -> str:
-        """A place for a block that nothing around it may change but by indenting its lines."""
-        self._verbatim.append(markdown)
-        return f"\n\n{_MARK}{len(self._verbatim) - 1}\x03\n\n"
+    def reserve_block(self, markdown: str) -> str:
+        """Return a placeholder for a block that later rules may indent, but not change."""
+        self._reserved.append(markdown)
+        return f"\n\n{_PLACEHOLDER_START}{len(self._reserved) - 1}\x03\n\n"
 
-    def restored(self, markdown: str) -> str:
-        """With the blocks in their places, each line indented as its place is."""
-        if not self._verbatim:
+    def restore_blocks(self, markdown: str) -> str:
+        """Replace the placeholders by their blocks, indented like the placeholders."""
+        if not self._reserved:
             return markdown
-        return "\n".join(self._placed(row) if _MARK in row else row for row in markdown.split("\n"))
+        return "\n".join(
+            self._placed(row) if _PLACEHOLDER_START in row else row for row in markdown.split("\n")
+        )
 
     def _placed(self, row: str) -> str:
-        """A line with its blocks; those that share it are indented alike, each from a line of its own."""
-        before, *rest = _PLACE.split(row)
-        markers = _MARKERS.match(before)
-        inset = _MARKER.sub(" ", markers.group()) if markers else ""
+        """Return a line with its blocks. Blocks of one line get the same indent and a line each."""
+        before, *rest = _PLACEHOLDER.split(row)
+        markers = _LINE_MARKERS.match(before)
+        inset = _MARKER_CHARACTER.sub(" ", markers.group()) if markers else ""
         if before.startswith("[^"):
             inset = _NOTE_INDENT
         blocks = []
         for number, behind in zip(rest[::2], rest[1::2], strict=True):
-            held = self._verbatim[int(number)] if int(number) < len(self._verbatim) else ""
+            held = self._reserved[int(number)] if int(number) < len(self._reserved) else ""
             blocks.append(held.replace("\n", "\n" + inset) + behind)
         return before + f"\n{inset}".join(blocks)
 
 
 def is_inline(tags: Tags) -> bool:
-    """Whether blocks must become one line here: in headings and cells."""
+    """Return True if blocks must become one line here, as in headings and cells."""
     return "_inline" in tags
 
 
 def format_block(text: str, tags: Tags) -> str:
-    """A block of its own; inside of a line, words set apart."""
+    """Return text as a separate block, or between blanks inside of a line."""
     text = text.strip()
     if not text:
         return ""
@@ -78,72 +84,76 @@ def format_block(text: str, tags: Tags) -> str:
 
 
 def edge_whitespace(text: str) -> tuple[str, str]:
-    """What stands at both ends of a text that marks will be set around: a space, a line break, or nothing.
+    """Return the white space at both ends of a text that will be marked: a blank, line breaks, or nothing.
 
-    Marks must touch their words, and what stood between these and their neighbours must not be lost with it.
+    Marks must touch their words, and the space between words must stay.
     """
     body = text.strip()
     at = text.find(body)
-    return _gap(text[:at]), _gap(text[at + len(body) :])
+    return _collapse_gap(text[:at]), _collapse_gap(text[at + len(body) :])
 
 
-def _gap(white: str) -> str:
+def _collapse_gap(white: str) -> str:
     return white if "\n" in white else " " if white else ""
 
 
-_LONGEST_TERM = 160
-"""Characters of a signature; a longer term is a definition, whose lines mean something."""
+_MAX_TERM_CODE = 160
+"""Characters of a signature. A longer `dt` is a definition, whose lines have a meaning."""
 
 
 class CodeRules(Rules):
-    """The rule of `pre`: `code_blocks.settle` has made every block one."""
+    """Rule of `pre`; `normalize_code_blocks` has turned every block into one."""
 
     def _pre(self, element: Element, context: ConversionContext) -> str:
         code = extract_code(element)
-        return self.fenced(code, detect_code_language(element), context) if code.strip() else ""
+        return self.format_code(code, detect_code_language(element), context) if code.strip() else ""
 
-    def fenced(self, code: str, language: str, context: ConversionContext) -> str:
-        """A fenced block; in a cell, a heading or a short term the code in one line."""
-        self.said += [None, *((row,) for row in code.split("\n")), None]
-        if is_inline(context.tags) or ("dt" in context.tags and len(code) <= _LONGEST_TERM):
+    def format_code(self, code: str, language: str, context: ConversionContext) -> str:
+        """Return a fenced block, or inline code in a cell, a heading or a short term."""
+        self.plain_pieces += [None, *((row,) for row in code.split("\n")), None]
+        if is_inline(context.tags) or ("dt" in context.tags and len(code) <= _MAX_TERM_CODE):
             return f" `{' '.join(code.split())}` "
-        return self.verbatim(fence(code, language))
+        return self.reserve_block(fence(code, language))
 
     handlers: ClassVar[dict[str, Handler]] = {"pre": _pre}
 
 
 class MathRules(Rules):
-    """The rule of the formulas that `formulas.settle` left, and of those written out in the text."""
+    """Rules of the formulas that `normalize_formulas` left, and of those written in the text."""
 
     def escape(self, text: str, parent_tags: Tags) -> str:
-        """Text as Markdown, its formulas untouched."""
+        """Return text as Markdown with its formulas unchanged."""
         if "$" not in text and "\\" not in text:
-            return self.plainly(text, parent_tags)
+            return self.escape_plain(text, parent_tags)
         return tex.replace_formulas(
             text,
-            lambda part: self.plainly(part, parent_tags),
-            lambda formula, display: self.formula(tex.strip_delimiters(formula), display, parent_tags),
+            lambda part: self.escape_plain(part, parent_tags),
+            lambda format_formula, display: self.format_formula(
+                tex.strip_delimiters(format_formula), display, parent_tags
+            ),
         )
 
-    def plainly(self, text: str, parent_tags: Tags) -> str:
-        """Text without formulas as Markdown."""
+    def escape_plain(self, text: str, parent_tags: Tags) -> str:
+        """Return text without formulas as Markdown."""
         return text
 
-    def formula(self, formula: str, display: bool, tags: Tags) -> str:
-        """TeX between dollars, on lines of its own where it is displayed and there is room."""
-        if not formula:
+    def format_formula(self, format_formula: str, display: bool, tags: Tags) -> str:
+        """Return TeX between dollars, on lines of its own if it is displayed and not inline."""
+        if not format_formula:
             return ""
         if display and not is_inline(tags):
-            return self.verbatim(tex.format_display(formula))
+            return self.reserve_block(tex.format_display(format_formula))
         return (
-            f"${tex.format_inline(formula)}$" if display and "td" not in tags else tex.format_inline(formula)
+            f"${tex.format_inline(format_formula)}$"
+            if display and "td" not in tags
+            else tex.format_inline(format_formula)
         )
 
     def _math(self, element: Element, context: ConversionContext) -> str | None:
         if not is_normalized(element):
             return None
-        formula = text_of(element).strip()
-        self.said.append(formula)
-        return self.formula(formula, is_display(element), context.tags)
+        format_formula = text_of(element).strip()
+        self.plain_pieces.append(format_formula)
+        return self.format_formula(format_formula, is_display(element), context.tags)
 
     handlers: ClassVar[dict[str, Handler]] = {"math": _math}

@@ -1,4 +1,4 @@
-"""Notes set apart from the text: admonitions, alerts and callouts of documentation generators."""
+"""Convert admonitions, alerts and callouts of documentation generators into Markdown callouts."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from scraper.extract.markdown.tree_converter import ConversionContext, Handler
 
 _TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
 
-_DROPPED = frozenset(
+_REMOVED_CLASSES = frozenset(
     "sr-only visually-hidden screen-reader-text screen-reader-only mw-editsection copy-button copybtn "
     "clipboard-copy zeroclipboard-container".split()
 )
-_CLASSES_OF_NOTE = re.compile(
+_CALLOUT_CLASS = re.compile(
     r"callout|admonition|alert|custom-block|hint|notecard|starlight-aside|information-macro|"
-    + "|".join(_DROPPED)
+    + "|".join(_REMOVED_CLASSES)
     + r"|(?:^|[\s_-])(?:notes?|tip|important|warning|caution|danger|info)(?:$|[\s_-])",
     re.IGNORECASE,
 )
 
-_KINDS = {
+_KIND_BY_NAME = {
     "primary": "info",
     "secondary": "info",
     "error": "danger",
@@ -38,15 +38,16 @@ _KINDS = {
         "bug failure todo summary".split()
     },
 }
-_TITLED = {
-    name: _KINDS[name] for name in "note info tip important warning caution danger hint attention".split()
+_KIND_BY_TITLE = {
+    name: _KIND_BY_NAME[name]
+    for name in "note info tip important warning caution danger hint attention".split()
 } | {"notes": "note"}
-_LONGEST_KIND = max(map(len, _TITLED))
-_OF_SECTIONS = frozenset({"h1", "h2"})
-"""Headings of parts of a page: below one that says `Notes` stand an article's sources."""
+_LONGEST_KIND = max(map(len, _KIND_BY_TITLE))
+_SECTION_HEADINGS = frozenset({"h1", "h2"})
+"""Headings of page sections. Below one named `Notes` are the sources of an article."""
 
-_OF_FOLDS = frozenset({"primary", "secondary", "error", "summary", "question"})
-"""Of these, names that a part that folds may have for other reasons."""
+_AMBIGUOUS_KINDS = frozenset({"primary", "secondary", "error", "summary", "question"})
+"""Kinds whose names are also common classes of `details` elements that are no callouts."""
 _CONTAINERS = frozenset(
     "admonition admonitionblock alert callout custom-block hint markdown-alert notecard starlight-aside "
     "theme-admonition confluence-information-macro".split()
@@ -57,9 +58,9 @@ _COMPOUND = re.compile(
 )
 _TITLE = re.compile(r"(?:^|[-_\s])(?:title|heading)(?:$|[-_\s])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LISTED = element_selector(".//div[contains(concat(' ', @class, ' '), ' colist ')]/table")
-"""Explanations of the numbers in a block of code, as AsciiDoc has them."""
-_FRAMED = element_selector(
+_EXPLANATION_TABLES = element_selector(".//div[contains(concat(' ', @class, ' '), ' colist ')]/table")
+"""Explanations of the numbers in a code block, as AsciiDoc writes them."""
+_ADMONITION_CELLS = element_selector(
     ".//td[@class='content'][ancestor::table[1]/parent::div[contains(@class, 'admonitionblock')]]"
 )
 _MAX_TITLE = 200
@@ -67,19 +68,19 @@ _MAX_TITLE_DEPTH = 3
 _TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
-def normalize_callouts(root: Element, names: str) -> None:
-    """Take the table out of the notes that are set in one, an icon in its first cell; make lists lists.
+def normalize_callouts(root: Element, class_names: str) -> None:
+    """Remove the layout tables of AsciiDoc admonitions, and turn explanation tables into lists.
 
-    `names` are the tree's classes.
+    `class_names` are the class names of the tree.
     """
-    if "admonitionblock" not in names and "colist" not in names:
+    if "admonitionblock" not in class_names and "colist" not in class_names:
         return
-    for cell in _FRAMED(root):
+    for cell in _ADMONITION_CELLS(root):
         note = next(cell.iterancestors("div"), None)
         if note is not None and "admonitionblock" in (note.get("class") or ""):
             cell.tag = "div"
             note[:] = [cell]
-    for table in _LISTED(root):
+    for table in _EXPLANATION_TABLES(root):
         rows = [row for row in table.iter("tr") if len(row) > 1]
         for row in rows:
             row.tag = "li"
@@ -89,24 +90,24 @@ def normalize_callouts(root: Element, names: str) -> None:
         table[:] = rows
 
 
-def _kind_of(element: Element, classes: Sequence[str]) -> str:
-    """What kind of note an element is; empty for anything else."""
+def _detect_kind(element: Element, classes: Sequence[str]) -> str:
+    """Return the kind of a callout element, or "" for other elements."""
     noted = (element.get("data-callout") or element.get("data-callout-type") or "").lower()
     if _TYPE.fullmatch(noted):
         return noted
-    names = [name.lower() for name in classes]
-    if _CONTAINERS.isdisjoint(names):
+    lowered = [name.lower() for name in classes]
+    if _CONTAINERS.isdisjoint(lowered):
         return ""
-    for name in names:
+    for name in lowered:
         compound = _COMPOUND.fullmatch(name)
-        kind = _KINDS.get(compound.group(1) if compound else name)
+        kind = _KIND_BY_NAME.get(compound.group(1) if compound else name)
         if kind and name not in _CONTAINERS:
             return kind
-    return "note" if "admonition" in names else "tip" if "hint" in names and len(names) == 1 else ""
+    return "note" if "admonition" in lowered else "tip" if "hint" in lowered and len(lowered) == 1 else ""
 
 
-def _kind_by_title(element: Element) -> str:
-    """What kind of note an element is whose first words, in an element of their own, are a kind's name."""
+def _detect_kind_by_title(element: Element) -> str:
+    """Return the kind of an element whose first words, in an element of their own, name a kind; else ""."""
     place = element
     for _ in range(_MAX_TITLE_DEPTH):
         if (place.text or "").strip():
@@ -114,72 +115,81 @@ def _kind_by_title(element: Element) -> str:
         inner = next((child for child in place if text_of(child).strip()), None)
         if inner is None:
             return ""
-        kind = _kind_said(inner)
-        if kind and inner.tag in _OF_SECTIONS:
+        kind = _kind_in_title(inner)
+        if kind and inner.tag in _SECTION_HEADINGS:
             return ""
         if kind:
-            return kind if _is_apart(inner) and text_of(element).strip() != text_of(inner).strip() else ""
+            return (
+                kind
+                if _is_title_element(inner) and text_of(element).strip() != text_of(inner).strip()
+                else ""
+            )
         place = inner
     return ""
 
 
-def _kind_said(title: Element) -> str:
-    """The kind that a title names, if it says nothing else."""
+def _kind_in_title(title: Element) -> str:
+    """Return the kind that a title names if it contains nothing else, else ""."""
     words = text_of(title).strip(" \t\n:!.\u00a0").lower()
-    return _TITLED.get(words, "") if len(words) <= _LONGEST_KIND else ""
+    return _KIND_BY_TITLE.get(words, "") if len(words) <= _LONGEST_KIND else ""
 
 
-def _is_apart(title: Element) -> bool:
-    """Whether a title is a block of its own, or called one: a bold word may begin a sentence."""
+def _is_title_element(title: Element) -> bool:
+    """Return True if a title is a block or has a title class: a bold word may begin a sentence."""
     classes = _CAMEL.sub("-", title.get("class") or "").lower()
     return title.tag not in ("b", "strong", "em", "i", "a", "span") or _TITLE.search(classes) is not None
 
 
-def _kind_of_fold(classes: Sequence[str]) -> str:
-    """What kind of note a part that folds is, by a class that is the name of one; empty for none."""
-    return next((_KINDS[name] for name in classes if name in _KINDS and name not in _OF_FOLDS), "")
+def _detect_kind_of_details(classes: Sequence[str]) -> str:
+    """Return the kind of a `details` element by a class with the name of a kind, or ""."""
+    return next(
+        (_KIND_BY_NAME[name] for name in classes if name in _KIND_BY_NAME and name not in _AMBIGUOUS_KINDS),
+        "",
+    )
 
 
 class CalloutRules(Rules):
-    """What a note becomes: a quotation that names its kind and title."""
+    """Rule of callouts: a quotation that names its kind and title."""
 
-    def mark(self, root: Element, names: str) -> None:
-        """Note which elements are notes, and take out what is for other eyes.
+    def mark(self, root: Element, class_names: str) -> None:
+        """Register the callouts of a tree, and remove elements for screen readers and copy buttons.
 
-        `names` are the tree's classes.
+        `class_names` are the class names of the tree.
         """
-        if not _CLASSES_OF_NOTE.search(names):
+        if not _CALLOUT_CLASS.search(class_names):
             return
-        for element, classes in find_by_class(root, _CLASSES_OF_NOTE):
-            if not _DROPPED.isdisjoint(classes):
+        for element, classes in find_by_class(root, _CALLOUT_CLASS):
+            if not _REMOVED_CLASSES.isdisjoint(classes):
                 remove(element)
             elif element.tag in _TAGS:
-                kind = _kind_of(element, classes)
-                if not kind and self.marked.keys().isdisjoint(element.iterancestors()):
-                    kind = _kind_by_title(element)
+                kind = _detect_kind(element, classes)
+                if not kind and self.element_handlers.keys().isdisjoint(element.iterancestors()):
+                    kind = _detect_kind_by_title(element)
                 self._mark(element, kind)
 
     def _mark(self, element: Element, kind: str) -> None:
         if kind:
-            self.marked.setdefault(element, lambda rules, note, context: rules.callout(note, kind, context))
+            self.element_handlers.setdefault(
+                element, lambda rules, note, context: rules.callout(note, kind, context)
+            )
 
     def _fold(self, element: Element, context: ConversionContext) -> str | None:
-        kind = _kind_of_fold((element.get("class") or "").split())
+        kind = _detect_kind_of_details((element.get("class") or "").split())
         return self.callout(element, kind, context) if kind else None
 
     def callout(self, element: Element, kind: str, context: ConversionContext) -> str | None:
-        """The note as GitHub and Obsidian write it."""
+        """Return the callout in the syntax of GitHub and Obsidian, or None in inline context."""
         if "_inline" in context.tags:
             return None
         if context.indents >= MAX_INDENTS:
-            return format_block(self.inside(element, context.enter(element.tag)), context.tags)
-        title_of = _title_of(element)
+            return format_block(self.convert_children(element, context.enter(element.tag)), context.tags)
+        title_of = _find_title(element)
         title = ""
         if title_of is not None:
-            title = " ".join(self.inside(title_of, context.enter("h6")).split())
-            self.said.append(None)
-            self.marked[title_of] = lambda *_: ""
-        body = self.inside(element, context.enter("blockquote")).strip()
+            title = " ".join(self.convert_children(title_of, context.enter("h6")).split())
+            self.plain_pieces.append(None)
+            self.element_handlers[title_of] = lambda *_: ""
+        body = self.convert_children(element, context.enter("blockquote")).strip()
         if not body and not title:
             return ""
         fold = element.get("data-callout-fold") or ""
@@ -190,8 +200,8 @@ class CalloutRules(Rules):
     handlers: ClassVar[dict[str, Handler]] = {"details": _fold}
 
 
-def _title_of(element: Element) -> Element | None:
-    """The title of a note: its first words, in an element that is called so."""
+def _find_title(element: Element) -> Element | None:
+    """Return the title of a callout: its first words, in an element with a title class."""
     place = element
     for _ in range(_MAX_TITLE_DEPTH):
         if (place.text or "").strip() and place is not element:
@@ -200,7 +210,7 @@ def _title_of(element: Element) -> Element | None:
         if inner is None:
             return None
         has_title_class = _TITLE.search(_CAMEL.sub("-", inner.get("class") or "").lower())
-        if has_title_class or inner.tag == "summary" or (_kind_said(inner) and _is_apart(inner)):
+        if has_title_class or inner.tag == "summary" or (_kind_in_title(inner) and _is_title_element(inner)):
             return inner if len(text_of(inner)) <= _MAX_TITLE else None
         place = inner
     return None

@@ -1,4 +1,4 @@
-"""Markdown for a model to read: markdownify's rules, with links, code, tables and formulas that survive."""
+"""Convert a part of a page into Markdown for a model, with markdownify's rules and additional ones."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from scraper.model import Image, Link
 
 
 class FootnoteRules(Rules):
-    """What the marks and notes become that `footnotes.settle` left."""
+    """Rules of the marks and notes that `normalize_footnotes` made."""
 
     def _reference(self, element: Element, context: ConversionContext) -> str:
         mark = f"[^{element.get('label')}]"
-        self.said.append(mark)
+        self.plain_pieces.append(mark)
         return mark
 
     def _definition(self, element: Element, context: ConversionContext) -> str:
         label = f"[^{element.get('label')}]: "
-        self.said += [None, label]
-        text = self.inside(element, context.enter("fndef")).strip()
-        self.said.append(None)
+        self.plain_pieces += [None, label]
+        text = self.convert_children(element, context.enter("fndef")).strip()
+        self.plain_pieces.append(None)
         rows = text.split("\n")
         return (
             "\n\n" + label + "\n".join([rows[0], *(f"    {row}" if row else "" for row in rows[1:])]) + "\n\n"
@@ -59,33 +59,33 @@ _MORE_BLOCKS = frozenset(
     "figcaption dialog menu dir body html noscript fndef".split()
 )
 _BLOCKS = STOCK_BLOCKS | _MORE_BLOCKS
-_UNREAD = (
+_UNREADABLE_TAGS = (
     "script style template head title meta link base canvas object embed iframe button clipboard-copy"
 ).split()
-"""What has no text to read. Taken out, not passed over: the texts before and behind are one."""
+"""Tags without readable text. They are removed, so that the texts before and behind are joined."""
 
 _WHITE = re.compile(r"[ \t\r\n\f]+")
 _LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
 _CLOSING_MARKS = re.compile(r"(?<=\s)#+\Z")
-"""At the end of a heading these would be no part of it."""
+"""Number signs at the end of a heading. Unescaped, they would not be part of it."""
 _GAPS = re.compile(r"\n{3,}")
 _WORD_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
-_NO_LINES = frozenset({"_inline", "a"})
+_NOT_AT_LINE_START = frozenset({"_inline", "a"})
 _HEADING_LIKE = re.compile(r"\s*#{1,6}(?:\s|\Z)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
-_BARE_POWER = re.compile(r"[-+\u2212]?\d+|[-+]?n|[-+]")
-_RAISED = str.maketrans(
+_SIMPLE_POWER = re.compile(r"[-+\u2212]?\d+|[-+]?n|[-+]")
+_SUPERSCRIPTS = str.maketrans(
     "0123456789+-\u2212n",
     "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b\u207f",
 )
-_MAX_RAISED = 6
+_MAX_SUPERSCRIPT = 6
 _ROLES = attribute_selector("role")
 _ESCAPES = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertedMarkdown:
-    """A part of a page as Markdown and as plain text, and the links and images in it."""
+    """A part of a page as Markdown and as plain text, with its links and images."""
 
     markdown: str
     text: str
@@ -94,41 +94,44 @@ class ConvertedMarkdown:
 
 
 def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> ConvertedMarkdown:
-    """Everything in `root` as Markdown, addresses resolved against `base`; the tree is used up by it."""
-    names = collect_class_names(root)
+    """Convert the content of `root` into Markdown, with URLs resolved against `base`.
+
+    The tree is consumed.
+    """
+    class_names = collect_class_names(root)
     if may_hold_formulas:
-        formulas.normalize_formulas(root, names)
+        formulas.normalize_formulas(root, class_names)
     roles = _ROLES(root)
-    aria_widgets.label_tabs_and_folds(root, names, roles)
-    callout_rules.normalize_callouts(root, names)
-    normalization.normalize_code_blocks(root, names)
-    aria_widgets.convert_aria_tables(root, names, roles)
-    list_rules.normalize_lists(root, names)
-    etree.strip_elements(root, *_UNREAD, with_tail=False)
-    _part_readings(root)
+    aria_widgets.label_tabs_and_folds(root, class_names, roles)
+    callout_rules.normalize_callouts(root, class_names)
+    normalization.normalize_code_blocks(root, class_names)
+    aria_widgets.convert_aria_tables(root, class_names, roles)
+    list_rules.normalize_lists(root, class_names)
+    etree.strip_elements(root, *_UNREADABLE_TAGS, with_tail=False)
+    _bracket_ruby_text(root)
     for typed in root.iter("tt"):
-        typed.tag = "samp"  # what it was called before HTML 5
-    footnotes.normalize_footnotes(root, names)
+        typed.tag = "samp"  # `tt` is the name before HTML 5
+    footnotes.normalize_footnotes(root, class_names)
     inline_text.insert_spaces(root)
     inline_text.join_emphasis(root)
     converter = _PageConverter(base)
-    converter.mark(root, names)
+    converter.mark(root, class_names)
     markdown = converter.convert_tree(root)
     return ConvertedMarkdown(
-        converter.finished(markdown),
-        join_lines(converter.said),
+        converter.finish(markdown),
+        join_lines(converter.plain_pieces),
         tuple(Link(url, text) for url, text in converter.links.items()),
         tuple(Image(url, alt) for url, alt in converter.images.items()),
     )
 
 
-def _part_readings(root: Element) -> None:
-    """Brackets around readings above the line that bring none: else 東京 and とうきょう are one word."""
+def _bracket_ruby_text(root: Element) -> None:
+    """Add parentheses around ruby text that has none: else 東京 and とうきょう become one word."""
     for reading in root.iter("rt"):
         before = reading.getprevious()
-        said = len(reading) == 0 and (reading.text or "").strip()
-        if said and (before is None or before.tag != "rp"):
-            reading.text = f"({said})"
+        ruby_text = len(reading) == 0 and (reading.text or "").strip()
+        if ruby_text and (before is None or before.tag != "rp"):
+            reading.text = f"({ruby_text})"
 
 
 def _emphasis(marker: str) -> Callable[..., str]:
@@ -147,37 +150,39 @@ def _emphasis(marker: str) -> Callable[..., str]:
 class _PageConverter(
     CalloutRules, FootnoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules
 ):
-    """One conversion with all rules together; here stand those of text and of blocks."""
+    """All rules together; this class has the rules of text and of blocks."""
 
-    inner_blocks: ClassVar[frozenset[str]] = _BLOCKS
-    outer_blocks: ClassVar[frozenset[str]] = _BLOCKS | {"pre", "br", "hr"}
+    blocks_with_loose_edges: ClassVar[frozenset[str]] = _BLOCKS
+    blocks_with_loose_neighbors: ClassVar[frozenset[str]] = _BLOCKS | {"pre", "br", "hr"}
 
-    trims: ClassVar[bool] = True
+    trims_blanks: ClassVar[bool] = True
 
-    def finished(self, markdown: str) -> str:
-        """With the blocks kept from harm in their places."""
-        return self.restored(_GAPS.sub("\n\n", markdown)).replace("  \n\n", "\n\n").strip()
+    def finish(self, markdown: str) -> str:
+        """Collapse empty lines and restore the reserved blocks."""
+        return self.restore_blocks(_GAPS.sub("\n\n", markdown)).replace("  \n\n", "\n\n").strip()
 
-    def rule_for(self, name: str) -> Callable[..., str] | None:
-        rule = super().rule_for(name)
+    def find_rule(self, name: str) -> Callable[..., str] | None:
+        """Return the rule of a tag. Additional blocks and custom elements have rules too."""
+        rule = super().find_rule(name)
         if rule is None and name in _MORE_BLOCKS:
             return self.convert_div
         return self.convert_custom if rule is None and "-" in name else rule
 
     # Text
 
-    def folded(self, text: str) -> str:
+    def collapse_whitespace(self, text: str) -> str:
+        """Collapse white space outside of displayed formulas."""
         if "\n" in text and ("$$" in text or "\\" in text):
-            return tex.collapse_outside_formulas(text, self._folded)
-        return self._folded(text)
+            return tex.collapse_outside_formulas(text, self._collapse)
+        return self._collapse(text)
 
-    def _folded(self, text: str) -> str:
-        if "\n" in text and _LIST_LINE.search(text):  # a list that was written as plain lines
+    def _collapse(self, text: str) -> str:
+        if "\n" in text and _LIST_LINE.search(text):  # a list written as plain lines
             return "\n".join(_WHITE.sub(" ", row) for row in _LIST_LINE.split(text))
         return _WHITE.sub(" ", text) if "\n" in text or "  " in text or "\t" in text else text
 
-    def plainly(self, text: str, parent_tags: Tags) -> str:
-        """Only what would change the meaning is escaped: never `_` inside of a word."""
+    def escape_plain(self, text: str, parent_tags: Tags) -> str:
+        """Escape only characters that would change the meaning, and never `_` inside of a word."""
         if "\\" in text:
             text = _ESCAPES.sub(r"\\\\", text)
         if "*" in text:
@@ -186,7 +191,7 @@ class _PageConverter(
             text = _WORD_EDGE_UNDERSCORE.sub(r"\\_", text)
         if "$$" in text:
             text = text.replace("$$", "\\$\\$")
-        if "#" in text and _NO_LINES.isdisjoint(parent_tags) and _HEADING_LIKE.match(text):
+        if "#" in text and _NOT_AT_LINE_START.isdisjoint(parent_tags) and _HEADING_LIKE.match(text):
             text = text.replace("#", "\\#", 1)
         if "<" in text:
             text = _TAG_LIKE.sub(r"\\<", text)
@@ -215,7 +220,7 @@ class _PageConverter(
         return format_block(text, parent_tags)
 
     def convert_custom(self, el: Node, text: str, parent_tags: Tags) -> str:
-        """An element of the page's own is a block unless text stands beside it."""
+        """Format a custom element as a block unless text is beside it."""
         element = el.element
         before, parent = element.getprevious(), element.getparent()
         text_before = before.tail if before is not None else parent.text if parent is not None else None
@@ -246,19 +251,19 @@ class _PageConverter(
     convert_del = convert_s = _emphasis("~~")
 
     def convert_sup(self, el: Node, text: str, parent_tags: Tags) -> str:
-        """Powers stay above the line: without it 10 to the sixth is read as 106."""
-        raised = text.strip()
-        if not raised or len(raised) > _MAX_RAISED or not _BARE_POWER.fullmatch(raised):
+        """Keep powers as superscript characters: without them 10 to the sixth would be read as 106."""
+        power = text.strip()
+        if not power or len(power) > _MAX_SUPERSCRIPT or not _SIMPLE_POWER.fullmatch(power):
             return text
-        return raised.translate(_RAISED)
+        return power.translate(_SUPERSCRIPTS)
 
     def _select(self, element: Element, context: ConversionContext) -> str:
-        """A choice of few is part of what a page offers; a long one lists countries."""
+        """Return the options of a short selection list; a long one lists countries."""
         options = [" ".join(text_of(option).split()) for option in element.iter("option")]
         if not 0 < len(options) <= MAX_OPTIONS:
             return ""
         text = " / ".join(filter(None, options))
-        self.said.append(text)
+        self.plain_pieces.append(text)
         return self.escape(text, context.tags)
 
     handlers: ClassVar[dict[str, Handler]] = {

@@ -1,4 +1,4 @@
-"""Links: absolute, safe in Markdown, without the marks that only point back at their own heading."""
+"""Convert links, video players and images into Markdown."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from scraper.extract.text.sanitize import clean_line
 MAX_LINKS = 1_000
 MAX_LINK_TEXT = 300
 _MAX_TITLE = 100
-"""Of a player: nobody sees it, so it is kept short."""
+"""Characters of a player's title. It is invisible on the page, so it is kept short."""
 
-_PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b", "\u25c6", "\u2191"})
+_PERMALINK_TEXTS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b", "\u25c6", "\u2191"})
 _PERMALINK_PICTURE = re.compile(r"!\[permalink\]", re.IGNORECASE)
 _PERMALINK_CLASSES = frozenset(
     "headerlink header-anchor hash-link anchorjs-link heading-anchor anchor-link docs-heading-anchor "
     "docs-heading-anchor-permalink tsd-anchor-icon sl-anchor-link".split()
 )
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_TITLES = frozenset({"_inline", "dt"})
-"""The tags around a link that may lead to what it stands in."""
+_TITLE_CONTEXTS = frozenset({"_inline", "dt"})
+"""Tags around a link that may be the link's own target."""
 _HASHES = re.compile(r"(?:^|(?<=\s))#{1,6} ")
 _HEADING = re.compile(r"#{1,6} ")
 _PLAIN_LINE = re.compile(r"[^\W_]|[\"(\u201c\u00ab\u300c\u00bf\u00a1]")
@@ -31,15 +31,15 @@ _BRACKET = re.compile(r"[\[\]]")
 
 
 def escape_label(text: str) -> str:
-    """Text inside of a link's brackets, so that they still pair and nothing in it becomes a link."""
+    """Escape a link label so that its brackets stay balanced and nothing in it becomes a link."""
     if text.endswith("\\"):
         text += "\\"
-    if ("[" in text or "]" in text) and ("](" in text or not _pairs(text)):
+    if ("[" in text or "]" in text) and ("](" in text or not _has_balanced_brackets(text)):
         return _BRACKET.sub(r"\\\g<0>", text)
     return text
 
 
-def _pairs(text: str) -> bool:
+def _has_balanced_brackets(text: str) -> bool:
     depth = 0
     for bracket in _BRACKET.findall(text):
         depth += 1 if bracket == "[" else -1
@@ -49,37 +49,38 @@ def _pairs(text: str) -> bool:
 
 
 class LinkRules(Rules):
-    """The rule of `a`."""
+    """Rules of `a` and of video players."""
 
     def convert_a(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """Return the link; permalinks are removed, and links to their own title become text."""
         label = " ".join(text.split())
         if not label or "_noformat" in parent_tags:
             return text
         element = el.element
         if (
-            label in _PERMALINKS
+            label in _PERMALINK_TEXTS
             or _PERMALINK_PICTURE.match(label)
             or (_is_permalink(element) and not _is_whole_heading(element))
         ):
-            self._take_back(label)
+            self._remove_last_piece(label)
             return ""
         href = element.get("href")
         if (
             href
             and href[0] == "#"
-            and not parent_tags.isdisjoint(_TITLES)
-            and _points_at_own(element, href[1:])
+            and not parent_tags.isdisjoint(_TITLE_CONTEXTS)
+            and _links_to_own_title(element, href[1:])
         ):
             return text
-        url = self.addresses.absolute(href)
+        url = self.url_resolver.absolute(href)
         if not url:
             return text
-        if "_inline" not in parent_tags and (card := _card_in(text)):
-            own = href is not None and href[0] == "#" and _holds_own_heading(element, href[1:])
+        if "_inline" not in parent_tags and (card := _find_card(text)):
+            own = href is not None and href[0] == "#" and _contains_target_heading(element, href[1:])
             return text if own else self._card(card, url, element)
         if "#" in label:
             label = _HASHES.sub("", label)
-        self._note(url, label, element)
+        self._record_link(url, label, element)
         linked = f"<{url}>" if label.replace("\\", "") == url else f"[{label}]({url})"
         if text[0] == "\n" and "_inline" not in parent_tags:
             return f"\n\n{linked}\n\n"
@@ -87,7 +88,7 @@ class LinkRules(Rules):
         return f"{before}{linked}{after}"
 
     def _card(self, text: str, url: str, element: Element) -> str:
-        """A link around blocks: its heading or first line leads there, the others stay as they are."""
+        """Return a link around several blocks as a link on its heading or first line only."""
         blocks = text.split("\n\n")
         at = next((place for place, one in enumerate(blocks) if _HEADING.match(one)), None)
         if at is None:
@@ -97,42 +98,42 @@ class LinkRules(Rules):
             blocks, at = [label], 0
         marks = _HEADING.match(blocks[at])
         label = blocks[at][marks.end() if marks else 0 :].strip()
-        self._note(url, label, element)
+        self._record_link(url, label, element)
         blocks[at] = f"{marks.group() if marks else ''}[{' '.join(label.split())}]({url})"
         return "\n\n" + "\n\n".join(blocks) + "\n\n"
 
     def convert_videolink(self, el: Node, text: str, parent_tags: Tags) -> str:
-        """The player of a video: a line that leads to its page."""
+        """Return a line with a link to the page of the video."""
         element = el.element
         label = escape_label(
             clean_line(element.get("title") or element.get("playlabel") or "", _MAX_TITLE) or "Video"
         )
-        url = self.addresses.absolute(element.get("href"))
+        url = self.url_resolver.absolute(element.get("href"))
         if not url or "_noformat" in parent_tags or "a" in parent_tags:
             return ""
         self.links.setdefault(url, label)
         linked = f"[{label}]({url})"
         return f" {linked} " if "_inline" in parent_tags else f"\n\n{linked}\n\n"
 
-    def _take_back(self, label: str) -> None:
-        last = self.said[-1]
+    def _remove_last_piece(self, label: str) -> None:
+        last = self.plain_pieces[-1]
         if isinstance(last, str) and last.strip() == label:
-            self.said.pop()
+            self.plain_pieces.pop()
 
-    def _note(self, url: str, label: str, element: Element) -> None:
+    def _record_link(self, url: str, label: str, element: Element) -> None:
         if url not in self.links and len(self.links) < MAX_LINKS:
             plain = label if label.isalnum() or not re.search(r"[\\*`!]", label) else text_of(element)
             self.links[url] = clean_line(plain, MAX_LINK_TEXT)
 
 
-def _card_in(text: str) -> str:
-    """What a link is set around, if that is a heading or several blocks; empty for anything else."""
+def _find_card(text: str) -> str:
+    """Return the text of a link around a heading or several blocks, or "" for other links."""
     card = text.strip()
     return card if "\n\n" in card or (text[0] == "\n" and _HEADING.match(card)) else ""
 
 
-def _holds_own_heading(element: Element, name: str) -> bool:
-    """Whether a link is set around the heading that it leads to."""
+def _contains_target_heading(element: Element, name: str) -> bool:
+    """Return True if a link surrounds the heading that is its target."""
     if next(element.iterdescendants(*_HEADINGS), None) is None:
         return False
     return name == element.get("id") or any(name == inner.get("id") for inner in element.iterdescendants())
@@ -144,7 +145,7 @@ def _is_permalink(element: Element) -> bool:
 
 
 def _is_whole_heading(element: Element) -> bool:
-    """Whether a heading holds nothing but a link, as markdown-it writes it: then its text is the title."""
+    """Return True if a heading contains only a link, as markdown-it writes it: then its text is the title."""
     parent = element.getparent()
     while parent is not None and len(parent) == 1:
         if (parent.text or "").strip() or (element.tail or "").strip():
@@ -155,44 +156,47 @@ def _is_whole_heading(element: Element) -> bool:
     return False
 
 
-def _points_at_own(element: Element, name: str) -> bool:
-    """Whether a link is in the heading or term that it leads to."""
+def _links_to_own_title(element: Element, name: str) -> bool:
+    """Return True if the target of a link is the heading or term that contains it."""
     title = next(element.iterancestors("dt", *_HEADINGS), None)
     return title is not None and name in (title.get("id"), element.get("id"), element.get("name"))
 
 
 MAX_ALT = 200
-"""A longer alternative text is not a description but a place to put text that nobody sees."""
+"""Characters. A longer alternative text is not a description, but invisible text."""
 
 MAX_IMAGES = 300
 _EMOJI_CHARACTERS = 4
 _EMOJI_NAME = re.compile(r":[\w+-]{1,40}:")
 _EMOJI = re.compile(r"emoji|smil(?:ey|ie)|twemoji", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]{0,40}>", re.IGNORECASE)
-"""Templates leave them in descriptions, where they mean nothing."""
+"""Tags in descriptions. Templates leave them there without a meaning."""
 
-_UNSEEN_SIZES = frozenset({"0", "1", "2", "0px", "1px", "2px"})
-"""Of a picture that counts visitors, whatever it is described as."""
+_INVISIBLE_SIZES = frozenset({"0", "1", "2", "0px", "1px", "2px"})
+"""Sizes of tracking pixels, whatever their description."""
 
-_SPECIAL = re.compile(r"[\\\[\]]")
+_SPECIAL_CHARACTER = re.compile(r"[\\\[\]]")
 
 
 class ImageRules(Rules):
-    """The rule of `img`."""
+    """Rule of `img`."""
 
     def convert_img(self, el: Node, text: str, parent_tags: Tags) -> str:
-        """Only described pictures; a heading keeps the description alone, an emoji is a character."""
+        """Return an image that has a description.
+
+        In a heading only the description remains; an emoji becomes a character.
+        """
         element = el.element
         alt = clean_line(_TAG.sub("", element.get("alt") or ""), MAX_ALT)
-        if not alt or _is_unseen(element):
+        if not alt or _is_tracking_pixel(element):
             return ""
-        label = _SPECIAL.sub(r"\\\g<0>", alt)
+        label = _SPECIAL_CHARACTER.sub(r"\\\g<0>", alt)
         if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
             return label
         if (len(alt) <= _EMOJI_CHARACTERS or _EMOJI_NAME.fullmatch(alt)) and _is_emoji(element):
             return alt
-        source = find_image_source(_strings(element), _sources(element))
-        url = self.addresses.absolute(source)
+        source = find_image_source(_string_attributes(element), _find_picture_sources(element))
+        url = self.url_resolver.absolute(source)
         if not url:
             return f"![{label}]()" if source.startswith("data:") else ""
         if len(self.images) < MAX_IMAGES:
@@ -200,23 +204,23 @@ class ImageRules(Rules):
         return f"![{label}]({url})"
 
 
-def _is_unseen(image: Element) -> bool:
-    """Whether it is a point, and none that a script replaces by the picture."""
-    if image.get("width") not in _UNSEEN_SIZES or image.get("height") not in _UNSEEN_SIZES:
+def _is_tracking_pixel(image: Element) -> bool:
+    """Return True if an image is a point that no script replaces by a picture."""
+    if image.get("width") not in _INVISIBLE_SIZES or image.get("height") not in _INVISIBLE_SIZES:
         return False
-    return not any(name == "srcset" or name.startswith("data-") for name in _strings(image))
+    return not any(name == "srcset" or name.startswith("data-") for name in _string_attributes(image))
 
 
 def _is_emoji(image: Element) -> bool:
     return _EMOJI.search(f"{image.get('class') or ''} {image.get('src') or ''}"[:1_000]) is not None
 
 
-def _strings(element: Element) -> dict[str, str]:
+def _string_attributes(element: Element) -> dict[str, str]:
     return {str(name): str(value) for name, value in element.attrib.items()}
 
 
-def _sources(image: Element) -> str:
-    """The candidates of the `picture` around an image."""
+def _find_picture_sources(image: Element) -> str:
+    """Return the candidates of the `picture` around an image."""
     parent = image.getparent()
     if parent is None or parent.tag != "picture":
         return ""

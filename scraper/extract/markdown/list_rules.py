@@ -1,4 +1,4 @@
-"""Lists, and the boxes of lists of tasks."""
+"""Convert lists and task lists into Markdown."""
 
 from __future__ import annotations
 
@@ -11,61 +11,61 @@ from scraper.extract.markdown.base_rules import Rules, Tags
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
 
 MAX_INDENTS = 10
-"""Lists and quotations nested deeper stay at this depth: each level indents all that is in it again."""
+"""Levels. Deeper lists and quotations stay at this depth: each level indents all its content again."""
 
 
 _MARKER = re.compile(r"[\u2022\u2023\u25e6\u2043\u25aa\u25cf\u25cb\u25a0\u00b7\u2013\u2219]|(\d{1,3})[.)]")
-_MARKED_WITH = frozenset({"span", "div", "b"})
-_LONGEST_MARKER = 8
+_MARKER_TAGS = frozenset({"span", "div", "b"})
+_MAX_MARKER = 8
 
-_CHECKED = {"checkbox-on": "[x] ", "checkbox-off": "[ ] "}
-_NOTED = {"true": "[x] ", "false": "[ ] "}
+_BOX_BY_CLASS = {"checkbox-on": "[x] ", "checkbox-off": "[ ] "}
+_BOX_BY_ATTRIBUTE = {"true": "[x] ", "false": "[ ] "}
 
 
-def normalize_lists(root: Element, names: str) -> None:
-    """Put lists that stand between items into the item before them, and say which items are ticked.
+def normalize_lists(root: Element, class_names: str) -> None:
+    """Move lists between items into the preceding item, and write the boxes of finished and open tasks.
 
-    `names` are the tree's classes.
+    `class_names` are the class names of the tree.
     """
-    by_class = any(name in names for name in _CHECKED)
-    if "inline-task-list" in names:
-        _note_tasks(root)
+    by_class = any(name in class_names for name in _BOX_BY_CLASS)
+    if "inline-task-list" in class_names:
+        _mark_confluence_tasks(root)
     for row in list(root.iter("ul", "ol")):
         around, before = row.getparent(), row.getprevious()
         if around is not None and around.tag in ("ul", "ol") and before is not None and before.tag == "li":
             before.tail = None
             before.append(row)
     for item in root.iter("li"):
-        box = _NOTED.get(item.get("data-checked") or "", "")
+        box = _BOX_BY_ATTRIBUTE.get(item.get("data-checked") or "", "")
         first = next(iter(item), None) if by_class and not box else None
         if first is not None and not text_of(first).strip():
             called = (first.get("class") or "").split()
-            box = next((_CHECKED[name] for name in called if name in _CHECKED), "")
+            box = next((_BOX_BY_CLASS[name] for name in called if name in _BOX_BY_CLASS), "")
             if box:
                 remove(first)
         elif len(item) and not box:
-            _drop_marker(item)
+            _remove_marker(item)
         if box:
-            place = _beginning(item)
+            place = _find_first_text(item)
             place.text = box + (place.text or "").lstrip()
 
 
-def _note_tasks(root: Element) -> None:
-    """Note which of Confluence's tasks are done: it stands in their classes."""
+def _mark_confluence_tasks(root: Element) -> None:
+    """Copy the state of Confluence tasks from their classes to an attribute."""
     for row in root.iter("ul"):
         for task in row.iterchildren("li") if "inline-task-list" in (row.get("class") or "").split() else ():
             task.set("data-checked", "true" if "checked" in (task.get("class") or "").split() else "false")
 
 
-def _drop_marker(item: Element) -> None:
-    """Take out the bullet or number that a page writes into an item for itself."""
+def _remove_marker(item: Element) -> None:
+    """Remove the bullet or number that a page writes into an item."""
     first = item[0]
-    if first.tag not in _MARKED_WITH or (item.text or "").strip() or len(first) > 1:
+    if first.tag not in _MARKER_TAGS or (item.text or "").strip() or len(first) > 1:
         return
-    said = text_of(first).strip()
-    marker = _MARKER.fullmatch(said) if 0 < len(said) <= _LONGEST_MARKER else None
+    label = text_of(first).strip()
+    marker = _MARKER.fullmatch(label) if 0 < len(label) <= _MAX_MARKER else None
     row = item.getparent()
-    if marker is None or row is None or not text_of(item).strip()[len(said) :].strip():
+    if marker is None or row is None or not text_of(item).strip()[len(label) :].strip():
         return
     if marker.group(1) is None:
         if row.tag == "ul":
@@ -75,8 +75,8 @@ def _drop_marker(item: Element) -> None:
         remove(first)
 
 
-def _beginning(item: Element) -> Element:
-    """The element in which the words of an item begin."""
+def _find_first_text(item: Element) -> Element:
+    """Return the element in which the words of an item begin."""
     place = item
     while not (place.text or "").strip():
         first = next((child for child in place if text_of(child).strip()), None)
@@ -87,13 +87,15 @@ def _beginning(item: Element) -> Element:
 
 
 class ListRules(Rules):
-    """The rules of `ul`, `ol`, `li`, `dt`, `dd`, and of what is ticked in them."""
+    """Rules of `ul`, `ol`, `li`, `dt`, `dd`, and of checkboxes in them."""
 
     def __init__(self, base: str) -> None:
+        """Resolve URLs against `base`."""
         super().__init__(base)
         self._numbers: dict[Element, int] = {}
 
     def convert_list(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """Return a list, on lines of its own."""
         text = text.strip("\n")
         if not text:
             return ""
@@ -103,6 +105,7 @@ class ListRules(Rules):
     convert_ol = convert_list
 
     def convert_li(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """Return an item with its marker, its lines indented by the marker's width."""
         text = text.strip()
         if not text:
             return ""
@@ -110,28 +113,31 @@ class ListRules(Rules):
         if "\n" in text:
             indent = " " * len(marker)
             text = "\n".join(indent + row if row else "" for row in text.split("\n")).lstrip()
-        return f"{_gap_before(el.element)}{marker}{text}\n"
+        return f"{_line_break_before(el.element)}{marker}{text}\n"
 
     def _marker(self, item: Element) -> str:
         parent = item.getparent()
         if parent is None or parent.tag != "ol":
             return "- "
-        number = _integer(item.get("value"), self._numbers.get(parent, _integer(parent.get("start"), 1)))
+        number = _parse_integer(
+            item.get("value"), self._numbers.get(parent, _parse_integer(parent.get("start"), 1))
+        )
         self._numbers[parent] = number + 1
         return f"{number}. "
 
     def convert_dt(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """Return a term on a line of its own."""
         text = " ".join(text.split())
         return f"\n\n{text}\n" if text and "_inline" not in parent_tags else f" {text} "
 
     def _shallow(self, element: Element, context: ConversionContext) -> str | None:
         if context.indents < MAX_INDENTS:
             return None
-        text = self.inside(element, context.enter(element.tag)).strip()
+        text = self.convert_children(element, context.enter(element.tag)).strip()
         return f"\n\n{text}\n\n" if text else ""
 
     def _box(self, element: Element, context: ConversionContext) -> str:
-        """The box of a task: one that its list shows and nobody ticks."""
+        """Return the box of a task that is displayed only; other inputs are omitted."""
         if element.get("type") != "checkbox" or "li" not in context.tags:
             return ""
         if element.get("disabled") is None and "task" not in (element.get("class") or ""):
@@ -147,12 +153,12 @@ class ListRules(Rules):
     }
 
 
-def _gap_before(item: Element) -> str:
-    """A line's end where text stands right before an item, in the list itself."""
+def _line_break_before(item: Element) -> str:
+    """Return a line break if text directly precedes an item in the list itself."""
     before, parent = item.getprevious(), item.getparent()
     text = before.tail if before is not None else parent.text if parent is not None else None
     return "\n" if text and text.strip() else ""
 
 
-def _integer(text: str | None, otherwise: int) -> int:
+def _parse_integer(text: str | None, otherwise: int) -> int:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else otherwise

@@ -1,4 +1,4 @@
-"""Tables as Markdown has them, and those that only set line numbers beside code or place things on a page."""
+"""Convert tables into Markdown pipe tables, and detect tables for layout, code and formulas."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from scraper.extract.markdown.tree_converter import ConversionContext, Handler, 
 _MAX_COLSPAN = 50
 _MAX_ROWSPAN = 200
 _MAX_COLUMNS = 200
-"""Spans and short rows are filled up to this width: a span may claim a thousand columns for nothing."""
+"""Columns. Spans and short rows are filled up to this width: a span may claim a thousand columns."""
 
-_COLUMN_OF_PROSE = 300
-"""One column with a cell this long is a page laid out as a table."""
+_MIN_PROSE_CELL = 300
+"""Characters. A single column with a cell this long is a page laid out as a table."""
 
-_LONGEST_VALUE = 40
-"""A table in a cell that holds no more text than this is no part of the page's layout."""
+_MAX_VALUE = 40
+"""Characters. A table in a cell with no more text than this is not page layout."""
 
-_MAX_SIDES = 3
-"""Left of a relation, the relation, and right of it: more formulas in a row are a table of them."""
+_MAX_FORMULAS_PER_ROW = 3
+"""Formulas: left of a relation, the relation, and right of it. A row with more belongs to a table of
+formulas."""
 
 _RANK = re.compile(r"\s*(\d{1,4})[.)]\s*")
-_LEAST_ITEMS = 3
+_MIN_ITEMS = 3
 _EQUATION_NUMBER = re.compile(r"\s*\(?[A-Z]?[\d.\-]+[a-z]?\)?\s*")
 _BLOCKS = frozenset("p div pre ul ol dl blockquote h1 h2 h3 h4 h5 h6 section figure".split())
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 _BREAK = re.compile(r"(?<!\s)\s*\n\s*")
-"""Blanks are gone through from the first of them alone: 60,000 hard ones in a cell took 5 s."""
+"""A line break with white space around it. A match starts only at the first blank: 60,000 hard ones in a cell
+took 5 s."""
 _BLANKS = re.compile(r"[ \t]{2,}")
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
 _DIGITS = re.compile(r"\d{1,4}")
@@ -42,7 +44,7 @@ _HEADERS = element_selector("(.//th)[1]")
 
 
 def table_rows(table: Element) -> Iterator[Element]:
-    """The rows of this table, not of tables inside it."""
+    """Yield the rows of this table, not of nested tables."""
     for child in table:
         if child.tag == "tr":
             yield child
@@ -51,66 +53,66 @@ def table_rows(table: Element) -> Iterator[Element]:
 
 
 def row_cells(row: Element) -> list[Element]:
-    """The cells of a row."""
+    """Return the cells of a row."""
     return list(row.iterchildren("td", "th"))
 
 
 def is_layout_table(table: Element) -> bool:
-    """Whether a table only places things on the page, so that its cells are blocks in a row."""
+    """Return True if a table only arranges blocks on the page."""
     if table.get("role") in ("presentation", "none"):
         return True
     inner = _INNER_TABLES(table)
     headed = bool(inner) and _is_headed(table)
-    if not all(_is_value(one, table if headed else None) for one in inner) or _sets_one_value(table):
+    if not all(_is_value(one, table if headed else None) for one in inner) or _holds_one_value(table):
         return True
     if _HEADERS(table):
         return False
     rows = [row_cells(row) for row in table_rows(table)]
     filled = [cell for row in rows for cell in row if _has_content(cell)]
     widest = max(map(len, rows), default=0)
-    if len(rows) == 1 and sum(map(_says_something, rows[0])) == 1:
+    if len(rows) == 1 and sum(map(_has_readable_content, rows[0])) == 1:
         return True
     if len(rows) == 1 and (widest == 1 or any(map(_holds_blocks, filled))):
         return True
-    return widest == 1 and any(len(text_of(cell)) > _COLUMN_OF_PROSE for cell in filled)
+    return widest == 1 and any(len(text_of(cell)) > _MIN_PROSE_CELL for cell in filled)
 
 
 def _is_value(inner: Element, headed: Element | None) -> bool:
-    """Whether a table in a cell is part of a value: one short text, or the details of one below a header."""
-    if _sets_one_value(inner):
+    """Return True if a nested table is part of a value: one short text, or details below a header."""
+    if _holds_one_value(inner):
         return True
     if next(inner.iterancestors("table")) is not headed or not _is_headed(inner):
         return False
     cell = next(inner.iterancestors("td"), None)
-    return cell is not None and len(" ".join(text_of(cell).split())) <= _COLUMN_OF_PROSE
+    return cell is not None and len(" ".join(text_of(cell).split())) <= _MIN_PROSE_CELL
 
 
 def _is_headed(table: Element) -> bool:
-    """Whether the first row of a table is one of headers."""
+    """Return True if the first row of a table is a header."""
     first = next(table_rows(table), None)
     return first is not None and _is_header(first)
 
 
 def _is_header(row: Element) -> bool:
-    """Whether a row is one of headers, two at least."""
+    """Return True if a row consists of at least two header cells."""
     cells = row_cells(row)
     return len(cells) > 1 and all(cell.tag == "th" and text_of(cell).strip() for cell in cells)
 
 
-def _sets_one_value(table: Element) -> bool:
-    """Whether a table holds one short text and nothing else: a score beside a comment, a badge in a row."""
-    if len(text_of(table).strip()) > _LONGEST_VALUE or _INNER_TABLES(table) or _HEADERS(table):
+def _holds_one_value(table: Element) -> bool:
+    """Return True if a table contains one short text only: a score beside a comment, a badge in a row."""
+    if len(text_of(table).strip()) > _MAX_VALUE or _INNER_TABLES(table) or _HEADERS(table):
         return False
     return sum(map(_has_content, (cell for row in table_rows(table) for cell in row_cells(row)))) <= 1
 
 
 def split_at_headings(table: Element) -> list[Element]:
-    """The headings that are all of their rows, and the tables between them; empty where there are none.
+    """Return the headings that fill a row, and the tables between them, or [] if there are none.
 
-    Below a row of headers no table is parted: its columns would lose their names.
+    A table is not split below a header row, since its columns would lose their names.
     """
     rows = list(table_rows(table))
-    headings = {row: heading for row in rows if (heading := _heading_in(row)) is not None}
+    headings = {row: heading for row in rows if (heading := _find_heading(row)) is not None}
     if not headings or max(len(row_cells(row)) for row in rows) == 1:
         return []
     runs: list[list[Element]] = []
@@ -137,7 +139,7 @@ def split_at_headings(table: Element) -> list[Element]:
     return parts
 
 
-def _heading_in(row: Element) -> Element | None:
+def _find_heading(row: Element) -> Element | None:
     if len(row) != 1 or len(row[0]) == 0 or row[0][0].tag not in _HEADINGS:
         return None
     cell, heading = row[0], row[0][0]
@@ -145,9 +147,9 @@ def _heading_in(row: Element) -> Element | None:
 
 
 def find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
-    """The items of a table that is a numbered list, each several rows high: number, and cells with content.
+    """Return the items of a table that is a numbered list with several rows per item.
 
-    Empty for a table that is none.
+    Each item is its number and its cells with content. Return [] for other tables.
     """
     if _HEADERS(table):
         return []
@@ -163,48 +165,48 @@ def find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
         elif cells:
             items[-1][1].extend(cells)
             several += 1
-    return items if len(items) >= _LEAST_ITEMS and several * 2 >= len(items) else []
+    return items if len(items) >= _MIN_ITEMS and several * 2 >= len(items) else []
 
 
 def is_equation(table: Element) -> bool:
-    """Whether a table sets formulas: beside them it holds nothing but their numbers."""
+    """Return True if a table only sets formulas and their numbers."""
     if next(table.iter("math"), None) is None or _HEADERS(table):
         return False
     for row in table_rows(table):
         cells = [cell for cell in row_cells(row) if text_of(cell).strip()]
         formulas = [cell for cell in cells if next(cell.iter("math"), None) is not None]
-        if len(formulas) > _MAX_SIDES or not all(map(_is_bare_formula, formulas)):
+        if len(formulas) > _MAX_FORMULAS_PER_ROW or not all(map(_is_formula_only, formulas)):
             return False
         if any(not _EQUATION_NUMBER.fullmatch(text_of(cell)) for cell in cells if cell not in formulas):
             return False
     return True
 
 
-def _is_bare_formula(cell: Element) -> bool:
-    said = sum(len("".join(text_of(formula).split())) for formula in cell.iter("math"))
-    return len("".join(text_of(cell).split())) - said <= 1
+def _is_formula_only(cell: Element) -> bool:
+    formula_length = sum(len("".join(text_of(formula).split())) for formula in cell.iter("math"))
+    return len("".join(text_of(cell).split())) - formula_length <= 1
 
 
 def _has_content(cell: Element) -> bool:
     return bool(text_of(cell).strip()) or next(cell.iter("img", "math", "pre"), None) is not None
 
 
-def _says_something(cell: Element) -> bool:
-    """Whether a cell holds text or a picture that is described; others only keep room."""
+def _has_readable_content(cell: Element) -> bool:
+    """Return True if a cell contains text or a picture with a description; other cells only reserve space."""
     described = any((picture.get("alt") or "").strip() for picture in cell.iter("img"))
     return described or bool(text_of(cell).strip()) or next(cell.iter("math", "pre"), None) is not None
 
 
 def _holds_blocks(cell: Element) -> bool:
-    """Whether a cell is a part of a page rather than a value."""
+    """Return True if a cell is a part of a page rather than a value."""
     blocks = [child for child in cell if child.tag in _BLOCKS]
     if any(child.tag not in ("p", "div") for child in blocks):
         return True
-    return len(blocks) > 1 and len(text_of(cell)) > _COLUMN_OF_PROSE
+    return len(blocks) > 1 and len(text_of(cell)) > _MIN_PROSE_CELL
 
 
 def format_pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
-    """The table as rows between pipes; its first row is the header."""
+    """Return the table as rows between pipes. Its first row is the header."""
     grid = _grid(table, markdown_of)
     width = min(_MAX_COLUMNS, max(map(len, grid), default=0))
     if not any(any(row) for row in grid):
@@ -215,7 +217,7 @@ def format_pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> 
 
 
 def format_inline_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
-    """The table in one line, for a cell: a cell's own pipes would part it."""
+    """Return a nested table on one line, since its pipes would split the outer cell."""
     rows = (
         " ".join(filter(None, map(str.strip, map(markdown_of, row_cells(row))))) for row in table_rows(table)
     )
@@ -231,39 +233,39 @@ def _grid(table: Element, markdown_of: Callable[[Element], str]) -> list[list[st
             continue
         line: list[str] = []
         for cell in cells:
-            _skip_spanned(line, below)
-            text = _one_line(markdown_of(cell))
-            rowspan = _span(cell.get("rowspan"), _MAX_ROWSPAN)
+            _fill_spanned(line, below)
+            text = _to_one_line(markdown_of(cell))
+            rowspan = _parse_span(cell.get("rowspan"), _MAX_ROWSPAN)
             room = max(1, _MAX_COLUMNS - len(line))
-            for place in range(min(room, _span(cell.get("colspan"), _MAX_COLSPAN))):
+            for place in range(min(room, _parse_span(cell.get("colspan"), _MAX_COLSPAN))):
                 if rowspan > 1 and len(line) < _MAX_COLUMNS:
                     below[len(line)] = rowspan - 1
                 line.append("" if place else text)
-        _skip_spanned(line, below)
-        if any(line) or not grid:  # later rows that say nothing only keep room between others
+        _fill_spanned(line, below)
+        if any(line) or not grid:  # later empty rows only separate others
             grid.append(line)
     return grid
 
 
-def _skip_spanned(line: list[str], below: dict[int, int]) -> None:
-    """Leave the places empty that a cell from above reaches into."""
+def _fill_spanned(line: list[str], below: dict[int, int]) -> None:
+    """Leave the positions empty that a cell from above spans."""
     while below.get(len(line), 0) > 0:
         below[len(line)] -= 1
         line.append("")
 
 
-def _one_line(markdown: str) -> str:
+def _to_one_line(markdown: str) -> str:
     text = _BREAK.sub(" ", markdown.strip())
     return _BARE_PIPE.sub(r"\\|", _BLANKS.sub(" ", text))
 
 
-def _span(value: str | None, most: int) -> int:
+def _parse_span(value: str | None, most: int) -> int:
     digits = _DIGITS.search(value) if value else None
     return max(1, min(most, int(digits.group()))) if digits else 1
 
 
 _MAX_TITLE = 100
-_PARTS = {
+_ALLOWED_CHILDREN = {
     "table": ("thead", "tbody", "tfoot", "tr", "colgroup", "col"),
     **dict.fromkeys(("thead", "tbody", "tfoot"), ("tr",)),
     "tr": ("td", "th"),
@@ -271,9 +273,10 @@ _PARTS = {
 
 
 class TableRules(CodeRules, MathRules):
-    """The rules of `table` and what is in it."""
+    """Rules of `table` and its parts."""
 
     def __init__(self, base: str) -> None:
+        """Resolve URLs against `base`."""
         super().__init__(base)
         self._cells: dict[Element, str] = {}
 
@@ -283,67 +286,75 @@ class TableRules(CodeRules, MathRules):
             code = extract_code(code_block)
             language = detect_code_language(code_block) or detect_code_language(element)
             title = self._title(element, context)
-            return title + self.fenced(code, language, context) if code else ""
-        inside = ConversionContext(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
+            return title + self.format_code(code, language, context) if code else ""
+        convert_children = ConversionContext(
+            context.tags - {"_inline", "td", "th"}, context.depth, context.indents
+        )
         parts = [] if is_inline(context.tags) else split_at_headings(element)
         if parts:
-            return "\n\n".join([self._beside(element, inside), *(self.walk(part, context) for part in parts)])
+            return "\n\n".join(
+                [
+                    self._convert_outside_cells(element, convert_children),
+                    *(self.convert_element(part, context) for part in parts),
+                ]
+            )
         if is_equation(element):
-            return self._beside(element, inside) + self._equations(element, context)
+            return self._convert_outside_cells(element, convert_children) + self._equations(element, context)
         items = find_ranked_items(element)
         if items:
-            listed = "\n".join(self._item(rank, cells, inside) for rank, cells in items)
-            return f"{self._beside(element, inside)}\n\n{listed}\n\n"
+            listed = "\n".join(self._item(rank, cells, convert_children) for rank, cells in items)
+            return f"{self._convert_outside_cells(element, convert_children)}\n\n{listed}\n\n"
         if not is_layout_table(element):
             return None
-        pieces = [self._beside(element, inside)]
+        pieces = [self._convert_outside_cells(element, convert_children)]
         for row in table_rows(element):
             for cell in row_cells(row):
-                self.said.append(None)
-                pieces.append(self.inside(cell, inside))
+                self.plain_pieces.append(None)
+                pieces.append(self.convert_children(cell, convert_children))
         return "\n\n" + "\n\n".join(filter(None, map(str.strip, pieces))) + "\n\n"
 
     def _title(self, table: Element, context: ConversionContext) -> str:
-        """The name of a file over a block, in the header of the table that numbers its lines."""
+        """Return the file name above a code block, from the header of the table with the line numbers."""
         words = " ".join(" ".join(text_of(header).split()) for header in table.iter("th"))
         if not 0 < len(words) <= _MAX_TITLE:
             return ""
-        self.said += [None, words]
+        self.plain_pieces += [None, words]
         return format_block(self.escape(words, context.tags), context.tags)
 
-    def _beside(self, table: Element, context: ConversionContext) -> str:
-        """What stands in a table beside its cells: a caption, or what its author misplaced."""
+    def _convert_outside_cells(self, table: Element, context: ConversionContext) -> str:
+        """Return the content of a table outside of its cells: a caption, or misplaced elements."""
         pieces = []
         for place in (table, *table.iterchildren("thead", "tbody", "tfoot"), *table_rows(table)):
             for child in place.iterchildren():
-                if child.tag not in _PARTS[place.tag]:
-                    self.said.append(None)
-                    pieces.append(self.walk(child, context).strip())
+                if child.tag not in _ALLOWED_CHILDREN[place.tag]:
+                    self.plain_pieces.append(None)
+                    pieces.append(self.convert_element(child, context).strip())
                 pieces.append((child.tail or "").strip())
             pieces.append((place.text or "").strip())
-        self.said += [None, " ".join(filter(None, pieces)) if any(pieces) else None]
+        self.plain_pieces += [None, " ".join(filter(None, pieces)) if any(pieces) else None]
         return "\n\n".join(filter(None, pieces))
 
     def _equations(self, table: Element, context: ConversionContext) -> str:
-        """Each row of a table of formulas as a formula, the parts of one row put together."""
+        """Return each row of a table of formulas as one formula."""
         rows = []
         for row in table_rows(table):
             parts = [text_of(formula).strip() for formula in row.iter("math")]
-            self.said += [None, " ".join(parts)]
+            self.plain_pieces += [None, " ".join(parts)]
             if parts:
-                rows.append(self.formula(" ".join(parts), True, context.tags).strip())
+                rows.append(self.format_formula(" ".join(parts), True, context.tags).strip())
         return "\n\n" + "\n\n".join(rows) + "\n\n"
 
     def _item(self, rank: str, cells: list[Element], context: ConversionContext) -> str:
-        """One item of a table that is a numbered list."""
+        """Return one item of a table that is a numbered list."""
         indent = " " * (len(rank) + 2)
         texts = []
         for cell in cells:
-            self.said.append(None)
-            texts.append(self.inside(cell, context).strip().replace("\n", f"\n{indent}"))
+            self.plain_pieces.append(None)
+            texts.append(self.convert_children(cell, context).strip().replace("\n", f"\n{indent}"))
         return f"{rank}. " + f"  \n{indent}".join(filter(None, texts))
 
     def convert_td(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """Store the Markdown of a cell for the table; cells outside of a row become blocks."""
         if not _is_in_grid(el.element):
             return format_block(text, parent_tags)
         self._cells[el.element] = text
@@ -352,15 +363,16 @@ class TableRules(CodeRules, MathRules):
     convert_th = convert_td
 
     def convert_tr(self, el: Node, text: str, parent_tags: Tags) -> str:
+        """Return the text unchanged: the table reads its cells."""
         return text
 
     def convert_table(self, el: Node, text: str, parent_tags: Tags) -> str:
-        """What stands in a table beside its cells, its caption above all, comes before it."""
+        """Return the table after its caption and other content outside of the cells."""
         before = text.strip()
         if "_inline" in parent_tags:
             table = format_inline_table(el.element, lambda cell: self._cells.get(cell, ""))
-            said = " ".join(filter(None, (before, table)))
-            return f" {said} " if said else ""
+            joined = " ".join(filter(None, (before, table)))
+            return f" {joined} " if joined else ""
         table = format_pipe_table(el.element, lambda cell: self._cells.get(cell, ""))
         return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
 
@@ -368,7 +380,7 @@ class TableRules(CodeRules, MathRules):
 
 
 def _is_in_grid(cell: Element) -> bool:
-    """Whether a cell stands in a row of a table; strays are blocks like others."""
+    """Return True if a cell is in a row of a table; other cells become blocks."""
     row = cell.getparent()
     around = row.getparent() if row is not None and row.tag == "tr" else None
     if around is not None and around.tag in ("thead", "tbody", "tfoot"):

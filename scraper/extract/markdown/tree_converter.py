@@ -1,9 +1,9 @@
-"""markdownify's rules over the lxml tree that is there already: building BeautifulSoup's took most of the
-time.
+"""Apply the rules of markdownify to an lxml tree, without building a BeautifulSoup tree.
 
-Relied on in markdownify 1.2: `MarkdownConverter`, its options, `get_conv_fn_cached(tag)`, `escape(text,
-parent_tags)` and rules `convert_X(el, text, parent_tags)` with the pseudo tags `_inline` and `_noformat`.
-Replaced: everything that walks. With the stock rules the output is byte for byte markdownify's own.
+Building it took most of the time. This relies on markdownify 1.2: `MarkdownConverter`, its options,
+`get_conv_fn_cached(tag)`, `escape(text, parent_tags)` and rules `convert_X(el, text, parent_tags)` with the
+pseudo tags `_inline` and `_noformat`. The tree walk is replaced. With the stock rules the output is byte for
+byte that of markdownify.
 """
 
 from __future__ import annotations
@@ -21,48 +21,60 @@ STOCK_BLOCKS = frozenset(
     "p blockquote article div section ol ul li dl dt dd table thead tbody tfoot tr td th "
     "h1 h2 h3 h4 h5 h6".split()
 )
-"""White space directly inside these means nothing."""
+"""Tags of blocks. White space directly inside these has no meaning."""
 
 _LINE_BREAK = re.compile(r"[\t \r\n]*[\r\n][\t \r\n]*")
 _BLANKS = re.compile(r"[\t ]+")
 _WHITE = " \t\r\n"
 
 MAX_DEPTH = 220
-"""Elements deeper than this give their text alone: the walk goes by Python's stack."""
+"""Levels. Deeper elements only give their text, since the walk is recursive."""
 
 
 class Node:
-    """The part of a BeautifulSoup tag that rules ask for, over one lxml element."""
+    """The part of a BeautifulSoup tag that rules use, for one lxml element."""
 
     __slots__ = ("element", "name")
 
     def __init__(self, element: Element) -> None:
+        """Wrap an element."""
         self.element = element
         self.name = str(element.tag)
 
     @property
     def attrs(self) -> Mapping[str, str]:
+        """Attributes of the element."""
         return cast("Mapping[str, str]", self.element.attrib)
 
     @property
     def parent(self) -> Node | None:
+        """Parent node, or None for the root."""
         return _node(self.element.getparent())
 
     def get(self, name: str, default: str | None = None) -> str | None:
+        """Return an attribute, or the default."""
         return self.element.get(name, default)
 
     def __getitem__(self, name: str) -> str:
+        """Return an attribute.
+
+        Raises:
+            KeyError: the element does not have it.
+        """
         return str(self.element.attrib[name])
 
     def find_all(self, name: str | list[str], attrs: Mapping[str, bool] | None = None) -> list[Node]:
+        """Return the descendants of a name that have all attributes whose value is True."""
         names = [name] if isinstance(name, str) else name
         found = self.element.iterdescendants(*names)
         return [Node(e) for e in found if all(e.get(attribute) is not None for attribute in attrs or ())]
 
     def find_previous_siblings(self, name: str | None = None) -> list[Node]:
+        """Return the preceding siblings of a name, nearest first."""
         return [Node(element) for element in self._before(name)]
 
     def find_previous_sibling(self, name: str | None = None) -> Node | None:
+        """Return the nearest preceding sibling of a name, or None."""
         return _node(next(self._before(name), None))
 
     def _before(self, name: str | None) -> Iterator[Element]:
@@ -74,21 +86,25 @@ def _node(element: Element | None) -> Node | None:
 
 
 class ConversionContext:
-    """Where an element stands: the tags around it, as rules want them, and how deep."""
+    """Position of an element: the tags around it, as rules expect them, and its depth."""
 
     __slots__ = ("depth", "indents", "inner", "pre", "tags", "verbatim")
 
     def __init__(self, tags: frozenset[str] = frozenset(), depth: int = 0, indents: int = 0) -> None:
+        """Create the context of an element inside of `tags`."""
         self.tags = tags
         self.depth = depth
         self.indents = indents
-        """How many elements around indent what is in them."""
+        """Number of ancestors that indent their content."""
         self.pre = "pre" in tags
         self.verbatim = "_noformat" in tags
         self.inner: dict[str, ConversionContext] = {}
 
     def enter(self, name: str) -> ConversionContext:
-        """The context of the children of an element of that name; made once for each path of names."""
+        """Return the context of the children of an element of that name.
+
+        It is created once for each path of names.
+        """
         context = self.inner.get(name)
         if context is None:
             added = {name}
@@ -105,39 +121,42 @@ Handler: TypeAlias = Callable[[Any, Element, ConversionContext], "str | None"]
 
 
 class TreeConverter(MarkdownConverter):
-    """The walk. Trees must hold elements and text alone."""
+    """Converts a tree that consists of elements and text only."""
 
     handlers: ClassVar[dict[str, Handler]] = {}
-    """By tag: gives an element's Markdown at once, or None to let it be walked."""
+    """Functions by tag. Each returns an element's Markdown, or None to convert it by its rule."""
 
-    inner_blocks: ClassVar[frozenset[str]] = STOCK_BLOCKS
-    outer_blocks: ClassVar[frozenset[str]] = STOCK_BLOCKS | {"pre"}
-    """White space directly beside these means nothing."""
+    blocks_with_loose_edges: ClassVar[frozenset[str]] = STOCK_BLOCKS
+    """Tags. White space directly inside these has no meaning."""
 
-    trims: ClassVar[bool] = False
-    """Whether blanks go that begin a line behind a block, or stand behind another."""
+    blocks_with_loose_neighbors: ClassVar[frozenset[str]] = STOCK_BLOCKS | {"pre"}
+    """Tags. White space directly beside these has no meaning."""
+
+    trims_blanks: ClassVar[bool] = False
+    """True to remove blanks at the beginning of a line after a block, and double blanks."""
 
     # Missing in markdownify's own stubs.
     get_conv_fn_cached: Callable[[str], Callable[..., str] | None]
     escape: Callable[[str, frozenset[str]], str]
 
     def __init__(self, **options: Any) -> None:
+        """Pass the options to markdownify."""
         super().__init__(**options)
-        self.said: list[str | tuple[str] | None] = []
-        """Plain text on the way: pieces as they stand, None where a line ends, lines of code as tuples."""
-        self.marked: dict[Element, Handler] = {}
-        """Elements with a treatment of their own, whatever their tag."""
+        self.plain_pieces: list[str | tuple[str] | None] = []
+        """Plain text of the converted part: pieces of text, None at line ends, lines of code as tuples."""
+        self.element_handlers: dict[Element, Handler] = {}
+        """Handlers of single elements, which take precedence over those of their tags."""
         self._rules: dict[str, Callable[..., str] | None] = {}
 
     def convert_tree(self, root: Element) -> str:
-        """The Markdown of what is in `root`."""
-        return self.inside(root, ConversionContext()).strip("\n")
+        """Return the Markdown of the content of `root`."""
+        return self.convert_children(root, ConversionContext()).strip("\n")
 
-    def walk(self, element: Element, context: ConversionContext) -> str:
-        """The Markdown of one element in its context."""
+    def convert_element(self, element: Element, context: ConversionContext) -> str:
+        """Return the Markdown of one element in its context."""
         name: str = element.tag
-        if self.marked and (marked := self.marked.get(element)) is not None:
-            text = marked(self, element, context)
+        if self.element_handlers and (element_handlers := self.element_handlers.get(element)) is not None:
+            text = element_handlers(self, element, context)
             if text is not None:
                 return text
         handler = self.handlers.get(name)
@@ -147,70 +166,72 @@ class TreeConverter(MarkdownConverter):
                 return text
         if context.depth >= MAX_DEPTH:
             return self.text(text_of(element), context, False, None, None)
-        is_block = name in self.outer_blocks
+        is_block = name in self.blocks_with_loose_neighbors
         if is_block:
-            self.said.append(None)
-        text = self.inside(element, context.enter(name))
+            self.plain_pieces.append(None)
+        text = self.convert_children(element, context.enter(name))
         if is_block:
-            self.said.append(None)
-        rule = self._rules[name] if name in self._rules else self._rules.setdefault(name, self.rule_for(name))
+            self.plain_pieces.append(None)
+        rule = (
+            self._rules[name] if name in self._rules else self._rules.setdefault(name, self.find_rule(name))
+        )
         return text if rule is None else rule(Node(element), text, parent_tags=context.tags)
 
-    def rule_for(self, name: str) -> Callable[..., str] | None:
-        """The rule of a tag."""
+    def find_rule(self, name: str) -> Callable[..., str] | None:
+        """Return the rule of a tag, or None."""
         return self.get_conv_fn_cached(name)
 
-    def inside(self, element: Element, context: ConversionContext) -> str:
-        """The Markdown of an element's text and children, its own rule not applied."""
-        in_block = element.tag in self.inner_blocks
+    def convert_children(self, element: Element, context: ConversionContext) -> str:
+        """Return the Markdown of an element's text and children, without applying its own rule."""
+        in_block = element.tag in self.blocks_with_loose_edges
         parts: list[str] = []
         before: str | None = None
         text = element.text
         for child in element:
             name: str = child.tag
             if text:
-                self.said.append(text)
+                self.plain_pieces.append(text)
                 part = self.text(text, context, in_block, before, name)
                 if part:
                     parts.append(part)
-            part = self.walk(child, context)
+            part = self.convert_element(child, context)
             if part:
                 parts.append(part)
             before = name
             text = child.tail
         if text:
-            self.said.append(text)
+            self.plain_pieces.append(text)
             part = self.text(text, context, in_block, before, None)
             if part:
                 parts.append(part)
         if len(parts) == 1:
             return parts[0]
-        return "".join(parts) if context.pre else _joined(parts, trims=self.trims)
+        return "".join(parts) if context.pre else _join_parts(parts, trims_blanks=self.trims_blanks)
 
     def text(
         self, text: str, context: ConversionContext, in_block: bool, before: str | None, after: str | None
     ) -> str:
-        """The Markdown of a text between two elements."""
-        opens = before in self.outer_blocks if before else in_block
-        closes = after in self.outer_blocks if after else in_block
+        """Return the Markdown of a text between two elements."""
+        opens = before in self.blocks_with_loose_neighbors if before else in_block
+        closes = after in self.blocks_with_loose_neighbors if after else in_block
         if (opens or closes) and not text.strip():
             return ""
         if not context.pre:
-            text = self.folded(text)
+            text = self.collapse_whitespace(text)
         if not context.verbatim:
             text = self.escape(text, context.tags)
         if opens:
             text = text.lstrip(_WHITE)
         return text.rstrip() if closes else text
 
-    def folded(self, text: str) -> str:
-        """White space outside of preformatted text, as markdownify folds it."""
+    def collapse_whitespace(self, text: str) -> str:
+        """Collapse white space outside of preformatted text as markdownify does."""
         if "\n" in text or "\r" in text:
             text = _LINE_BREAK.sub("\n", text)
         return _BLANKS.sub(" ", text)
 
     def convert_list(self, el: Node, text: str, parent_tags: frozenset[str]) -> str:
-        """markdownify's rule, which asks BeautifulSoup for the next sibling with content."""
+        """Apply markdownify's rule, which looks up the next sibling with content in BeautifulSoup."""
         if "li" in parent_tags:
             return "\n" + text.rstrip()
         element = el.element
@@ -223,10 +244,10 @@ class TreeConverter(MarkdownConverter):
     convert_ol = convert_list
 
 
-def _joined(parts: list[str], *, trims: bool) -> str:
-    """Parts in a row; where line breaks meet, the longer run stays, of two at most.
+def _join_parts(parts: list[str], *, trims_blanks: bool) -> str:
+    """Join parts. Where line breaks meet, the longer run stays, of two breaks at most.
 
-    `trims`: blanks that begin a line go, and of two blanks that meet one.
+    With `trims`, remove blanks at the beginning of a line, and one of two blanks that meet.
     """
     out: list[str] = []
     pending = 0
@@ -235,11 +256,11 @@ def _joined(parts: list[str], *, trims: bool) -> str:
             if pending:
                 out.append("\n" * pending)
                 pending = 0
-                if trims and part[0] == " ":
+                if trims_blanks and part[0] == " ":
                     part = part.lstrip(" ")
                     if not part:
                         continue
-            elif trims and part[0] == " " and out and out[-1].endswith(" "):
+            elif trims_blanks and part[0] == " " and out and out[-1].endswith(" "):
                 part = part[1:]
                 if not part:
                     continue
