@@ -1,4 +1,4 @@
-"""What an inline style or a simple style sheet rule hides, told without a browser."""
+"""Detect text that an inline style or a simple style sheet rule hides, without a browser."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import re
 from collections.abc import Iterable
 
 _READABLE_PX = 4.0
-"""Smaller text is there for machines."""
+"""Pixels. Smaller text is not meant for people."""
 
 _SMALL_ZOOM = 0.2
-_FAINT = 0.05
-_FAINT_COLOUR = 0.1
+_MIN_OPACITY = 0.05
+_MIN_COLOR_ALPHA = 0.1
 _OFF_SCREEN_PX = -400.0
-"""Nobody places a visible box this far out; -9999px and -999em are the usual ways to park text."""
+"""Pixels. No visible box is this far out; -9999px and -999em are the usual ways to hide text."""
 
-_FAR_PX = 4_000.0
-"""Carousels move their track by its width; beyond this nothing is on any screen."""
+_FAR_AWAY_PX = 4_000.0
+"""Pixels. Carousels move their track by its width; nothing beyond this is on any screen."""
 
 _LOW_CONTRAST = 1.1
 _MAX_STYLE = 2_000
 _MAX_CSS = 64_000
-"""How much of a page's style sheets is looked at: rules that hide stand at the top, in what is inlined."""
+"""Characters of the style sheets of a page. Rules that hide are at the top of inlined style sheets."""
 
 _MAX_AT_RULES = 500
-"""Beyond, nothing is taken as hidden: unclosed blocks cost the square of their number."""
+"""At-rules. With more, nothing counts as hidden: unclosed blocks cost the square of their number."""
 
 _PX_PER_UNIT = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 0.16, "vw": 12.8, "vh": 9.0}
-# No number can be cut in two ways: a style of 2,000 zeros took 30 ms so, and a page may have thousands.
+# Possessive: no number matches in two ways. A style of 2,000 zeros took 30 ms, and a page may have thousands.
 _LENGTH = re.compile(r"(-?(?:\d++(?:\.\d++)?|\.\d++))(px|pt|em|rem|%|vw|vh|)(?![a-z0-9])")
 _ZERO_OPACITY = re.compile(r"opacity\(\s*+0*+(?:\.0*+)?%?\s*+\)")
 _EMPTY_MASK = re.compile(r"linear-gradient\((?:to [a-z ]+,)?\s*transparent\s*,\s*transparent\s*\)")
@@ -44,13 +44,13 @@ _PART = re.compile(r"\d++(?:\.\d++)?%?|\.\d++%?")
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _BEFORE_CLOSING = re.compile(r"(?<![^()])[^()]*+\)")
-"""What stands before a closing bracket: white space in it parts no words."""
+"""Text before a closing bracket, in which white space does not separate words."""
 _MOVING = ("transition", "animation", "transform", "will-change")
-"""A page that fades text in starts it at opacity 0; such text is meant to be read."""
+"""Properties of animations. A page that fades text in starts it at opacity 0; such text is visible later."""
 
 Color = tuple[float, float, float, float]
 
-_NAMED: dict[str, Color] = {
+_NAMED_COLORS: dict[str, Color] = {
     "white": (255, 255, 255, 1),
     "black": (0, 0, 0, 1),
     "transparent": (0, 0, 0, 0),
@@ -70,13 +70,13 @@ _NAMED: dict[str, Color] = {
 
 
 def parse_declarations(style: str) -> dict[str, str]:
-    """Properties and values of an inline style, in lower case and without `!important`."""
+    """Return the properties and values of an inline style, in lower case and without `!important`."""
     found: dict[str, str] = {}
     text = style[:_MAX_STYLE]
     if "/*" in text:
         text = _COMMENT.sub(" ", text)
     if "\\" in text:
-        text = _ESCAPE.sub(_escaped, text)
+        text = _ESCAPE.sub(_unescape, text)
     for declaration in text.lower().split(";"):
         name, colon, value = declaration.partition(":")
         if colon:
@@ -85,42 +85,42 @@ def parse_declarations(style: str) -> dict[str, str]:
 
 
 def hides_text(style: dict[str, str]) -> bool:
-    """Whether these declarations alone keep the text of their element out of sight."""
+    """Return True if these declarations alone hide the text of their element."""
     return (
-        _not_shown(style)
-        or _too_small(style)
-        or _off_screen(style)
-        or _clipped(style)
-        or _colourless(style)
-        or (_faint(style) and not any(name in style for name in _MOVING))
+        _is_not_displayed(style)
+        or _is_too_small(style)
+        or _is_off_screen(style)
+        or _is_clipped(style)
+        or _is_transparent(style)
+        or (_is_faint(style) and not any(name in style for name in _MOVING))
     )
 
 
 def find_background(style: dict[str, str]) -> Color | None:
-    """The opaque background colour that a style sets, if it does."""
+    """Return the opaque background color that a style sets, or None."""
     for name in ("background-color", "background"):
         if name in style:
             words = _BEFORE_CLOSING.sub(lambda inside: ",".join(inside[0].split()), style[name]).split()
-            colour = next(filter(None, map(_colour, words)), None)
-            return colour if colour and colour[3] > 0.5 else None
+            color = next(filter(None, map(_parse_color, words)), None)
+            return color if color and color[3] > 0.5 else None
     return None
 
 
 def is_same_color(text: str, background: Color) -> bool:
-    """Whether text of this colour cannot be told from its background (WCAG 2 contrast)."""
-    colour = _colour(text)
-    if colour is None:
+    """Return True if text of this color is unreadable on its background (WCAG 2 contrast)."""
+    color = _parse_color(text)
+    if color is None:
         return False
-    one, other = _luminance(colour), _luminance(background)
+    one, other = _luminance(color), _luminance(background)
     return (max(one, other) + 0.05) / (min(one, other) + 0.05) < _LOW_CONTRAST
 
 
 def parse_color(value: str) -> Color | None:
-    """The colour in an HTML attribute such as `bgcolor`."""
-    return _colour(value.strip().lower())
+    """Return the color of an HTML attribute such as `bgcolor`, or None."""
+    return _parse_color(value.strip().lower())
 
 
-def _not_shown(style: dict[str, str]) -> bool:
+def _is_not_displayed(style: dict[str, str]) -> bool:
     return (
         style.get("display") == "none"
         or style.get("visibility") in {"hidden", "collapse"}
@@ -131,110 +131,110 @@ def _not_shown(style: dict[str, str]) -> bool:
     )
 
 
-def _too_small(style: dict[str, str]) -> bool:
-    size, zoom = _px(style.get("font-size")), _number(style.get("zoom"))
+def _is_too_small(style: dict[str, str]) -> bool:
+    size, zoom = _parse_length(style.get("font-size")), _parse_number(style.get("zoom"))
     return (size is not None and size < _READABLE_PX) or (zoom is not None and zoom < _SMALL_ZOOM)
 
 
-def _off_screen(style: dict[str, str]) -> bool:
-    indent = _px(style.get("text-indent"))
-    if (indent is not None and indent < _OFF_SCREEN_PX) or _moved_away(style.get("transform", "")):
+def _is_off_screen(style: dict[str, str]) -> bool:
+    indent = _parse_length(style.get("text-indent"))
+    if (indent is not None and indent < _OFF_SCREEN_PX) or _is_translated_away(style.get("transform", "")):
         return True
     if style.get("position") not in {"absolute", "fixed"}:
         return False
-    offsets = (_px(style.get(side)) for side in ("left", "top", "right", "bottom"))
+    offsets = (_parse_length(style.get(side)) for side in ("left", "top", "right", "bottom"))
     if any(offset is not None and offset < _OFF_SCREEN_PX for offset in offsets):
         return True
     left = style.get("left", "")
-    beside = style["position"] == "fixed" and left.endswith("vw") and (_number(left[:-2]) or 0) >= 100
-    return beside or (_px(left) or 0) > _FAR_PX
+    beside = style["position"] == "fixed" and left.endswith("vw") and (_parse_number(left[:-2]) or 0) >= 100
+    return beside or (_parse_length(left) or 0) > _FAR_AWAY_PX
 
 
-def _moved_away(transform: str) -> bool:
+def _is_translated_away(transform: str) -> bool:
     moved = _TRANSLATION.search(transform)
     return moved is not None and any(
-        abs(_px(part.strip()) or 0) > _FAR_PX for part in moved.group(1).split(",")
+        abs(_parse_length(part.strip()) or 0) > _FAR_AWAY_PX for part in moved.group(1).split(",")
     )
 
 
-def _clipped(style: dict[str, str]) -> bool:
+def _is_clipped(style: dict[str, str]) -> bool:
     path = style.get("clip-path", "")
-    if _EMPTY_CLIP.search(style.get("clip", "")) or (path and _clip_leaves_nothing(path)):
+    if _EMPTY_CLIP.search(style.get("clip", "")) or (path and _is_empty_clip_path(path)):
         return True
     if style.get("overflow") not in {"hidden", "clip"} or any(name.startswith("padding") for name in style):
-        return False  # a box of no height with padding is how videos keep their shape
-    sides = (_px(style.get(side)) for side in ("width", "height", "max-width", "max-height"))
+        return False  # videos keep their aspect ratio by a box of no height with padding
+    sides = (_parse_length(style.get(side)) for side in ("width", "height", "max-width", "max-height"))
     return any(side is not None and side < 2 for side in sides)
 
 
-def _clip_leaves_nothing(path: str) -> bool:
+def _is_empty_clip_path(path: str) -> bool:
     inset = _INSET.search(path)
     if inset is None:
         return _EMPTY_CLIP_PATH.search(path) is not None
     sides = inset[1].partition("round")[0].split() or ["0"]
     top, right, bottom, left = (*sides, sides[1]) if len(sides) == 3 else (sides * 4)[:4]
-    return _share(top) + _share(bottom) >= 1 or _share(left) + _share(right) >= 1
+    return _inset_share(top) + _inset_share(bottom) >= 1 or _inset_share(left) + _inset_share(right) >= 1
 
 
-def _share(side: str) -> float:
-    """How much of a box an inset of this size takes away; of lengths only those beyond any box count."""
+def _inset_share(side: str) -> float:
+    """Return the share of a box that an inset removes. Lengths count only beyond any box size."""
     if side.endswith("%"):
-        return _number(side) or 0.0
-    return 1.0 if (_px(side) or 0) > _FAR_PX else 0.0
+        return _parse_number(side) or 0.0
+    return 1.0 if (_parse_length(side) or 0) > _FAR_AWAY_PX else 0.0
 
 
-def _faint(style: dict[str, str]) -> bool:
-    opacity = _number(style.get("opacity"))
-    return opacity is not None and opacity < _FAINT
+def _is_faint(style: dict[str, str]) -> bool:
+    opacity = _parse_number(style.get("opacity"))
+    return opacity is not None and opacity < _MIN_OPACITY
 
 
-def _colourless(style: dict[str, str]) -> bool:
-    """Transparent text shows where the background is clipped to it, or where it casts a shadow."""
+def _is_transparent(style: dict[str, str]) -> bool:
+    """Return True for transparent text without a shadow and without a background clipped to it."""
     if "background-clip" in style or "-webkit-background-clip" in style or "text-shadow" in style:
         return False
-    colour = _colour(style.get("-webkit-text-fill-color") or style.get("color", ""))
-    return colour is not None and colour[3] < _FAINT_COLOUR
+    color = _parse_color(style.get("-webkit-text-fill-color") or style.get("color", ""))
+    return color is not None and color[3] < _MIN_COLOR_ALPHA
 
 
-def _escaped(escape: re.Match[str]) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     code = int(escape[1], 16) if escape[1] else ord(escape[2])
     return chr(code) if code <= 0x10FFFF else ""
 
 
-def _number(value: str | None) -> float | None:
+def _parse_number(value: str | None) -> float | None:
     try:
         return float(value.rstrip("%")) / (100 if value.endswith("%") else 1) if value else None
     except ValueError:
         return None
 
 
-def _px(value: str | None) -> float | None:
+def _parse_length(value: str | None) -> float | None:
     match = _LENGTH.match(value) if value else None
     return float(match.group(1)) * _PX_PER_UNIT[match.group(2)] if match else None
 
 
-def _colour(value: str) -> Color | None:
+def _parse_color(value: str) -> Color | None:
     if value.startswith("#"):
-        return _hex_colour(value[1:])
+        return _parse_hex(value[1:])
     if value.startswith("rgb"):
-        parts = [_number(part) for part in re.findall(r"[\d.]+%?", value)]
+        parts = [_parse_number(part) for part in re.findall(r"[\d.]+%?", value)]
         if len(parts) >= 3 and None not in parts:
             red, green, blue, alpha = (*parts, 1.0)[:4]
             return (red or 0, green or 0, blue or 0, 1.0 if alpha is None else alpha)
         return None
     if value.startswith("hsl"):
-        return _from_hue(value)
+        return _parse_hsl(value)
     if value.startswith(("oklch(", "oklab(", "lch(", "lab(")):
-        return _from_lightness(value)
-    return _NAMED.get(value)
+        return _parse_lightness(value)
+    return _NAMED_COLORS.get(value)
 
 
-def _parts(value: str) -> list[float | None]:
-    return [_number(part) for part in _PART.findall(value.partition("(")[2])]
+def _parse_components(value: str) -> list[float | None]:
+    return [_parse_number(part) for part in _PART.findall(value.partition("(")[2])]
 
 
-def _from_hue(value: str) -> Color | None:
-    parts = _parts(value)
+def _parse_hsl(value: str) -> Color | None:
+    parts = _parse_components(value)
     if len(parts) not in {3, 4} or None in parts:
         return None
     hue, saturation, lightness, alpha = (*(part or 0.0 for part in parts), 1.0)[:4]
@@ -242,21 +242,21 @@ def _from_hue(value: str) -> Color | None:
     return (red * 255, green * 255, blue * 255, alpha)
 
 
-def _from_lightness(value: str) -> Color | None:
-    """White, black and what is clear, the colours that text is hidden by; no other is made out."""
-    parts = _parts(value)
+def _parse_lightness(value: str) -> Color | None:
+    """Return white, black and transparent colors, which hide text, and None for others."""
+    parts = _parse_components(value)
     if len(parts) not in {3, 4} or None in parts:
         return None
     lightness, alpha = parts[0] or 0.0, parts[3] if len(parts) == 4 else 1.0
     whole = 1.0 if value.startswith("ok") or "%" in value.partition(" ")[0] else 100.0
-    if alpha is not None and alpha < _FAINT_COLOUR:
+    if alpha is not None and alpha < _MIN_COLOR_ALPHA:
         return (0, 0, 0, alpha)
     if 0.01 < lightness / whole < 0.99:
         return None
     return (255, 255, 255, 1) if lightness > whole / 2 else (0, 0, 0, 1)
 
 
-def _hex_colour(digits: str) -> Color | None:
+def _parse_hex(digits: str) -> Color | None:
     if len(digits) in {3, 4}:
         digits = "".join(digit * 2 for digit in digits)
     if len(digits) not in {6, 8}:
@@ -268,18 +268,18 @@ def _hex_colour(digits: str) -> Color | None:
     return (red, green, blue, alpha / 255)
 
 
-def _luminance(colour: Color) -> float:
+def _luminance(color: Color) -> float:
     def linear(channel: float) -> float:
         share = min(channel / 255, 1.0)
         return share / 12.92 if share <= 0.03928 else ((share + 0.055) / 1.055) ** 2.4
 
-    return 0.2126 * linear(colour[0]) + 0.7152 * linear(colour[1]) + 0.0722 * linear(colour[2])
+    return 0.2126 * linear(color[0]) + 0.7152 * linear(color[1]) + 0.0722 * linear(color[2])
 
 
 _AT_BLOCK = re.compile(r"@[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
 _FOR_SCREENS = re.compile(r"@media\s+(?:only\s+)?(?:screen|all)\s*\{")
 _RULE = re.compile(r"(?<![^{}])([^{}]++)\{([^{}]*+)\}")
-"""It begins behind a brace: tried from each letter, a font that is cut off in its middle took 16 s."""
+"""A rule after a brace. A pattern that could start at each letter took 16 s on a truncated font."""
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
 _SIMPLE = re.compile(r"\s*[.#][A-Za-z_-][\w-]*\s*")
 _HIDES = re.compile(r"none|hidden|opacity|clip|-\d{3,}")
@@ -287,13 +287,16 @@ _SHOWS = re.compile(r"display|visibility|opacity|clip|left|text-indent|position"
 
 
 def _hides_subtree(style: dict[str, str]) -> bool:
-    """What no descendant can undo: sizes and colours are left out, which children often set anew."""
-    faint = _faint(style) and not any(name in style for name in _MOVING)
-    return _not_shown(style) or _off_screen(style) or _clipped(style) or faint
+    """Return True if no descendant can undo the effect.
+
+    Sizes and colors are ignored, as children often set them.
+    """
+    faint = _is_faint(style) and not any(name in style for name in _MOVING)
+    return _is_not_displayed(style) or _is_off_screen(style) or _is_clipped(style) or faint
 
 
 def find_hidden_selectors(sheets: Iterable[str]) -> frozenset[str]:
-    """Classes and ids (`.a`, `#b`) that a rule of their own hides and no other rule may show again."""
+    """Return classes and ids (`.a`, `#b`) that a rule of their own hides and no other rule may show again."""
     css = "\n".join(sheets)[:_MAX_CSS]
     if not _HIDES.search(css) or css.count("@") > _MAX_AT_RULES:
         return frozenset()
@@ -304,7 +307,7 @@ def find_hidden_selectors(sheets: Iterable[str]) -> frozenset[str]:
         if _FOR_SCREENS.match(block):
             css += block.partition("{")[2].removesuffix("}")
         else:
-            shown.update(_names_shown(block))
+            shown.update(_find_revealed_names(block))
     for selector, body in _RULE.findall(_AT_BLOCK.sub("", css)):
         if not _HIDES.search(body) and not _SHOWS.search(body):
             continue
@@ -315,7 +318,7 @@ def find_hidden_selectors(sheets: Iterable[str]) -> frozenset[str]:
     return frozenset(hidden - shown)
 
 
-def _names_shown(block: str) -> list[str]:
+def _find_revealed_names(block: str) -> list[str]:
     rules = _RULE.findall(block.partition("{")[2])
     return [
         name

@@ -1,4 +1,9 @@
-"""Text that a person does not see is not content: it is noise at best, and orders to a model at worst."""
+"""Remove hidden elements from a tree, but keep content that a click reveals.
+
+Hidden text is noise at best and prompt injection at worst. Tabs, accordions and "read more" parts are
+content: of 1,358 saved pages with gold texts, one in eight has gold there. Without them the best result of a
+choice of blocks falls from .977 to .957.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +31,19 @@ _POPOVERS = attribute_selector("popover")
 _CLASSED = attribute_selector("class")
 _IDENTIFIED = attribute_selector("id")
 _MAX_STYLES = 10_000
-"""Different inline styles that are read, at some 30 us each; a page with more is hostile or a spreadsheet."""
+"""Different inline styles that are parsed, at some 30 us each; a page with more is hostile or a spreadsheet.
+"""
 
 _WHITE: Color = (255, 255, 255, 1)
 
 
 def remove_marked(root: Element) -> int:
-    """Remove what the browser found to be out of sight; how many of these elements held text."""
+    """Remove the elements that the browser marked as hidden. Return the number of those with text."""
     return _remove_all(mark_collapsed(_MARKED(root), wrappers=False))
 
 
 def remove_styled(root: Element) -> int:
-    """Remove what attributes, inline styles and simple rules hide; how many of these elements held text.
+    """Remove what attributes, inline styles and simple rules hide. Return the number of elements with text.
 
     The body itself stays: a page that hides it shows it again by script.
     """
@@ -46,13 +52,13 @@ def remove_styled(root: Element) -> int:
         for sheet in root.iter("style", "link")
         if sheet.tag == "style" or "stylesheet" in (sheet.get("rel") or "")
     ]
-    judge = _StyleJudge(plain=not sheets)
+    checker = _StyleChecker(plain=not sheets)
     candidates = [*_STYLED(root), *_HIDDEN(root), *_POPOVERS(root), *root.iter("font", "dialog")]
-    hidden = [element for element in candidates if judge.hides(element)]
+    hidden = [element for element in candidates if checker.hides(element)]
     names = find_hidden_selectors(sheet.text or "" for sheet in sheets if sheet.tag == "style")
     if names:
         named = [*_CLASSED(root), *_IDENTIFIED(root)]
-        hidden += [element for element in named if _is_named(element, names)]
+        hidden += [element for element in named if _matches_selector(element, names)]
     return _remove_all(mark_collapsed(hidden, wrappers=True))
 
 
@@ -67,21 +73,21 @@ def _remove_all(hidden: list[Element]) -> int:
     return with_text
 
 
-def _is_named(element: Element, names: frozenset[str]) -> bool:
+def _matches_selector(element: Element, names: frozenset[str]) -> bool:
     if f"#{element.get('id')}" in names:
         return True
     classes = element.get("class")
     return classes is not None and any(f".{name}" in names for name in classes.split())
 
 
-def _is_closed(element: Element) -> bool:
-    """Whether an element is out of sight without any style."""
+def _is_hidden_by_attribute(element: Element) -> bool:
+    """Return True if an attribute or its absence hides an element, without any style."""
     closed_dialog = element.tag == "dialog" and element.get("open") is None
     return closed_dialog or element.get("hidden") is not None or element.get("popover") is not None
 
 
-class _StyleJudge:
-    """Judges elements of one page; equal styles are read once."""
+class _StyleChecker:
+    """Checks the elements of one page, and parses equal styles once."""
 
     def __init__(self, *, plain: bool) -> None:
         self._plain = plain
@@ -93,7 +99,7 @@ class _StyleJudge:
         style, concealed = self._style(element.get("style") or "")
         if concealed:
             return True
-        if _is_closed(element):
+        if _is_hidden_by_attribute(element):
             return "display" not in style
         colour = (
             style.get("-webkit-text-fill-color")
@@ -112,7 +118,7 @@ class _StyleJudge:
         return known
 
     def _is_background(self, element: Element, colour: str) -> bool:
-        """Against the nearest background that is written down; white only where no style sheet may differ."""
+        """Compare with the nearest declared background, or with white if no style sheet may set another."""
         around: Element | None = element
         while around is not None:
             style, attribute = around.get("style"), around.get("bgcolor")
@@ -127,9 +133,9 @@ class _StyleJudge:
 
 
 COLLAPSED_ATTRIBUTE = "data-x-folded"
-"""The attribute of an element that stays although it is out of sight."""
+"""Attribute of an element that is hidden but stays in the tree."""
 
-_FOLDS = re.compile(
+_COLLAPSIBLE_NAME = re.compile(
     r"(?<![a-z])(?:tab|tabs|tab-?pane|tab-?panel|tab-?content|tabbed|accordion|collaps(?:e|ed|ible)|toggle|"
     r"expand(?:er|able|ed)?|disclosure|read-?more|show-?more|more-?text|foldable|spoiler)(?![a-z])",
     re.IGNORECASE,
@@ -145,89 +151,90 @@ _OVERLAY_ROLES = frozenset(
 )
 _PANEL_ROLES = frozenset({"tabpanel", "region"})
 _STREAMED = re.compile(r"S:[0-9a-f]+\Z")
-"""React sends late parts of a page hidden under these ids, and a script puts them into their places."""
+"""React sends late parts of a page hidden under these ids, and a script inserts them."""
 
 _CONTROLS = (
     (attribute_selector("aria-controls"), "aria-controls"),
     (attribute_selector("data-target"), "data-target"),
     (attribute_selector("data-bs-target"), "data-bs-target"),
 )
-_UNREAD = ("script", "style", "noscript", "template")
+_UNREADABLE_TAGS = ("script", "style", "noscript", "template")
 _MIN_TEXT = 80
-"""Characters. A hidden word or line that no tab or title of its own opens is no part that folds."""
+"""Characters. A hidden word or line without a tab or title is not a collapsible part."""
 
 _TABS = ("li", "a", "button", "div", "span", "label")
-_LEAST_TABS = 2
+_MIN_TABS = 2
 _MAX_TABS = 100
 _MAX_CLIMB = 3
-_OUTSIDE = frozenset({"nav", "header", "footer", "form"})
+_PAGE_FURNITURE = frozenset({"nav", "header", "footer", "form"})
 
 _ASCII = bytes(range(128))
-_WHITE_OR_INSIDE = b" \t\n\v\f\r\x1c\x1d\x1e\x1f" + bytes(range(0x80, 0xC0))
-"""White space in ASCII, and in UTF-8 all but the first byte of a character."""
-_OTHER_WHITE = re.compile(
+_WHITE_OR_CONTINUATION = b" \t\n\v\f\r\x1c\x1d\x1e\x1f" + bytes(range(0x80, 0xC0))
+"""ASCII white space, and all UTF-8 bytes but the first one of a character."""
+_NON_ASCII_WHITE = re.compile(
     b"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80"
 )
-"""The other white space, as `str.split` takes it, in UTF-8."""
+"""White space outside of ASCII, as `str.split` defines it, in UTF-8."""
 
 _WRAPPER_SHARE = 2 / 3
-"""An element with so much of the page's text is hidden only until its scripts have run."""
+"""Share. An element with more of the page's text is hidden only until its scripts have run."""
 
 
 def mark_collapsed(hidden: Iterable[Element], *, wrappers: bool) -> list[Element]:
-    """Mark those of the hidden elements that a person gets to see; the others are given back.
+    """Mark the hidden elements that a click reveals. Return the other ones.
 
-    `wrappers`: what holds most of the page counts as seen, as in a page whose scripts have not run.
+    With `wrappers`, an element with most of the page's text counts as visible, as in a page whose scripts
+    have not run.
     """
     listed = list(hidden)
-    waiting: list[Element] = []
+    candidates: list[Element] = []
     short: list[Element] = []
     for element in listed:
         length = 0 if _is_overlay(element) else len(text_of(element).strip())
         if length:
-            (waiting if length >= _MIN_TEXT else short).append(element)
-    seen = _unfolded(short) | _folded(waiting, wrappers=wrappers)
-    return [element for element in listed if element not in seen]
+            (candidates if length >= _MIN_TEXT else short).append(element)
+    visible = _find_opened_texts(short) | _find_collapsed_passages(candidates, wrappers=wrappers)
+    return [element for element in listed if element not in visible]
 
 
-def _folded(waiting: list[Element], *, wrappers: bool) -> set[Element]:
-    """Those of the passages that a person gets to see, the parts that fold among them marked."""
-    seen: set[Element] = set()
-    if not waiting:
-        return seen
-    controlled = cache(lambda: _controlled(waiting[0].getroottree().getroot()))
+def _find_collapsed_passages(candidates: list[Element], *, wrappers: bool) -> set[Element]:
+    """Return the passages that a click reveals, and mark the collapsible ones."""
+    visible: set[Element] = set()
+    if not candidates:
+        return visible
+    controlled = cache(lambda: _find_referenced_ids(candidates[0].getroottree().getroot()))
     whole = -1
-    for element in waiting:
+    for element in candidates:
         if _is_panel(element, controlled):
             element.set(COLLAPSED_ATTRIBUTE, "")
-            seen.add(element)
+            visible.add(element)
             continue
         if wrappers and whole < 0:
-            whole = _length(element.getroottree().getroot())
-        if wrappers and _length(element) > _WRAPPER_SHARE * whole:
-            seen.add(element)
-    return seen
+            whole = _count_readable_characters(element.getroottree().getroot())
+        if wrappers and _count_readable_characters(element) > _WRAPPER_SHARE * whole:
+            visible.add(element)
+    return visible
 
 
-def _unfolded(short: list[Element]) -> set[Element]:
-    """Those of the short texts that a tab or a title opens, marked."""
+def _find_opened_texts(short: list[Element]) -> set[Element]:
+    """Return the short texts that a tab or title opens, and mark them."""
     named = [element for element in short if element.get("id")]
-    opened = _opened(named[0].getroottree().getroot()) if named else frozenset[str]()
+    opened = _find_controlled_ids(named[0].getroottree().getroot()) if named else frozenset[str]()
     has_tabs = cache(partial(_has_tabs, tabs_in=cache(_tabs_in)))
-    seen = {
+    visible = {
         element
         for element in short
         if element.get("id") in opened
         or (element.get("role") == "tabpanel" and has_tabs(element.getparent()))
     }
-    seen = {element for element in seen if not _is_of_a_menu(element)}
-    for element in seen:
+    visible = {element for element in visible if not _is_in_menu(element)}
+    for element in visible:
         element.set(COLLAPSED_ATTRIBUTE, "")
-    return seen
+    return visible
 
 
-def _opened(root: Element) -> frozenset[str]:
-    """The ids of what tabs, and buttons that say whether it is open, control by ARIA's rules."""
+def _find_controlled_ids(root: Element) -> frozenset[str]:
+    """Return the ids that tabs and expandable buttons control by ARIA's rules."""
     controls, name = _CONTROLS[0]
     return frozenset(
         word
@@ -238,13 +245,13 @@ def _opened(root: Element) -> frozenset[str]:
 
 
 def _has_tabs(panels_in: Element | None, *, tabs_in: Callable[[Element], int]) -> bool:
-    """Whether an element holds several panels, with as many tabs before them, which need not name them."""
+    """Return True if an element holds several panels after as many tabs, which need not refer to them."""
     if panels_in is None:
         return False
     panels = sum(one.get("role") == "tabpanel" for one in islice(panels_in, _MAX_TABS))
     around: Element | None = panels_in
     for _ in range(_MAX_CLIMB):
-        if around is None or panels < _LEAST_TABS:
+        if around is None or panels < _MIN_TABS:
             return False
         tabs = tabs_in(around)
         if tabs:
@@ -257,15 +264,16 @@ def _tabs_in(around: Element) -> int:
     return sum(one.get("role") == "tab" for one in islice(around.iterdescendants(*_TABS), _MAX_TABS))
 
 
-def _is_of_a_menu(element: Element) -> bool:
+def _is_in_menu(element: Element) -> bool:
     if _OVERLAYS.search(f"{element.get('class') or ''} {element.get('id') or ''}"):
         return True
     if any(
-        around.tag in _OUTSIDE or around.get("role") in _OVERLAY_ROLES for around in element.iterancestors()
+        around.tag in _PAGE_FURNITURE or around.get("role") in _OVERLAY_ROLES
+        for around in element.iterancestors()
     ):
         return True
-    linked = sum(_word_characters(link) for link in element.iter("a"))
-    return 2 * linked > _word_characters(element)
+    linked = sum(_count_non_white(link) for link in element.iter("a"))
+    return 2 * linked > _count_non_white(element)
 
 
 def _is_overlay(element: Element) -> bool:
@@ -283,11 +291,13 @@ def _is_panel(element: Element, controlled: Callable[[], frozenset[str]]) -> boo
         return False
     if element.get("role") in _PANEL_ROLES or element.get("aria-labelledby"):
         return True
-    return _FOLDS.search(_CAMEL.sub("-", names)) is not None or (bool(name) and name in controlled())
+    return _COLLAPSIBLE_NAME.search(_CAMEL.sub("-", names)) is not None or (
+        bool(name) and name in controlled()
+    )
 
 
-def _controlled(root: Element) -> frozenset[str]:
-    """The ids that buttons and links of the page open."""
+def _find_referenced_ids(root: Element) -> frozenset[str]:
+    """Return the ids that buttons and links of the page open."""
     ids: set[str] = set()
     for having_it, name in _CONTROLS:
         for element in having_it(root):
@@ -299,17 +309,20 @@ def _controlled(root: Element) -> frozenset[str]:
     return frozenset(ids - {""})
 
 
-def _length(element: Element) -> int:
-    """Characters of its words."""
-    unread = sum(_word_characters(part) for part in element.iter(*_UNREAD))
-    return _word_characters(element) - unread
+def _count_readable_characters(element: Element) -> int:
+    """Return the number of characters without white space, scripts and styles."""
+    unread = sum(_count_non_white(part) for part in element.iter(*_UNREADABLE_TAGS))
+    return _count_non_white(element) - unread
 
 
-def _word_characters(element: Element) -> int:
-    """Characters that are no white space; bytes are counted in a tenth of the time of parting words."""
+def _count_non_white(element: Element) -> int:
+    """Return the number of characters that are not white space.
+
+    Counting bytes takes a tenth of the time of splitting into words.
+    """
     text = text_of(element)
     encoded = text.encode()
-    count = len(encoded.translate(None, _WHITE_OR_INSIDE))
+    count = len(encoded.translate(None, _WHITE_OR_CONTINUATION))
     if text.isascii():
         return count
-    return count - len(_OTHER_WHITE.findall(encoded.translate(None, _ASCII)))
+    return count - len(_NON_ASCII_WHITE.findall(encoded.translate(None, _ASCII)))

@@ -1,4 +1,4 @@
-"""What a page shows by its scripts alone, and tells without them: late pictures, players of videos."""
+"""Replace placeholders of lazy images and embedded video players by what they display."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scraper.extract.dom.urls import find_image_source
 from scraper.extract.dom.xpath import Element, text_of
 
 VIDEO_TAG = "videolink"
-"""The element that a player becomes; its `href` is the page of the video."""
+"""Tag of the element that replaces a player. Its `href` is the page of the video."""
 
 _MAX_MEDIA = 200
 _MAX_ADDRESS = 2_000
@@ -33,43 +33,43 @@ _PLAYERS = tuple(
         (rf"fast\.wistia\.(?:net|com)/embed/iframe/{_ID}", "https://fast.wistia.net/embed/iframe/{id}"),
     )
 )  # fmt: skip
-"""Addresses of players, and of the pages on which the same videos stand."""
+"""Patterns of player URLs, and the URLs of the pages with the same videos."""
 
-_LITE = {
+_PLAYER_ELEMENTS = {
     "lite-youtube": ("videoid", "https://www.youtube.com/watch?v={id}"),
     "lite-vimeo": ("videoid", "https://vimeo.com/{id}"),
     "amp-youtube": ("data-videoid", "https://www.youtube.com/watch?v={id}"),
     "amp-vimeo": ("data-videoid", "https://vimeo.com/{id}"),
     "amp-dailymotion": ("data-videoid", "https://www.dailymotion.com/video/{id}"),
 }
-"""Elements that stand for a player: the attribute with the video's name, and the video's page."""
+"""Custom elements of players: the attribute with the video id, and the page of the video."""
 
-_LITE_ID = re.compile(r"[\w-]{1,80}")
+_VIDEO_ID = re.compile(r"[\w-]{1,80}")
 _FORMULA = re.compile(r"math|tex(?![a-z])", re.IGNORECASE)
 
 
 def resolve_lazy_media(root: Element, base: str) -> None:
-    """Put late pictures into their places, and turn the players of known sites into `VIDEO_TAG` elements."""
+    """Insert lazy images, and turn the players of known sites into `VIDEO_TAG` elements."""
     for picture in list(root.iter("amp-img", "amp-anim")):
         picture.tag = "img"
     for number, fallback in enumerate(list(root.iter("noscript"))):
         if number == _MAX_MEDIA:
             break
-        _settle_picture(fallback)
-    for number, frame in enumerate(list(root.iter("iframe", *_LITE))):
+        _replace_placeholder(fallback)
+    for number, frame in enumerate(list(root.iter("iframe", *_PLAYER_ELEMENTS))):
         if number == _MAX_MEDIA:
             break
-        url = _page_of(frame, base)
+        url = _find_video_page(frame, base)
         if url:
             frame.set("href", url)
             frame.tag = VIDEO_TAG
-            frame.attrib.pop("data-x-frame", "")  # what stands in it is the player's
+            frame.attrib.pop("data-x-frame", "")  # its content belongs to the player
             del frame[:]
             frame.text = None
 
 
-def _settle_picture(fallback: Element) -> None:
-    """A picture for readers without scripts goes where the one for the others waits."""
+def _replace_placeholder(fallback: Element) -> None:
+    """Move the image of a `noscript` to the place of the lazy image before it."""
     pictures = list(fallback.iter("img"))
     if len(pictures) != 1 or text_of(fallback).strip():
         return
@@ -80,7 +80,7 @@ def _settle_picture(fallback: Element) -> None:
     if waiting is None:
         picture.tail = None
         fallback.addprevious(picture)
-    elif not _is_there(waiting):
+    elif not _has_source(waiting):
         waiting.set("src", picture.get("src", ""))
         if not (waiting.get("alt") or "").strip():
             waiting.set("alt", picture.get("alt") or "")
@@ -94,16 +94,16 @@ def _picture_before(fallback: Element) -> Element | None:
     return before if before.tag == "img" else next(before.iter("img"), None)
 
 
-def _is_there(picture: Element) -> bool:
+def _has_source(picture: Element) -> bool:
     source = find_image_source({str(name): str(value) for name, value in picture.attrib.items()})
     return bool(source) and not source.startswith("data:")
 
 
-def _page_of(frame: Element, base: str) -> str | None:
-    lite = _LITE.get(frame.tag)
+def _find_video_page(frame: Element, base: str) -> str | None:
+    lite = _PLAYER_ELEMENTS.get(frame.tag)
     if lite is not None:
         attribute, page = lite
-        video = _LITE_ID.fullmatch(frame.get(attribute) or "")
+        video = _VIDEO_ID.fullmatch(frame.get(attribute) or "")
         return page.format(id=video.group()) if video else None
     for name in ("src", "data-src", "data-lazy-src"):
         address = _absolute(base, (frame.get(name) or "")[:_MAX_ADDRESS])

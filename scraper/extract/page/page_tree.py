@@ -1,4 +1,7 @@
-"""One tree of what a person could read: shadow roots and frames in their places, the unseen left out."""
+"""Build the tree of what is visible on a page, with shadow roots and frames in their places.
+
+The module also identifies third-party content such as reviews and comments by its microdata.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from scraper.extract.text.terms import count_words
 
 MAX_FRAMES = 50
 
-_UNREAD = (
+_UNREADABLE_TAGS = (
     "script style template head title meta link base canvas object embed applet audio video track "
     "map area datalist progress meter iframe frame frameset noframes portal param"
 ).split()
@@ -34,7 +37,7 @@ _FRAMES = ("iframe", "frame")
 _SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)
 _MAX_NOTE = 400
 _FALLBACK_WORDS = 40
-"""What a page shows beside its fallback is a frame below this, and a fallback above it more than a note."""
+"""Words. Fallback with more is content, and a page with fewer words beside it needs it."""
 
 _SVG_TEXTS = element_selector(".//text")
 _MAX_SVG_TEXT = 2_000
@@ -45,33 +48,33 @@ _WITH_URL = element_selector(".//*[@href or @src or @srcset or @data-src]")
 
 @dataclass(frozen=True, slots=True)
 class ScriptElement:
-    """A script of the page: its media type, its text, where it is loaded from."""
+    """A script of the page: media type, text, URL and id."""
 
     type: str
     text: str
     source: str
     name: str = ""
-    """Its id."""
+    """Id of the element."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a page says about itself."""
+    """Metadata that a page declares in its head."""
 
     language: str = ""
     title: str = ""
     metas: tuple[tuple[str, str], ...] = ()
     """Name, property, itemprop or http-equiv in lower case, and content."""
     links: tuple[tuple[str, str], ...] = ()
-    """Relation in lower case, and address."""
+    """Relation in lower case, and URL."""
     scripts: tuple[ScriptElement, ...] = ()
     frames: tuple[str, ...] = ()
-    """Addresses of the frames in the page."""
+    """URLs of the frames in the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageTree:
-    """A snapshot made ready to be read. `body` is ours to change."""
+    """A page that is ready for extraction. Its readers may change `body`."""
 
     url: str
     base: str
@@ -80,19 +83,20 @@ class PageTree:
     hidden_removed: int = 0
     degraded: bool = False
     binary: bool = False
-    """It calls itself HTML and is no text."""
+    """True if the page is declared as HTML, but is not text."""
     asks_for_scripts: bool = False
-    """It says that it needs JavaScript."""
+    """True if the page says that it needs JavaScript."""
     embeds: int = 0
-    """Frames whose content did not come with the page."""
+    """Number of frames whose content is not in the page."""
     classes: str | None = None
-    """At least all values of `class` in the body, one on a line, where they were looked up."""
+    """At least all values of `class` in the body, one per line, or None if they were not collected."""
     may_hold_formulas: bool = True
-    """Something in it is or may become a formula; what that goes by, tags and attributes, stays as it is."""
+    """True if an element is or may become a formula, judged by tags and attributes, which do not change
+    later."""
 
 
 def build_page_tree(snapshot: Snapshot) -> PageTree:
-    """The page in a snapshot of HTML."""
+    """Build the tree of a snapshot of HTML."""
     parsed = parsing.parse_html(snapshot.html)
     root = parsed.root
     if root is None:
@@ -106,15 +110,15 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     lazy_media.resolve_lazy_media(root, base)
     removed = hidden.remove_marked(root)
     if snapshot.rendered:
-        removed += _graft(root, snapshot.frames)
+        removed += _insert_frames(root, snapshot.frames)
         may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
         classes = collect_class_names(root) if snapshot.frames else classes
     else:
         removed += hidden.remove_styled(root)
-    body = _body(root)
-    asks = not snapshot.rendered and _drop_notes(body)
+    body = _merge_bodies(root)
+    asks = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", lazy_media.VIDEO_TAG))
-    _drop_unread(body, rendered=snapshot.rendered)
+    _remove_unreadable(body, rendered=snapshot.rendered)
     lifted = parsing.flatten_deep_elements(body)
     return PageTree(
         snapshot.url,
@@ -136,7 +140,7 @@ def _head(root: Element) -> Head:
         found["frame" if element.tag in _FRAMES else element.tag].append(element)
     return Head(
         language=(root.get("lang") or root.get("xml:lang") or "").strip(),
-        title=next((text_of(title) for title in found["title"] if _is_of_the_page(title)), ""),
+        title=next((text_of(title) for title in found["title"] if _is_page_title(title)), ""),
         metas=tuple(_metas(found["meta"])),
         links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in found["link"]),
         scripts=tuple(
@@ -152,8 +156,8 @@ def _head(root: Element) -> Head:
     )
 
 
-def _is_of_the_page(title: Element) -> bool:
-    """Whether a title is none of a drawing's."""
+def _is_page_title(title: Element) -> bool:
+    """Return True if a title is not that of an SVG drawing."""
     *around, part, _ = (None, None, *(one.tag for one in title.iterancestors()))
     return part == "head" or (part == "body" and "svg" not in around)
 
@@ -172,23 +176,23 @@ def _metas(metas: Iterable[Element]) -> list[tuple[str, str]]:
 
 
 def find_base_url(root: Element, url: str) -> str:
-    """The address against which a page's own are resolved."""
+    """Return the URL against which the URLs of a page are resolved."""
     for base in root.iter("base"):
-        joined = _joined(url, base.get("href") or "")
+        joined = _join_url(url, base.get("href") or "")
         if joined.startswith(("http://", "https://")):
             return joined
     return url
 
 
-def _joined(base: str, address: str) -> str:
+def _join_url(base: str, address: str) -> str:
     try:
         return urljoin(base, address.strip())
     except ValueError:
         return address
 
 
-def _body(root: Element) -> Element:
-    """All bodies as one, without the head."""
+def _merge_bodies(root: Element) -> Element:
+    """Return all bodies merged into one, without the head."""
     bodies = root.findall("body")
     if not bodies:
         return root
@@ -197,8 +201,8 @@ def _body(root: Element) -> Element:
     return bodies[0]
 
 
-def _drop_notes(body: Element) -> bool:
-    """Take out what `noscript` says instead of showing content; whether it asks for JavaScript."""
+def _remove_script_notes(body: Element) -> bool:
+    """Remove `noscript` elements that are empty or notes. Return True if one asks for JavaScript."""
     asks = False
     for element in list(body.iter("noscript")):
         text = text_of(element)
@@ -209,22 +213,22 @@ def _drop_notes(body: Element) -> bool:
     return asks
 
 
-def _drop_unread(body: Element, *, rendered: bool) -> None:
+def _remove_unreadable(body: Element, *, rendered: bool) -> None:
     for drawing in list(body.iter("svg")):
         words = " ".join(text_of(text) for text in _SVG_TEXTS(drawing))
         attributes, tail = drawing.attrib, drawing.tail
         attributes.clear()
         del drawing[:]
         drawing.text, drawing.tail = words[:_MAX_SVG_TEXT], tail
-    etree.strip_elements(body, *_UNREAD, with_tail=False)
+    etree.strip_elements(body, *_UNREADABLE_TAGS, with_tail=False)
     if rendered and not _needs_fallback(body):
         etree.strip_elements(body, "noscript", with_tail=False)
 
 
 def _needs_fallback(body: Element) -> bool:
-    """Whether the content stands in `noscript` alone: scripts ran, and brought nothing instead.
+    """Return True if the content is only in `noscript`, because scripts ran and produced nothing.
 
-    Forums do so whose scripts refuse the browser: Discourse sends each thread twice.
+    Forums do this if their scripts reject the browser: Discourse sends each thread twice.
     """
     fallbacks = [text_of(element) for element in body.iter("noscript")]
     notes = [text for text in fallbacks if len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text)]
@@ -234,8 +238,8 @@ def _needs_fallback(body: Element) -> bool:
     return count_words(text_of(body)) - instead < _FALLBACK_WORDS
 
 
-def _graft(root: Element, frames: Sequence[Frame]) -> int:
-    """Put the visible frames into their places, frames in frames too; how many hidden elements they held."""
+def _insert_frames(root: Element, frames: Sequence[Frame]) -> int:
+    """Insert the visible frames, also nested ones. Return the number of hidden elements removed from them."""
     by_mark = {frame.mark: frame for frame in frames[:MAX_FRAMES]}
     removed = 0
     waiting = _MARKED_FRAMES(root)
@@ -252,18 +256,18 @@ def _graft(root: Element, frames: Sequence[Frame]) -> int:
         lazy_media.resolve_lazy_media(inner, find_base_url(inner, frame.url))
         removed += hidden.remove_marked(inner)
         waiting += _MARKED_FRAMES(inner)
-        _replace(place, inner, find_base_url(inner, frame.url))
+        _replace_frame(place, inner, find_base_url(inner, frame.url))
     return removed
 
 
-def _replace(place: Element, inner: Element, base: str) -> None:
-    """Turn an iframe element into a block that holds the frame's body."""
-    body = _body(inner)
+def _replace_frame(place: Element, inner: Element, base: str) -> None:
+    """Turn an iframe element into a block that contains the frame's body."""
+    body = _merge_bodies(inner)
     for element in _WITH_URL(body):
         for name in ("href", "src", "data-src"):
             address = element.get(name)
             if address and not address.startswith("#"):
-                element.set(name, _joined(base, address))
+                element.set(name, _join_url(base, address))
     del place[:]
     place.tag = "div"
     place.text = body.text
@@ -274,20 +278,23 @@ _OWN_SLOTS = element_selector(".//slot[count(ancestor::template[@shadowrootmode]
 
 
 def inline_shadow_roots(root: Element) -> None:
-    """Put every shadow tree in the place of its host's content; children without a slot are not shown."""
+    """Replace the content of each shadow host by its shadow tree.
+
+    Children without a slot are not displayed.
+    """
     templates = [one for one in root.iter("template") if one.get("shadowrootmode") is not None]
     for template in templates:
         host = template.getparent()
         if host is not None:
-            _inline_one(host, template)
+            _inline_shadow_root(host, template)
 
 
-def _inline_one(host: Element, template: Element) -> None:
+def _inline_shadow_root(host: Element, template: Element) -> None:
     text = (host.text or "") + (template.tail or "")
     template.tail = None
     host.remove(template)
     slots = _OWN_SLOTS(template)
-    text, assigned = _by_slot(host, text)
+    text, assigned = _assign_slots(host, text)
     for slot in slots:
         name = slot.get("name") or ""
         children = assigned.pop(name, [])
@@ -301,8 +308,11 @@ def _inline_one(host: Element, template: Element) -> None:
     host.extend(list(template))
 
 
-def _by_slot(host: Element, text: str) -> tuple[str, dict[str, list[Element]]]:
-    """Empty the host; its text up to the first child of the default slot, and its children by slot name."""
+def _assign_slots(host: Element, text: str) -> tuple[str, dict[str, list[Element]]]:
+    """Empty the host.
+
+    Return its text before the first child of the default slot, and its children by slot name.
+    """
     assigned: dict[str, list[Element]] = {}
     for child in list(host):
         tail, child.tail = child.tail, None
@@ -321,31 +331,32 @@ THIRD_PARTY_PROPERTIES = frozenset(
     "review reviews comment comments itemReviewed acceptedAnswer suggestedAnswer isRelatedTo isSimilarTo "
     "mentions".split()
 )
-"""Under these stand works of other people."""
+"""Schema properties whose values are works of other people."""
 
 THIRD_PARTY_LISTS = frozenset("blogPost blogPosts itemListElement".split())
-"""Under these too, where there are several: a single one may be the page's own."""
+"""Schema properties whose values are works of other people if there are several; one may be the page's own.
+"""
 
-_BESIDE = frozenset({"nav", "aside"})
-_OWN = frozenset({"article", "main"})
-_MAX_AROUND = 30
+_SIDE_TAGS = frozenset({"nav", "aside"})
+_CONTENT_TAGS = frozenset({"article", "main"})
+_MAX_ANCESTORS = 30
 _MAX_NAMES = 200
-"""Elements around one, and characters of their names, that are looked at."""
+"""Characters of the property names that are examined."""
 
 
 def is_third_party(element: Element) -> bool:
-    """Whether an element stands in a work of somebody else, by its microdata."""
-    names = (one.get("itemprop") for one in islice(element.iterancestors(), _MAX_AROUND))
+    """Return True if the microdata of an ancestor marks the element as a work of another person."""
+    names = (one.get("itemprop") for one in islice(element.iterancestors(), _MAX_ANCESTORS))
     return any(name and not THIRD_PARTY_PROPERTIES.isdisjoint(name[:_MAX_NAMES].split()) for name in names)
 
 
 def is_beside_content(element: Element) -> bool:
-    """Whether an element stands beside the content; the footer of an article is a part of it."""
+    """Return True if an element is outside of the content; the footer of an article is part of it."""
     in_footer = False
-    for around in islice(element.iterancestors(), _MAX_AROUND):
-        if around.tag in _BESIDE:
+    for around in islice(element.iterancestors(), _MAX_ANCESTORS):
+        if around.tag in _SIDE_TAGS:
             return True
-        if around.tag in _OWN:
+        if around.tag in _CONTENT_TAGS:
             in_footer = False
         elif around.tag == "footer":
             in_footer = True
