@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 MAX_RESPONSES = 20
 MAX_RESPONSE_CHARACTERS = 200_000
 
-_Facts = tuple[Item | None, Item | None]
-"""Of the product and of the recipe."""
+_ProductAndRecipe = tuple[Item | None, Item | None]
+"""Facts of the product and of the recipe."""
 
-_FAULTS = (
+_PAGE_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -45,40 +45,40 @@ _FAULTS = (
     ValueError,
     etree.LxmlError,
 )
-"""What libraries raise on pages that nobody has thought of; memory and time are the worker's to watch."""
+"""Errors of libraries on unforeseen pages. The worker limits memory and time."""
 
-_READ_OTHERWISE = ("script", "style")
+_REMOVED_TAGS = ("script", "style")
 
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read so far, and what could not be."""
+    """Base URL and warnings of one page."""
 
     base: str
     warnings: list[str]
 
-    def bounded(self, name: str, values: Iterable[Any]) -> tuple[Item, ...]:
-        """The values within bounds."""
-        wellformed = JsonBounder(self.base)
-        objects = wellformed.objects(values)
-        if wellformed.cut:
+    def bound(self, name: str, values: Iterable[Any]) -> tuple[Item, ...]:
+        """Return the values within bounds."""
+        bounder = JsonBounder(self.base)
+        bound_objects = bounder.bound_objects(values)
+        if bounder.cut:
             self.warnings.append(f"{name}: there is more than the limits allow; the rest is left out.")
-        return objects
+        return bound_objects
 
-    def tried(self, name: str, work: Callable[[], Iterable[Any]]) -> tuple[Item, ...]:
-        """What a syntax's reader gives; where it breaks, nothing and a warning."""
+    def try_syntax(self, name: str, work: Callable[[], Iterable[Any]]) -> tuple[Item, ...]:
+        """Return the result of a syntax's reader, or nothing and a warning if it fails."""
         try:
-            return self.bounded(name, work())
-        except _FAULTS as fault:
-            self.warnings.append(f"{name}: it could not be read ({type(fault).__name__}).")
+            return self.bound(name, work())
+        except _PAGE_ERRORS as error:
+            self.warnings.append(f"{name}: it could not be read ({type(error).__name__}).")
             return ()
 
-    def tried_facts(self, work: Callable[[], _Facts]) -> _Facts:
-        """The product and the recipe; where looking for them breaks, neither and a warning."""
+    def try_facts(self, work: Callable[[], _ProductAndRecipe]) -> _ProductAndRecipe:
+        """Return the product and the recipe, or neither and a warning if reading fails."""
         try:
             return work()
-        except _FAULTS as fault:
-            self.warnings.append(f"product and recipe: they could not be read ({type(fault).__name__}).")
+        except _PAGE_ERRORS as error:
+            self.warnings.append(f"product and recipe: they could not be read ({type(error).__name__}).")
             return None, None
 
 
@@ -94,13 +94,13 @@ def extract_basic(snapshot: Snapshot) -> StructuredData:
 
 def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
     root = parsing.parse_html(snapshot.html, flatten=False).root
-    xhr, fetched = _fetched(snapshot.json_responses)
+    xhr, fetched = _read_responses(snapshot.json_responses)
     if root is None:
         return StructuredData(url=snapshot.url, xhr=xhr)
     reading = _Reading(page_tree.find_base_url(root, snapshot.url), [])
-    json_ld = _json_ld(root, reading)
+    json_ld = _read_json_ld(root, reading)
     tags = opengraph.read_properties(root)
-    cards = reading.bounded("opengraph", opengraph.to_objects(tags, reading.base))
+    cards = reading.bound("opengraph", opengraph.to_objects(tags, reading.base))
     if basic:
         return StructuredData(
             url=snapshot.url, json_ld=json_ld, opengraph=cards, xhr=xhr, warnings=tuple(reading.warnings)
@@ -111,45 +111,49 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
     from scraper.extract.facts.schema_graph import SchemaGraph
     from scraper.extract.syntaxes import microdata, rdfa
 
-    etree.strip_elements(root, *_READ_OTHERWISE, with_tail=False)
+    etree.strip_elements(root, *_REMOVED_TAGS, with_tail=False)
     parsing.flatten_deep_elements(root)
-    micro = reading.tried("microdata", lambda: microdata.read(root, reading.base))
+    microdata_items = reading.try_syntax("microdata", lambda: microdata.read(root, reading.base))
     fragments = microdata.find_loose_properties(root, product.FRAGMENTS)
-    rdf = reading.tried("rdfa", lambda: rdfa.read(root, reading.base)) if rdfa.is_present(root) else ()
+    rdfa_nodes = (
+        reading.try_syntax("rdfa", lambda: rdfa.read(root, reading.base)) if rdfa.is_present(root) else ()
+    )
     graphs = {
         FactSource.JSON_LD: SchemaGraph(json_ld),
-        FactSource.MICRODATA: SchemaGraph(micro),
-        FactSource.RDFA: SchemaGraph(rdfa.link_nodes(rdf)),
+        FactSource.MICRODATA: SchemaGraph(microdata_items),
+        FactSource.RDFA: SchemaGraph(rdfa.link_nodes(rdfa_nodes)),
     }
-    sold, cooked = reading.tried_facts(lambda: _facts(snapshot, graphs, tags, fragments, fetched, reading))
+    product_facts, recipe_facts = reading.try_facts(
+        lambda: _read_facts(snapshot, graphs, tags, fragments, fetched, reading)
+    )
     return StructuredData(
         url=snapshot.url,
         json_ld=json_ld,
-        microdata=micro,
+        microdata=microdata_items,
         opengraph=cards,
-        rdfa=rdf,
+        rdfa=rdfa_nodes,
         xhr=xhr,
-        product=sold,
-        recipe=cooked,
+        product=product_facts,
+        recipe=recipe_facts,
         warnings=tuple(reading.warnings),
     )
 
 
-def _json_ld(root: Element, reading: _Reading) -> tuple[Item, ...]:
+def _read_json_ld(root: Element, reading: _Reading) -> tuple[Item, ...]:
     blocks = jsonld.read(script.text or "" for script in root.iter("script") if _is_json_ld(script))
     if blocks.broken:
         reading.warnings.append(f"json_ld: {blocks.broken} blocks are no JSON and were left out.")
-    return reading.bounded("json_ld", blocks.values)
+    return reading.bound("json_ld", blocks.values)
 
 
-def _facts(
+def _read_facts(
     snapshot: Snapshot,
     graphs: Mapping[FactSource, SchemaGraph],
     tags: list[tuple[str, str]],
     fragments: list[tuple[str, Element]],
     fetched: list[Any],
     reading: _Reading,
-) -> _Facts:
+) -> _ProductAndRecipe:
     """Return the product and the recipe of a page."""
     from scraper.extract.facts import money, product, product_js_state, recipe
     from scraper.extract.facts.model import FactSource
@@ -159,15 +163,15 @@ def _facts(
     page = page_tree.build_page_tree(snapshot)
     about = metadata.read(page)
     headings = list(filter(None, (clean_text(text_of(heading)) for heading in page.body.iter("h1"))))
-    # The only heading names a thing more often than what the head says for search engines.
+    # A single heading is the name more often than the title for search engines.
     title = headings[0] if len(headings) == 1 else about.title or ""
     states = {FactSource.STATE: product_js_state.read_scripts(page.head.scripts), FactSource.XHR: fetched}
     locales = (content for name, content in page.head.metas if name == "og:locale")
     country = country_of(snapshot.url, filter(None, (about.language, *locales)))
-    wellformed = JsonBounder(reading.base)
+    bounder = JsonBounder(reading.base)
     picture = opengraph.find_image(tags, reading.base)
-    cooked = recipe.extract_recipe(graphs, page.body, title, author=about.author, picture=picture)
-    told = product.PageEvidence(
+    recipe_facts = recipe.extract_recipe(graphs, page.body, title, author=about.author, picture=picture)
+    evidence = product.PageEvidence(
         graphs,
         tags,
         fragments,
@@ -178,20 +182,20 @@ def _facts(
         picture,
         lambda: product_js_state.read_attributes(page.body),
     )
-    sold = product.extract_product(told, page.body, title)
-    return wellformed.value(sold), wellformed.value(cooked)
+    product_facts = product.extract_product(evidence, page.body, title)
+    return bounder.value(product_facts), bounder.value(recipe_facts)
 
 
 def _is_json_ld(script: Element) -> bool:
     return "ld+json" in (script.get("type") or "").lower()
 
 
-def _fetched(responses: Iterable[JsonResponse]) -> tuple[tuple[Item, ...], list[Any]]:
-    """The JSON that the page fetched: as it is told, and its values."""
-    told: list[Item] = []
+def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[Item, ...], list[Any]]:
+    """Return the JSON responses that the page fetched, as reported to the client, and their data."""
+    evidence: list[Item] = []
     for response in list(responses)[:MAX_RESPONSES]:
         if len(response.text) > MAX_RESPONSE_CHARACTERS:
-            told.append(
+            evidence.append(
                 {
                     "url": response.url,
                     "status": response.status,
@@ -204,37 +208,40 @@ def _fetched(responses: Iterable[JsonResponse]) -> tuple[tuple[Item, ...], list[
             data = json.loads(response.text, strict=False)
         except (ValueError, RecursionError):
             continue
-        told.append({"url": response.url, "status": response.status, "data": data})
-    wellformed = JsonBounder("")
-    objects = wellformed.objects(told)
-    return objects, [part.get("data") for part in objects]
+        evidence.append({"url": response.url, "status": response.status, "data": data})
+    bounder = JsonBounder("")
+    bound_objects = bounder.bound_objects(evidence)
+    return bound_objects, [part.get("data") for part in bound_objects]
 
 
 MAX_CHARACTERS = 400_000
-"""Of one syntax: some hundred thousand tokens, beyond what any answer tells."""
+"""Characters of one syntax: some hundred thousand tokens, more than any answer contains."""
 MAX_TEXT = 50_000
 MAX_DEPTH = 30
-_HALF_PAIRS = re.compile("[\ud800-\udfff]")
-"""What no encoding can carry."""
-_COST_OF_A_VALUE = 4
-"""Counted for what is around a value, so that ten million empty lists come to an end too."""
+_SURROGATES = re.compile("[\ud800-\udfff]")
+"""Lone surrogates, which no encoding can represent."""
+_VALUE_COST = 4
+"""Characters counted for each value, so that ten million empty lists also reach the limit."""
 
-_ADDRESSES = frozenset(
+_URL_PROPERTIES = frozenset(
     "@id url image logo photo contenturl embedurl thumbnail thumbnailurl sameas mainentityofpage "
     "urltemplate target primaryimageofpage discussionurl".split()
 )
 
 
 class JsonBounder:
-    """Copies values of one syntax; `cut` tells afterwards whether something was left out."""
+    """Copies values of one syntax within bounds of depth and length, with clean text and absolute URLs."""
 
     def __init__(self, base: str, *, characters_left: int = MAX_CHARACTERS) -> None:
+        """Resolve URLs against `base`."""
         self.cut = False
+        """True after something was omitted."""
+
         self._base = base
         self._left = characters_left
 
-    def objects(self, values: Any) -> tuple[dict[str, Any], ...]:
-        """Those of the values that are objects, while there is room."""
+    def bound_objects(self, values: Any) -> tuple[dict[str, Any], ...]:
+        """Return copies of the values that are objects, while the limit allows."""
         found: list[dict[str, Any]] = []
         for value in values:
             if self._left <= 0:
@@ -245,8 +252,8 @@ class JsonBounder:
         return tuple(found)
 
     def value(self, value: Any, name: str = "", depth: int = 0) -> Any:
-        """A copy of a value; what is beyond the bounds is missing in it."""
-        self._left -= _COST_OF_A_VALUE
+        """Return a copy of a value without what exceeds the bounds."""
+        self._left -= _VALUE_COST
         if isinstance(value, str):
             return self._text(value, name)
         if isinstance(value, float) and not math.isfinite(value):
@@ -284,12 +291,12 @@ class JsonBounder:
         if len(text) > MAX_TEXT:
             self.cut = True
             text = text[:MAX_TEXT]
-        text, _ = sanitize.clean(_HALF_PAIRS.sub("\ufffd", text))
+        text, _ = sanitize.clean(_SURROGATES.sub("\ufffd", text))
         self._left -= len(text)
-        return self._absolute(text) if name.lower() in _ADDRESSES else text
+        return self._absolute(text) if name.lower() in _URL_PROPERTIES else text
 
     def _absolute(self, text: str) -> str:
-        """Relative addresses joined with the page's; whole ones, names and prose as they are."""
+        """Return a relative URL joined with the base; absolute URLs, names and prose stay unchanged."""
         address = text.strip()
         if not address or ":" in address.partition("/")[0] or any(map(str.isspace, address)):
             return text

@@ -1,4 +1,4 @@
-"""Who wrote a page, as its readers see it: elements that are called author, lines that begin with `By`."""
+"""Find the author and the publication date that are displayed near the headline of a page."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _MAX_BYLINE = 120
 _MAX_NAME = 60
 _MAX_WORDS = 6
 _MAX_LINKS = 20
-"""In an element that is called author; elements that are may stand in each other."""
+"""Links per author element; author elements may be nested."""
 
 _AUTHOR_CLASS = re.compile(
     r"author(?!i[sz]|ity)|byline|by-line|writer|\bautor|auteur|verfasser", re.IGNORECASE
 )
-_BESIDE = re.compile(r"bio|avatar|image|photo|descr|social|role|title|date|time", re.IGNORECASE)
-"""What stands beside a name in a box about the author."""
+_AUTHOR_BOX_PART = re.compile(r"bio|avatar|image|photo|descr|social|role|title|date|time", re.IGNORECASE)
+"""Classes of the parts of an author box that are not the name."""
 _MONTH_OR_DAY = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?|(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?)"
 )
 DATE_WORD = re.compile(rf"{_MONTH_OR_DAY}\.?", re.IGNORECASE)
-"""The beginning of a date, where a name was looked for."""
+"""Beginning of a date in the place of a name."""
 
-_END = re.compile(
+_NAME_END = re.compile(
     rf"[\s,]+{_MONTH_OR_DAY}\.?,?\s+\d.*$|"
     r"\s+(?:[|•·–—/-]|(?:on|in|at|am|le|el|updated|published|posted|last|reviewed|contributor|editor)\b).*$|"
     r"\s*[,(|•·]\s*(?:\w+\.?\s+)?\d.*$|\s*\d.*$",
@@ -46,81 +46,91 @@ _END = re.compile(
 )
 _REPORTER = re.compile(r"\s+(?:선임|수석)?기자$|\s+記者$|\s+记者$")
 _WORD = re.compile(r"[^\W\d_][\w.'’-]*")
-_SMALL = frozenset("and und et y e de da di du van von der den del la le bin al el".split())
+_NAME_PARTICLES = frozenset("and und et y e de da di du van von der den del la le bin al el".split())
 
 
 def find_author_names(near: Sequence[Element]) -> Iterator[str]:
-    """What may be the author's name, surest first."""
+    """Yield possible names of the author, the most certain first."""
     for element in near:
-        if _is_named(element) and (name := _in_links(element) or _name(text_of(element))):
+        if _has_author_class(element) and (
+            name := _read_linked_names(element) or _extract_name(text_of(element))
+        ):
             yield name
     for element in near:
         words = collapse_whitespace(element.text or "")
         match = BYLINE_PREFIX.match(f"{words} ") if 1 < len(words) < _MAX_BYLINE else None
         if match:
-            name = _name(words[match.end() :]) if match.end() < len(words) else _beside(element)
+            name = (
+                _extract_name(words[match.end() :])
+                if match.end() < len(words)
+                else _read_next_element(element)
+            )
             if name:
                 yield name
 
 
-def _is_named(element: Element) -> bool:
+def _has_author_class(element: Element) -> bool:
     if element.get("rel") == "author" or element.get("itemprop") == "author":
         return True
     called = element.get("class")
-    return called is not None and _AUTHOR_CLASS.search(called) is not None and not _BESIDE.search(called)
+    return (
+        called is not None
+        and _AUTHOR_CLASS.search(called) is not None
+        and not _AUTHOR_BOX_PART.search(called)
+    )
 
 
-def _in_links(element: Element) -> str | None:
-    """The names that are links, up to three."""
-    names = [_name(text_of(link)) for link in islice(element.iter("a"), _MAX_LINKS)]
+def _read_linked_names(element: Element) -> str | None:
+    """Return the names that are links, up to three, or None."""
+    names = [_extract_name(text_of(link)) for link in islice(element.iter("a"), _MAX_LINKS)]
     found = list(dict.fromkeys(name for name in names if name))
     return ", ".join(found) if 0 < len(found) <= 3 else None
 
 
-def _beside(element: Element) -> str | None:
-    """The name in the element behind a bare `By`."""
+def _read_next_element(element: Element) -> str | None:
+    """Return the name in the element after a bare `By`."""
     following = next(iter(element), None)
     if following is None:
         following = element.getnext()
-    return _name(text_of(following)) if following is not None else None
+    return _extract_name(text_of(following)) if following is not None else None
 
 
-def _name(text: str) -> str | None:
-    """The name at the beginning of a short text; None where it is none."""
+def _extract_name(text: str) -> str | None:
+    """Return the name at the beginning of a short text, or None."""
     if len(text) > 6 * _MAX_BYLINE:
         return None
-    told = BYLINE_PREFIX.sub("", f"{clean_line(text, _MAX_BYLINE)} ").strip()
-    told = _REPORTER.sub("", _END.sub("", told).strip(" ,;:|•·-–—"))
-    words = _WORD.findall(told)
-    if not 1 <= len(words) <= _MAX_WORDS or len(told) > _MAX_NAME:
+    name = BYLINE_PREFIX.sub("", f"{clean_line(text, _MAX_BYLINE)} ").strip()
+    name = _REPORTER.sub("", _NAME_END.sub("", name).strip(" ,;:|•·-–—"))
+    words = _WORD.findall(name)
+    if not 1 <= len(words) <= _MAX_WORDS or len(name) > _MAX_NAME:
         return None
-    cased = [word for word in words if word.lower() not in _SMALL]
-    return told if cased and not any(word[0].islower() for word in cased) else None
+    cased = [word for word in words if word.lower() not in _NAME_PARTICLES]
+    return name if cased and not any(word[0].islower() for word in cased) else None
 
 
 _MAX_DATE_TEXT = 90
 _DATE_CLASS = re.compile(
     r"date|publish|posted|time|byline|meta|info|author|entry|dek|kicker|stamp", re.IGNORECASE
 )
-_CHANGED = re.compile(
+_CHANGE_WORD = re.compile(
     r"updat|modif|chang|edit|review|aktualis|geändert|mise à jour|actualiz|aggiorn|upcoming|expire|deadline|"
     r"event",
     re.IGNORECASE,
 )
-_PUBLISHED = re.compile(r"publi|posted|veröffentlicht|erschienen|first\b", re.IGNORECASE)
+_PUBLICATION_WORD = re.compile(r"publi|posted|veröffentlicht|erschienen|first\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:(?:19|20)\d{2}|25[5-9]\d)(?!\d)|[٠-٩۰-۹०-९০-৯]{4}")
-"""Also as Thai count and as other scripts write them."""
-_TIMES = frozenset({"time", "relative-time", "time-ago", "local-time"})
+"""Years, also of the Thai calendar and in digits of other scripts."""
+_TIME_TAGS = frozenset({"time", "relative-time", "time-ago", "local-time"})
 
 
 def find_visible_date(near: Sequence[Element]) -> datetime | None:
-    """The first date; one of a change only where there is no other."""
+    """Return the first date. A modification date is returned only if there is no other."""
     changed: datetime | None = None
     for element in near:
         moment = _read_date(element)
         if moment is None:
             continue
-        if not _is_of_a_change(element):
+        if not _is_modification_date(element):
             return moment
         changed = changed or moment
     return changed
@@ -128,7 +138,9 @@ def find_visible_date(near: Sequence[Element]) -> datetime | None:
 
 def _read_date(element: Element) -> datetime | None:
     name, item = element.get("class"), element.get("itemprop")
-    named = element.tag in _TIMES or bool((name or item) and _DATE_CLASS.search(f"{name or ''} {item or ''}"))
+    named = element.tag in _TIME_TAGS or bool(
+        (name or item) and _DATE_CLASS.search(f"{name or ''} {item or ''}")
+    )
     for attribute in ("datetime", "title") if named else ():
         stated = element.get(attribute)
         if stated and len(stated) < _MAX_DATE_TEXT and (moment := date_parsing.parse_date(stated)):
@@ -139,69 +151,72 @@ def _read_date(element: Element) -> datetime | None:
     text = collapse_whitespace(text)
     if len(text) > _MAX_DATE_TEXT or not _YEAR.search(text):
         return None
-    published = _PUBLISHED.search(text)
+    published = _PUBLICATION_WORD.search(text)
     own = date_parsing.find_date(text[published.end() :]) if published else None
     return own or date_parsing.find_date(text)
 
 
-def _is_of_a_change(element: Element) -> bool:
-    if _PUBLISHED.search(text_of(element)[:_MAX_DATE_TEXT]):
+def _is_modification_date(element: Element) -> bool:
+    if _PUBLICATION_WORD.search(text_of(element)[:_MAX_DATE_TEXT]):
         return False
     around = element.getparent()
     before = element.getprevious()
-    told = [element.get("class"), element.get("itemprop"), (element.text or "")[:_MAX_DATE_TEXT]]
+    texts = [element.get("class"), element.get("itemprop"), (element.text or "")[:_MAX_DATE_TEXT]]
     if around is not None:
-        told += [around.get("class"), (around.text or "")[-_MAX_DATE_TEXT:]]
+        texts += [around.get("class"), (around.text or "")[-_MAX_DATE_TEXT:]]
     if before is not None:
-        told += [
+        texts += [
             before.tail,
             text_of(before)[-_MAX_DATE_TEXT:] if len(text_of(before)) < _MAX_DATE_TEXT else "",
         ]
-    return any(part and _CHANGED.search(part) for part in told)
+    return any(part and _CHANGE_WORD.search(part) for part in texts)
 
 
 MAX_ELEMENTS = 20_000
-_BEFORE, _BEHIND = 40, 90
-"""Elements before and behind the headline: bylines stand above or below it, dates with them."""
+_ELEMENTS_BEFORE, _ELEMENTS_AFTER = 40, 90
+"""Elements before and after the headline. Bylines and dates are above or below it."""
 
-_OUTSIDE = frozenset({"nav", "footer", "aside"})
+_SIDE_TAGS = frozenset({"nav", "footer", "aside"})
 _WITH_ITEMPROP = attribute_selector("itemprop")
 
 
 def find_near_headline(body: Element) -> list[Element]:
-    """In document order; empty where there is no headline."""
-    headline = _headline(body)
+    """Return the elements near the headline in document order, or [] without a headline."""
+    headline = _find_headline(body)
     if headline is None:
         return []
     every = islice(body.iter("*"), MAX_ELEMENTS)
-    before: deque[Element] = deque(maxlen=_BEFORE)
+    before: deque[Element] = deque(maxlen=_ELEMENTS_BEFORE)
     for one in every:
         if one is headline:
-            return _exclude_side_matter([*before, one, *islice(every, _BEHIND - 1)])
+            return _exclude_side_matter([*before, one, *islice(every, _ELEMENTS_AFTER - 1)])
         before.append(one)
     return []
 
 
 def first_elements(body: Element) -> list[Element]:
-    """The beginning of a page, for one without a headline."""
-    return _exclude_side_matter(list(islice(body.iter("*"), _BEFORE + _BEHIND)))
+    """Return the beginning of a page, for pages without a headline."""
+    return _exclude_side_matter(list(islice(body.iter("*"), _ELEMENTS_BEFORE + _ELEMENTS_AFTER)))
 
 
 def _exclude_side_matter(near: list[Element]) -> list[Element]:
-    """Those that stand in nothing that is beside the content; most have their parent in common."""
+    """Return the elements outside of side matter.
+
+    Most elements share a parent, so results are cached by parent.
+    """
     known: dict[Element | None, bool] = {}
     found = []
     for element in near:
         around = element.getparent()
         inside = known.get(around)
         if inside is None:
-            inside = known[around] = _OUTSIDE.isdisjoint(one.tag for one in element.iterancestors())
+            inside = known[around] = _SIDE_TAGS.isdisjoint(one.tag for one in element.iterancestors())
         if inside:
             found.append(element)
     return found
 
 
-def _headline(body: Element) -> Element | None:
+def _find_headline(body: Element) -> Element | None:
     for element in _WITH_ITEMPROP(body):
         if element.get("itemprop") == "headline" and element.tag in ("h1", "h2"):
             return element

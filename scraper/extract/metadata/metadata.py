@@ -1,4 +1,4 @@
-"""What a page says about itself: title, author, date, site, language; nothing rather than a guess."""
+"""Read title, author, publication date, site name and language of a page; unknown values are None."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from scraper.extract.text.sanitize import clean_line
 MAX_NAME = 120
 
 _MAX_TIMES = 20
-_SCHOLARLY = frozenset({"citation_author", "dc.creator"})
-_TURNED = re.compile(r"([^\s,]+(?: [^\s,]+)?),\s*([^,]+)")
-"""`Lovelace, Ada`."""
+_SCHOLARLY_METAS = frozenset({"citation_author", "dc.creator"})
+_REVERSED_NAME = re.compile(r"([^\s,]+(?: [^\s,]+)?),\s*([^,]+)")
+"""A reversed name: `Lovelace, Ada`."""
 _MAX_AUTHORS = 5
 _PUBLISHED_TIME = re.compile(r"publish|posted|entry-date|dateline|byline", re.IGNORECASE)
 
@@ -40,14 +40,14 @@ _AUTHOR_METAS = (
     "sailthru.author",
     "citation_author",
 )
-_NOBODY = frozenset(
+_PLACEHOLDER_NAMES = frozenset(
     "admin administrator author editor editors guest staff unknown anonymous post posts webmaster undefined "
     "null none name comment category review".split()
 )
-_GIVEN = re.compile(r"(?:Di|Von|Par)\s[^\s,]+(?:,|\Z)")
-"""Names of people too, where one word follows: `Di Wang` is not by Wang."""
+_GIVEN_NAME_BY = re.compile(r"(?:Di|Von|Par)\s[^\s,]+(?:,|\Z)")
+"""Words for "by" that are also names of people if one word follows: `Di Wang` is not by Wang."""
 
-_DATES = ("datePublished", "dateCreated", "uploadDate", "datePosted")
+_DATE_PROPERTIES = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _ORGANIZATION = re.compile(r"Organization|Corporation|LocalBusiness|Brand\b")
 _NAME_BESIDE_MAIL = re.compile(r"\A\S+@\S+\s+\((.+)\)\Z|\A(.+?)\s+<?\S+@\S+>?\Z")
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
@@ -55,7 +55,7 @@ _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """None is unknown."""
+    """Metadata of a page. None means unknown."""
 
     title: str | None = None
     author: str | None = None
@@ -66,56 +66,59 @@ class Metadata:
 
 
 def read(page: PageTree) -> Metadata:
-    """The metadata of a page, its body still whole."""
+    """Read the metadata of a page, whose body must be complete."""
     metas: dict[str, str] = {}
     for name, content in page.head.metas:
         metas.setdefault(name, content)
-    metas |= _together(page.head.metas)
+    metas |= _join_scholarly_authors(page.head.metas)
     blocks = (script.text for script in page.head.scripts if "ld+json" in script.type)
     items = jsonld.read_items(
         blocks, without=page_tree.THIRD_PARTY_PROPERTIES, single=page_tree.THIRD_PARTY_LISTS
     )
-    site = _site_name(metas, items)
+    site = _find_site_name(metas, items)
     near = find_near_headline(page.body)
-    published, source = _published(page, near, metas, items)
+    published, source = _find_published(page, near, metas, items)
     return Metadata(
         title=titles.read(page, metas, site),
-        author=_author(near or first_elements(page.body), metas, items, site),
+        author=_find_author(near or first_elements(page.body), metas, items, site),
         published=published,
         published_source=source,
         site_name=site,
-        language=_language(page.head, metas),
+        language=_find_language(page.head, metas),
     )
 
 
-def _together(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The authors of a paper, each of whom has a meta of their own: first names first."""
+def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Join the authors of a paper, each of whom has a meta element, with given names first."""
     found: dict[str, list[str]] = {}
     for name, content in metas:
-        if name in _SCHOLARLY:
-            turned = _TURNED.fullmatch(clean_line(content, MAX_NAME))
+        if name in _SCHOLARLY_METAS:
+            turned = _REVERSED_NAME.fullmatch(clean_line(content, MAX_NAME))
             found.setdefault(name, []).append(f"{turned[2]} {turned[1]}" if turned else content)
     return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
 
 
-def _author(
+def _find_author(
     near: list[Element], metas: dict[str, str], items: list[jsonld.Item], site: str | None
 ) -> str | None:
-    people, organizations = _stated_authors(items)
-    told = [*people]
-    told += [metas.get(name, "") for name in _AUTHOR_METAS]
+    people, organizations = _read_item_authors(items)
+    candidates = [*people]
+    candidates += [metas.get(name, "") for name in _AUTHOR_METAS]
     if "written" in metas.get("twitter:label1", "").lower():
-        told.append(metas.get("twitter:data1", ""))
-    for candidate in told:
-        name = _person(candidate, site)
+        candidates.append(metas.get("twitter:data1", ""))
+    for candidate in candidates:
+        name = _parse_person(candidate, site)
         if name:
             return name
-    seen = (_person(name, site) for name in (*byline.find_author_names(near), *organizations))
-    return next(filter(None, seen), None)
+    visible = (_parse_person(name, site) for name in (*byline.find_author_names(near), *organizations))
+    return next(filter(None, visible), None)
 
 
-def _stated_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
-    """The authors of each item: people, and organizations, who sign for want of them."""
+def _read_item_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
+    """Return the authors of each item: people, and separately organizations.
+
+    Organizations count only if no person is found.
+    """
     by_id = {str(item["@id"]): item for item in items if "@id" in item and item.get("name")}
     people: list[str] = []
     organizations: list[str] = []
@@ -123,14 +126,16 @@ def _stated_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
         authors = item.get("author")
         if not authors:
             continue
-        listed = [_followed(one, by_id) for one in (authors if isinstance(authors, list) else [authors])]
+        listed = [
+            _resolve_reference(one, by_id) for one in (authors if isinstance(authors, list) else [authors])
+        ]
         own = [one for one in listed if not _is_organization(one)]
         people.append(", ".join(jsonld.names(own)[:5]))
         organizations.append(", ".join(jsonld.names(listed)[:5]))
     return people, organizations
 
 
-def _followed(value: Any, by_id: dict[str, jsonld.Item]) -> Any:
+def _resolve_reference(value: Any, by_id: dict[str, jsonld.Item]) -> Any:
     if isinstance(value, dict) and "name" not in value:
         return by_id.get(str(value.get("@id")), value)
     return value
@@ -140,9 +145,9 @@ def _is_organization(value: Any) -> bool:
     return isinstance(value, dict) and any(_ORGANIZATION.search(name) for name in jsonld.types(value))
 
 
-def _person(text: str, site: str | None) -> str | None:
+def _parse_person(text: str, site: str | None) -> str | None:
     name = titles.unescape_twice(clean_line(text, MAX_NAME * 2)).lstrip(" ,;|")
-    if not _GIVEN.match(name):
+    if not _GIVEN_NAME_BY.match(name):
         name = byline.BYLINE_PREFIX.sub("", name)
     beside = _NAME_BESIDE_MAIL.match(name)
     if beside:
@@ -150,19 +155,19 @@ def _person(text: str, site: str | None) -> str | None:
     refused = (
         not 2 < len(name) <= MAX_NAME
         or "://" in name
-        or name.lower() in _NOBODY
+        or name.lower() in _PLACEHOLDER_NAMES
         or name.lower() == (site or "").lower()
         or not any(character.isalpha() for character in name)
-        or name.endswith(("*", "()"))  # a field to fill in, a call
+        or name.endswith(("*", "()"))  # a form field, a function call
         or byline.DATE_WORD.fullmatch(name) is not None
     )
     return None if refused else name
 
 
-def _published(
+def _find_published(
     page: PageTree, near: list[Element], metas: dict[str, str], items: list[jsonld.Item]
 ) -> tuple[datetime | None, str | None]:
-    for name in _DATES:
+    for name in _DATE_PROPERTIES:
         for item in items:
             stated = item.get(name)
             first = next(iter(stated), None) if isinstance(stated, list) else stated
@@ -176,12 +181,12 @@ def _published(
     moment = date_parsing.find_url_date(page.url)
     if moment:
         return moment, "url"
-    moment = _shown_date(page.body) or byline.find_visible_date(near)
+    moment = _find_time_element(page.body) or byline.find_visible_date(near)
     return moment, "text" if moment else None
 
 
-def _shown_date(body: Element) -> datetime | None:
-    """A `time` that is marked as the date of publication."""
+def _find_time_element(body: Element) -> datetime | None:
+    """Return the date of a `time` that is marked as the publication date."""
     dated = (time for time in body.getroottree().getroot().iter("time") if time.get("datetime") is not None)
     for time in islice(dated, _MAX_TIMES):
         around = time.getparent()
@@ -196,21 +201,21 @@ def _shown_date(body: Element) -> datetime | None:
     return None
 
 
-def _site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | None:
-    told = [metas.get("og:site_name", ""), metas.get("application-name", "")]
-    told += [
+def _find_site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | None:
+    names = [metas.get("og:site_name", ""), metas.get("application-name", "")]
+    names += [
         name for item in items if "WebSite" in jsonld.types(item) for name in jsonld.names(item.get("name"))
     ]
-    told += [name for item in items for name in jsonld.names(item.get("publisher"))]
-    told.append(metas.get("citation_journal_title", ""))
+    names += [name for item in items for name in jsonld.names(item.get("publisher"))]
+    names.append(metas.get("citation_journal_title", ""))
     return next(
-        (name for name in (clean_line(text, MAX_NAME) for text in told) if name and "://" not in name), None
+        (name for name in (clean_line(text, MAX_NAME) for text in names) if name and "://" not in name), None
     )
 
 
-def _language(head: Head, metas: dict[str, str]) -> str | None:
-    for told in (head.language, metas.get("og:locale", ""), metas.get("content-language", "")):
-        tag = told.strip().replace("_", "-")
+def _find_language(head: Head, metas: dict[str, str]) -> str | None:
+    for declared in (head.language, metas.get("og:locale", ""), metas.get("content-language", "")):
+        tag = declared.strip().replace("_", "-")
         if _LANGUAGE.fullmatch(tag):
             return tag
     return None

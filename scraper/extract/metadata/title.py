@@ -1,4 +1,4 @@
-"""The title of a page: the heading that agrees with its head, else what the head says without the site."""
+"""Determine the title of a page from its headings and its head."""
 
 from __future__ import annotations
 
@@ -16,106 +16,114 @@ from scraper.extract.text.sanitize import clean_line
 
 MAX_TITLE = 300
 
-_AGREEMENT = 0.4
-"""A heading is the title when it shares this much with what the head says (word F1)."""
+_MIN_AGREEMENT = 0.4
+"""Word F1. A heading with at least this agreement with the title in the head is the title."""
 
-_SAME = 0.75
-"""And one below the name of the site when it shares this much with the rest of it."""
+_MIN_REST_AGREEMENT = 0.75
+"""Word F1. A heading below the site's name is the title if it agrees this much with the rest of the head
+title."""
 
 _MAX_SITE_WORDS = 4
 _SEPARATOR = re.compile(r"\s+[|\-–—»·:]\s+|\s*｜\s*")
 _BEFORE_SITE = re.compile(r"\s*[|\-–—»·_:]\s*\Z")
 _BEHIND_SITE = re.compile(r"\s*[|\-–—»·_]\s*")
 _ANCHOR = re.compile(r"[¶§#🔗\ue000-\uf8ff]")
-"""The text of a heading's link to itself, at either end; icons among it."""
+"""Text of a heading's link to itself at either end, including icons."""
 
 _ANCHOR_BEHIND = re.compile(r"\s*[¶🔗]\Z")
-"""What ends no title, be it a link or not."""
+"""Signs at the end of a heading that are never part of the title, linked or not."""
 
 _NEW_LINES = ("br", "div", "p", "li")
 _ESCAPED = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
-_MAX_HEADINGS, _MAX_LESSER, _MAX_LINKS = 5, 10, 10
+_MAX_HEADINGS, _MAX_SUBHEADINGS, _MAX_LINKS = 5, 10, 10
 
 
 def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | None:
-    """The heading that agrees with the head; else what the head says, without the site's name."""
-    is_front = _is_front(page.url)
-    headings = list(filter(None, map(_shown, islice(_every(page.body, "h1"), _MAX_HEADINGS))))
-    told = _told(page, metas, site, () if is_front else headings)
-    if headings and told:
-        best = max(headings, key=lambda heading: _agreement(heading, told))
-        if _agreement(best, told) >= _AGREEMENT:
-            # What stands before it in an element of its own is a label: `Title:` on a paper.
-            label_gone = told if best.endswith(f":{told}") else best
-            return label_gone if is_front else _below_site(page.body, label_gone, told, site)
-    if not is_front and (first := _first_part(told, site)) in (heading.lower() for heading in headings):
+    """Return the heading that agrees with the head, else the title in the head without the site's name."""
+    is_front = _is_front_page(page.url)
+    headings = list(
+        filter(None, map(_read_heading, islice(_iterate_document(page.body, "h1"), _MAX_HEADINGS)))
+    )
+    head_title = _read_head_title(page, metas, site, () if is_front else headings)
+    if headings and head_title:
+        best = max(headings, key=lambda heading: _agreement(heading, head_title))
+        if _agreement(best, head_title) >= _MIN_AGREEMENT:
+            # Text before it in another element is a label: `Title:` on a paper.
+            label_gone = head_title if best.endswith(f":{head_title}") else best
+            return label_gone if is_front else _find_below_site_name(page.body, label_gone, head_title, site)
+    if not is_front and (first := _first_part(head_title, site)) in (heading.lower() for heading in headings):
         return next(heading for heading in headings if heading.lower() == first)
-    if site and not is_front:  # of a whole site, its name is the title
-        told = _without_site_before(told, site)
-    return _without_site(told, site) or (headings[0] if headings else None)
+    if site and not is_front:  # the title of a front page is the site's name
+        head_title = _strip_site_prefix(head_title, site)
+    return _strip_site_suffix(head_title, site) or (headings[0] if headings else None)
 
 
 def unescape_twice(title: str) -> str:
-    """Entities that were escaped twice."""
+    """Return the title without entities that were escaped twice."""
     return html.unescape(title) if _ESCAPED.search(title) else title
 
 
-def _told(page: PageTree, metas: Mapping[str, str], site: str | None, headings: Sequence[str]) -> str:
-    """What the head says; of `headings` there are none where a card of the whole site is the page's own."""
+def _read_head_title(
+    page: PageTree, metas: Mapping[str, str], site: str | None, headings: Sequence[str]
+) -> str:
+    """Return the title in the head.
+
+    Without `headings`, a card title of the whole site counts as the page's own.
+    """
     card, title, other = (
         unescape_twice(clean_line(text, MAX_TITLE))
         for text in (metas.get("og:title", ""), page.head.title, metas.get("twitter:title", ""))
     )
-    if card and title and headings and _is_of_all_pages(card, title, metas.get("og:url", ""), site, headings):
+    if card and title and headings and _is_site_wide(card, title, metas.get("og:url", ""), site, headings):
         return title
     return card or title or other
 
 
 def _first_part(title: str, site: str | None) -> str:
-    """The title before its first separator, in lower case; nothing where that is the name of the site."""
+    """Return the title before its first separator in lower case, or "" if that is the site's name."""
     first = _SEPARATOR.split(title, maxsplit=1)[0].lower()
     return "" if first == (site or "").lower() else first
 
 
-def _is_of_all_pages(card: str, title: str, url: str, site: str | None, headings: Sequence[str]) -> bool:
-    """Whether a title for cards is that of the site, the same on each of its pages."""
-    if card.lower() == (site or "").lower() or (url and _is_front(url)):
+def _is_site_wide(card: str, title: str, url: str, site: str | None, headings: Sequence[str]) -> bool:
+    """Return True if a card title is the same on each page of the site."""
+    if card.lower() == (site or "").lower() or (url and _is_front_page(url)):
         return True
     first = _SEPARATOR.split(title, maxsplit=1)[0].lower()
     return (
         card.lower() not in title.lower()
         and any(heading.lower() == first for heading in headings)
-        and max(_agreement(heading, card) for heading in headings) < _AGREEMENT
+        and max(_agreement(heading, card) for heading in headings) < _MIN_AGREEMENT
     )
 
 
-def _is_front(url: str) -> bool:
+def _is_front_page(url: str) -> bool:
     try:
         return not urlsplit(url).path.strip("/")
     except ValueError:
         return False
 
 
-def _below_site(body: Element, best: str, told: str, site: str | None) -> str:
-    """Where the best heading is the name of the site or the book, one that is the rest of the title."""
-    parts = list(_SEPARATOR.finditer(told))
+def _find_below_site_name(body: Element, best: str, head_title: str, site: str | None) -> str:
+    """Return the heading that is the rest of the title if the best heading is the name of the site or book."""
+    parts = list(_SEPARATOR.finditer(head_title))
     if not parts:
         return best
-    if told[parts[-1].end() :].lower() == best.lower():
-        rest = told[: parts[-1].start()]
-    elif site and told[: parts[0].start()].lower() == best.lower() == site.lower():
-        rest = told[parts[0].end() :]
+    if head_title[parts[-1].end() :].lower() == best.lower():
+        rest = head_title[: parts[-1].start()]
+    elif site and head_title[: parts[0].start()].lower() == best.lower() == site.lower():
+        rest = head_title[parts[0].end() :]
     else:
         return best
-    lesser = map(_shown, islice(_every(body, "h1", "h2"), _MAX_LESSER))
-    below = dropwhile(lambda heading: heading != best, lesser)
-    return next((heading for heading in below if _agreement(heading, rest) >= _SAME), best)
+    subheadings = map(_read_heading, islice(_iterate_document(body, "h1", "h2"), _MAX_SUBHEADINGS))
+    below = dropwhile(lambda heading: heading != best, subheadings)
+    return next((heading for heading in below if _agreement(heading, rest) >= _MIN_REST_AGREEMENT), best)
 
 
-def _shown(heading: Element) -> str:
-    """The text of a heading without the link to itself, which is a sign at one of its ends."""
-    shown = clean_line(_lines(heading), MAX_TITLE)
+def _read_heading(heading: Element) -> str:
+    """Return the text of a heading without its link to itself, a sign at one end."""
+    shown = clean_line(_join_heading_lines(heading), MAX_TITLE)
     for link in islice(heading.iter("a"), _MAX_LINKS):
         sign = text_of(link).strip() if len(link) < _MAX_LINKS else ""
         if _ANCHOR.fullmatch(sign):
@@ -123,8 +131,8 @@ def _shown(heading: Element) -> str:
     return _ANCHOR_BEHIND.sub("", shown.strip())
 
 
-def _lines(heading: Element) -> str:
-    """The text of a heading, a space where a new line begins."""
+def _join_heading_lines(heading: Element) -> str:
+    """Return the text of a heading, with a space where a new line begins."""
     if next(heading.iter(*_NEW_LINES), None) is None:
         return text_of(heading)
     parts = []
@@ -136,18 +144,18 @@ def _lines(heading: Element) -> str:
     return "".join(parts)
 
 
-def _every(body: Element, *tags: str) -> Iterator[Element]:
-    """All elements of some tags in the tree that a body stands in."""
+def _iterate_document(body: Element, *tags: str) -> Iterator[Element]:
+    """Yield all elements of some tags in the document of a body."""
     return body.getroottree().getroot().iter(*tags)
 
 
-def _without_site_before(title: str, site: str) -> str:
+def _strip_site_prefix(title: str, site: str) -> str:
     mark = _BEHIND_SITE.match(title, len(site)) if title.startswith(site) else None
     return title[mark.end() :] if mark else title
 
 
-def _without_site(title: str, site: str | None) -> str:
-    """The title without the site's name behind it, or short words that may be one."""
+def _strip_site_suffix(title: str, site: str | None) -> str:
+    """Return the title without the site's name at the end, or without short words that may be one."""
     if site and title.endswith(site) and (mark := _BEFORE_SITE.search(title[: -len(site)])):
         return title[: mark.start()]
     parts = list(_SEPARATOR.finditer(title))
@@ -161,7 +169,7 @@ def _without_site(title: str, site: str | None) -> str:
 
 
 def _agreement(one: str, other: str) -> float:
-    """F1 of their words."""
+    """Return the F1 score of the words of two texts."""
     mine, theirs = set(_WORD.findall(one.lower())), set(_WORD.findall(other.lower()))
     shared = len(mine & theirs)
     return 2 * shared / (len(mine) + len(theirs)) if shared else 0.0

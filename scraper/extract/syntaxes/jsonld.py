@@ -1,4 +1,4 @@
-"""The JSON-LD of a page as a flat list of its items, whatever state the blocks are in."""
+"""Read the JSON-LD blocks of a page, and repair broken ones."""
 
 from __future__ import annotations
 
@@ -16,40 +16,41 @@ Item: TypeAlias = dict[str, Any]
 
 MAX_BLOCKS = 500
 MAX_CHARACTERS = 1_000_000
-"""Of one block; the largest that pages were seen to carry have some 300,000."""
+"""Characters of one block; the largest on real pages have some 300,000."""
 
 _MAX_ITEMS = 2_000
-_MAX_MENDED = 200_000
-_MAX_MENDED_IN_ALL = 400_000
-"""Mending costs ten to thirty times as much as reading: half a microsecond a character."""
+_MAX_REPAIRED = 200_000
+_MAX_REPAIRED_PER_PAGE = 400_000
+"""Characters. A repair costs ten to thirty times as much as reading: half a microsecond a character."""
 
 _MAX_DIGITS = 4_000
-_NAMES_TYPE = frozenset({"@type", "@graph"})
+_TYPE_KEYS = frozenset({"@type", "@graph"})
 _ESCAPED_QUOTE = re.compile(r"[\[{,:]\s*&(?:quot|#34|#x22);", re.IGNORECASE)
 _WRAPPER = re.compile(r"\A\W{0,20}<!\[CDATA\[(?:\s*\*/)?|(?:/\*\s*|//\s*)?\]\]>\W{0,20}\Z")
-_AFTER_VALUE = re.compile(r"[\s;,]*")
+_SEPARATOR = re.compile(r"[\s;,]*")
 
 
 @dataclass(frozen=True, slots=True)
 class JsonLdBlocks:
-    """What the blocks of a page hold, outermost values in order; `broken` counts those that hold nothing."""
+    """Outermost values of the blocks of a page, in order."""
 
     values: tuple[Item, ...]
     broken: int = 0
+    """Number of blocks without a readable value."""
 
 
 def read(blocks: Iterable[str]) -> JsonLdBlocks:
-    """Every outermost object in the blocks. A broken block loses only itself."""
+    """Return every outermost object in the blocks. A broken block only loses its own data."""
     values: list[Item] = []
     broken = 0
-    left = _MAX_MENDED_IN_ALL
+    left = _MAX_REPAIRED_PER_PAGE
     for number, block in enumerate(blocks):
         if number == MAX_BLOCKS:
             break
-        found = _first_of((_documents,), block) if len(block) <= MAX_CHARACTERS else None
-        if found is None and len(block) <= min(left, _MAX_MENDED):
+        found = _read_with_first((_read_json_documents,), block) if len(block) <= MAX_CHARACTERS else None
+        if found is None and len(block) <= min(left, _MAX_REPAIRED):
             left -= len(block)
-            found = _first_of((_as_code, _repaired), block)
+            found = _read_with_first((_read_as_javascript, _read_repaired), block)
         if found is None:
             broken += bool(block.strip())
         else:
@@ -60,9 +61,9 @@ def read(blocks: Iterable[str]) -> JsonLdBlocks:
 def read_items(
     blocks: Iterable[str], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
 ) -> list[Item]:
-    """Every object in the blocks that has a type, outer ones first.
+    """Return every object in the blocks that has a type, outer ones first.
 
-    There are none under the names `without`, and none of several under the names `single`.
+    Values of the properties `without` are skipped, and lists of several values of the properties `single`.
     """
     return flatten(read(blocks).values, without=without, single=single)
 
@@ -70,7 +71,10 @@ def read_items(
 def flatten(
     values: Iterable[Item], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
 ) -> list[Item]:
-    """Every object among the values that has a type, breadth first: a page's own before what it mentions."""
+    """Return every object among the values that has a type, breadth first.
+
+    So the objects of the page itself precede those that it mentions.
+    """
     found: list[Item] = []
     waiting: list[Any] = list(values)
     for part in waiting:
@@ -92,14 +96,14 @@ def flatten(
 
 
 def types(item: Item) -> list[str]:
-    """The types of an item, without the address of their vocabulary."""
+    """Return the types of an item without the URL of their vocabulary."""
     declared = item.get("@type")
     listed = declared if isinstance(declared, list) else [declared]
     return [name.rpartition("/")[2] for name in listed if isinstance(name, str)]
 
 
 def names(value: Any) -> list[str]:
-    """The names in a value that is a text, a thing with a name, or a list of these."""
+    """Return the names in a value that is a text, an object with a name, or a list of these."""
     found: list[str] = []
     for part in value if isinstance(value, list) else [value]:
         name = part.get("name") if isinstance(part, dict) else part
@@ -110,21 +114,21 @@ def names(value: Any) -> list[str]:
     return found
 
 
-def _first_of(readings: Iterable[Callable[[str], list[Any]]], block: str) -> list[Any] | None:
-    """The values of one block by the first reading that can; None where none can."""
+def _read_with_first(readings: Iterable[Callable[[str], list[Any]]], block: str) -> list[Any] | None:
+    """Return the values of one block by the first method that can read it, or None."""
     text = block.strip().removeprefix("\ufeff")
     if not text:
         return []
     for reading in readings:
         try:
-            return [value for document in reading(text) for value in _listed(document)]
+            return [value for document in reading(text) for value in _flatten_lists(document)]
         except (ValueError, RecursionError):
             continue
     return None
 
 
-def _listed(value: Any) -> list[Any]:
-    """What is in a list and in the lists within it."""
+def _flatten_lists(value: Any) -> list[Any]:
+    """Return the elements of a list and of the lists in it."""
     waiting, found = [value], []
     while waiting:
         part = waiting.pop()
@@ -135,54 +139,59 @@ def _listed(value: Any) -> list[Any]:
     return found
 
 
-def _documents(text: str) -> list[Any]:
-    """One JSON document, or several one after the other; control characters in strings are let through."""
-    decoder = json.JSONDecoder(strict=False, parse_int=_integer)
+def _read_json_documents(text: str) -> list[Any]:
+    """Read one JSON document or several in a row, with control characters allowed in strings."""
+    decoder = json.JSONDecoder(strict=False, parse_int=_parse_integer)
     found: list[Any] = []
     at = 0
     while at < len(text):
         value, at = decoder.raw_decode(text, at)
         found.append(value)
-        behind = _AFTER_VALUE.match(text, at)
+        behind = _SEPARATOR.match(text, at)
         at = behind.end() if behind else at
     return found
 
 
-def _integer(digits: str) -> int | float:
-    """Python refuses to read thousands of digits; such a number is infinite to most other readers of JSON."""
+def _parse_integer(digits: str) -> int | float:
+    """Parse an integer.
+
+    Thousands of digits, which Python rejects, become infinity as in most JSON readers.
+    """
     return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
-def _as_code(text: str) -> list[Any]:
-    """What is an object to JavaScript: comments, wrappers, CDATA, commas too many, single quotes."""
-    text = _unwrapped(text)
+def _read_as_javascript(text: str) -> list[Any]:
+    """Read a JavaScript object: comments, wrappers, CDATA, superfluous commas, single quotes."""
+    text = _unwrap(text)
     if _is_ambiguous_in_javascript(text):
-        raise ValueError("it says something else to JavaScript")
-    found: list[Any] = [value for value in _js_objects(text) if isinstance(value, dict | list) and value]
+        raise ValueError("ambiguous in JavaScript")
+    found: list[Any] = [
+        value for value in _parse_javascript_objects(text) if isinstance(value, dict | list) and value
+    ]
     if not found:
-        raise ValueError("nothing in it")
+        raise ValueError("no object found")
     return found
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     text = _WRAPPER.sub("", text)
     return html.unescape(text) if _ESCAPED_QUOTE.search(text) else text
 
 
-def _repaired(text: str) -> list[Any]:
-    """What is neither, as it was meant: only where it still names a type, so that no scrap counts as data."""
-    for reading in (_documents, _js_objects):
-        for attempt in _propose_repairs(_unwrapped(text)):
+def _read_repaired(text: str) -> list[Any]:
+    """Repair JSON-LD that is neither JSON nor JavaScript. Accept it only if an @type survives."""
+    for reading in (_read_json_documents, _parse_javascript_objects):
+        for attempt in _propose_repairs(_unwrap(text)):
             try:
-                found = [part for value in reading(attempt) for part in _listed(value)]
+                found = [part for value in reading(attempt) for part in _flatten_lists(value)]
             except (ValueError, RecursionError):
                 continue
-            if any(isinstance(part, dict) and _NAMES_TYPE.intersection(part) for part in found):
+            if any(isinstance(part, dict) and _TYPE_KEYS.intersection(part) for part in found):
                 return found
-    raise ValueError("nothing in it")
+    raise ValueError("no object found")
 
 
-def _js_objects(text: str) -> Iterable[Any]:
+def _parse_javascript_objects(text: str) -> Iterable[Any]:
     found: Iterable[Any] = chompjs.parse_js_objects(text, loader_kwargs={"strict": False})
     return found
 
@@ -193,91 +202,94 @@ _TOKEN = re.compile(
     r"(?P<code>(?<![\w.+-])0\d+(?![\w.]))|(?P<nothing>\bundefined\b)|(?P<white>\s++)|(?P<other>[^\s\",:\[\]{}]++)",
     re.DOTALL,
 )
-"""An unclosed string is all that follows: no character is looked at twice."""
-_CURLED = str.maketrans("“”„‟″", '"""""')
-_CURLED_KEY = re.compile(r"[{,]\s*[“”„‟″]@?\w+[“”„‟″]\s*:")
+"""An unclosed string extends to the end of the text, so that no character is scanned twice."""
+_CURLY_QUOTES = str.maketrans("“”„‟″", '"""""')
+_CURLY_QUOTED_KEY = re.compile(r"[{,]\s*[“”„‟″]@?\w+[“”„‟″]\s*:")
 _INNER_QUOTE = re.compile(r'(?:(?<![\\\s:,\[{"])|(?<=[^\\\s:,\[{"]\s))"(?!\s*(?:[,:}\]]|\Z))')
 _BREAK = re.compile(r"(?<=[{\[,])\s*+(?:<br\s*/?>|</?p>)", re.IGNORECASE)
-_MISREAD = re.compile(r"[:\[,]\s*(?:0\d|undefined\b)")
+_MISREAD_VALUE = re.compile(r"[:\[,]\s*(?:0\d|undefined\b)")
 _CLOSING = {"{": "}", "[": "]"}
-_MARKS = frozenset({"comma", "colon", "open", "close"})
+_PUNCTUATION = frozenset({"comma", "colon", "open", "close"})
 
 
 def _is_ambiguous_in_javascript(text: str) -> bool:
-    """Whether JavaScript may read a text as something else: `007` as seven, `undefined` as a word."""
-    return any(sign.search(text) for sign in (_MISREAD, _CURLED_KEY, _BREAK))
+    """Return True if JavaScript may change the meaning of a text: `007` is seven, `undefined` is a name."""
+    return any(sign.search(text) for sign in (_MISREAD_VALUE, _CURLY_QUOTED_KEY, _BREAK))
 
 
 def _propose_repairs(text: str) -> Iterator[str]:
-    """What the text may have been meant to be, likeliest first; the caller takes the first that is JSON."""
-    text = _known_escapes(_as_typed(text))
+    """Yield repaired texts, the most likely first. The caller takes the first that is valid JSON."""
+    text = _remove_invalid_escapes(_undo_editor_changes(text))
     yield text
-    yield _complete(text)
+    yield _complete_tokens(text)
     quoted = _INNER_QUOTE.sub(r"\\" + '"', text)
     if quoted != text:
         yield quoted
-        yield _complete(quoted)
+        yield _complete_tokens(quoted)
 
 
-def _as_typed(text: str) -> str:
-    """Without what an editor of texts has made of it: curled quotes, ends of lines as tags."""
+def _undo_editor_changes(text: str) -> str:
+    """Undo the changes of a text editor: curly quotes, and line ends as tags."""
     text = _BREAK.sub("", text)
-    return text.translate(_CURLED) if _CURLED_KEY.search(text) else text
+    return text.translate(_CURLY_QUOTES) if _CURLY_QUOTED_KEY.search(text) else text
 
 
-def _known_escapes(text: str) -> str:
-    r"""Without backslashes that mean nothing to JSON, such as `\'`."""
+def _remove_invalid_escapes(text: str) -> str:
+    r"""Remove backslashes that JSON does not allow, such as in `\'`."""
     return _BAD_ESCAPE.sub(lambda match: match.group() if match.group(1) else match.group(2) or "", text)
 
 
-def _complete(text: str) -> str:
-    """With what is missing between tokens: values, commas, and the ends that nobody wrote."""
-    told: list[str] = []
-    brackets = _Brackets()
+def _complete_tokens(text: str) -> str:
+    """Insert missing values, commas and closing brackets."""
+    tokens: list[str] = []
+    brackets = _BracketStack()
     last = ""
     for match in _TOKEN.finditer(text):
         kind, token = match.lastgroup or "", match.group()
         if kind == "white":
-            told.append(token)
+            tokens.append(token)
             continue
         if kind in ("comma", "close") and last == "colon":
-            told.append("null")
+            tokens.append("null")
         if kind in ("string", "open") and last and last not in ("comma", "colon", "open"):
-            told.append(",")
-        told.append(brackets.take(token) if kind in ("open", "close") else _spelt(kind, token))
-        last = kind if kind in _MARKS else "value"
+            tokens.append(",")
+        tokens.append(brackets.replace(token) if kind in ("open", "close") else _format_token(kind, token))
+        last = kind if kind in _PUNCTUATION else "value"
     if last == "colon":
-        told.append("null")
-    return "".join(told) + brackets.rest()
+        tokens.append("null")
+    return "".join(tokens) + brackets.close_all()
 
 
-class _Brackets:
-    """Those that are open. What closes none is left out; what closes an outer one closes the inner ones."""
+class _BracketStack:
+    """Stack of open brackets.
+
+    A bracket that closes nothing is removed. A bracket that closes an outer one closes the inner ones too.
+    """
 
     def __init__(self) -> None:
         self._expected: list[str] = []
         self._count = Counter[str]()
 
-    def take(self, bracket: str) -> str:
-        """What stands for a bracket in a text where each is closed by its own."""
+    def replace(self, bracket: str) -> str:
+        """Return the text for a bracket so that each one is closed by its counterpart."""
         closing = _CLOSING.get(bracket)
         if closing is not None:
             self._expected.append(closing)
             self._count[closing] += 1
             return bracket
-        told = ""
-        while self._count[bracket] and not told.endswith(bracket):
-            told += self._expected.pop()
-            self._count[told[-1]] -= 1
-        return told
+        closed = ""
+        while self._count[bracket] and not closed.endswith(bracket):
+            closed += self._expected.pop()
+            self._count[closed[-1]] -= 1
+        return closed
 
-    def rest(self) -> str:
-        """What closes all that is still open."""
+    def close_all(self) -> str:
+        """Return the brackets that close all open ones."""
         return "".join(reversed(self._expected))
 
 
-def _spelt(kind: str, token: str) -> str:
-    """Numbers with zeros before them are codes: JavaScript would make others of them."""
+def _format_token(kind: str, token: str) -> str:
+    """Return a token as valid JSON. Numbers with leading zeros are codes, which JavaScript would change."""
     if kind == "code":
         return f'"{token}"'
     if kind == "nothing":

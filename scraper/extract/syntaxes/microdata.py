@@ -1,4 +1,4 @@
-"""Microdata as objects of the shape that JSON-LD has, read by extruct on a tree of bounded size."""
+"""Read microdata with extruct into objects of the same shape as JSON-LD."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scraper.extract.dom.xpath import Element, attribute_selector
 from scraper.extract.syntaxes.jsonld import Item
 
 MAX_PROPERTIES = 20_000
-"""Elements with `itemprop`; lists of a thousand products have some 10,000."""
+"""Elements with `itemprop`. Lists of a thousand products have some 10,000."""
 MAX_REFERRED = 100_000
-"""Elements with `itemref` times properties: each pair takes 23 us where all point to the same place."""
+"""Elements with `itemref` times properties. Each pair takes 23 us if all refer to the same element."""
 MAX_TEXT = 3_000_000
-"""Characters of all values: where properties stand in each other, each holds the text of those inside."""
+"""Characters of all values. Nested properties each contain the text of the inner ones."""
 
 _SCOPES = attribute_selector("itemscope")
 _PROPERTIES = attribute_selector("itemprop")
@@ -23,7 +23,7 @@ _REFERENCES = attribute_selector("itemref")
 
 
 class _Extractor(LxmlMicrodataExtractor):  # type: ignore[misc]
-    """Reads the text where it stands: extruct copies and cleans the element first, at ten times the cost."""
+    """Reads the text in place: extruct copies and cleans the element first, at ten times the cost."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,21 +38,21 @@ class _Extractor(LxmlMicrodataExtractor):  # type: ignore[misc]
 
 
 def read(root: Element, base: str) -> tuple[Item, ...]:
-    """The outermost items of a tree without scripts and styles.
+    """Return the outermost items of a tree without scripts and styles.
 
     Raises:
-        ValueError: there is more than a page has; nothing was read.
+        ValueError: the page exceeds the limits; nothing was read.
     """
     if not _SCOPES(root):
         return ()
     properties = len(_PROPERTIES(root))
     if properties > MAX_PROPERTIES or properties * len(_REFERENCES(root)) > MAX_REFERRED:
-        raise ValueError("too much of it")
-    return tuple(_uniform(item) for item in _Extractor().extract_items(root, base))
+        raise ValueError("too many properties")
+    return tuple(_to_jsonld(item) for item in _Extractor().extract_items(root, base))
 
 
 def find_loose_properties(root: Element, names: frozenset[str]) -> list[tuple[str, Element]]:
-    """Properties of these names that stand outside of every item, in order."""
+    """Return the properties of these names that are outside of every item, in order."""
     return [
         (name, element)
         for element in _PROPERTIES(root)
@@ -66,21 +66,21 @@ def _is_in_item(element: Element) -> bool:
     return any(around.get("itemscope") is not None for around in element.iterancestors())
 
 
-def _uniform(value: Any) -> Any:
-    """extruct's items with their properties beside their type; the vocabulary as context."""
+def _to_jsonld(value: Any) -> Any:
+    """Return extruct's items with properties beside their type, and the vocabulary as context."""
     if isinstance(value, list):
-        return [_uniform(part) for part in value if part is not None]
+        return [_to_jsonld(part) for part in value if part is not None]
     if not isinstance(value, dict):
         return value
     if "properties" not in value:
-        return {**_typed(value), "value": value["value"]} if "value" in value else value
+        return {**_convert_type(value), "value": value["value"]} if "value" in value else value
     return {
-        **_typed(value),
-        **{name: _uniform(inner) for name, inner in value["properties"].items() if inner is not None},
+        **_convert_type(value),
+        **{name: _to_jsonld(inner) for name, inner in value["properties"].items() if inner is not None},
     }
 
 
-def _typed(item: Item) -> Item:
+def _convert_type(item: Item) -> Item:
     declared = item.get("type")
     names = declared if isinstance(declared, list) else [declared] if declared else []
     typed: Item = {}
@@ -88,8 +88,8 @@ def _typed(item: Item) -> Item:
         context, _, _ = names[0].rpartition("/")
         if context:
             typed["@context"] = context
-        locals_ = [name.rpartition("/")[2] or name for name in names]
-        typed["@type"] = locals_[0] if len(locals_) == 1 else locals_
+        local_names = [name.rpartition("/")[2] or name for name in names]
+        typed["@type"] = local_names[0] if len(local_names) == 1 else local_names
     if item.get("id"):
         typed["@id"] = item["id"]
     return typed

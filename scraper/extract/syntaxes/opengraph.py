@@ -1,4 +1,4 @@
-"""OpenGraph properties and Twitter cards: what a page tells those who show a link to it."""
+"""Read OpenGraph properties and Twitter cards, which describe a page for link previews."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _OPEN_GRAPH = (
     "fb:",
 )
 _TWITTER = "twitter:"
-_ADDRESSES = ("url", "secure_url", "image", "src", "video", "audio", "player", "stream")
-"""Last words of the properties that hold addresses."""
+_URL_PROPERTIES = ("url", "secure_url", "image", "src", "video", "audio", "player", "stream")
+"""Last words of properties whose values are URLs."""
 
 
 def read_properties(root: Element) -> list[tuple[str, str]]:
-    """Every property in order; pages write `name` for `property`, and put metas into the body."""
+    """Return every property in order. Pages also write `name` for `property`, and put metas into the body."""
     found: list[tuple[str, str]] = []
     for meta in root.iter("meta"):
         content = meta.get("content")
         for name in (meta.get("property"), meta.get("name")):
             if name and content and content.strip():
-                found += [(word, content.strip()) for word in name.lower().split() if _is_ours(word)]
+                found += [(word, content.strip()) for word in name.lower().split() if _is_card_property(word)]
     return list(dict.fromkeys(found))[:MAX_PROPERTIES]
 
 
 def to_objects(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any], ...]:
-    """An object of OpenGraph properties and one of Twitter's, where there are any; repeated ones as lists."""
+    """Return an object of OpenGraph properties and one of Twitter properties; repeated ones become lists."""
     graph: dict[str, Any] = {}
     cards: dict[str, Any] = {}
     for name, content in found:
@@ -48,11 +48,11 @@ def to_objects(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, A
 
 
 def find_image(found: Iterable[tuple[str, str]], base: str) -> str | None:
-    """The address of the picture that stands for the page."""
+    """Return the URL of the image that represents the page, or None."""
     return next((_absolute(name, content, base) for name, content in found if name == "og:image"), None)
 
 
-def _is_ours(name: str) -> bool:
+def _is_card_property(name: str) -> bool:
     return name.startswith(_OPEN_GRAPH) or name.startswith(_TWITTER)
 
 
@@ -67,7 +67,7 @@ def _add(part: dict[str, Any], name: str, content: str) -> None:
 
 
 def _absolute(name: str, content: str, base: str) -> str:
-    if name.rpartition(":")[2] not in _ADDRESSES or not content or ":" in content.partition("/")[0]:
+    if name.rpartition(":")[2] not in _URL_PROPERTIES or not content or ":" in content.partition("/")[0]:
         return content
     try:
         return urljoin(base, content)

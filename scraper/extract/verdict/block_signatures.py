@@ -1,8 +1,8 @@
-"""The marks by which walls are known: data alone, so that a new wall is a line here and a page in a test.
+"""Signatures of block pages: captchas, challenges, refusals, rate limits, logins and consent forms.
 
-A mark is what a page is made of (ids, classes, addresses of its scripts, frames and forms, code that only a
-challenge holds), which does not change with the language. Words come last, and only those of title and
-headings: the words of walls stand in many whole pages, and in their scripts.
+A mark is a part of the page (ids, classes, URLs of scripts, frames and forms, code of challenges) that does
+not change with the language. Phrases come last and count only in title and headings, since they occur in many
+complete pages and their scripts. To add a block page, add a line here and a saved page to a test.
 """
 
 from __future__ import annotations
@@ -10,28 +10,30 @@ from __future__ import annotations
 import re
 
 
-def _all(reason: str, names: str) -> dict[str, str]:
+def _map_names(reason: str, names: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), reason)
 
 
 MARKED_IDS = (
     # Cloudflare, PerimeterX, Akamai
-    _all("challenge", "challenge-error-text challenge-form challenge-running cf-browser-verification")
-    | _all("challenge", "cf-challenge-running cf-please-wait px-captcha sec-if-cpt-container sec-cpt-if")
-    | _all("proof_of_work", "anubis_challenge anubis_version")
-    | _all("captcha", "captcha-form anomaly-modal")  # Google, DuckDuckGo
-    | _all("denied", "cf-error-details")
+    _map_names("challenge", "challenge-error-text challenge-form challenge-running cf-browser-verification")
+    | _map_names(
+        "challenge", "cf-challenge-running cf-please-wait px-captcha sec-if-cpt-container sec-cpt-if"
+    )
+    | _map_names("proof_of_work", "anubis_challenge anubis_version")
+    | _map_names("captcha", "captcha-form anomaly-modal")  # Google, DuckDuckGo
+    | _map_names("denied", "cf-error-details")
 )
-"""Ids that no other page has."""
+"""Reason by an id that no other page has."""
 
 MARKED_CLASSES = (
-    _all("captcha", "anomaly-modal__title anomaly-modal__box")  # DuckDuckGo
-    | _all("captcha", "CheckboxCaptcha AdvancedCaptcha SmartCaptcha-Overlay")  # Yandex
-    | _all("captcha", "passMod_dialog-wrapper passMod_slide-control")  # Baidu
-    | _all("captcha", "captcha_header")  # Bing
-    | _all("denied", "cf-error-code")
+    _map_names("captcha", "anomaly-modal__title anomaly-modal__box")  # DuckDuckGo
+    | _map_names("captcha", "CheckboxCaptcha AdvancedCaptcha SmartCaptcha-Overlay")  # Yandex
+    | _map_names("captcha", "passMod_dialog-wrapper passMod_slide-control")  # Baidu
+    | _map_names("captcha", "captcha_header")  # Bing
+    | _map_names("denied", "cf-error-code")
 )
-"""Classes that no other page has."""
+"""Reason by a class that no other page has."""
 
 MARKED_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -48,7 +50,7 @@ MARKED_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("challenge", re.compile(r"/_fs-ch-\w+/")),  # Fastly
     ("consent", re.compile(r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\.")),
 )
-"""In the address of a script, a frame or a form: the page has no other use than the wall."""
+"""Reason and pattern of the URL of a script, frame or form that only block pages use."""
 
 MARKED_URLS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("proof_of_work", re.compile(r"/\.well-known/sgcaptcha|/\.within\.website/")),
@@ -59,16 +61,16 @@ MARKED_URLS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"//validate\.perfdrive\.com/"
         ),
     ),
-    ("rate_limit", re.compile(r"\A[a-z]+://[\w.-]+\.queue-it\.net/")),  # a place to wait in line
+    ("rate_limit", re.compile(r"\A[a-z]+://[\w.-]+\.queue-it\.net/")),  # a waiting queue
     ("consent", re.compile(r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\.")),
 )
-"""In the address that the visit was led to."""
+"""Reason and pattern of the final URL of a request."""
 
 CHALLENGE_SCRIPTS = re.compile(
     r"_cf_chl_opt|_pxBlockScript|gokuProps|AwsWafIntegration\.|KPSDK\.scriptStart|sgchallenge\s*="
     r"|captcha-delivery\.com"
 )
-"""In the script of a challenge itself: Cloudflare, PerimeterX, AWS, Kasada, SiteGround, DataDome."""
+"""Code in the script of a challenge: Cloudflare, PerimeterX, AWS, Kasada, SiteGround, DataDome."""
 
 WIDGET_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("challenge", re.compile(r"_Incapsula_Resource|/cdn-cgi/challenge-platform/")),
@@ -80,30 +82,32 @@ WIDGET_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-"""These stand in many whole pages too; they mean a wall where there is next to nothing else."""
+"""Reason and pattern of a URL that complete pages use too. It counts on pages with hardly any text."""
 
 WIDGET_CLASSES = (
-    _all("captcha", "g-recaptcha h-captcha cf-turnstile frc-captcha geetest_holder captcha-wrap")
-    | _all("captcha", "captcha-container SmartCaptcha smart-captcha")
-    | _all("proof_of_work", "altcha captcha-altcha")
+    _map_names("captcha", "g-recaptcha h-captcha cf-turnstile frc-captcha geetest_holder captcha-wrap")
+    | _map_names("captcha", "captcha-container SmartCaptcha smart-captcha")
+    | _map_names("proof_of_work", "altcha captcha-altcha")
 )
+"""Reason by a class that complete pages use too. It counts on pages with hardly any text."""
+
 
 CONSENT_BOX = re.compile(
     r"cookie[-_]?(?:banner|bar|box|consent|dialog|law|modal|notice|overlay|popup|wall)|cookieconsent|consent|gdpr|"
     r"onetrust|cybotcookie|didomi|usercentrics|cmpbox|truste|qc-cmp|sp_message",
     re.IGNORECASE,
 )
-"""In the id or class of what a consent manager puts at the top level of a page."""
+"""Id or class of the elements that consent managers insert at the top level of a page."""
 
 
-def _any_of(phrases: str) -> re.Pattern[str]:
+def _compile_phrases(phrases: str) -> re.Pattern[str]:
     return re.compile("|".join(phrase.strip() for phrase in phrases.strip().splitlines()), re.IGNORECASE)
 
 
 PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "proof_of_work",
-        _any_of(
+        _compile_phrases(
             r"""
             making sure you['’]re not a bot
             ^\W*pow captcha
@@ -112,7 +116,7 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "challenge",
-        _any_of(
+        _compile_phrases(
             r"""
             just a moment\.\.\.
             ^\W*(?:one|un|einen|ein|um|een) (?:moment|momento|instant|augenblick)\W*$
@@ -131,7 +135,7 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "captcha",
-        _any_of(
+        _compile_phrases(
             r"""
             (?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)
             are you (?:not )?(?:a robot|a person|human)\?
@@ -160,7 +164,7 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "rate_limit",
-        _any_of(
+        _compile_phrases(
             r"""
             ^\W*(?:429\W+)?too many requests\W*$
             ^\W*rate limit(?:ed| exceeded)?\b
@@ -172,7 +176,7 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "denied",
-        _any_of(
+        _compile_phrases(
             r"""
             access (?:to this page |to this site )?(?:has been |is |was )?(?:denied|blocked|forbidden)
             \b403 forbidden\b
@@ -198,7 +202,7 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "login",
-        _any_of(
+        _compile_phrases(
             r"""
             ^\W*(?:sign|log) ?in\b
             (?:please|you (?:must|need to|have to)(?: be)?) (?:sign|log|logged) ?in\b
@@ -208,7 +212,7 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "consent",
-        _any_of(
+        _compile_phrases(
             r"""
             ^\W*before you continue(?: to\b|\W*$)
             ^\W*bevor sie .{0,30}fortfahren
@@ -218,7 +222,7 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "javascript",
-        _any_of(
+        _compile_phrases(
             r"""
             ^\W*(?:please )?(?:enable|turn on|activate) javascript\b
             ^\W*javascript (?:is )?(?:required|disabled|not enabled)\b
@@ -237,4 +241,4 @@ PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-"""Reason and what such a wall says in its title or headings, strongest first."""
+"""Reason and its phrases in title or headings, the strongest first."""

@@ -1,9 +1,8 @@
-"""Is the content there, does it need its scripts, or does a wall stand before it: read from the DOM.
+"""Judge from the DOM if a page has its content, needs its scripts, or is a block page.
 
-The limits come from a study of 2,008 saved pages: every file with fewer than 40 visible words held its
-content nowhere in its HTML, the smallest page with content had 49. Mount points and notes about JavaScript
-stand in many whole pages, as do the marks of captcha services (12 %): they mean something on short pages
-only.
+The limits come from a study of 2,008 saved pages: every file with fewer than 40 visible words had its content
+nowhere in its HTML, the smallest page with content had 49. Mount points and notes about JavaScript occur in
+many complete pages, as do the marks of captcha services (12 %). They count on short pages only.
 """
 
 from __future__ import annotations
@@ -37,25 +36,28 @@ from scraper.model import Verdict, VerdictKind
 THIN_WORDS = 40
 SHORT_WORDS = 150
 BARE_WORDS = 60
-"""On a page this short a wall's words count wherever they stand; on a longer one in title and headings."""
+"""Words. On shorter pages the phrases of block pages count in all text, on longer ones in title and headings.
+"""
 
-WALL_WORDS = 400
-"""Walls explain themselves, menus around them: the longest of 27 saved ones has 309 words, a form that asks
-for consent 360. What has more is not looked at for marks."""
+MAX_BLOCK_PAGE_WORDS = 400
+"""Words. Longer pages are not checked for marks. Block pages contain explanations and menus: the longest of
+27 saved ones has 309 words, a consent form 360."""
 
 LONG_WORDS = 2_000
-"""Of 1,000 pages whose content was taken out 5 had more words left. What has more is not looked at at all."""
+"""Words. Longer pages are not examined. Of 1,000 pages without their content, 5 had more words left."""
 
-_BESIDE_CONSENT = 120
+_MAX_BESIDE_CONSENT = 120
 """Characters beside a consent form that is the whole page: a logo, the imprint."""
 
-_TALKED_ABOUT = frozenset({"challenge", "captcha", "denied"})
-_LEAST_SHARE = 0.5
-"""Of a title that the words of these walls must make up on a page that comes with a good status and explains
-something: "How to fix 403 Forbidden errors" is help, "Access to this page has been denied" is not."""
+_DISCUSSED_REASONS = frozenset({"challenge", "captcha", "denied"})
+_MIN_TITLE_SHARE = 0.5
+"""Share of the title that a phrase must cover on a page with a good status and some text.
 
-_MAX_SAID = 4_000
-"""Characters of a title, heading or short page that are looked at: words may be of any length."""
+"How to fix 403 Forbidden errors" is help, "Access to this page has been denied" is not.
+"""
+
+_MAX_TITLE_TEXT = 4_000
+"""Characters of a title, heading or short page that are searched, since a word may have any length."""
 
 _CHALLENGE_HEADERS = ("cf-mitigated", "x-vercel-mitigated")
 _EXECUTABLE = frozenset({"", "module", "text/javascript", "application/javascript", "text/ecmascript"})
@@ -77,9 +79,10 @@ _FIELDS = element_selector(
 
 
 class PageSignals:
-    """What is known of a page before its body is pruned; one with plenty of words is not looked at closer."""
+    """Signals of a page before its body is pruned. Pages with many words are examined less closely."""
 
     def __init__(self, page: PageTree) -> None:
+        """Collect the signals of a page."""
         self.page = page
         self.text = text_of(page.body)
         self.words = count_words(self.text, LONG_WORDS)
@@ -87,21 +90,21 @@ class PageSignals:
         self.main_words = self.words
         """Words outside of navigation and side matter."""
         self.consent = 0
-        """Characters that stand in consent banners."""
+        """Characters in consent banners."""
         self.hollow = self.has_buttons = self.asks_password = self.has_fields = self.empty_mount = False
         self.scripted = any(script.type in _EXECUTABLE for script in page.head.scripts)
         self.ids: set[str] = set()
         self.classes: set[str] = set()
         self.addresses: list[str] = []
         self.titles: list[str] = []
-        if self.words < WALL_WORDS:
-            self._look_for_marks()
+        if self.words < MAX_BLOCK_PAGE_WORDS:
+            self._collect_marks()
         if self.words < LONG_WORDS and (self.scripted or self.short):
-            self._look_at_main()
+            self._measure_main_content()
         if self.short:
-            self._look_closer()
+            self._examine_short_page()
 
-    def _look_for_marks(self) -> None:
+    def _collect_marks(self) -> None:
         body, head = self.page.body, self.page.head
         self.ids = {element.get("id") or "" for element in _IDS(body)}
         self.ids.update(script.name for script in head.scripts)
@@ -113,7 +116,7 @@ class PageSignals:
             *(value for name, value in head.metas if name == "refresh"),
         ]
 
-    def _look_at_main(self) -> None:
+    def _measure_main_content(self) -> None:
         body = copy.deepcopy(self.page.body)
         self.has_buttons = next(body.iter("button"), None) is not None or bool(_BUTTONS(body))
         self.consent = remove_page_furniture(body)
@@ -121,7 +124,7 @@ class PageSignals:
         self.main_words = count_words(text)
         self.hollow = shell_score.is_shell(self.page.head, body, text)
 
-    def _look_closer(self) -> None:
+    def _examine_short_page(self) -> None:
         body = self.page.body
         self.empty_mount = any(
             count_words(text_of(element)) < THIN_WORDS
@@ -133,164 +136,175 @@ class PageSignals:
         shown = [self.page.head.title, *map(text_of, _HEADINGS(body))]
         if self.words < BARE_WORDS:
             shown.append(self.text)
-        self.titles = [" ".join(text.split())[:_MAX_SAID] for text in shown]
+        self.titles = [" ".join(text.split())[:_MAX_TITLE_TEXT] for text in shown]
 
 
 def judge(snapshot: Snapshot) -> Verdict:
-    """The verdict on a snapshot of HTML that is not to be read."""
+    """Return the verdict on a snapshot of HTML that is not going to be read."""
     return judge_signals(snapshot, PageSignals(page_tree.build_page_tree(snapshot)))
 
 
-def judge_signals(snapshot: Snapshot, survey: PageSignals) -> Verdict:
-    """The verdict, given a survey of the snapshot's page."""
-    wall = _wall(snapshot, survey)
-    if wall:
-        return Verdict(VerdictKind.BLOCKED, wall)
-    lack = _lack(survey, rendered=snapshot.rendered)
+def judge_signals(snapshot: Snapshot, signals: PageSignals) -> Verdict:
+    """Return the verdict on a snapshot from the signals of its page."""
+    block_reason = _find_block_reason(snapshot, signals)
+    if block_reason:
+        return Verdict(VerdictKind.BLOCKED, block_reason)
+    lack = _find_missing_content(signals, rendered=snapshot.rendered)
     return Verdict(VerdictKind.THIN, lack) if lack else Verdict()
 
 
-def _wall(snapshot: Snapshot, survey: PageSignals) -> str:
-    """What stands before the page, by name."""
+def _find_block_reason(snapshot: Snapshot, signals: PageSignals) -> str:
+    """Return the reason why the page is blocked, or ""."""
     if "challenge" in (snapshot.headers.get(name) for name in _CHALLENGE_HEADERS):
         return "challenge"
     if snapshot.headers.get("sg-captcha") == "challenge":
         return "proof_of_work"
     if snapshot.status == 429:
         return "rate_limit"
-    if survey.words >= WALL_WORDS:
+    if signals.words >= MAX_BLOCK_PAGE_WORDS:
         return ""
-    marked = _marked(snapshot, survey)
+    marked = _match_marks(snapshot, signals)
     if marked:
         return marked
-    if not survey.short:
-        return "consent" if survey.has_buttons and _asks_consent_alone(survey) else ""
-    if snapshot.status == 401 or survey.asks_password:
+    if not signals.short:
+        return "consent" if signals.has_buttons and _asks_consent_alone(signals) else ""
+    if snapshot.status == 401 or signals.asks_password:
         return "login"
-    return _said(snapshot, survey) or _widget(survey) or _refused(snapshot, survey)
+    return (
+        _match_phrases(snapshot, signals)
+        or _match_captcha_widget(signals)
+        or _match_refusal(snapshot, signals)
+    )
 
 
-def _marked(snapshot: Snapshot, survey: PageSignals) -> str:
-    """The wall that has left its mark, whatever else there is to read."""
-    named = _first(MARKED_IDS, survey.ids) or _first(MARKED_CLASSES, survey.classes)
+def _match_marks(snapshot: Snapshot, signals: PageSignals) -> str:
+    """Return the reason whose mark is on the page, whatever else the page contains."""
+    named = _lookup_first(MARKED_IDS, signals.ids) or _lookup_first(MARKED_CLASSES, signals.classes)
     if named:
         return named
-    if survey.short and any(CHALLENGE_SCRIPTS.search(_code(script)) for script in survey.page.head.scripts):
+    if signals.short and any(
+        CHALLENGE_SCRIPTS.search(_script_code(script)) for script in signals.page.head.scripts
+    ):
         return "challenge"
-    return _matching(MARKED_ADDRESSES, survey.addresses) or _matching(MARKED_URLS, [snapshot.url])
+    return _search_patterns(MARKED_ADDRESSES, signals.addresses) or _search_patterns(
+        MARKED_URLS, [snapshot.url]
+    )
 
 
-def _code(script: page_tree.ScriptElement) -> str:
+def _script_code(script: page_tree.ScriptElement) -> str:
     return script.text or script.source
 
 
-def _widget(survey: PageSignals) -> str:
-    """The captcha that is all there is on a page."""
-    if survey.has_fields or survey.main_words >= THIN_WORDS:
+def _match_captcha_widget(signals: PageSignals) -> str:
+    """Return the reason of a captcha if the page contains nothing else."""
+    if signals.has_fields or signals.main_words >= THIN_WORDS:
         return ""
-    sources = [*survey.addresses, *(script.text for script in survey.page.head.scripts)]
-    return _first(WIDGET_CLASSES, survey.classes) or _matching(WIDGET_ADDRESSES, sources)
+    sources = [*signals.addresses, *(script.text for script in signals.page.head.scripts)]
+    return _lookup_first(WIDGET_CLASSES, signals.classes) or _search_patterns(WIDGET_ADDRESSES, sources)
 
 
-def _said(snapshot: Snapshot, survey: PageSignals) -> str:
-    """The wall that title, headings or the few words of a page speak of."""
-    explains = snapshot.status < 400 and survey.words >= BARE_WORDS
+def _match_phrases(snapshot: Snapshot, signals: PageSignals) -> str:
+    """Return the reason whose phrases are in title, headings or the text of a very short page."""
+    explains = snapshot.status < 400 and signals.words >= BARE_WORDS
     for reason, phrases in PHRASES:
-        least = _LEAST_SHARE if explains and reason in _TALKED_ABOUT else 0.0
-        if not any(_share_of(phrases, text) > least for text in survey.titles):
+        least = _MIN_TITLE_SHARE if explains and reason in _DISCUSSED_REASONS else 0.0
+        if not any(_phrase_share(phrases, text) > least for text in signals.titles):
             continue
-        if reason == "login" and not survey.has_fields and survey.words >= THIN_WORDS:
+        if reason == "login" and not signals.has_fields and signals.words >= THIN_WORDS:
             continue
         if reason == "javascript" and not snapshot.rendered:
-            continue  # it gets what it asks for
+            continue  # rendering will run its scripts
         return reason
     return ""
 
 
-def _share_of(phrases: re.Pattern[str], text: str) -> float:
-    """How much of a text is the phrase in it."""
+def _phrase_share(phrases: re.Pattern[str], text: str) -> float:
+    """Return the share of a text that a phrase covers."""
     match = phrases.search(text)
     return len(match.group()) / len(text) if match else 0.0
 
 
-def _refused(snapshot: Snapshot, survey: PageSignals) -> str:
+def _match_refusal(snapshot: Snapshot, signals: PageSignals) -> str:
     if snapshot.status == 403:
         return "denied"
-    return "consent" if _asks_consent_alone(survey) else ""
+    return "consent" if _asks_consent_alone(signals) else ""
 
 
-def _asks_consent_alone(survey: PageSignals) -> bool:
-    beside = len(survey.text) - survey.consent
-    return survey.consent > beside and beside < _BESIDE_CONSENT
+def _asks_consent_alone(signals: PageSignals) -> bool:
+    beside = len(signals.text) - signals.consent
+    return signals.consent > beside and beside < _MAX_BESIDE_CONSENT
 
 
-def _lack(survey: PageSignals, *, rendered: bool) -> str:
-    """What is missing: something that rendering would bring, or everything."""
+def _find_missing_content(signals: PageSignals, *, rendered: bool) -> str:
+    """Return the reason why content is missing, either until rendering or entirely, or ""."""
     if rendered:
-        return "" if survey.main_words else "empty"
-    page = survey.page
+        return "" if signals.main_words else "empty"
+    page = signals.page
     if page.binary:
         return "binary"
-    if survey.short and any(name == "refresh" and _REFRESH.match(value) for name, value in page.head.metas):
+    if signals.short and any(name == "refresh" and _REFRESH.match(value) for name, value in page.head.metas):
         return "refresh"
-    waiting = survey.short and (survey.empty_mount or page.asks_for_scripts)
-    if survey.scripted and (survey.main_words < THIN_WORDS or waiting):
+    waiting = signals.short and (signals.empty_mount or page.asks_for_scripts)
+    if signals.scripted and (signals.main_words < THIN_WORDS or waiting):
         return "javascript"
-    if page.embeds and survey.main_words < THIN_WORDS:
+    if page.embeds and signals.main_words < THIN_WORDS:
         return "frames"
-    if survey.scripted and survey.hollow:
+    if signals.scripted and signals.hollow:
         return "hollow"
-    return "" if survey.words else "empty"
+    return "" if signals.words else "empty"
 
 
-def _first(reasons: dict[str, str], names: Iterable[str]) -> str:
-    """The reason that one of the names stands for."""
+def _lookup_first(reasons: dict[str, str], names: Iterable[str]) -> str:
+    """Return the reason of the first name that has one, or ""."""
     return next((reasons[name] for name in names if name in reasons), "")
 
 
-def _matching(patterns: Iterable[tuple[str, re.Pattern[str]]], texts: Iterable[str]) -> str:
-    """The reason whose pattern is found in one of the texts."""
+def _search_patterns(patterns: Iterable[tuple[str, re.Pattern[str]]], texts: Iterable[str]) -> str:
+    """Return the reason of the first pattern that matches one of the texts, or ""."""
     known = list(texts)
     return next((reason for reason, pattern in patterns if any(map(pattern.search, known))), "")
 
 
-_ALWAYS_OFF = ("nav", "menu", "button", "input")
-_ROLES_OFF = frozenset(
+_REMOVED_TAGS = ("nav", "menu", "button", "input")
+_REMOVED_ROLES = frozenset(
     "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist "
     "toolbar".split()
 )
 _WITH_ROLE = attribute_selector("role")
 _WITH_ITEMPROP = attribute_selector("itemprop")
 _CONTENT_TAGS = frozenset({"article", "main"})
-_TOO_MUCH = 0.5
-"""An element with more of the page's text than this is content, whatever it is called."""
+_MAX_REMOVED_SHARE = 0.5
+"""Share. An element with more of the page's text is content, whatever its name."""
 
-_MAIN_SHARE = 0.25
-"""A landmark with less of the page's text than this was set on something else."""
+_MIN_MAIN_SHARE = 0.25
+"""Share. A landmark with less of the page's text is misplaced."""
 
-_LEADING_SHARE = 0.6
-"""An article with less of all articles' text than this is one of a list."""
+_MIN_LEADING_SHARE = 0.6
+"""Share. An article with less of all articles' text is one of a list."""
 
 
 def remove_page_furniture(body: Element) -> int:
-    """Take navigation, side matter, small forms and consent banners out; how much text the last ones held."""
+    """Remove navigation, side matter, small forms and consent banners.
+
+    Return the characters of the banners.
+    """
     total = len(text_of(body))
-    etree.strip_elements(body, *_ALWAYS_OFF, with_tail=False)
+    etree.strip_elements(body, *_REMOVED_TAGS, with_tail=False)
     consent = 0
     for child in list(body):
         if CONSENT_BOX.search(f"{child.get('id') or ''} {child.get('class') or ''}"):
             consent += _length(child)
-            if _off(child, total):
+            if _is_removable(child, total):
                 remove(child)
-    landmarks = [element for element in _WITH_ROLE(body) if element.get("role") in _ROLES_OFF]
+    landmarks = [element for element in _WITH_ROLE(body) if element.get("role") in _REMOVED_ROLES]
     for element in [*landmarks, *body.iter("aside", "form"), *_outer_parts(body)]:
-        if element.getparent() is not None and _off(element, total):
+        if element.getparent() is not None and _is_removable(element, total):
             remove(element)
     return consent
 
 
 def _outer_parts(body: Element) -> list[Element]:
-    """Headers and footers of the page; those of an article belong to it."""
+    """Return headers and footers of the page; those of an article belong to it."""
     return [
         part
         for part in body.iter("header", "footer")
@@ -299,28 +313,28 @@ def _outer_parts(body: Element) -> list[Element]:
 
 
 def find_main_content(body: Element) -> Element:
-    """The element that holds the content of a pruned body."""
+    """Return the element with the content of a pruned body, judged by the page's landmarks."""
     total = len(text_of(body))
     mains = [*body.iter("main"), *(element for element in _WITH_ROLE(body) if element.get("role") == "main")]
     if mains:
         main = max(mains, key=_length)
-        if _length(main) >= _MAIN_SHARE * total:
+        if _length(main) >= _MIN_MAIN_SHARE * total:
             return _leading_article(main, total=_length(main))
     return _leading_article(body, total=total)
 
 
 def _leading_article(within: Element, *, total: int) -> Element:
-    """The one article that a page is about; all that holds it where there are several or none."""
+    """Return the main article of a page, or `within` if there are several or none."""
     articles = [article for article in _articles(within) if within in article.iterancestors()]
     lengths = [_length(article) for article in articles]
     longest = max(lengths, default=0)
-    if longest and longest >= _LEADING_SHARE * sum(lengths) and longest >= _MAIN_SHARE * total:
+    if longest and longest >= _MIN_LEADING_SHARE * sum(lengths) and longest >= _MIN_MAIN_SHARE * total:
         return articles[lengths.index(longest)]
     return within
 
 
 def _articles(root: Element) -> list[Element]:
-    """Articles that stand in no other."""
+    """Return the articles that are not inside of another one."""
     bodies = (element for element in _WITH_ITEMPROP(root) if element.get("itemprop") == "articleBody")
     return [
         article
@@ -329,8 +343,8 @@ def _articles(root: Element) -> list[Element]:
     ]
 
 
-def _off(element: Element, total: int) -> bool:
-    return _length(element) <= _TOO_MUCH * total
+def _is_removable(element: Element, total: int) -> bool:
+    return _length(element) <= _MAX_REMOVED_SHARE * total
 
 
 def _length(element: Element) -> int:
