@@ -231,7 +231,7 @@ def _brief(question: Question, documents: Sequence[Document]) -> str:
     search = SearchAnswer(question.text, results, ("local",))
     budget = BODY_BUDGET - render.sources_tokens(search) - PAGE_TOKENS * len(documents)
     choice = select_distinct_passages(
-        [one.markdown for one in documents], question.text, budget, passages.LEAST_SHARE, True
+        [one.markdown for one in documents], question.text, budget, passages.MIN_PAGE_SHARE, True
     )
     pages = tuple(
         ReadPage(one.url, _reading(one), excerpts, same_as)

@@ -1,7 +1,7 @@
-"""The text of a page by one linear pass over its letters, for pages that no tree can be made of in time.
+"""Extract the text of a page in one linear pass, for pages that take too long to parse.
 
-No parser, no recursion, nothing that grows faster than the page: what is marked as out of sight is left out
-as far as tags alone tell it, and everything else is kept, navigation included.
+There is no parser, no recursion, and nothing that grows faster than the page. Elements that tags alone
+identify as hidden are removed; all other text stays, including navigation.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from scraper.extract.text import sanitize
 from scraper.model import Document, Verdict, VerdictKind
 
 MAX_CHARACTERS = 8_000_000
-"""Of HTML; two seconds of work. The rest is cut off."""
+"""Characters of HTML; two seconds of work. The rest is cut off."""
 
 MAX_TEXT = 1_000_000
 
 _MAX_TITLE = 300
-_ATTRIBUTES = 2_000
-"""How much of a tag is looked at: what hides an element stands among its first attributes."""
+_MAX_TAG_CHARACTERS = 2_000
+"""Characters of a tag that are examined. Attributes that hide an element are among the first."""
 
-_RAW = frozenset("script style template title textarea svg canvas object iframe noscript".split())
-"""Elements whose content is not shown."""
+_SKIPPED_TAGS = frozenset("script style template title textarea svg canvas object iframe noscript".split())
+"""Elements whose content is not displayed."""
 
 _BLOCKS = frozenset(
     "address article aside blockquote br dd details div dl dt fieldset figcaption figure footer form h1 h2 "
@@ -37,7 +37,7 @@ _VOID = frozenset("area base br col embed hr img input link meta param source tr
 _HIDDEN = re.compile(r"\s(?:data-x-hidden|hidden|popover)(?=[\s>=/]|$)", re.IGNORECASE)
 _STYLE = re.compile(r"\sstyle\s*=\s*(?:\"([^\"]*)|'([^']*)|([^\s>]+))", re.IGNORECASE)
 _MAX_STYLES = 20_000
-"""Styles that are read, at some 20 us each; a page with more is hostile or a spreadsheet."""
+"""Styles that are parsed, at some 20 us each; a page with more is hostile or a spreadsheet."""
 
 _NAME = re.compile(r"[a-zA-Z][^\s/>]{0,40}")
 _BREAKS = re.compile(r"[ \t\r\f\v]*\n[\s]*")
@@ -45,25 +45,27 @@ _BLANKS = re.compile(r"[ \t\r\f\v]+")
 
 
 @dataclass(slots=True)
-class _Unseen:
-    """The hidden element that the pass is in, and how many of its name are open in it."""
+class _HiddenElement:
+    """The hidden element that contains the current position, with its number of open tags."""
 
     name: str = ""
     depth: int = 0
 
     def open(self, name: str) -> None:
+        """Count an opening tag inside of the hidden element, or begin one."""
         if not self.name:
             self.name = name
         self.depth += name == self.name
 
     def close(self, name: str) -> None:
+        """Count a closing tag, which may end the hidden element."""
         self.depth -= name == self.name
         if self.depth <= 0:
             self.name, self.depth = "", 0
 
 
 @dataclass(slots=True)
-class _Pass:
+class _Scanner:
     """One pass over a page."""
 
     text: str
@@ -71,47 +73,47 @@ class _Pass:
     at: int = 0
     title: str = ""
     styles: int = 0
-    unseen: _Unseen = field(default_factory=_Unseen)
+    hidden_element: _HiddenElement = field(default_factory=_HiddenElement)
 
-    def pieces(self) -> Iterator[str]:
-        """What stands between the tags, and a line break for each block."""
+    def scan(self) -> Iterator[str]:
+        """Yield the text between the tags, and a line break for each block."""
         while self.at >= 0:
             opening = self.text.find("<", self.at)
-            if not self.unseen.name:
+            if not self.hidden_element.name:
                 yield self.text[self.at :] if opening < 0 else self.text[self.at : opening]
             if opening < 0:
                 return
             yield self._tag(opening)
 
     def _tag(self, opening: int) -> str:
-        """Go behind the tag that begins here; what it puts into the text."""
+        """Move behind the tag at this position. Return the text that it adds."""
         if self.text.startswith("<!--", opening):
-            self.at = self._behind("-->", opening)
+            self.at = self._find_end("-->", opening)
             return ""
         closing = self.text.startswith("</", opening)
         name = _NAME.match(self.lowered, opening + 1 + closing)
         if name is None:
             declares = self.text.startswith(("<!", "<?", "</"), opening)
-            self.at = self._behind(">", opening) if declares else opening + 1
-            return "" if declares or self.unseen.name else "<"
-        self.at = self._behind(">", opening)
+            self.at = self._find_end(">", opening) if declares else opening + 1
+            return "" if declares or self.hidden_element.name else "<"
+        self.at = self._find_end(">", opening)
         self._enter(name[0], opening, closing=closing)
         return "\n" if name[0] in _BLOCKS else ""
 
     def _enter(self, name: str, opening: int, *, closing: bool) -> None:
         if closing:
-            self.unseen.close(name)
+            self.hidden_element.close(name)
             return
-        if name in _RAW and not (self.at > 1 and self.text[self.at - 2] == "/"):
+        if name in _SKIPPED_TAGS and not (self.at > 1 and self.text[self.at - 2] == "/"):
             self._skip(name)
-        elif name not in _VOID and (self.unseen.name or self._is_hidden(name, opening)):
-            self.unseen.open(name)
+        elif name not in _VOID and (self.hidden_element.name or self._is_hidden(name, opening)):
+            self.hidden_element.open(name)
 
     def _is_hidden(self, name: str, opening: int) -> bool:
         if name in ("html", "body"):
             return False
         end = self.at if self.at >= 0 else len(self.text)
-        tag = self.text[opening : min(end, opening + _ATTRIBUTES)]
+        tag = self.text[opening : min(end, opening + _MAX_TAG_CHARACTERS)]
         if _HIDDEN.search(tag) or (name == "dialog" and " open" not in tag):
             return True
         style = _STYLE.search(tag) if self.styles < _MAX_STYLES else None
@@ -121,26 +123,26 @@ class _Pass:
         return hides_text(parse_declarations(html.unescape(style[1] or style[2] or style[3] or "")))
 
     def _skip(self, name: str) -> None:
-        """Go behind the end of an element that is not shown; its text may be the page's title."""
+        """Move behind an element that is not displayed. Its text may be the title of the page."""
         start = self.at
         end = self.lowered.find(f"</{name}", start) if start >= 0 else -1
         if name == "title" and end >= 0 and not self.title:
             self.title = self.text[start:end]
-        self.at = self._behind(">", end) if end >= 0 else -1
+        self.at = self._find_end(">", end) if end >= 0 else -1
 
-    def _behind(self, mark: str, start: int) -> int:
+    def _find_end(self, mark: str, start: int) -> int:
         found = self.text.find(mark, start)
         return found + len(mark) if found >= 0 else -1
 
 
 def read(snapshot: Snapshot) -> Document:
-    """The text of a page in a snapshot, with its title and nothing else; always marked as degraded."""
+    """Return the text and the title of a page; the document is always marked as degraded."""
     source = snapshot.html[:MAX_CHARACTERS]
     if is_binary(source):
         return Document(url=snapshot.url, verdict=Verdict(VerdictKind.THIN, "binary"), degraded=True)
     lowered = source.lower()
-    reading = _Pass(source, lowered if len(lowered) == len(source) else source)
-    text = _BREAKS.sub("\n\n", _BLANKS.sub(" ", html.unescape(_joined(reading.pieces())))).strip()
+    reading = _Scanner(source, lowered if len(lowered) == len(source) else source)
+    text = _BREAKS.sub("\n\n", _BLANKS.sub(" ", html.unescape(_join_limited(reading.scan())))).strip()
     body, controls = sanitize.clean(text[:MAX_TEXT])
     title = " ".join(html.unescape(reading.title[:_MAX_TITLE]).split())
     return Document(
@@ -154,13 +156,13 @@ def read(snapshot: Snapshot) -> Document:
     )
 
 
-def _joined(pieces: Iterator[str]) -> str:
-    """As much of the pieces as is kept, and some for the white space in it."""
-    kept: list[str] = []
+def _join_limited(scan: Iterator[str]) -> str:
+    """Join the pieces up to the limit, with a reserve for white space."""
+    joined: list[str] = []
     length = 0
-    for piece in pieces:
-        kept.append(piece)
+    for piece in scan:
+        joined.append(piece)
         length += len(piece)
         if length > 2 * MAX_TEXT:
             break
-    return "".join(kept)
+    return "".join(joined)

@@ -1,4 +1,4 @@
-"""RSS and Atom feeds as a list of their entries."""
+"""Convert RSS and Atom feeds into a Markdown list of their entries."""
 
 from __future__ import annotations
 
@@ -17,32 +17,35 @@ from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Link
 
 MAX_ENTRIES = 500
-MAX_WHOLE = 4_000_000
-"""Characters of all whole texts together: `documents.model.MAX_CHARACTERS`."""
+MAX_FULL_TEXT = 4_000_000
+"""Characters of the full texts of all entries: `documents.model.MAX_CHARACTERS`."""
 _MAX_TITLE = 300
 _MAX_SUMMARY = 600
 _ROOTS = frozenset({"rss", "feed", "RDF"})
-_DATES = ("pubDate", "published", "updated", "date")
-_SUMMARIES = ("description", "summary", "content", "encoded")
-_WHOLE = ("encoded", "content", "description", "summary")
-_OTHERS = re.compile(r"\{http://(?:search\.yahoo\.com/mrss|www\.itunes\.com|www\.georss)[^}]*\}")
-"""Vocabularies whose `title`, `content` and `description` are those of pictures and sounds."""
+_DATE_TAGS = ("pubDate", "published", "updated", "date")
+_SUMMARY_TAGS = ("description", "summary", "content", "encoded")
+_FULL_TEXT_TAGS = ("encoded", "content", "description", "summary")
+_MEDIA_VOCABULARIES = re.compile(r"\{http://(?:search\.yahoo\.com/mrss|www\.itunes\.com|www\.georss)[^}]*\}")
+"""Vocabularies whose `title`, `content` and `description` belong to pictures and sounds."""
 
 
 def read(text: str, url: str, *, whole: bool = False) -> Document | None:
-    """The feed in an XML text; None when it is none. `whole`: entries with all of their text."""
-    root = _parsed(text)
-    if root is None or _name(root) not in _ROOTS:
+    """Return the feed in an XML text, or None if it is not a feed.
+
+    With `whole`, entries contain their full text.
+    """
+    root = _parse(text)
+    if root is None or _local_name(root) not in _ROOTS:
         return None
-    channel = next((child for child in root if _name(child) == "channel"), root)
-    entries = list(_entries(root, channel))
+    channel = next((child for child in root if _local_name(child) == "channel"), root)
+    entries = list(_find_entries(root, channel))
     title = _child_text(channel, ("title",)) or None
     addresses = UrlResolver(url)
-    links = [(addresses.absolute(_link(entry)), _title(entry)) for entry in entries]
+    links = [(addresses.absolute(_read_link(entry)), _read_title(entry)) for entry in entries]
     parts = [f"# {title}"] if title else []
-    left = MAX_WHOLE
+    left = MAX_FULL_TEXT
     for entry, (link, _) in zip(entries, links, strict=True):
-        parts.append(_entry(entry, link, url if whole and left > 0 else None))
+        parts.append(_format_entry(entry, link, url if whole and left > 0 else None))
         left -= len(parts[-1])
     body, controls = clean("\n\n".join(parts))
     return Document(
@@ -57,8 +60,8 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
     )
 
 
-def _parsed(text: str) -> Element | None:
-    """No entity is resolved and nothing is loaded: a billion laughs stay one."""
+def _parse(text: str) -> Element | None:
+    """Parse XML without resolving entities or loading anything, which stops "billion laughs" attacks."""
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, recover=True, remove_comments=True
     )
@@ -69,63 +72,63 @@ def _parsed(text: str) -> Element | None:
     return root
 
 
-def _entries(root: Element, channel: Element) -> Iterator[Element]:
+def _find_entries(root: Element, channel: Element) -> Iterator[Element]:
     seen = 0
     for parent in {id(root): root, id(channel): channel}.values():
         for child in parent:
-            if _name(child) in ("item", "entry") and seen < MAX_ENTRIES:
+            if _local_name(child) in ("item", "entry") and seen < MAX_ENTRIES:
                 seen += 1
                 yield child
 
 
-def _entry(entry: Element, link: str, base: str | None) -> str:
-    """One entry under its title; `base`: with all of its text, whose links are relative to it."""
-    title = _title(entry) or link or "Untitled"
+def _format_entry(entry: Element, link: str, base: str | None) -> str:
+    """Return one entry below its title, with its full text if `base`, the URL of its links, is given."""
+    title = _read_title(entry) or link or "Untitled"
     rows = [f"## [{title}]({link})" if link else f"## {title}"]
-    moment = date_parsing.parse_date(_child_text(entry, _DATES))
-    rows.append(", ".join(filter(None, (moment.date().isoformat() if moment else "", _author(entry)))))
-    rows.append(_summary(entry) if base is None else _text(entry, link or base))
-    rows += [f"Attached: {url}" for url in _attached(entry)]
+    moment = date_parsing.parse_date(_child_text(entry, _DATE_TAGS))
+    rows.append(", ".join(filter(None, (moment.date().isoformat() if moment else "", _read_author(entry)))))
+    rows.append(_read_summary(entry) if base is None else _convert_text(entry, link or base))
+    rows += [f"Attached: {url}" for url in _find_enclosures(entry)]
     return "\n\n".join(filter(None, rows))
 
 
-def _title(entry: Element) -> str:
+def _read_title(entry: Element) -> str:
     return _child_text(entry, ("title",)).replace("[", "\\[").replace("]", "\\]")
 
 
-def _author(entry: Element) -> str:
-    said = _child_text(entry, ("creator",))
+def _read_author(entry: Element) -> str:
+    author = _child_text(entry, ("creator",))
     for child in entry:
-        if not said and _name(child) == "author":
-            said = _child_text(child, ("name",)) or clean_line(child.text or "", _MAX_TITLE)
-    return said
+        if not author and _local_name(child) == "author":
+            author = _child_text(child, ("name",)) or clean_line(child.text or "", _MAX_TITLE)
+    return author
 
 
-def _attached(entry: Element) -> Iterator[str]:
-    """Sounds and files that come with an entry."""
+def _find_enclosures(entry: Element) -> Iterator[str]:
+    """Yield the URLs of media and files that are attached to an entry."""
     for child in entry:
-        url = child.get("url") if _name(child) == "enclosure" else None
-        if _name(child) == "link" and child.get("rel") == "enclosure":
+        url = child.get("url") if _local_name(child) == "enclosure" else None
+        if _local_name(child) == "link" and child.get("rel") == "enclosure":
             url = child.get("href")
         if url and url.startswith(("http://", "https://")):
             yield clean_line(url, _MAX_SUMMARY)
 
 
-def _summary(entry: Element) -> str:
-    markup = parse_html(_raw_child_text(entry, _SUMMARIES)).root
+def _read_summary(entry: Element) -> str:
+    markup = parse_html(_raw_child_text(entry, _SUMMARY_TAGS)).root
     return clean_line(text_of(markup), _MAX_SUMMARY) if markup is not None else ""
 
 
-def _text(entry: Element, base: str) -> str:
-    """All that an entry says, as Markdown."""
-    said = _raw_child_text(entry, _WHOLE)
-    root = parse_html(f"<html><body>{said}</body></html>").root if said.strip() else None
+def _convert_text(entry: Element, base: str) -> str:
+    """Return the full text of an entry as Markdown."""
+    markup = _raw_child_text(entry, _FULL_TEXT_TAGS)
+    root = parse_html(f"<html><body>{markup}</body></html>").root if markup.strip() else None
     return converter.convert(root, base).markdown if root is not None else ""
 
 
-def _link(entry: Element) -> str:
+def _read_link(entry: Element) -> str:
     for child in entry:
-        if _name(child) == "link" and (child.get("rel") or "alternate") == "alternate":
+        if _local_name(child) == "link" and (child.get("rel") or "alternate") == "alternate":
             return (child.get("href") or child.text or "").strip()
     return ""
 
@@ -135,22 +138,22 @@ def _child_text(element: Element, names: tuple[str, ...]) -> str:
 
 
 def _raw_child_text(element: Element, names: tuple[str, ...]) -> str:
-    """The first of the named children that says something."""
+    """Return the text of the first named child that is not empty."""
     for name in names:
         for child in element:
-            if _name(child) == name and (said := _said(child)).strip():
-                return said
+            if _local_name(child) == name and (text := _read_element(child)).strip():
+                return text
     return ""
 
 
-def _said(child: Element) -> str:
-    """The text of an element; where its markup is no text but elements, that markup."""
+def _read_element(child: Element) -> str:
+    """Return the text of an element, or its markup if the markup consists of elements."""
     if len(child) and child.get("type") == "xhtml":
         return "".join(etree.tostring(inner, encoding="unicode") for inner in child)
     return text_of(child)
 
 
-def _name(element: Element) -> str:
-    """The tag without its namespace; empty for what is no element, or one of another vocabulary."""
+def _local_name(element: Element) -> str:
+    """Return the tag without its namespace, or "" for other nodes and vocabularies."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) and not _OTHERS.match(tag) else ""
+    return tag.rpartition("}")[2] if isinstance(tag, str) and not _MEDIA_VOCABULARIES.match(tag) else ""

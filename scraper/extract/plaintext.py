@@ -1,4 +1,4 @@
-"""Responses that are text but no page: shown as they are, feeds as lists."""
+"""Convert text responses that are not HTML: Markdown, plain text, code, JSON and feeds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from scraper.model import Document, Verdict, VerdictKind
 
 MAX_CHARACTERS = 4_000_000
 
-_PAGES = frozenset({"text/html", "application/xhtml+xml"})
-_MARKDOWN = frozenset({"text/markdown", "text/x-markdown"})
-_PROSE = frozenset({"text/plain", ""})
+_PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+_MARKDOWN_TYPES = frozenset({"text/markdown", "text/x-markdown"})
+_PROSE_TYPES = frozenset({"text/plain", ""})
 _LANGUAGES = {
     "text/csv": "csv",
     "text/tab-separated-values": "tsv",
@@ -35,7 +35,7 @@ _LANGUAGES = {
     "application/jsonl": "json",
     "application/graphql": "graphql",
 }
-_DOCUMENTS = {
+_DOCUMENT_TYPES = {
     "application/pdf": "PDF",
     "application/msword": "Word",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "DOCX",
@@ -52,8 +52,8 @@ _MARKUP_START = re.compile(
 
 
 def is_page(snapshot: Snapshot) -> bool:
-    """Whether a snapshot is to be read as HTML."""
-    if snapshot.rendered or snapshot.media_type in _PAGES:
+    """Return True if a snapshot is HTML."""
+    if snapshot.rendered or snapshot.media_type in _PAGE_TYPES:
         return True
     return snapshot.media_type in ("", "application/xml", "text/xml") and bool(
         _MARKUP_START.match(snapshot.html)
@@ -61,25 +61,25 @@ def is_page(snapshot: Snapshot) -> bool:
 
 
 def read(snapshot: Snapshot) -> Document:
-    """The document in a response of text.
+    """Return the document in a text response.
 
     Raises:
-        UnsupportedType: it is not text.
+        UnsupportedTypeError: the response is not text.
     """
     media_type = snapshot.media_type
     text = snapshot.html or snapshot.body.decode("utf-8", "replace")
-    if not _is_textual(media_type) or (is_binary(text) and text):
-        raise _unsupported(snapshot)
+    if not _is_text_type(media_type) or (is_binary(text) and text):
+        raise _build_unsupported_error(snapshot)
     text, controls = sanitize.clean(text[:MAX_CHARACTERS].removeprefix("\ufeff"))
     if _is_xml(media_type):
         feed = feeds.read(text, snapshot.url)
         if feed is not None:
             return feed
-    body = _shown(media_type, text)
+    body = _format_text(media_type, text)
     headings = markdown_structure.find_headings(body)
     return Document(
         url=snapshot.url,
-        title=headings[0].text if headings and media_type in _MARKDOWN else None,
+        title=headings[0].text if headings and media_type in _MARKDOWN_TYPES else None,
         text=text.strip(),
         markdown=body,
         verdict=Verdict() if body else Verdict(VerdictKind.THIN, "empty"),
@@ -88,21 +88,21 @@ def read(snapshot: Snapshot) -> Document:
     )
 
 
-def _shown(media_type: str, text: str) -> str:
+def _format_text(media_type: str, text: str) -> str:
     if not text.strip():
         return ""
-    if media_type in _MARKDOWN:
+    if media_type in _MARKDOWN_TYPES:
         return text.strip()
-    if media_type in _PROSE:
-        return fence(text.strip("\n"), "text") if _is_laid_out(text) else text.strip()
+    if media_type in _PROSE_TYPES:
+        return fence(text.strip("\n"), "text") if _has_layout(text) else text.strip()
     if _is_json(media_type):
         return fence(format_json(text), "json")
     language = "xml" if _is_xml(media_type) else _LANGUAGES.get(media_type, "text")
     return fence(text.strip("\n"), language)
 
 
-def _is_laid_out(text: str) -> bool:
-    """Whether a plain text lives by its lines: code, tables, lists; not prose."""
+def _has_layout(text: str) -> bool:
+    """Return True if line breaks matter in a plain text: code, tables, lists, but not prose."""
     return re.search(r"^(?: {2,}|\t)\S|[^.\s] {3,}\S|^[#*>|`~+-]", text, re.MULTILINE) is not None
 
 
@@ -114,16 +114,16 @@ def _is_xml(media_type: str) -> bool:
     return media_type in ("application/xml", "text/xml") or media_type.endswith("+xml")
 
 
-def _is_textual(media_type: str) -> bool:
+def _is_text_type(media_type: str) -> bool:
     if media_type == "image/svg+xml":
         return False
-    known = media_type in _LANGUAGES or media_type in _PROSE or media_type.startswith("text/")
+    known = media_type in _LANGUAGES or media_type in _PROSE_TYPES or media_type.startswith("text/")
     return known or _is_json(media_type) or _is_xml(media_type)
 
 
-def _unsupported(snapshot: Snapshot) -> UnsupportedTypeError:
+def _build_unsupported_error(snapshot: Snapshot) -> UnsupportedTypeError:
     media_type = snapshot.media_type or "binary data"
-    kind = _DOCUMENTS.get(media_type)
+    kind = _DOCUMENT_TYPES.get(media_type)
     if kind:
         message = f"The URL leads to a document ({kind}, {media_type}), not to a page."
         step = "Use `read_doc` for it."

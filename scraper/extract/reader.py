@@ -1,4 +1,4 @@
-"""From a snapshot to the document that a person would say stands there."""
+"""Read a snapshot into a document, and compare the document with the visible text of the page."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ from scraper.extract.verdict.verdict import PageSignals, judge_signals
 from scraper.model import Document
 
 MAX_CHARACTERS = 4_000_000
-"""Of Markdown and of text; a million tokens, beyond what any caller can page through."""
+"""Characters of Markdown and of text: a million tokens, more than any client reads."""
 
-_ANY_PAGE = "<title>Any page</title><h1>Any page</h1>" + "<p>A passage of it, told in some words.</p>" * 20
-_WITH_SMALL_PRINT = frozenset({"product", "collection", "listing", "service"})
-"""Types of pages that sell, where a footnote is none of what one comes for: its mark goes too."""
+_WARM_UP_PAGE = (
+    "<title>Any page</title><h1>Any page</h1>" + "<p>A passage of it, told in some words.</p>" * 20
+)
+_SHOP_PAGE_TYPES = frozenset({"product", "collection", "listing", "service"})
+"""Types of pages that sell. Their footnotes are small print, so that marks and notes are removed."""
 
 
 def read(snapshot: Snapshot, model: BlockClassifier | None = None) -> Document:
-    """The document in a snapshot, with its verdict: one pass serves the judgement and the reading.
+    """Return the document in a snapshot, with its verdict from the same pass.
 
-    `model`: what tells content from the rest, if not the one that ships.
+    `model` replaces the default classifier of content blocks.
 
     Raises:
-        UnsupportedType: the response is neither a page nor text.
+        UnsupportedTypeError: the response is neither a page nor text.
     """
     return (
         _read_page(snapshot, model or shipped()) if plaintext.is_page(snapshot) else plaintext.read(snapshot)
@@ -38,21 +40,21 @@ def read(snapshot: Snapshot, model: BlockClassifier | None = None) -> Document:
 
 
 def warm_up() -> None:
-    """Load the model and read a small page: what is made at the first use is there, for forks to share."""
+    """Load the model and read a small page, so that forked workers share what the first use creates."""
     url = "https://example.com/"
-    read(Snapshot(url, url, 200, media_type="text/html", html=_ANY_PAGE))
+    read(Snapshot(url, url, 200, media_type="text/html", html=_WARM_UP_PAGE))
 
 
 def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     page = page_tree.build_page_tree(snapshot)
     about = metadata.read(page)
-    survey = PageSignals(page)
-    verdict = judge_signals(snapshot, survey)
+    signals = PageSignals(page)
+    verdict = judge_signals(snapshot, signals)
     notes = footnotes.extract_footnotes(page.body, page.classes)
     aria_widgets.convert_summary_tables(page.body, page.classes or "")
     content = content_of(page, model)
     root = content.cut()
-    if content.page_type in _WITH_SMALL_PRINT:
+    if content.page_type in _SHOP_PAGE_TYPES:
         footnotes.remove_footnote_marks(root)
     else:
         footnotes.attach_footnotes(root, notes)
@@ -81,38 +83,38 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
 
 
 MAX_COMPARED_CHARACTERS = 200_000
-"""Of each side: what a person looks through."""
+"""Characters of each side, as many as a person looks through."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingComparison:
-    """What is laid side by side."""
+    """The document and the visible text of a page, side by side."""
 
     title: str
     markdown: str
     seen: str
     dropped: tuple[str, ...]
     hidden_removed: int
-    """Elements that a person cannot see."""
+    """Number of elements that a person cannot see."""
     rendered: bool
 
 
 def compare_reading(snapshot: Snapshot) -> ReadingComparison:
-    """Read a page, and hold what was read against all that stands on it.
+    """Read a page and compare the result with all visible text.
 
     Raises:
-        UnsupportedType: the response is neither a page nor text.
+        UnsupportedTypeError: the response is neither a page nor text.
     """
     document = read(snapshot)
-    seen = fallback.read(snapshot).text if plaintext.is_page(snapshot) else document.text
+    visible_text = fallback.read(snapshot).text if plaintext.is_page(snapshot) else document.text
     extracted = _fold_whitespace(document.text) + " " + _fold_whitespace(document.markdown)
     lines = dict.fromkeys(
-        line.strip() for line in seen[:MAX_COMPARED_CHARACTERS].splitlines() if line.strip()
+        line.strip() for line in visible_text[:MAX_COMPARED_CHARACTERS].splitlines() if line.strip()
     )
     return ReadingComparison(
         title=document.title or "",
         markdown=document.markdown[:MAX_COMPARED_CHARACTERS],
-        seen=seen[:MAX_COMPARED_CHARACTERS],
+        seen=visible_text[:MAX_COMPARED_CHARACTERS],
         dropped=tuple(line for line in lines if _fold_whitespace(line) not in extracted),
         hidden_removed=document.hidden_removed,
         rendered=snapshot.rendered,
@@ -120,5 +122,5 @@ def compare_reading(snapshot: Snapshot) -> ReadingComparison:
 
 
 def _fold_whitespace(text: str) -> str:
-    """A text in which a line of one writing is found in another."""
+    """Return the text in lower case with single spaces, so that equal lines compare as equal."""
     return " ".join(text.split()).casefold()

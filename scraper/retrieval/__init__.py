@@ -1,2 +1,1 @@
 """Select the passages of Markdown texts that answer a question."""
-

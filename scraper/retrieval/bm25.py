@@ -1,4 +1,4 @@
-"""How well each of many short texts answers a question: BM25 with headings, neighbours and forms of words."""
+"""Score chunks of text for a question by BM25 with headings, neighbors and word forms."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from dataclasses import dataclass
 from scraper.extract.text.terms import split_markdown_terms, split_terms, stem
 
 # Chosen on half of the questions of `benchmarks.research`, those of other domains than the half that is
-# reported. None of them is sharp: halving or doubling any one moves the hits at 300 tokens by less than three
+# reported. None of them is critical: halving or doubling one moves the hits at 300 tokens by less than three
 # points, at 2,000 tokens by less than half a point.
 _K1 = 1.0
 _B = 0.25
-"""Pieces are of about one length already."""
-_HEADING = 0.6
-"""A word in a heading above the piece, in words of the piece itself."""
-_NEIGHBOUR = 0.2
-"""A word in the piece before or after."""
-_STEMS = 0.4
-"""The part of forms of words in the score; the rest is for the very words of the question."""
+"""The chunks have about the same length already."""
+_HEADING_WEIGHT = 0.6
+"""Weight of a word in a heading above the chunk, relative to a word in the chunk."""
+_NEIGHBOR_WEIGHT = 0.2
+"""Weight of a word in the preceding or following chunk."""
+_STEM_WEIGHT = 0.4
+"""Share of word forms in the score; the rest is for the exact words of the question."""
 _COVERAGE = 1.5
-"""Power of the share of the question that a piece covers: two words once each tell more than one twice."""
-_HEAD_LETTERS = 3
+"""Power of the share of the question that a chunk covers: two words once each are better than one twice."""
+_PREFIX_LETTERS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The words of a question and what their forms have in common."""
+    """Words of a question and their stems."""
 
     words: frozenset[str]
     stems: frozenset[str]
-    heads: frozenset[str]
-    """First letters of the stems: few words of a page begin so, and only these are looked at closer."""
+    prefixes: frozenset[str]
+    """First letters of the stems. Few words of a page begin so, and only these are examined further."""
 
     @classmethod
     def of(cls, text: str) -> Question:
-        """The question in a text."""
+        """Split a text into the terms of a question."""
         words = frozenset(split_terms(text))
         stems = frozenset(map(stem, words))
-        return cls(words, stems, frozenset(cut[:_HEAD_LETTERS] for cut in stems))
+        return cls(words, stems, frozenset(cut[:_PREFIX_LETTERS] for cut in stems))
 
-    def near(self, words: Iterable[str]) -> list[str]:
-        """Those words that may be the question's, in some form."""
-        return [word for word in words if word[:_HEAD_LETTERS] in self.heads]
+    def filter_candidates(self, words: Iterable[str]) -> list[str]:
+        """Return the words that may be forms of the question's words."""
+        return [word for word in words if word[:_PREFIX_LETTERS] in self.prefixes]
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkTerms:
-    """How often the question's words stand in a text and in the headings above it."""
+    """Counts of the question's words in a chunk and in the headings above it."""
 
     length: int
     words: Mapping[str, int]
@@ -59,53 +59,54 @@ class ChunkTerms:
 
     @classmethod
     def of(cls, question: Question, text: str, headings: Iterable[str]) -> ChunkTerms:
-        """The piece made of some Markdown; addresses of links are no words."""
+        """Count the terms of a Markdown chunk, without the URLs of links."""
         every = split_markdown_terms(text)
-        found = question.near(every)
-        above = question.near(split_terms(" ".join(headings)))
+        found = question.filter_candidates(every)
+        in_headings = question.filter_candidates(split_terms(" ".join(headings)))
         return cls(
             len(every),
             Counter(word for word in found if word in question.words),
             Counter(cut for word in found if (cut := stem(word)) in question.stems),
-            question.words.intersection(above),
-            question.stems.intersection(map(stem, above)),
+            question.words.intersection(in_headings),
+            question.stems.intersection(map(stem, in_headings)),
         )
 
 
 def score_chunks(question: Question, pages: Sequence[Sequence[ChunkTerms]]) -> list[list[float]]:
-    """A score for each piece of each page, comparable across pages; 0: nothing of the question is there."""
-    pieces = [piece for page in pages for piece in page]
-    mean = max(1.0, sum(piece.length for piece in pieces) / max(1, len(pieces)))
-    norms = [_K1 * (1 - _B + _B * piece.length / mean) for piece in pieces]
+    """Return a score for each chunk of each page, comparable across pages; 0 if nothing matches."""
+    chunks = [chunk for page in pages for chunk in page]
+    mean = max(1.0, sum(chunk.length for chunk in chunks) / max(1, len(chunks)))
+    norms = [_K1 * (1 - _B + _B * chunk.length / mean) for chunk in chunks]
     words = _field_scores(
-        question.words, [[(piece.words, piece.heading_words) for piece in page] for page in pages], norms
+        question.words, [[(chunk.words, chunk.heading_words) for chunk in page] for page in pages], norms
     )
     stems = _field_scores(
-        question.stems, [[(piece.stems, piece.heading_stems) for piece in page] for page in pages], norms
+        question.stems, [[(chunk.stems, chunk.heading_stems) for chunk in page] for page in pages], norms
     )
     flat = iter(
-        _mixed(by_word, by_stem) * _mixed(seen, alike) ** _COVERAGE
+        _mix(by_word, by_stem) * _mix(seen, alike) ** _COVERAGE
         for (by_word, seen), (by_stem, alike) in zip(words, stems, strict=True)
     )
     return [[next(flat) for _ in page] for page in pages]
 
 
-def _mixed(by_word: float, by_stem: float) -> float:
-    return (1 - _STEMS) * by_word + _STEMS * by_stem
+def _mix(by_word: float, by_stem: float) -> float:
+    return (1 - _STEM_WEIGHT) * by_word + _STEM_WEIGHT * by_stem
 
 
 _Row = tuple[Mapping[str, int], frozenset[str]]
-"""Counts in a piece, and what stands above it."""
+"""Counts in a chunk, and the terms in the headings above it."""
 
 
 def _field_scores(
-    wanted: Iterable[str], pages: Sequence[Sequence[_Row]], norms: Sequence[float]
+    query_terms: Iterable[str], pages: Sequence[Sequence[_Row]], norms: Sequence[float]
 ) -> list[tuple[float, float]]:
-    """Score and covered share of the question for each piece, all pages in one row."""
+    """Return the score and the covered share of the question for each chunk, with all pages in one row."""
     rows = [row for page in pages for row in page]
     found = Counter(term for counts, _ in rows for term in counts)
     rarity = {
-        term: math.log(1 + (len(rows) - found[term] + 0.5) / (found[term] + 0.5)) for term in sorted(wanted)
+        term: math.log(1 + (len(rows) - found[term] + 0.5) / (found[term] + 0.5))
+        for term in sorted(query_terms)
     }
     whole = sum(rarity.values()) or 1.0
     weighted = [weights for page in pages for weights in _weights(page)]
@@ -119,13 +120,13 @@ def _field_scores(
 
 
 def _weights(page: Sequence[_Row]) -> list[dict[str, float]]:
-    """How much of each term a piece holds, with its headings and its neighbours on the page."""
+    """Return the weight of each term in a chunk, including its headings and its neighbors on the page."""
     weighted = [dict[str, float](counts) for counts, _ in page]
-    for at, (counts, above) in enumerate(page):
-        for term in sorted(above):
-            weighted[at][term] = weighted[at].get(term, 0.0) + _HEADING
-        for neighbour in (at - 1, at + 1):
-            if 0 <= neighbour < len(page):
+    for at, (counts, in_headings) in enumerate(page):
+        for term in sorted(in_headings):
+            weighted[at][term] = weighted[at].get(term, 0.0) + _HEADING_WEIGHT
+        for neighbor in (at - 1, at + 1):
+            if 0 <= neighbor < len(page):
                 for term in counts:
-                    weighted[neighbour][term] = weighted[neighbour].get(term, 0.0) + _NEIGHBOUR
+                    weighted[neighbor][term] = weighted[neighbor].get(term, 0.0) + _NEIGHBOR_WEIGHT
     return weighted

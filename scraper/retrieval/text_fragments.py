@@ -1,7 +1,7 @@
-"""Links that open a page at a quotation: text directives, `#:~:text=`, by the rules of browsers.
+"""Build links that open a page at a quotation: text directives, `#:~:text=`.
 
 Format and matching: https://wicg.github.io/scroll-to-text-fragment/. A quotation must begin and end at word
-boundaries and must not leave its block. One that finds nothing does no harm: the page opens at its top.
+boundaries and must not leave its block. If the browser does not find it, the page opens at its top.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from dataclasses import dataclass
 from scraper.extract.text.terms import split_terms
 
 _EXACT_CHARACTERS = 48
-"""A longer quotation is given by its first and its last words."""
-_FIRST_WORDS = (5, 8, 12)
-"""How many first words: the fewest with which no place before this one begins."""
+"""Characters. A longer quotation is identified by its first and its last words."""
+_FIRST_WORD_COUNTS = (5, 8, 12)
+"""Numbers of first words to try: the fewest that do not occur earlier on the page."""
 _LAST_WORDS, _CONTEXT_WORDS = 3, 3
-_LEAST_LETTERS = 4
-"""Below this a quotation is found anywhere."""
+_MIN_LETTERS = 4
+"""Letters. A shorter quotation would match anywhere."""
 
-_TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)"
-_IMAGE = re.compile(rf"(\\.)|!\[(?:[^\[\]\\\n]|\\.)*+\]{_TARGET}")
-_LINK = re.compile(rf"(\\.)|\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]{_TARGET}")
-"""What is escaped is matched too: a bracket in it opens nothing, and is not tried as one."""
+_LINK_TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)"
+_IMAGE = re.compile(rf"(\\.)|!\[(?:[^\[\]\\\n]|\\.)*+\]{_LINK_TARGET}")
+_LINK = re.compile(rf"(\\.)|\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]{_LINK_TARGET}")
+"""Links. Escaped characters match too, so that an escaped bracket opens nothing."""
 _OPENING = re.compile(r"[ \t>]*(?:#{1,6} +|(?:[-*+]|\d{1,9}[.)]) +(?:\[[ xX]\] +)?|\|)?[ \t]*")
 _MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|\*+|`+|~~")
 _MARKED = re.compile(r"[\\*`~]")
-_BREAKS = re.compile(r"[|<>$\\{}^\u2028]|\s{2,}|!\[")
-"""What may look otherwise on the page than in Markdown ends a run of words that can be quoted."""
+_RUN_END = re.compile(r"[|<>$\\{}^\u2028]|\s{2,}|!\[")
+"""Characters that may look different on the page end a run of words that can be quoted."""
 _SENTENCE = re.compile(r"[^.!?。！？।؟]+(?:[.!?。！？।؟](?!\s|$)[^.!?。！？।؟]*)*")
 _CLAUSE = re.compile(r"[^\s、，。；：！？「」『』（）《》〈〉【】,;:!?()]+")
 _EDGES = re.compile(r"^[^\w]+|[^\w\u0300-\u036f\u0900-\u0fff]+$")
@@ -39,7 +39,7 @@ _TO_ENCODE = re.compile(r"[^\w~.\u0300-\u036f\u0900-\u0fff\u1000-\u109f\u1780-\u
 
 @dataclass(frozen=True, slots=True)
 class _Quote:
-    """Some words of one line of the page, and what stands around them in it."""
+    """Words of one line of the page, and the text around them in it."""
 
     words: str
     before: str
@@ -47,16 +47,17 @@ class _Quote:
 
 
 class VisibleText:
-    """A page's Markdown as its words stand on the page."""
+    """The visible words of a page's Markdown."""
 
     def __init__(self, markdown: str) -> None:
+        """Index the lines of a Markdown text."""
         self.markdown = markdown
         self._starts: list[int] = []
         self._places: list[int] = []
         lines: list[str] = []
         at = place = 0
         for line in markdown.splitlines(keepends=True):
-            if plain := _plain(line).casefold():
+            if plain := _strip_markup(line).casefold():
                 lines.append(plain)
                 self._starts.append(at)
                 self._places.append(place)
@@ -64,36 +65,37 @@ class VisibleText:
             at += len(line)
         self._text = " ".join(lines)
 
-    def rarities(self, words: Iterable[str]) -> Mapping[str, float]:
-        """How much it tells, word by word, that it stands in a part of this page."""
+    def weigh_terms(self, words: Iterable[str]) -> Mapping[str, float]:
+        """Return a weight for each word: the rarer it is on this page, the higher."""
         return {word: 1 / (1 + self._text.count(word)) for word in words}
 
-    def comes_first(self, words: str, start: int) -> bool:
-        """Whether the words, standing at or after a place of the Markdown, stand nowhere before it."""
+    def is_first_occurrence(self, words: str, start: int) -> bool:
+        """Return True if words at or after an offset of the Markdown do not occur before it."""
         line = bisect_right(self._starts, start) - 1
         sought = words.casefold()
         return self._text.find(sought) >= self._text.find(sought, self._places[max(0, line)])
 
 
-def build_text_directive(page: VisibleText, start: int, end: int, telling: Mapping[str, float]) -> str:
-    """The text directive for the sentence between two places that tells most of the words asked for."""
-    quotes = list(_quotes(page.markdown[start:end]))
+def build_text_directive(page: VisibleText, start: int, end: int, term_weights: Mapping[str, float]) -> str:
+    """Return the text directive for the sentence between two offsets with the most weight, or ""."""
+    quotes = list(_find_quotes(page.markdown[start:end]))
     if not quotes:
         return ""
-    best = max(quotes, key=lambda quote: _nearness(quote, telling))
+    best = max(quotes, key=lambda quote: _rank_quote(quote, term_weights))
     first, last = next(
-        (ends for ends in _ends(best.words) if page.comes_first(ends[0], start)), (best.words, "")
+        (ends for ends in _find_ends(best.words) if page.is_first_occurrence(ends[0], start)),
+        (best.words, ""),
     )
     before = after = ""
-    if not page.comes_first(first, start):
-        # Between these and the quotation nothing but white space may stand: punctuation belongs to them.
+    if not page.is_first_occurrence(first, start):
+        # Only white space may separate these from the quotation: punctuation belongs to them.
         before = " ".join(best.before.split()[-_CONTEXT_WORDS:])
         after = "" if before or last else " ".join(best.after.split()[:_CONTEXT_WORDS])
-    return _written(before, first, last, after)
+    return _format_directive(before, first, last, after)
 
 
 def link_to_quotation(url: str, text_directive: str) -> str:
-    """The URL that opens the page at the quotation; a fragment of its own is kept."""
+    """Return the URL that opens the page at the quotation. An existing fragment stays."""
     if not text_directive:
         return url
     page, mark, fragment = url.partition("#")
@@ -101,63 +103,66 @@ def link_to_quotation(url: str, text_directive: str) -> str:
     return f"{page}#{fragment if mark else ''}:~:{text_directive}"
 
 
-def _written(before: str, first: str, last: str, after: str) -> str:
+def _format_directive(before: str, first: str, last: str, after: str) -> str:
     parts = (
-        f"{_encoded(before)}-," if before else "",
-        _encoded(first),
-        f",{_encoded(last)}" if last else "",
-        f",-{_encoded(after)}" if after else "",
+        f"{_percent_encode(before)}-," if before else "",
+        _percent_encode(first),
+        f",{_percent_encode(last)}" if last else "",
+        f",-{_percent_encode(after)}" if after else "",
     )
     return f"text={''.join(parts)}"
 
 
-def _encoded(text: str) -> str:
-    """Percent-encoded where the directive, an address or Markdown would read a character as its own.
+def _percent_encode(text: str) -> str:
+    """Percent-encode characters that a directive, a URL or Markdown would interpret.
 
-    Letters of every script stay as they are: an address may hold them, and they cost a fraction so.
+    Letters of every script stay: URLs may contain them, and they cost fewer tokens.
     """
     return _TO_ENCODE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), text)
 
 
-def _ends(words: str) -> Iterator[tuple[str, str]]:
-    """A short quotation whole, a long one as its first and its last words."""
-    apart = words.split()
-    for count in _FIRST_WORDS:
-        if len(words) > _EXACT_CHARACTERS and len(apart) > count + _LAST_WORDS:
-            yield _bared(" ".join(apart[:count])), _bared(" ".join(apart[-_LAST_WORDS:]))
+def _find_ends(words: str) -> Iterator[tuple[str, str]]:
+    """Yield first and last words that identify a long quotation, then the whole quotation."""
+    split_words = words.split()
+    for count in _FIRST_WORD_COUNTS:
+        if len(words) > _EXACT_CHARACTERS and len(split_words) > count + _LAST_WORDS:
+            yield (
+                _strip_punctuation(" ".join(split_words[:count])),
+                _strip_punctuation(" ".join(split_words[-_LAST_WORDS:])),
+            )
     yield words, ""
 
 
-def _quotes(markdown: str) -> Iterator[_Quote]:
-    """What can be quoted of some Markdown: sentences, or clauses where words are not set apart."""
+def _find_quotes(markdown: str) -> Iterator[_Quote]:
+    """Yield parts of Markdown that can be quoted: sentences, or clauses in scripts without spaces."""
     for line in markdown.splitlines():
-        plain = _plain(line)
+        plain = _strip_markup(line)
         pattern = _CLAUSE if _UNSPACED.search(plain) else _SENTENCE
         for run in _runs(plain):
             for match in pattern.finditer(run):
-                words = _bared(match.group())
-                if sum(map(str.isalnum, words)) >= _LEAST_LETTERS:
+                words = _strip_punctuation(match.group())
+                if sum(map(str.isalnum, words)) >= _MIN_LETTERS:
                     at = run.index(words, match.start())
                     yield _Quote(words, run[:at], run[at + len(words) :])
 
 
-def _nearness(quote: _Quote, telling: Mapping[str, float]) -> tuple[float, bool, int]:
-    """More and rarer words of the question first, then enough words to be unlike others, then brevity."""
-    told = sum(telling.get(word, 0.0) for word in sorted(set(split_terms(quote.words))))
-    return told, len(quote.words) >= _EXACT_CHARACTERS // 2, -len(quote.words)
+def _rank_quote(quote: _Quote, term_weights: Mapping[str, float]) -> tuple[float, bool, int]:
+    """Return a sort key: term weight first, then sufficient length, then brevity."""
+    weight = sum(term_weights.get(word, 0.0) for word in sorted(set(split_terms(quote.words))))
+    return weight, len(quote.words) >= _EXACT_CHARACTERS // 2, -len(quote.words)
 
 
 def _runs(plain: str) -> list[str]:
-    return [run for run in _BREAKS.split(plain) if run]
+    return [run for run in _RUN_END.split(plain) if run]
 
 
-def _bared(words: str) -> str:
-    """Without punctuation at its ends: a quotation ends where a word does."""
+def _strip_punctuation(words: str) -> str:
+    """Remove punctuation at both ends, since a quotation must end at a word boundary."""
     return _EDGES.sub("", words)
 
 
-def _plain(line: str) -> str:
-    """A line of Markdown as a person sees it."""
+def _strip_markup(line: str) -> str:
+    """Return the visible text of a line of Markdown."""
     text = line[_OPENING.match(line).end() :].rstrip()  # type: ignore[union-attr]
     if "](" in text:
         text = _LINK.sub(r"\1\2", _IMAGE.sub(r"\1", text))

@@ -26,7 +26,7 @@ from scraper.render import research as render
 from scraper.render.paging import cut
 from scraper.render.research import PAGE_TOKENS
 from scraper.retrieval.passages import (
-    LEAST_SHARE,
+    MIN_PAGE_SHARE,
     MAX_CHARACTERS,
     PassageSelection,
     select_distinct_passages,
@@ -108,7 +108,7 @@ class Researcher:
             query.question,
             max(0, left),
             deadline,
-            least_share=LEAST_SHARE,
+            least_share=MIN_PAGE_SHARE,
             skips_duplicates=True,
         )
         return ResearchReport(query.question, answer, pages)

@@ -106,7 +106,7 @@ def _is_front_page(url: str) -> bool:
 
 
 def _find_below_site_name(body: Element, best: str, head_title: str, site: str | None) -> str:
-    """Return the heading that is the rest of the title if the best heading is the name of the site or book."""
+    """Return the best heading, or the one below it if the best is the name of the site or book."""
     parts = list(_SEPARATOR.finditer(head_title))
     if not parts:
         return best

@@ -132,7 +132,7 @@ def _remove_blank_ids(text: str) -> str:
 
 
 def _rename_blank_nodes(nodes: list[Item]) -> list[Item]:
-    """Number the blank nodes in order."""
+    """Replace the ids of blank nodes by consecutive numbers."""
     numbers: dict[str, str] = {}
     return [_rename(node, numbers) for node in nodes]
 
