@@ -18,7 +18,7 @@ DAY = "The day ferry does not."
 def quoted(markdown: str, passage: str, *words: str) -> str:
     page = VisibleText(markdown)
     start = markdown.index(passage)
-    return build_text_directive(page, start, start + len(passage), page.rarities(words))
+    return build_text_directive(page, start, start + len(passage), page.weigh_terms(words))
 
 
 class TestWriting:
@@ -122,7 +122,7 @@ class TestInChromium:
         text = f"{DAY}\n\n{second}"
         start = text.index(second)
         page = VisibleText(text)
-        found = build_text_directive(page, start, len(text), page.rarities(["day"]))
+        found = build_text_directive(page, start, len(text), page.weigh_terms(["day"]))
         body = f"<p>{DAY}</p>{SPACER}<p>{second}</p>{SPACER}"
         assert found.startswith("text=it%20is%20otherwise.-,")
         assert await scrolled(plain_browser, body, found) > 2_000
