@@ -26,8 +26,8 @@ FEATURES = (
     "description found",
     "title found",
     "words in the landmark",
-    "texts in data, not visible_letters",
-    "texts in data, visible_letters",
+    "texts in data, not shown",
+    "texts in data, shown",
     "pictures",
 )
 
