@@ -26,8 +26,8 @@ from scraper.render import research as render
 from scraper.render.paging import cut
 from scraper.render.research import PAGE_TOKENS
 from scraper.retrieval.passages import (
-    MIN_PAGE_SHARE,
     MAX_CHARACTERS,
+    MIN_PAGE_SHARE,
     PassageSelection,
     select_distinct_passages,
 )
