@@ -192,7 +192,7 @@ def test_facts_that_cannot_be_read_lose_none_of_the_lists(monkeypatch: pytest.Mo
     def broken(*_: object) -> None:
         raise KeyError("nobody has thought of it")
 
-    monkeypatch.setattr("scraper.extract.facts.product.read", broken)
+    monkeypatch.setattr("scraper.extract.facts.product.extract_product", broken)
     found = extract(LD)
     assert found.json_ld[0]["name"] == "Anchor" and found.product is None
     assert any("KeyError" in warning for warning in found.warnings)
