@@ -1,1 +1,1 @@
-"""The same verbs for a person at a terminal."""
+"""Command line interface: the same tools for a terminal."""

@@ -1,4 +1,4 @@
-"""`search-mcp bulk`: a list of URLs read into a folder, by this machine or by a cluster."""
+"""Command `bulk`: read a list of URLs into a folder, on this machine or a cluster."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from scraper.bulk.report import Report
 
 _INTERRUPTED = 130
-_TERMINAL_S = 0.5
-_PLAIN_S = 10.0
-"""Between two lines of progress: on a terminal, and where the lines are kept."""
+_TERMINAL_INTERVAL_S = 0.5
+_LOG_INTERVAL_S = 10.0
+"""Seconds between progress lines, on a terminal and in a log."""
 _HOUR_S = 3_600.0
-_PACE = {"host_pages", "host_gap_s"}
-"""Settings that have options of their own here, with defaults for long lists."""
-_ANSWERS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "document_root"}
-"""Settings of calls and their answers, which a job does not make."""
+_RATE_SETTINGS = {"host_pages", "host_gap_s"}
+"""Settings with own options here, whose defaults suit long lists."""
+_ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "document_root"}
+"""Settings of tool calls, which a job does not make."""
 
 
 @click.command(cls=Command)
@@ -42,23 +42,23 @@ _ANSWERS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "document_root
     "folder",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the pages, the report and the state; given again, the job goes on.",
+    help="Folder for pages, report and state; a job with the same folder continues.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(["parquet", "jsonl", "warc"]),
     default="parquet",
-    help="What to write.  [parquet]",
+    help="Output format.  [parquet]",
 )
 @click.option(
     "--render",
     type=click.Choice(["auto", "http", "browser"]),
     default="auto",
-    help="auto renders only what needs it.  [auto]",
+    help="auto renders only pages that need it.  [auto]",
 )
-@click.option("--concurrency", type=click.IntRange(1, 64), help="Pages at once in one process.")
-@click.option("--per-host", type=click.IntRange(1, 64), default=2, help="Pages at once of one host.  [2]")
+@click.option("--concurrency", type=click.IntRange(1, 64), help="Concurrent pages in one process.")
+@click.option("--per-host", type=click.IntRange(1, 64), default=2, help="Concurrent pages of one host.  [2]")
 @click.option(
     "--gap",
     type=click.FloatRange(0, 3_600),
@@ -69,36 +69,36 @@ _ANSWERS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "document_root
     "--max-age-hours",
     "max_age_h",
     type=click.FloatRange(0),
-    help="Take pages from the cache that are younger than so many hours.",
+    help="Use cached pages that are younger than this, in hours.",
 )
 @click.option(
-    "--deadline", type=click.FloatRange(1, 3_600), default=60.0, help="Seconds that one page may take.  [60]"
+    "--deadline", type=click.FloatRange(1, 3_600), default=60.0, help="Maximum seconds per page.  [60]"
 )
-@click.option("--limit", type=click.IntRange(1), help="Only the first so many of the list.")
+@click.option("--limit", type=click.IntRange(1), help="Read only the first URLs of the list.")
 @click.option(
     "--cluster",
     metavar="ADDRESS",
-    help="Read on a Ray cluster: its address, auto for the one of this machine, local for one of its own.",
+    help="Read on a Ray cluster: its address, auto for that of this machine, local for a new one.",
 )
-@with_settings(without=SERVER_ONLY | _PACE | _ANSWERS)
-def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
+@with_settings(without=SERVER_ONLY | _RATE_SETTINGS | _ANSWER_SETTINGS)
+def bulk(urls: str, folder: Path, cluster: str | None, **flags: Any) -> int:
     """Read a long list of URLs into files.
 
-    URLS is a file of lines, CSV or Parquet with a column url, or JSON lines; - is standard input. Every page
-    of the list is written once; what could not be read stands there with its reason. A job that was cut off
-    goes on with the same command.
+    URLS is a text file with one URL per line, CSV or Parquet with a column url, or JSON lines; - is standard
+    input. Every page is written once; a failed page is written with its error. The same command continues an
+    interrupted job.
     """
     names = ("form", "render", "concurrency", "per_host", "gap", "max_age_h", "deadline", "limit")
-    options = {name: given.pop(name) for name in names}
-    settings = load(given)
-    order = _order(urls, folder, options, settings)
+    options = {name: flags.pop(name) for name in names}
+    settings = load(flags)
+    spec = _job_spec(urls, folder, options, settings)
     level = "warning" if settings.log_level == "info" else settings.log_level
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
     from scraper.bulk.errors import BulkError
     from scraper.bulk.report import format_report
 
     try:
-        report = asyncio.run(_run(order, settings, cluster))
+        report = asyncio.run(_run(spec, settings, cluster))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     except BulkError as error:
@@ -107,7 +107,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
         # A second signal.
         click.echo(f"Ended at once. The same command goes on:\n  {_command()}", err=True)
         if cluster is not None:
-            # Ray has threads of its own, which the interpreter would wait for.
+            # The interpreter would wait for the threads of Ray.
             os._exit(_INTERRUPTED)
         return _INTERRUPTED
     click.echo(format_report(report), nl=False)
@@ -118,7 +118,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, **given: Any) -> int:
     return _INTERRUPTED
 
 
-def _order(urls: str, folder: Path, options: dict[str, Any], settings: Settings) -> JobSpec:
+def _job_spec(urls: str, folder: Path, options: dict[str, Any], settings: Settings) -> JobSpec:
     from scraper.bulk.model import CrawlRate, Format, JobSpec
 
     gap_s = options["gap"]
@@ -138,32 +138,32 @@ def _order(urls: str, folder: Path, options: dict[str, Any], settings: Settings)
     )
 
 
-async def _run(order: JobSpec, settings: Settings, cluster: str | None) -> Report:
+async def _run(spec: JobSpec, settings: Settings, cluster: str | None) -> Report:
     from scraper.bulk.run import run_bulk
 
     stop = asyncio.Event()
     watcher = _Watcher()
-    with _stopped_by_signals(stop, watcher):
-        return await run_bulk(order, settings, cluster=cluster, watcher=watcher, stop=stop)
+    with _stop_on_signals(stop, watcher):
+        return await run_bulk(spec, settings, cluster=cluster, watcher=watcher, stop=stop)
 
 
 class _Watcher:
-    """Tells on stderr how the job goes: one line that changes on a terminal, else a line now and then."""
+    """Print the progress of a job on stderr: one changing line on a terminal, else a line at intervals."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
 
     def say(self, sentence: str) -> None:
-        """Say something worth a line."""
+        """Print a message."""
         click.echo(f"{self._erase()}{sentence}", err=True)
 
     @contextlib.asynccontextmanager
     async def watch(self, job: BulkJob) -> AsyncIterator[None]:
-        """Show how the job stands while the block runs."""
+        """Print the progress of the job while the block runs."""
         before = job.stats.done_before
         if before:
             self.say(f"Going on with job {job.run_id}: {before:,} of {job.stats.total:,} pages are written.")
-        task = asyncio.create_task(self._tell(job))
+        task = asyncio.create_task(self._print_progress(job))
         try:
             yield
         finally:
@@ -171,9 +171,9 @@ class _Watcher:
             await asyncio.wait({task})
             self.say(job.stats.format_line(time.monotonic()))
 
-    async def _tell(self, job: BulkJob) -> None:
+    async def _print_progress(self, job: BulkJob) -> None:
         while True:
-            await asyncio.sleep(_TERMINAL_S if self._is_terminal else _PLAIN_S)
+            await asyncio.sleep(_TERMINAL_INTERVAL_S if self._is_terminal else _LOG_INTERVAL_S)
             line = job.stats.format_line(time.monotonic())
             click.echo(f"{self._erase()}{line}", err=True, nl=not self._is_terminal)
 
@@ -182,12 +182,12 @@ class _Watcher:
 
 
 @contextlib.contextmanager
-def _stopped_by_signals(stop: asyncio.Event, watcher: _Watcher) -> Iterator[None]:
-    """The first signal ends the job when what was begun is written; the second ends the process."""
+def _stop_on_signals(stop: asyncio.Event, watcher: _Watcher) -> Iterator[None]:
+    """Stop the job after the first signal, when its running pages are written; cancel it after the second."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
 
-    def ask() -> None:
+    def request_stop() -> None:
         if stop.is_set():
             task.cancel()
             return
@@ -195,7 +195,7 @@ def _stopped_by_signals(stop: asyncio.Event, watcher: _Watcher) -> Iterator[None
         watcher.say("Stopping: what was begun is ended and written first.")
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ask)
+        loop.add_signal_handler(number, request_stop)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""`search-mcp cache stats | search | export | clear`: what was read before, for a person at a terminal."""
+"""Command `cache` with stats, search, export and clear."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ MB = 1_000_000
 
 @click.group()
 def cache() -> None:
-    """Look into the pages that are kept, or forget them."""
+    """Inspect or clear the page cache."""
 
 
 @cache.command(cls=Command)
 @with_settings(without=SERVER_ONLY)
 def stats(**flags: Any) -> int:
-    """Say how many pages are kept, and how large they are."""
+    """Print the number and size of cached pages."""
     settings = load(flags)
     found = _with_page_cache(settings, lambda page_cache: page_cache.stats())
-    click.echo(f"{_pages(found.pages)}, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
-    click.echo(_place(settings))
+    click.echo(f"{_count_pages(found.pages)}, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
+    click.echo(_location(settings))
     return 0
 
 
 @cache.command(cls=Command)
 @click.argument("query")
-@click.option("--limit", type=click.IntRange(1, 50), default=10, help="Pages to print.  [10]")
+@click.option("--limit", type=click.IntRange(1, 50), default=10, help="Maximum number of pages.  [10]")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["markdown", "json"]),
     default="markdown",
-    help="What to print.  [markdown]",
+    help="Output format.  [markdown]",
 )
 @with_settings(without=SERVER_ONLY)
 def search(query: str, limit: int, form: str, **flags: Any) -> int:
-    """Find kept pages by their words."""
+    """Search the text of cached pages."""
     from scraper.render import search as render
     from scraper.tools.model import new_region
 
-    _check(query)
+    _check_query(query)
     found = _with_page_cache(load(flags), lambda page_cache: page_cache.search(query, limit=limit))
     if form == "json":
         click.echo(json.dumps(render.cache_hits_as_json(found), ensure_ascii=False))
@@ -67,7 +67,7 @@ def search(query: str, limit: int, form: str, **flags: Any) -> int:
 @cache.command(cls=Command)
 @with_settings(without=SERVER_ONLY)
 def export(**flags: Any) -> int:
-    """Print every kept page as one line of JSON."""
+    """Print every cached page as one line of JSON."""
 
     async def write(page_cache: PageCache) -> int:
         count = 0
@@ -88,28 +88,28 @@ def export(**flags: Any) -> int:
         return count
 
     count = _with_page_cache(load(flags), write)
-    click.echo(_pages(count), err=True)
+    click.echo(_count_pages(count), err=True)
     return 0
 
 
 @cache.command(cls=Command)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_settings(without=SERVER_ONLY)
 def clear(yes: bool, **flags: Any) -> int:
-    """Forget every kept page."""
+    """Delete all cached pages."""
     settings = load(flags)
     if not yes:
         where = "the shared database" if settings.database_url else settings.data_dir
-        if not _agreed(f"Forget every page kept in {where}?"):
+        if not _is_confirmed(f"Forget every page kept in {where}?"):
             click.echo("Nothing is forgotten. Where nobody can be asked, say --yes.", err=True)
             return 1
     count = _with_page_cache(settings, lambda page_cache: page_cache.clear())
-    click.echo(f"{_pages(count)} forgotten.")
+    click.echo(f"{_count_pages(count)} forgotten.")
     return 0
 
 
-def _check(query: str) -> None:
-    """Refuse what the tool would refuse."""
+def _check_query(query: str) -> None:
+    """Apply the limits of the tool."""
     from scraper.tools.cache_search import MAX_QUERY_CHARS
     from scraper.values import InvalidValueError, StringValue
 
@@ -119,8 +119,8 @@ def _check(query: str) -> None:
         raise click.UsageError(f"query must be {error}.") from None
 
 
-def _place(settings: Settings) -> str:
-    """Where pages are kept, without the password; asked when they could be counted there."""
+def _location(settings: Settings) -> str:
+    """Return the location of the cache, without a password."""
     if settings.database_url is None:
         return str(settings.data_dir)
     from scraper.store.postgres.errors import DatabaseAddress
@@ -128,26 +128,26 @@ def _place(settings: Settings) -> str:
     return str(DatabaseAddress.parse(settings.database_url))
 
 
-def _agreed(question: str) -> bool:
+def _is_confirmed(question: str) -> bool:
     try:
         return click.confirm(question, err=True)
     except click.Abort:
-        # The end of the input or Ctrl-C, which stand in the middle of the question's line.
+        # The end of the input or Ctrl-C; the question has no line end yet.
         click.echo(err=True)
         return False
 
 
-def _pages(count: int) -> str:
+def _count_pages(count: int) -> str:
     return f"{count:,} page{'' if count == 1 else 's'}"
 
 
 def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T]]) -> T:
-    """What `work` comes to, where there is a cache; no browser is started for it."""
+    """Run `work` on the cache and return its result, without starting a browser."""
     from scraper.caching.page_cache import PageCache
     from scraper.store.factory import open_store
     from scraper.store.protocols import IncompleteOperationError
 
-    # What keeps the cache from being used is told below, once.
+    # Problems of the cache are printed below, once.
     logging.basicConfig(level=logging.ERROR)
 
     async def run() -> T:
@@ -156,12 +156,12 @@ def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T
         except SettingsError as error:
             raise click.ClickException(str(error)) from None
         try:
-            # One that is far away would miss what is asked of it before there is a connection.
+            # A distant database would miss queries before it is connected.
             await store.wait_connected()
             page_cache = PageCache(store.pages, settings)
-            stands = await page_cache.stats()
-            if not stands.usable:
-                click.echo(f"The cache cannot be used: {stands.problem or 'it is switched off'}.", err=True)
+            state = await page_cache.stats()
+            if not state.usable:
+                click.echo(f"The cache cannot be used: {state.problem or 'it is switched off'}.", err=True)
                 raise click.exceptions.Exit(1)
             return await work(page_cache)
         except IncompleteOperationError as error:

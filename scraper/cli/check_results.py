@@ -1,4 +1,4 @@
-"""What `doctor` finds: what there is, whether it will do, and how to mend it."""
+"""Findings of `doctor`: a level, a text and a remedy."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 
 class CheckLevel(enum.Enum):
-    """How much it matters."""
+    """Severity of a finding."""
 
     GOOD = "ok"
     POOR = "!!"
-    """It works, but less well than it could."""
+    """The server works, but not optimally."""
     BAD = "no"
-    """The server cannot serve."""
+    """The server cannot work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +22,20 @@ class Finding:
 
     level: CheckLevel
     text: str
-    mend: str = ""
-    """What to do; empty where there is nothing to mend."""
+    remedy: str = ""
+    """The next step; "" if none is needed."""
 
 
 def good(text: str) -> Finding:
-    """It is as it should be."""
+    """Return a finding without a problem."""
     return Finding(CheckLevel.GOOD, text)
 
 
-def poor(text: str, mend: str = "") -> Finding:
-    """It works all the same."""
-    return Finding(CheckLevel.POOR, text, mend)
+def poor(text: str, remedy: str = "") -> Finding:
+    """Return a finding with a minor problem."""
+    return Finding(CheckLevel.POOR, text, remedy)
 
 
-def bad(text: str, mend: str) -> Finding:
-    """It must be mended before the server can serve."""
-    return Finding(CheckLevel.BAD, text, mend)
+def bad(text: str, remedy: str) -> Finding:
+    """Return a finding that prevents the server from working."""
+    return Finding(CheckLevel.BAD, text, remedy)

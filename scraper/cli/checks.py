@@ -1,4 +1,4 @@
-"""What `doctor` looks at without reading a page: one function a matter, each with its findings."""
+"""Checks of `doctor` that read no page: one function per topic, each returns findings."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ from importlib import metadata
 from browsers import diagnostics
 from browsers.settings import BrowserSettings
 from scraper.cli.check_results import Finding, bad, good, poor
+from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.server.access.rules import ServerStartError, is_loopback
-from scraper.server.entrypoints import access_rules, issuer_of
-from scraper.settings import Settings, setting_table, unknown_variables
+from scraper.server.entrypoints import access_rules, find_issuer
+from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
+from scraper.store.factory import find_database_problem
 from scraper.workers import sandbox
 
 _PACKAGES = ("mcp", "playwright", "apsw", "lxml", "uvicorn")
-_LEAST_FREE_BYTES = 200_000_000
-"""A browser's profile and the cache; below this both fail in ways that are hard to read."""
-_ANSWER_LIMIT_S = 2.0
+_MIN_FREE_BYTES = 200_000_000
+"""Bytes for a browser profile and the cache; with less, both fail with obscure errors."""
+_CONNECT_TIMEOUT_S = 2.0
 _FONTS_BY_APT = "search-mcp install-browser --fonts (as root)"
 _FONTS_BY_HAND = "Install the fonts Noto CJK and Noto Color Emoji with this system's package manager"
-"""Their packages have a name of their own in each distribution."""
+"""Hint without package names, because these differ between distributions."""
 
 
-def programs() -> Iterator[Finding]:
-    """Python and what we are built on."""
+def check_packages() -> Iterator[Finding]:
+    """Report the versions of Python and of important packages."""
     yield good(f"Python {platform.python_version()} at {sys.executable}, {platform.platform()}")
     versions, missing = [], []
     for name in _PACKAGES:
@@ -45,8 +47,8 @@ def programs() -> Iterator[Finding]:
         yield bad(f"Missing packages: {', '.join(missing)}", f"{sys.executable} -m pip install search-mcp")
 
 
-def configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """What the operator has set, and what looks like a mistake."""
+def check_configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Report the variables that are set, and unknown ones."""
     for setting in setting_table():
         if value := environ.get(setting.variable):
             yield good(f"{setting.variable}={'(not shown)' if setting.secret else value}")
@@ -56,45 +58,47 @@ def configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield poor(sentence)
 
 
-def browsers(settings: BrowserSettings) -> Iterator[Finding]:
-    """Both tiers of Chromium."""
+def check_browsers(settings: BrowserSettings) -> Iterator[Finding]:
+    """Report the installed Chromium of both tiers."""
     found = {one.tier.value: one for one in diagnostics.find_installed_browsers(settings)}
     wrong = {tier.value: path for tier, path in diagnostics.find_unusable_paths(settings, start=True).items()}
     for name in ("light", "full"):
         if path := wrong.get(name):
             yield bad(
                 f"SEARCH_MCP_{name.upper()}_CHROMIUM names {path}, which is no Chromium that can be started",
-                "Correct the path, or remove the setting: Chromium is then looked for",
+                "Correct the path, or remove the setting: Chromium is then found automatically",
             )
         elif one := found.get(name):
             yield good(f"Chromium {one.version}, {name} tier ({one.source}): {one.executable}")
         elif found:
-            yield poor(f"No Chromium of the {name} tier: {_replaced(name)}", "search-mcp install-browser")
+            yield poor(
+                f"No Chromium of the {name} tier: {_describe_fallback(name)}", "search-mcp install-browser"
+            )
     if not found and not wrong:
         yield bad("No Chromium is installed, or none starts", "search-mcp install-browser")
 
 
-def _replaced(name: str) -> str:
+def _describe_fallback(name: str) -> str:
     if name == "light":
         return "the full tier serves in its place, at four times the cost"
     return "the light tier serves in its place, which some sites do not let in"
 
 
-def fonts() -> Iterator[Finding]:
-    """Fonts matter where a person looks; the text of a page is read without them."""
+def check_fonts() -> Iterator[Finding]:
+    """Report missing fonts, which matter only for screenshots, not for the text of pages."""
     found = diagnostics.find_fonts()
     if found is None:
         return
     missing = [script for script, there in found.items() if not there]
     if missing:
-        mend = _FONTS_BY_APT if shutil.which("apt-get") else _FONTS_BY_HAND
-        yield poor(f"No font for {', '.join(missing)}", mend)
+        remedy = _FONTS_BY_APT if shutil.which("apt-get") else _FONTS_BY_HAND
+        yield poor(f"No font for {', '.join(missing)}", remedy)
     else:
         yield good(f"Fonts for {', '.join(found)}")
 
 
-def data_folder(settings: Settings) -> Iterator[Finding]:
-    """Where pages are kept; nothing where that is a database."""
+def check_data_folder(settings: Settings) -> Iterator[Finding]:
+    """Check that the cache folder is writable; skipped if the cache is a database."""
     if settings.database_url is not None:
         return
     folder = settings.data_dir
@@ -110,11 +114,11 @@ def data_folder(settings: Settings) -> Iterator[Finding]:
         return
     free = shutil.disk_usage(folder).free
     text = f"Pages are kept in {folder}, {free // 1_000_000:,} MB free"
-    yield good(text) if free > _LEAST_FREE_BYTES else poor(text, "Free some space")
+    yield good(text) if free > _MIN_FREE_BYTES else poor(text, "Free some space")
 
 
-def documents(settings: Settings) -> Iterator[Finding]:
-    """What keeps a hostile document from harm, and where local ones may lie."""
+def check_documents(settings: Settings) -> Iterator[Finding]:
+    """Report the sandbox for documents, and the folder of local documents."""
     lacking = sandbox.detect_capabilities().missing
     if lacking:
         yield poor(
@@ -128,29 +132,29 @@ def documents(settings: Settings) -> Iterator[Finding]:
         return
     try:
         LocalFiles(root, settings.document_mb * 1_000_000).identify(".")
-    except OutsideRootError:  # the folder itself is no file: it is there and can be opened
+    except OutsideRootError:  # the folder itself is no file, but exists and can be opened
         yield good(f"Local documents are read beneath {root}")
     except ScraperError as error:
         yield poor(f"Local documents cannot be read: {error}", error.next_step)
 
 
-def callers(settings: Settings) -> Iterator[Finding]:
-    """Whom `serve` would let in, and whether it would start so."""
+def check_callers(settings: Settings) -> Iterator[Finding]:
+    """Report who may call `serve`, and if it would start."""
     try:
-        rules = access_rules(settings, issuer_of(settings))
+        rules = access_rules(settings, find_issuer(settings))
     except ServerStartError as error:
         yield bad(f"`search-mcp serve` would not start: {error}", "Correct the setting")
         return
-    if rules.asks_for_token:
-        yield good("Callers are asked for a token")
+    if rules.requires_token:
+        yield good("Callers must send a token")
     elif is_loopback(settings.host):
-        yield good("Programs on this machine may call without a token, and nobody else can")
+        yield good("Only programs on this machine may call, without a token")
     else:
-        yield poor(f"Whoever reaches {settings.host} may call without a token", "Set SEARCH_MCP_TOKEN")
+        yield poor(f"Everyone who reaches {settings.host} may call without a token", "Set SEARCH_MCP_TOKEN")
 
 
-def port(settings: Settings) -> Iterator[Finding]:
-    """Whether `serve` could listen."""
+def check_port(settings: Settings) -> Iterator[Finding]:
+    """Check that `serve` can listen on its port."""
     where = f"{settings.host} port {settings.port}"
     try:
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
@@ -163,8 +167,8 @@ def port(settings: Settings) -> Iterator[Finding]:
         )
 
 
-async def names(settings: Settings) -> list[Finding]:
-    """Whether names are resolved as the wall expects."""
+async def check_names(settings: Settings) -> list[Finding]:
+    """Check that DNS does not return made-up addresses, which the proxy would reject as private."""
     if settings.proxy and settings.proxy_dns == "remote":
         return [good("Names are resolved by the proxy")]
     if not await diagnostics.is_fake_dns_suspected():
@@ -183,8 +187,8 @@ async def names(settings: Settings) -> list[Finding]:
     ]
 
 
-def proxy(settings: Settings) -> Iterator[Finding]:
-    """Whether the operator's proxy listens."""
+def check_proxy(settings: Settings) -> Iterator[Finding]:
+    """Check that the configured proxy accepts connections."""
     if settings.proxy is None:
         ignored = [
             name for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") if os.environ.get(name)
@@ -199,16 +203,50 @@ def proxy(settings: Settings) -> Iterator[Finding]:
     except ValueError as error:
         yield bad(f"SEARCH_MCP_PROXY cannot be used: {error}", "Correct it")
         return
-    named = f"The proxy at {where[0]}:{where[1]}"
+    proxy = f"The proxy at {where[0]}:{where[1]}"
     try:
-        with contextlib.closing(socket.create_connection(where, timeout=_ANSWER_LIMIT_S)):
-            yield good(f"{named} listens")
+        with contextlib.closing(socket.create_connection(where, timeout=_CONNECT_TIMEOUT_S)):
+            yield good(f"{proxy} listens")
     except OSError as error:
-        yield bad(f"{named} does not answer: {_reason(error)}", "Check SEARCH_MCP_PROXY")
+        yield bad(f"{proxy} does not answer: {_reason(error)}", "Check SEARCH_MCP_PROXY")
 
 
 def _reason(error: OSError) -> str:
-    """What the system says, without what libraries add to it."""
-    if error.errno is None or isinstance(error, socket.gaierror):  # names have numbers of their own
+    """Return the reason of the operating system, without additions of libraries."""
+    if error.errno is None or isinstance(error, socket.gaierror):  # name errors have other numbers
         return error.strerror or str(error)
     return os.strerror(error.errno)
+
+
+async def check_database(settings: Settings) -> list[Finding]:
+    """Check that PostgreSQL responds and has our tables; skipped if none is configured."""
+    if settings.database_url is None:
+        return []
+    try:
+        problem = await find_database_problem(settings)
+    except SettingsError as error:
+        return [bad("The shared database cannot be used without its library", str(error))]
+    if problem is not None:
+        alone = "The server runs all the same, and keeps no page until it is mended"
+        return [poor(f"Pages are not kept: {problem}", alone)]
+    return [good("Pages are kept in PostgreSQL")]
+
+
+async def check_shared_state(settings: Settings) -> list[Finding]:
+    """Check that Valkey or Redis responds and accepts writes; skipped if none is configured."""
+    if settings.shared_url is None:
+        return []
+    try:
+        shared = await open_shared_state(settings)
+    except SettingsError as error:
+        return [bad("The shared state cannot be used without its library", str(error))]
+    try:
+        status = shared.status()
+    finally:
+        await shared.close()
+    if status.problem is not None:
+        alone = "The server runs all the same, within its share of the limits, until it is mended"
+        return [poor(f"Shared state away. {status.problem}", alone)]
+    if status.note is not None:
+        return [poor(status.note)]
+    return [good(f"Shared state answers in {status.command_s * 1_000:.1f} ms")]

@@ -1,7 +1,7 @@
-"""`search-mcp demo-engines`: the search engines on this machine, to try a search without the internet.
+"""Command `demo-engines`: serve test copies of the search engines on this machine.
 
-Their pages are those of the tests, which are no part of the installed package: this needs a checkout of the
-sources and the packages of its development.
+Their pages belong to the tests, which the installed package does not contain: the command needs a checkout
+and its development packages.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
     from tests.site.engine_server import EngineSite
 
 _RAW = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-_END_LIMIT_S = 10.0
+_TERMINATE_TIMEOUT_S = 10.0
 
 
 @click.command(context_settings=_RAW)
-@click.option("--port", type=int, default=0, help="Listen on this port of loopback; 0 takes a free one.  [0]")
+@click.option("--port", type=int, default=0, help="Port on loopback; 0 chooses a free one.  [0]")
 @click.option(
     "--mood",
     "moods",
     multiple=True,
     metavar="<engine=mood>",
-    help="How an engine answers: rows, none, wall, altcha, anubis, consent, limited, hang, decoys, "
-    "suspicious, redrawn, broken, code. May be given several times.",
+    help="Behavior of an engine: rows, none, wall, altcha, anubis, consent, limited, hang, decoys, "
+    "suspicious, redrawn, broken, code. May be repeated.",
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def demo_engines(port: int, moods: tuple[str, ...], command: tuple[str, ...]) -> int:
     """Serve all search engines under their own names on this machine.
 
-    With a COMMAND of search-mcp it is run against them, and they end with it: demo-engines search "tides".
-    Without one they run until interrupted, and the variables to set elsewhere are printed.
+    With a COMMAND of search-mcp, it runs this command against them and ends: demo-engines search "tides".
+    Without one, it prints the variables to set and runs until interrupted.
 
-    Needs a checkout of the sources: their pages are those of its tests.
+    Needs a checkout of the sources, because the pages belong to the tests.
     """
-    chosen = dict(_pair(mood) for mood in moods)
+    engine_moods = dict(_parse_mood(mood) for mood in moods)
     try:
         from tests.site.engine_server import ENGINE_NAMES, MOODS
     except ImportError as error:
@@ -50,13 +50,13 @@ def demo_engines(port: int, moods: tuple[str, ...], command: tuple[str, ...]) ->
             f"The engines served here are those of the tests, which are no part of the installed package "
             f"({error}). Run this in a checkout of the sources, after `make .venv/.dev` there."
         ) from None
-    for name, mood in chosen.items():
+    for name, mood in engine_moods.items():
         if name not in ENGINE_NAMES:
             raise click.UsageError(f"There is no engine {name!r}; there are {', '.join(ENGINE_NAMES)}.")
         if mood not in MOODS:
             raise click.UsageError(f"There is no mood {mood!r}; there are {', '.join(MOODS)}.")
     with contextlib.suppress(KeyboardInterrupt):
-        return asyncio.run(_serve(port, chosen, command))
+        return asyncio.run(_serve(port, engine_moods, command))
     return 0
 
 
@@ -65,7 +65,7 @@ async def _serve(port: int, moods: dict[str, str], command: tuple[str, ...]) -> 
 
     async with running_engines(port) as site:
         site.moods |= moods
-        # What these engines answer must not end among what the true ones did.
+        # Answers of these engines must not enter the real cache.
         with tempfile.TemporaryDirectory(prefix="search-mcp-demo-") as folder:
             variables = _variables(site, folder)
             if command:
@@ -73,9 +73,9 @@ async def _serve(port: int, moods: dict[str, str], command: tuple[str, ...]) -> 
             for name, value in variables.items():
                 click.echo(f"export {name}={value}")
             sys.stdout.flush()
-            told = _end_told()
+            stop = _stop_event()
             click.echo("The engines are served; Ctrl-C ends them.", err=True)
-            await told.wait()
+            await stop.wait()
             return 0
 
 
@@ -89,7 +89,7 @@ def _variables(site: EngineSite, folder: str) -> dict[str, str]:
 
 
 async def _run(command: tuple[str, ...], variables: dict[str, str]) -> int:
-    # Each mapped name is warned of, rightly so; here all of them are meant.
+    # The warnings about mapped names are expected here.
     environment = {"SEARCH_MCP_LOG_LEVEL": "error"} | dict(os.environ) | variables
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "scraper.cli.main", *command, env=environment
@@ -100,20 +100,20 @@ async def _run(command: tuple[str, ...], variables: dict[str, str]) -> int:
         if process.returncode is None:
             process.terminate()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_END_LIMIT_S):
+                async with asyncio.timeout(_TERMINATE_TIMEOUT_S):
                     await process.wait()
 
 
-def _end_told() -> asyncio.Event:
-    """Set when the process is told to end."""
-    told = asyncio.Event()
+def _stop_event() -> asyncio.Event:
+    """Return an event that SIGTERM and SIGINT set."""
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.set)
-    return told
+        loop.add_signal_handler(number, stop.set)
+    return stop
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _parse_mood(text: str) -> tuple[str, str]:
     engine, equals, mood = text.partition("=")
     if not equals:
         raise click.UsageError(f"--mood is written engine=mood, such as mojeek=altcha, not {text!r}.")

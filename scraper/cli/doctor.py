@@ -1,4 +1,4 @@
-"""`search-mcp doctor`: what is installed, what is missing, how to mend it, and one page as proof."""
+"""Commands `doctor`, which checks the installation, and `install-browser`."""
 
 from __future__ import annotations
 
@@ -15,68 +15,91 @@ from scraper.cli.options import Command, with_settings
 from scraper.errors import plainly
 from scraper.settings import Settings, SettingsError
 
-_NO_ROOM = (
+_NO_TEMPORARY_FOLDER = (
     "Free some space, or name with TMPDIR a folder that can be written to (for a container: --tmpfs /tmp)"
 )
-_COLOURS = {CheckLevel.GOOD: "green", CheckLevel.POOR: "yellow", CheckLevel.BAD: "red"}
+_COLORS = {CheckLevel.GOOD: "green", CheckLevel.POOR: "yellow", CheckLevel.BAD: "red"}
 
 
 @click.command(cls=Command)
 @with_settings()
 def doctor(**flags: Any) -> int:
-    """Say whether this machine can serve.
+    """Check this machine, and read a page as a test.
 
-    Tells what is installed, what is missing and how to mend it, and reads a page as proof. The exit code is
-    0 when it can serve.
+    Prints what is installed, what is missing and how to fix it. The exit code is 0 if the server can run.
     """
     logging.basicConfig(level=logging.ERROR)
     try:
         settings = Settings.load(os.environ, flags)
     except SettingsError as error:
-        _tell([Finding(CheckLevel.BAD, f"The settings cannot be used: {error}", "Correct or remove it")])
+        _print_findings(
+            [Finding(CheckLevel.BAD, f"The settings cannot be used: {error}", "Correct or remove it")]
+        )
         return 1
-    worst = asyncio.run(_examine(settings))
+    worst = asyncio.run(_run_checks(settings))
     click.echo("\nThis machine cannot serve yet." if worst else "\nThis machine can serve.")
     return worst
 
 
-async def _examine(settings: Settings) -> int:
-    """Look at everything, telling as it goes; 1 when something keeps the server from serving."""
-    from scraper.cli import checks, self_test, shared_database, shared_state
+async def _run_checks(settings: Settings) -> int:
+    """Run all checks and print their findings; return 1 if the server cannot work."""
+    from scraper.cli import checks, self_test
 
     found: list[Finding] = []
-    for matter in (
-        checks.programs(),
-        checks.configuration(os.environ),
-        checks.browsers(settings.browser_settings()),
-        checks.fonts(),
-        checks.data_folder(settings),
-        checks.documents(settings),
-        checks.callers(settings),
-        checks.port(settings),
-        checks.proxy(settings),
+    for findings in (
+        checks.check_packages(),
+        checks.check_configuration(os.environ),
+        checks.check_browsers(settings.browser_settings()),
+        checks.check_fonts(),
+        checks.check_data_folder(settings),
+        checks.check_documents(settings),
+        checks.check_callers(settings),
+        checks.check_port(settings),
+        checks.check_proxy(settings),
     ):
-        found += _tell(matter)
-    found += _tell(await checks.names(settings))
-    found += _tell(await shared_state.check(settings))
-    found += _tell(await shared_database.check(settings))
+        found += _print_findings(findings)
+    found += _print_findings(await checks.check_names(settings))
+    found += _print_findings(await checks.check_shared_state(settings))
+    found += _print_findings(await checks.check_database(settings))
     if not any(finding.level is CheckLevel.BAD for finding in found):
         try:
-            found += _tell(await self_test.of_this_machine(settings))
-            _tell(await self_test.of_the_internet(settings))
-        except OSError as error:  # first of all: there is no folder for temporary files
-            found += _tell([bad(f"Nothing can be read on this machine: {plainly(error)}", _NO_ROOM)])
+            found += _print_findings(await self_test.read_local_page(settings))
+            _print_findings(await self_test.read_web_page(settings))
+        except OSError as error:  # usually: there is no folder for temporary files
+            found += _print_findings(
+                [bad(f"Nothing can be read on this machine: {plainly(error)}", _NO_TEMPORARY_FOLDER)]
+            )
     return int(any(finding.level is CheckLevel.BAD for finding in found))
 
 
-def _tell(findings: Iterable[Finding]) -> list[Finding]:
-    """Print each finding as it comes."""
-    told = []
+def _print_findings(findings: Iterable[Finding]) -> list[Finding]:
+    """Print each finding when it is known, and return all."""
+    printed = []
     for finding in findings:
-        colour = None if os.environ.get("NO_COLOR") else _COLOURS[finding.level]  # https://no-color.org
+        color = None if os.environ.get("NO_COLOR") else _COLORS[finding.level]  # https://no-color.org
         mark = f"[{finding.level.value}]"
-        click.echo(f"{click.style(mark, fg=colour) if colour else mark} {finding.text}")
-        if finding.mend:
-            click.echo(f"     {finding.mend}")
-        told.append(finding)
-    return told
+        click.echo(f"{click.style(mark, fg=color) if color else mark} {finding.text}")
+        if finding.remedy:
+            click.echo(f"     {finding.remedy}")
+        printed.append(finding)
+    return printed
+
+
+@click.command()
+@click.option(
+    "--fonts/--no-fonts", default=True, help="Also install fonts for Chinese, Japanese, Korean and emoji."
+)
+def install_browser(fonts: bool) -> int:
+    """Install Chromium.
+
+    Installs the package of the system as root, and Playwright's download otherwise. If both fail, it prints
+    the command to run.
+    """
+    from browsers import diagnostics
+
+    report = diagnostics.install(lambda line: click.echo(line, err=True), fonts=fonts)
+    for chromium in report.found:
+        click.echo(f"{chromium.tier}: {chromium.executable}")
+    if report.next_step:
+        click.echo(f"Still missing: {report.lacking}. Run: {report.next_step}", err=True)
+    return 0 if report.usable else 1

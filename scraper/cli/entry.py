@@ -1,4 +1,4 @@
-"""The program `search-mcp`: Ctrl-C ends it quietly also while it is loaded, which takes half a second."""
+"""Entry point of `search-mcp`; Ctrl-C also works during the imports, which take half a second."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def main() -> None:
 
 @contextlib.contextmanager
 def _quiet_interrupts() -> Iterator[None]:
-    """Let an interrupt end the process as it ends any program, instead of with a traceback."""
+    """Let an interrupt end the process without a traceback while the block runs."""
     before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler:  # one who ignores it, as `nohup` and its kin ask for
+    if before is not signal.default_int_handler:  # ignored, for example by `nohup`
         yield
         return
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,6 +1,6 @@
-"""The command `search-mcp`: which word starts what, and what its exit code says.
+"""The command `search-mcp` with all subcommands and exit codes.
 
-Exit codes: 0 done; 1 it did not work, the reason is on stderr; 2 it was called wrongly; 130 interrupted.
+Exit codes: 0 success; 1 failure, with the reason on stderr; 2 wrong usage; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -15,21 +15,25 @@ import click
 from scraper.cli.bulk import bulk
 from scraper.cli.cache import cache
 from scraper.cli.demo_engines import demo_engines
-from scraper.cli.doctor import doctor
-from scraper.cli.extract import extract_structured
-from scraper.cli.fetch import fetch, fetch_batch
-from scraper.cli.file_limits import allow_many
-from scraper.cli.install import install_browser
-from scraper.cli.read_doc import read_doc
-from scraper.cli.research import compare, research
-from scraper.cli.search import engines, instant_answer, search, web_search
-from scraper.cli.serve import serve, stdio
-from scraper.cli.stdio_encoding import make_usable
-from scraper.cli.version import version
+from scraper.cli.doctor import doctor, install_browser
+from scraper.cli.process_setup import prepare_streams, raise_open_files_limit
+from scraper.cli.serve import serve, stdio, version
+from scraper.cli.tool_commands import (
+    compare,
+    engines,
+    extract_structured,
+    fetch,
+    fetch_batch,
+    instant_answer,
+    read_doc,
+    research,
+    search,
+    web_search,
+)
 
 _INTERRUPTED = 130
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""What the system says where standard output is a file that has no room for more."""
+"""Errors of a write to standard output on a full disk."""
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -39,8 +43,7 @@ _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 def group(ctx: click.Context) -> None:
     """The web for AI agents: pages read by a real browser on this machine, over the Model Context Protocol.
 
-    Without a command, and where standard input is not a terminal, it serves as `stdio`: that is how MCP
-    clients start it.
+    Without a command, and if standard input is not a terminal, it runs `stdio`, as MCP clients expect.
     """
     if ctx.invoked_subcommand is None:
         if sys.stdin.isatty():
@@ -73,17 +76,17 @@ for _command in (
 
 def main() -> None:
     """Run the command line of this process."""
-    make_usable()
-    allow_many()
+    prepare_streams()
+    raise_open_files_limit()
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command line; the exit code."""
+    """Run one command line and return the exit code."""
     try:
         code = group.main(arguments, prog_name="search-mcp", standalone_mode=False)
-    except click.exceptions.Exit as done:
-        return done.exit_code
+    except click.exceptions.Exit as exit_request:
+        return exit_request.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -92,19 +95,19 @@ def run(arguments: list[str]) -> int:
             raise
         with contextlib.suppress(OSError):
             click.echo(f"Error: The answer cannot be written: {error.strerror}.", err=True)
-        _give_up_output()
+        _discard_output()
         return 1
     except (KeyboardInterrupt, click.Abort):
         return _INTERRUPTED
     return code if isinstance(code, int) else 0
 
 
-def _give_up_output() -> None:
-    """What is left of the answer goes nowhere: Python would try to write it at its end, and fail again."""
+def _discard_output() -> None:
+    """Discard buffered output, which Python would try to write again at exit."""
     with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
 
 
 if __name__ == "__main__":

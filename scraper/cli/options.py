@@ -1,4 +1,4 @@
-"""The command line options that the settings table makes, beside those of a command itself."""
+"""Command line options for the settings, and the help section that lists them."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ WEB_ONLY = frozenset(
         "public_url",
     }
 )
-"""Settings that mean something only where the server listens."""
+"""Settings of a server that listens."""
 SERVER_ONLY = WEB_ONLY | {"tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
-"""Settings that mean nothing to a command that reads and ends."""
+"""Settings of a server; other commands ignore them."""
 
 
 class _SettingOption(click.Option):
-    """An option made from a setting; listed apart, because there are many."""
+    """Option of a setting; help lists these separately."""
 
 
 class Command(click.Command):
-    """A command whose help lists the settings after its own options."""
+    """Command whose help lists the settings after its own options."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write both sections."""
+        """Write the help sections of options and settings."""
         for title, is_setting in (("Options", False), ("Settings", True)):
             records = [
                 record
@@ -54,7 +54,7 @@ class Command(click.Command):
 
 
 def with_settings(without: Collection[str] = ()) -> Callable[[F], F]:
-    """Add an option for every setting but those named; the command gets them by field name."""
+    """Add an option for every setting except `without`; the command gets the values by field name."""
 
     def decorate(command: F) -> F:
         for setting in reversed(setting_table()):
@@ -66,10 +66,10 @@ def with_settings(without: Collection[str] = ()) -> Callable[[F], F]:
 
 
 def load(flags: dict[str, Any]) -> Settings:
-    """The settings that flags and environment make; unknown variables are told on stderr.
+    """Load the settings from flags and environment; report unknown variables on stderr.
 
     Raises:
-        click.UsageError: a value cannot be used.
+        click.UsageError: A value cannot be used.
     """
     for sentence in unknown_variables(os.environ):
         click.echo(sentence, err=True)

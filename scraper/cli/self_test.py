@@ -1,6 +1,6 @@
-"""The proof of `doctor`: a page that is nothing without its script, read through the whole house.
+"""Read test pages for `doctor`: a local page that needs JavaScript, and a page of the web.
 
-The page is served here, on loopback, under a name that the browsers map to it, so it needs no network.
+The local page is served on loopback, under a name that the browsers map to it, so it needs no network.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _PAGE = b"""<!doctype html><title>Trial</title><main id=m></main>
 _WORDS = "Six times seven is 42"
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
 _LOCAL_LIMIT_S = 40.0
-"""A browser on a cold disk takes 20 s to start."""
+"""Seconds. A browser on a cold disk takes 20 s to start."""
 _WEB_PAGE = "https://example.com/"
 _WEB_LIMIT_S = 20.0
 _NO_WEB = "Look at this machine's network and names (DNS), or set SEARCH_MCP_PROXY if there is a proxy"
 
 
-async def of_this_machine(settings: Settings) -> list[Finding]:
-    """Render the page of our own; tells how long it took and whether Chromium's sandbox is on."""
+async def read_local_page(settings: Settings) -> list[Finding]:
+    """Render the local page; report the time and the state of Chromium's sandbox."""
     async with _page_server() as port:
         here = ((_HOST, "127.0.0.1", port),)
         alone = dataclasses.replace(
@@ -64,8 +64,8 @@ async def of_this_machine(settings: Settings) -> list[Finding]:
             ]
 
 
-async def of_the_internet(settings: Settings) -> list[Finding]:
-    """Read one real page; no network is no fault of the server's."""
+async def read_web_page(settings: Settings) -> list[Finding]:
+    """Read a page of the web; a missing network is only a warning."""
     fresh = dataclasses.replace(settings, cache_mb=0, shared_url=None, database_url=None, robots="off")
     async with App.open(fresh) as app:
         try:

@@ -1,15 +1,15 @@
-"""`search-mcp serve` and `search-mcp stdio`."""
+"""Commands `serve` and `stdio`, and the installed version."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from importlib import metadata
 from typing import Any
 
 import click
 
 from scraper.cli.options import WEB_ONLY, Command, load, with_settings
-from scraper.cli.version import version
 from scraper.server import entrypoints
 from scraper.server.access.rules import ServerStartError
 from scraper.settings import SettingsError
@@ -20,11 +20,11 @@ from scraper.settings import SettingsError
 def serve(**flags: Any) -> None:
     """Serve MCP over HTTP.
 
-    By default at http://127.0.0.1:8000/mcp, for programs on this machine alone; search and fetch as ChatGPT
-    asks for them at /openai/mcp.
+    By default at http://127.0.0.1:8000/mcp, only for programs on this machine. The tools of ChatGPT
+    connectors are at /openai/mcp.
     """
     settings = load(flags)
-    with _told_in_one_line():
+    with _errors_in_one_line():
         entrypoints.run_http(settings, version=version())
 
 
@@ -34,24 +34,35 @@ def serve(**flags: Any) -> None:
     "--toolset",
     type=click.Choice(entrypoints.TOOLSETS),
     default=entrypoints.TOOLSETS[0],
-    help="openai: search and fetch alone, as ChatGPT asks for them.  [full]",
+    help="openai: only search and fetch of ChatGPT connectors.  [full]",
 )
 def stdio(toolset: str, **flags: Any) -> None:
     """Serve MCP over standard input and output.
 
-    For the one program that started it; its log goes to stderr.
+    For the program that started it; the log goes to stderr.
     """
     settings = load(flags)
-    with _told_in_one_line():
+    with _errors_in_one_line():
         entrypoints.run_stdio(settings, version=version(), toolset=toolset)
 
 
 @contextlib.contextmanager
-def _told_in_one_line() -> Iterator[None]:
-    """What the operator must change is a message, not a traceback."""
+def _errors_in_one_line() -> Iterator[None]:
+    """Convert errors of the operator's settings to messages without a traceback."""
     try:
         yield
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     except ServerStartError as error:
         raise click.ClickException(str(error)) from None
+
+
+_DISTRIBUTION = "search-mcp"
+
+
+def version() -> str:
+    """Return the installed version, or `0+source` if the package is not installed."""
+    try:
+        return metadata.version(_DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return "0+source"

@@ -1,4 +1,4 @@
-"""Runs one tool in this process, with a progress bar where a person watches."""
+"""Run one tool in this process, with a progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from scraper.tools.model import ToolAnswer
 
 
-def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
-    """The tool's answer.
+def run_tool(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
+    """Run a tool and return its answer.
 
     Raises:
-        KeyboardInterrupt: interrupted or told to end; what was opened is closed by then.
-        ClickException: this machine lacks what it takes, as a folder for temporary files.
-        SettingsError: the browsers cannot be set up so.
+        KeyboardInterrupt: A signal arrived; all resources are closed.
+        ClickException: This machine lacks a requirement, such as a folder for temporary files.
+        SettingsError: The browsers cannot be configured as requested.
     """
-    # A person sees what went wrong; the log of a server's every step is for those who ask for it.
+    # The info log of a server is too detailed for a terminal.
     level = "warning" if settings.log_level == "info" else settings.log_level
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
     try:
         with asyncio.Runner() as runner:
-            # Made first: an interrupt meanwhile would find a call that was never begun, and Python says so.
+            # Created first: an interrupt during its creation would leave a coroutine that was never awaited.
             runner.get_loop()
-            return runner.run(_ask(tool_name, arguments, settings))
+            return runner.run(_run(tool_name, arguments, settings))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     except RuntimeError as error:
@@ -45,18 +45,18 @@ def ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAn
         raise click.ClickException("This machine lets this user start no more threads: end some.") from None
 
 
-async def _ask(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
-    # Imported here: the command line must be able to print its help without loading the browsers.
+async def _run(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
+    # Imported late, so that help is printed without loading the browsers.
     from scraper.tools import registry
     from scraper.tools.model import ToolCall
 
-    every = registry.tools(dataclasses.replace(settings, tools=()))
-    tool = next(tool for tool in every if tool.name == tool_name)
+    tools = registry.tools(dataclasses.replace(settings, tools=()))
+    tool = next(tool for tool in tools if tool.name == tool_name)
     if (fault := tool.fault(arguments)) is not None:
         return fault
     from scraper.app import App
 
-    with _ended_by_sigterm(), _bar() as progress:
+    with _cancel_on_signals(), _progress_bar() as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:
                 app = await stack.enter_async_context(App.open(settings))
@@ -71,12 +71,12 @@ async def _ask(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
 
 
 @contextlib.contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM and a terminal's end do what Ctrl-C does: the call is cancelled, and nothing is left behind."""
+def _cancel_on_signals() -> Iterator[None]:
+    """Cancel the call on SIGTERM and SIGHUP, as Ctrl-C does, so that all resources are released."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` asks for
+        if signal.getsignal(number) is not signal.SIG_IGN:  # ignored by `nohup`
             loop.add_signal_handler(number, task.cancel)
     try:
         yield
@@ -86,8 +86,8 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _bar() -> Iterator[ProgressCallback | None]:
-    """A progress bar on stderr while the block runs, where stderr is a terminal."""
+def _progress_bar() -> Iterator[ProgressCallback | None]:
+    """Show a progress bar while the block runs, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

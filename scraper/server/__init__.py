@@ -1,1 +1,1 @@
-"""The Model Context Protocol face of the tools; the only room that knows the SDK."""
+"""Serve the tools over the Model Context Protocol."""

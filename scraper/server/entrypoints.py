@@ -1,4 +1,4 @@
-"""Starts the server of a process, over HTTP or over standard input and output, and ends it in order."""
+"""Start the server of a process, over HTTP or stdio, and shut it down in order."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from scraper.server.access.rules import AccessRules, ServerStartError, is_loopback, read_keys, rules_for
-from scraper.server.context import ServerContext
-from scraper.server.http.sockets import listening
-from scraper.server.lifecycle.app_holder import AppHolder, AppOpenError, Opening, household
-from scraper.server.lifecycle.signals import stop_signals
+from scraper.server.access.rules import AccessRules, ServerStartError, is_loopback, make_rules, read_keys
+from scraper.server.http.sockets import open_sockets
+from scraper.server.lifecycle import (
+    AppFactory,
+    AppHolder,
+    AppOpenError,
+    ServerContext,
+    hold_app,
+    stop_signals,
+)
 from scraper.server.telemetry import logs
 from scraper.server.transport.stdio_reader import private_stdin
 from scraper.settings import Settings
@@ -32,97 +37,103 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 TOOLSETS = ("full", "openai")
-"""`openai`: `search` and `fetch` alone, in the form that ChatGPT's connectors ask for."""
+"""`openai` has only `search` and `fetch`, in the form of ChatGPT connectors."""
 
 _OPEN_PATHS = frozenset({"/health", "/ready"})
-"""Probes carry no token, and learn nothing about pages or callers."""
+"""Paths without a token: probes send none, and get no information on pages or callers."""
 
 
 def run_http(settings: Settings, *, version: str) -> None:
-    """Serve all tools over HTTP until told to stop.
+    """Serve all tools over HTTP until a stop signal.
 
     Raises:
-        CannotStart: the port is taken, the address would be open to everyone, or the services do not start.
-        SettingsError: the settings name a tool that does not exist.
+        ServerStartError: The port is in use, the address would be public, or the services do not start.
+        SettingsError: The settings name an unknown tool.
     """
     logs.configure(settings.log_level, settings.log_format)
-    tools, pair = registry.tools(settings), registry.openai_tools(settings)
-    with _quick_end(), _traced(settings, version):
-        asyncio.run(serve_http(settings, tools, _opening(settings), version=version, pair=pair))
+    tools, openai_tools = registry.tools(settings), registry.openai_tools(settings)
+    with _skip_final_collection(), _traced(settings, version):
+        asyncio.run(
+            serve_http(settings, tools, _app_factory(settings), version=version, openai_tools=openai_tools)
+        )
 
 
 def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
-    """Serve a toolset to the client at standard input and output until it hangs up.
+    """Serve a toolset over stdio until the client disconnects.
 
     Raises:
-        SettingsError: the settings name a tool that does not exist.
+        SettingsError: The settings name an unknown tool.
     """
     logs.configure(settings.log_level, settings.log_format)
-    pair = registry.openai_tools(settings) if toolset == "openai" else ()
+    openai_tools = registry.openai_tools(settings) if toolset == "openai" else ()
     tools = registry.tools(settings)
-    with _quick_end(), _traced(settings, version):
-        asyncio.run(serve_stdio(settings, tools, _opening(settings), version=version, pair=pair))
+    with _skip_final_collection(), _traced(settings, version):
+        asyncio.run(
+            serve_stdio(settings, tools, _app_factory(settings), version=version, openai_tools=openai_tools)
+        )
 
 
 async def serve_http(
     settings: Settings,
     tools: Sequence[Tool],
-    opening: Opening[App],
+    factory: AppFactory[App],
     *,
     version: str,
-    pair: Sequence[Tool] = (),
+    openai_tools: Sequence[Tool] = (),
 ) -> None:
-    """Serve these tools over HTTP until told to stop, and `pair` alone at an endpoint of its own.
+    """Serve `tools` over HTTP until a stop signal, and `openai_tools` at a separate endpoint.
 
     Raises:
-        CannotStart: the port is taken, the address would be open to everyone, or the services do not start.
+        ServerStartError: The port is in use, the address would be public, or the services do not start.
     """
-    issuer = issuer_of(settings)
+    issuer = find_issuer(settings)
     rules = access_rules(settings, issuer)
-    if not rules.asks_for_token and not is_loopback(settings.host):
-        _LOG.warning("listening on %s without a token: whoever reaches it can use it", settings.host)
-    with listening(settings.host, settings.port) as sockets, stop_signals() as stops:
-        async with household(opening) as house:
-            await _begun(house)
-            # In a thread: the browser starts while the protocol library is loaded, which takes half a second.
+    if not rules.requires_token and not is_loopback(settings.host):
+        _LOG.warning("listening on %s without a token: everyone who reaches it can use it", settings.host)
+    with open_sockets(settings.host, settings.port) as sockets, stop_signals() as stops:
+        async with hold_app(factory) as holder:
+            await _open(holder)
+            # In a thread, so that the browser starts while the SDK is imported, which takes half a second.
             serve = await asyncio.to_thread(_http_server)
-            service = ServerContext(settings, tools, house, stops, version, pair, issuer)
+            service = ServerContext(settings, tools, holder, stops, version, openai_tools, issuer)
             await serve(service, rules, sockets)
 
 
 async def serve_stdio(
     settings: Settings,
     tools: Sequence[Tool],
-    opening: Opening[App],
+    factory: AppFactory[App],
     *,
     version: str,
-    pair: Sequence[Tool] = (),
+    openai_tools: Sequence[Tool] = (),
 ) -> None:
-    """Serve these tools, or `pair` alone, to one client; the App opens once its handshake is answered."""
-    _let_clients_leave()
+    """Serve `tools`, or only `openai_tools`, to one client; open the App after its handshake."""
+    _ignore_broken_pipes()
     with stop_signals() as stops, private_stdin() as descriptor:
-        async with household(opening) as house:
+        async with hold_app(factory) as holder:
             serve = _stdio_server()
-            ended = await serve(ServerContext(settings, tools, house, stops, version, pair), descriptor)
+            ended = await serve(
+                ServerContext(settings, tools, holder, stops, version, openai_tools), descriptor
+            )
     if not ended:
-        # A client that has stopped reading holds the SDK's writing thread, which nothing else can end.
+        # A client that has stopped reading blocks the SDK's writer thread, which cannot be ended otherwise.
         os._exit(0)
 
 
-def _let_clients_leave() -> None:
-    """Python 3.13 calls it a fault, at the end, that a client who has left did not take the last bytes."""
-    tell = sys.unraisablehook
+def _ignore_broken_pipes() -> None:
+    """Do not report, as Python 3.13 does at exit, that a disconnected client did not read the last bytes."""
+    report = sys.unraisablehook
 
-    def told(fault: sys.UnraisableHookArgs) -> None:
+    def filtered(fault: sys.UnraisableHookArgs) -> None:
         if not isinstance(fault.exc_value, BrokenPipeError):
-            tell(fault)
+            report(fault)
 
-    sys.unraisablehook = told
+    sys.unraisablehook = filtered
 
 
 @contextlib.contextmanager
-def _quick_end() -> Iterator[None]:
-    """Let the process end without looking for garbage in all that it has loaded: 0.4 s of CPU for nothing."""
+def _skip_final_collection() -> Iterator[None]:
+    """Skip the garbage collection at exit, which takes 0.4 s of CPU."""
     try:
         yield
     finally:
@@ -131,48 +142,48 @@ def _quick_end() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _traced(settings: Settings, version: str) -> Iterator[None]:
-    """Send spans while the block runs, where the operator asks for them."""
+    """Send spans while the block runs, if the settings enable them."""
     if not settings.traces:
         yield
         return
     try:
-        from scraper.server.telemetry.tracing import sent
+        from scraper.server.telemetry.tracing import send_spans
     except ImportError:
         raise ServerStartError(
             f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}"
         ) from None
-    with sent(version):
+    with send_spans(version):
         yield
 
 
-async def _begun(house: AppHolder[App]) -> None:
-    """Open the App, whose browser starts in the background."""
+async def _open(holder: AppHolder[App]) -> None:
+    """Open the App; its browser starts in the background."""
     try:
-        await house.app()
+        await holder.app()
     except AppOpenError as error:
         raise ServerStartError(str(error)) from None
 
 
-def issuer_of(settings: Settings) -> OAuthIssuer | None:
-    """The issuer whose tokens are taken, where the settings name one.
+def find_issuer(settings: Settings) -> OAuthIssuer | None:
+    """Return the OAuth issuer of the settings, or None.
 
     Raises:
-        CannotStart: they name one, and not all that it takes.
+        ServerStartError: The settings of the issuer are incomplete.
     """
     if settings.issuer is None:
         return None
-    from scraper.server.access.oauth_issuer import issuer_for
+    from scraper.server.access.oauth_issuer import make_issuer
 
-    return issuer_for(settings)
+    return make_issuer(settings)
 
 
 def access_rules(settings: Settings, issuer: OAuthIssuer | None) -> AccessRules:
-    """Who may call.
+    """Return the access rules of the settings.
 
     Raises:
-        CannotStart: the address would be open to everyone, or a token could not be told from another.
+        ServerStartError: The address would be open to everyone, or two callers have the same token.
     """
-    return rules_for(
+    return make_rules(
         settings.host,
         hosts=settings.allowed_hosts,
         origins=settings.allowed_origins,
@@ -183,32 +194,32 @@ def access_rules(settings: Settings, issuer: OAuthIssuer | None) -> AccessRules:
     )
 
 
-def _opening(settings: Settings) -> Opening[App]:
-    def opening() -> AbstractAsyncContextManager[App]:
+def _app_factory(settings: Settings) -> AppFactory[App]:
+    def factory() -> AbstractAsyncContextManager[App]:
         from scraper.app import App
 
         return App.open(settings)
 
-    return opening
+    return factory
 
 
 def _http_server() -> Callable[[ServerContext, AccessRules, list[socket.socket]], Awaitable[None]]:
-    with _without_collecting():
+    with _no_collection():
         from scraper.server.http.application import serve
 
     return serve
 
 
 def _stdio_server() -> Callable[[ServerContext, int], Awaitable[bool]]:
-    with _without_collecting():
+    with _no_collection():
         from scraper.server.transport.stdio import serve
 
     return serve
 
 
 @contextlib.contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Load what stays without looking for garbage in it, which takes a seventh of the time."""
+def _no_collection() -> Iterator[None]:
+    """Import modules without garbage collection, which takes a seventh of the time."""
     gc.disable()
     try:
         yield

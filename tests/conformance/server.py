@@ -41,7 +41,9 @@ def main() -> None:
     entrypoints.logs.configure(settings.log_level, settings.log_format)
     pair = registry.openai_tools(settings)
     opening = entrypoints._opening(settings)
-    serving = entrypoints.serve_http(settings, registry.tools(settings), opening, version="0.0.0", pair=pair)
+    serving = entrypoints.serve_http(
+        settings, registry.tools(settings), opening, version="0.0.0", openai_tools=pair
+    )
     asyncio.run(serving)
 
 

@@ -15,7 +15,7 @@ from benchmarks.contract.rows.row import Check, Row, seen
 from benchmarks.contract.rows.world import World
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.rate_limit import BURST
-from scraper.server.lifecycle.app_holder import household
+from scraper.server.lifecycle import hold_app
 from scraper.server.protocol import server as protocol
 from scraper.tools import registry
 
@@ -180,10 +180,10 @@ async def _internal(world: World) -> str:
         raise ValueError("the services are broken")
         yield
 
-    async with household(broken) as house:
+    async with hold_app(broken) as holder:
         tools = registry.tools()
-        calls = CallDispatcher(tools, house, deadline_s=10)
-        server = protocol.build(tools, calls, version="0", on_settled=lambda: None)
+        calls = CallDispatcher(tools, holder, deadline_s=10)
+        server = protocol.build(tools, calls, version="0", on_handshake=lambda: None)
         async with Client(server) as client:
             request: Any = _Search(method="resources/search", params={"query": "x"})
             try:

@@ -1,0 +1,1 @@
+"""Access rules, tokens and the OAuth issuer."""

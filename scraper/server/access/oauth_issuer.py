@@ -1,7 +1,7 @@
-"""Tokens of an OAuth issuer, checked with its public keys, and the document that tells clients who it is.
+"""Verify tokens of an OAuth issuer with its public keys, and serve its protected-resource metadata.
 
-The keys come from a file: this server asks nobody on the network who its callers are. The file is read again
-when it changes, so that an operator's timer can renew it.
+The keys come from a file, so that the server needs no network to identify callers. It reads the file again
+when it changes, so that a timer of the operator can renew it.
 """
 
 from __future__ import annotations
@@ -22,21 +22,27 @@ from scraper.settings import Settings
 from scraper.settings.files import UnreadableFileError, read_text_file
 
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Public keys alone: with the others, who can check a token can make one."""
+"""Algorithms with public keys. With symmetric keys, everyone who can verify a token could also issue one."""
 _ENDPOINTS = ("/mcp", "/openai/mcp")
 _LEEWAY_S = 30
-_LONGEST_TOKEN = 8_192
-_LONGEST_SUBJECT = 255
-"""OpenID Connect allows no more."""
+_MAX_TOKEN_CHARS = 8_192
+_MAX_SUBJECT_CHARS = 255
+"""Maximum of OpenID Connect."""
 
 
 class OAuthIssuer:
-    """One issuer, and the address that its tokens must be made out to."""
+    """An issuer, and the audience that its tokens must have."""
 
     def __init__(self, url: str, resource: str, keys: Path) -> None:
-        """
+        """Read the keys.
+
+        Args:
+            url: URL of the issuer.
+            resource: Public URL of this server, the audience of the tokens.
+            keys: File of the public keys, a JSON Web Key Set.
+
         Raises:
-            CannotStart: the file holds no keys.
+            ServerStartError: The file has no keys.
         """
         self._url = url
         self._resource = resource
@@ -44,8 +50,8 @@ class OAuthIssuer:
         self._keys = _Keys.read(keys)
 
     def principal(self, token: str) -> str | None:
-        """The subject of a valid token; None for any other text."""
-        if token.count(".") != 2 or len(token) > _LONGEST_TOKEN:
+        """Return the subject of a valid token, or None."""
+        if token.count(".") != 2 or len(token) > _MAX_TOKEN_CHARS:
             return None
         try:
             claims = jwt.decode(
@@ -60,17 +66,17 @@ class OAuthIssuer:
         except (jwt.PyJWTError, ValueError, TypeError):
             return None
         subject: str = claims["sub"]
-        # Set apart from the names in our own file of tokens.
-        return f"oauth:{subject}" if 0 < len(subject) <= _LONGEST_SUBJECT else None
+        # The prefix separates subjects from the names in the tokens file.
+        return f"oauth:{subject}" if 0 < len(subject) <= _MAX_SUBJECT_CHARS else None
 
     def routes(self, endpoints: Iterable[str]) -> list[Route]:
-        """The documents of these endpoints; clients that know one alone ask at the root."""
+        """Return the metadata routes of the endpoints, and one at the root for clients that know only one."""
         return [
             _document(WELL_KNOWN + path, self.metadata(path or _ENDPOINTS[0])) for path in ("", *endpoints)
         ]
 
     def metadata(self, path: str) -> dict[str, Any]:
-        """What RFC 9728 wants to be told of the endpoint at `path`."""
+        """Return the metadata of the endpoint at `path` (RFC 9728)."""
         return {
             "resource": self._resource + path,
             "authorization_servers": [self._url],
@@ -79,8 +85,8 @@ class OAuthIssuer:
         }
 
     def challenge(self, path: str) -> str:
-        """What a refusal says beyond the name of the scheme."""
-        # A path is the caller's word: decoded, it could end the header and begin another.
+        """Return the parameter of the WWW-Authenticate header with the URL of the metadata."""
+        # The path comes from the caller; decoded, it could end the header and begin another.
         endpoint = path if path in _ENDPOINTS else _ENDPOINTS[0]
         return f'resource_metadata="{self._resource}{WELL_KNOWN}{endpoint}"'
 
@@ -88,12 +94,12 @@ class OAuthIssuer:
         return [self._resource + path for path in ("", "/", *_ENDPOINTS)]
 
     def _key(self, token: str) -> jwt.PyJWK:
-        self._keys = self._keys.renewed(self._file)
-        wanted = jwt.get_unverified_header(token).get("kid")
-        fitting = [key for key in self._keys.keys if wanted is None or key.key_id == wanted]
-        if len(fitting) != 1:
+        self._keys = self._keys.reload_if_changed(self._file)
+        key_id = jwt.get_unverified_header(token).get("kid")
+        matching = [key for key in self._keys.keys if key_id is None or key.key_id == key_id]
+        if len(matching) != 1:
             raise jwt.InvalidKeyError("no such key")
-        return fitting[0]
+        return matching[0]
 
 
 def _document(path: str, content: dict[str, Any]) -> Route:
@@ -107,47 +113,47 @@ def _document(path: str, content: dict[str, Any]) -> Route:
 class _Keys:
     keys: tuple[jwt.PyJWK, ...]
     changed: float
-    """When their file was written."""
+    """Modification time of the file."""
 
     @classmethod
     def read(cls, file: Path) -> _Keys:
         try:
-            # Asked first: what is written meanwhile is noticed the next time.
-            changed = _written_at(file)
-            held = jwt.PyJWKSet.from_dict(json.loads(read_text_file(file)))
+            # Read first, so that a change during the read is noticed the next time.
+            changed = _modified_at(file)
+            key_set = jwt.PyJWKSet.from_dict(json.loads(read_text_file(file)))
         except UnreadableFileError as error:
             raise ServerStartError(f"SEARCH_MCP_ISSUER_KEYS={file} cannot be read: {error}") from None
         except (ValueError, AttributeError, jwt.PyJWTError) as error:
             raise ServerStartError(f"SEARCH_MCP_ISSUER_KEYS={file} is no JSON Web Key Set: {error}") from None
-        return cls(tuple(key for key in held.keys if key.algorithm_name in _ALGORITHMS), changed)
+        return cls(tuple(key for key in key_set.keys if key.algorithm_name in _ALGORITHMS), changed)
 
-    def renewed(self, file: Path) -> _Keys:
-        """Those of now; the old ones where the file is gone, or half written."""
+    def reload_if_changed(self, file: Path) -> _Keys:
+        """Return the current keys; the old ones if the file is missing or incomplete."""
         try:
-            return self if _written_at(file) == self.changed else _Keys.read(file)
+            return self if _modified_at(file) == self.changed else _Keys.read(file)
         except ServerStartError:
             return self
 
 
-def _written_at(file: Path) -> float:
-    """When it was changed last; 0 where that cannot be told."""
+def _modified_at(file: Path) -> float:
+    """Return the modification time of a file, or 0 if it cannot be read."""
     try:
         return file.stat().st_mtime
     except OSError:
         return 0.0
 
 
-def issuer_for(settings: Settings) -> OAuthIssuer | None:
-    """The issuer that the settings name.
+def make_issuer(settings: Settings) -> OAuthIssuer | None:
+    """Return the issuer of the settings, or None.
 
     Raises:
-        CannotStart: they name one, and not all that it takes.
+        ServerStartError: The settings of the issuer are incomplete.
     """
     if settings.issuer is None:
         return None
     if settings.issuer_keys is None or settings.public_url is None:
         raise ServerStartError(
             "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS (a file with its public keys) "
-            "and SEARCH_MCP_PUBLIC_URL (what its tokens are made out to)."
+            "and SEARCH_MCP_PUBLIC_URL (the audience of its tokens)."
         )
     return OAuthIssuer(settings.issuer, settings.public_url, settings.issuer_keys)

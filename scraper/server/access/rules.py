@@ -1,7 +1,7 @@
-"""Who may talk to the server: a name we answer to, an origin we know, a token we gave out.
+"""Check the Host, Origin and Authorization headers of requests.
 
-The Host and Origin rules hold for every route: without them any web page that a user opens could reach a
-server on their loopback by DNS rebinding.
+Host and Origin are checked on every route: otherwise any web page that a user opens could reach a server on
+loopback by DNS rebinding.
 """
 
 from __future__ import annotations
@@ -19,90 +19,90 @@ from urllib.parse import urlsplit
 from scraper.settings.files import UnreadableFileError, read_text_file
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-"""RFC 9728; the path of the endpoint stands behind it."""
+"""Path prefix of RFC 9728; the path of the endpoint follows."""
 _TOKEN = re.compile("[!-~]+")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class ServerStartError(Exception):
-    """The server would be unsafe or impossible to start; the message says what to change."""
+    """The server cannot start, or would be unsafe; the message is the next step of the operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccessKey:
-    """One caller's token; `name` is the principal that cookies, cache and limits go by."""
+    """The token of one caller; `name` is the principal of its cookies, cache entries and limits."""
 
     name: str
     token: str = field(repr=False)
 
 
 class TokenVerifier(Protocol):
-    """Somebody else who gives out tokens for us."""
+    """Verifier of tokens that another service issues."""
 
     def principal(self, token: str) -> str | None:
-        """The caller whose token this is; None when it is none of theirs."""
+        """Return the caller of a valid token, or None."""
 
     def challenge(self, path: str) -> str:
-        """Where a client learns how to get one for the endpoint at `path`."""
+        """Return the part of the WWW-Authenticate header that tells clients where to get a token."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccessRules:
-    """What a request must carry to be answered."""
+    """Requirements for the headers of a request."""
 
     hosts: frozenset[str]
-    """Names we answer to, `name` or `name:port`, in lower case."""
+    """Accepted host names, `name` or `name:port`, in lower case."""
     origins: frozenset[str] = frozenset()
-    """Origins beyond our own names whose pages may call us."""
+    """Further origins whose pages may call the server."""
     keys: tuple[AccessKey, ...] = ()
     issuer: TokenVerifier | None = None
     open_paths: frozenset[str] = frozenset()
-    """Paths that never ask for a token."""
+    """Paths that require no token."""
 
     @property
-    def asks_for_token(self) -> bool:
-        """Whether any token is asked for; without one, whoever gets this far may call."""
+    def requires_token(self) -> bool:
+        """True if a token is required; otherwise every caller with a valid Host and Origin may call."""
         return bool(self.keys) or self.issuer is not None
 
     def is_open(self, path: str) -> bool:
-        """Whether a path never asks for a token."""
+        """Return True if a path requires no token."""
         return path in self.open_paths or path.startswith(WELL_KNOWN)
 
     def challenge(self, path: str) -> str:
-        """The header of a refusal at `path`."""
-        # A browser asks its user for a name and a password, which is the token; the page's own requests then
-        # carry it too. What other pages make it send is stopped by its Origin.
+        """Return the WWW-Authenticate header of a rejected request."""
+        # A browser asks its user for a name and a password, which is the token, and sends both with requests
+        # of the page. Requests that other pages trigger are rejected by their Origin.
         if path == "/":
             return 'Basic realm="search-mcp", charset="UTF-8"'
         more = "" if self.issuer is None else ", " + self.issuer.challenge(path)
         return f'Bearer realm="search-mcp"{more}'
 
     def knows_host(self, header: str) -> bool:
-        """Whether a Host header names us."""
+        """Return True if a Host header names this server."""
         name, port = _host_and_port(header)
-        return bool(name) and (name in self.hosts or f"{_bracketed(name)}:{port}" in self.hosts)
+        return bool(name) and (name in self.hosts or f"{_add_brackets(name)}:{port}" in self.hosts)
 
     def knows_origin(self, header: str | None) -> bool:
-        """Whether an Origin header is absent, our own, or listed."""
+        """Return True if an Origin header is absent, our own or listed."""
         if header is None:
             return True
-        return header.lower() in self.origins or self.knows_host(_place(header))
+        return header.lower() in self.origins or self.knows_host(_origin_host(header))
 
     def principal(self, authorization: str) -> str | None:
-        """The caller whose token this header carries; None when it carries none of ours."""
+        """Return the caller whose token an Authorization header has, or None."""
         scheme, _, token = authorization.partition(" ")
         token = _password(token) if scheme.lower() == "basic" else token.strip()
         if scheme.lower() not in {"bearer", "basic"} or not token:
             return None
-        given = token.encode()
-        # Every key is compared, so that the time says nothing about which one was close.
-        names = [key.name for key in self.keys if hmac.compare_digest(given, key.token.encode())]
+        encoded = token.encode()
+        # All keys are compared, so that the time reveals nothing about the keys.
+        names = [key.name for key in self.keys if hmac.compare_digest(encoded, key.token.encode())]
         if names or self.issuer is None:
             return names[0] if names else None
         return self.issuer.principal(token)
 
 
-def rules_for(
+def make_rules(
     host: str,
     *,
     hosts: Iterable[str],
@@ -112,10 +112,10 @@ def rules_for(
     open_paths: frozenset[str],
     issuer: TokenVerifier | None = None,
 ) -> AccessRules:
-    """The rules of a server bound to `host`.
+    """Return the rules of a server that listens on `host`.
 
     Raises:
-        CannotStart: the address is not loopback, and nothing says who may call.
+        ServerStartError: The address is not loopback, and no token is configured.
     """
     if not is_loopback(host) and not keys and issuer is None and not allow_unauthenticated:
         raise ServerStartError(
@@ -135,19 +135,20 @@ def rules_for(
 
 
 def read_keys(token: str | None, tokens_file: Path | None) -> tuple[AccessKey, ...]:
-    """The keys that the settings name: a single token, a file of `name:token` lines, or both.
+    """Return the keys of the settings: a single token, a file of `name:token` lines, or both.
 
-    A name may stand in several lines, so that a token can be changed without an hour in which none is right.
+    A name may have several lines, so that a token can be replaced without interruption.
 
     Raises:
-        CannotStart: the file cannot be read, a line is not `name:token`, or no caller could send a token so.
+        ServerStartError: The file cannot be read, a line is not `name:token`, or a token cannot be sent in a
+            header.
     """
     keys: list[AccessKey] = []
     if token:
         _check_token(token, "SEARCH_MCP_TOKEN")
         keys.append(AccessKey("default", token))
     if tokens_file is not None:
-        keys.extend(_keys_in(tokens_file))
+        keys.extend(_read_key_file(tokens_file))
     for key in keys:
         names = {other.name for other in keys if other.token == key.token}
         if len(names) > 1:
@@ -157,7 +158,7 @@ def read_keys(token: str | None, tokens_file: Path | None) -> tuple[AccessKey, .
     return tuple(keys)
 
 
-def _keys_in(path: Path) -> list[AccessKey]:
+def _read_key_file(path: Path) -> list[AccessKey]:
     try:
         lines = read_text_file(path).splitlines()
     except UnreadableFileError as error:
@@ -188,7 +189,7 @@ def _check_token(token: str, where: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server bound to `host`."""
+    """Return True if only this machine can reach a server that listens on `host`."""
     if host.lower() == "localhost":
         return True
     try:
@@ -198,15 +199,15 @@ def is_loopback(host: str) -> bool:
 
 
 def _password(credentials: str) -> str:
-    """The password of a name and a password, as browsers send them; empty where there is none."""
+    """Return the password of Basic credentials, or "" if they are invalid."""
     try:
         return base64.b64decode(credentials.strip(), validate=True).decode().partition(":")[2]
     except ValueError:
         return ""
 
 
-def _place(origin: str) -> str:
-    """Name and port of an origin; empty where it is no URL."""
+def _origin_host(origin: str) -> str:
+    """Return name and port of an origin, or "" if it is not a URL."""
     try:
         return urlsplit(origin).netloc
     except ValueError:
@@ -221,7 +222,7 @@ def _is_wildcard(host: str) -> bool:
 
 
 def _host_and_port(header: str) -> tuple[str, str]:
-    """Name in lower case without brackets or final dot, and the port; empty name when it is not a host."""
+    """Return the lower-case name without brackets and final dot, and the port; "" for a wrong header."""
     header = header.strip().lower()
     if header.startswith("["):
         name, bracket, rest = header[1:].partition("]")
@@ -232,5 +233,5 @@ def _host_and_port(header: str) -> tuple[str, str]:
     return name.rstrip("."), port
 
 
-def _bracketed(name: str) -> str:
+def _add_brackets(name: str) -> str:
     return f"[{name}]" if ":" in name else name

@@ -1,0 +1,1 @@
+"""Dispatch, limits and progress of tool calls."""

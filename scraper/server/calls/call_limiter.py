@@ -1,4 +1,4 @@
-"""How many calls may be under way, how often each caller may call, and that nobody takes another's share."""
+"""Limit running calls with a fair share for each caller, and calls per minute."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
 from scraper.server.calls.rate_limit import RateLimitedError, RateLimiter
 
-_USUAL_S = 2.0
-"""How long a call is thought to take before any has ended."""
-_MEMORY = 0.1
-"""Weight of the last call in the usual length."""
-_LONGEST_WAIT_S = 60
+_INITIAL_DURATION_S = 2.0
+"""Seconds. Assumed duration of a call before any has ended."""
+_SMOOTHING = 0.1
+"""Weight of the last call in the average duration."""
+_MAX_RETRY_AFTER_S = 60
 
 
 class CallLimiter:
-    """Admits calls. Beyond `limit` only a caller with less than an equal share of it gets in.
+    """Admit calls. Beyond `limit`, only callers with less than an equal share are admitted.
 
-    So a caller with a thousand calls keeps no one out, and all together never have twice the limit.
+    So a caller with a thousand calls does not lock out others, and the total stays below twice the limit.
     """
 
     def __init__(
@@ -34,8 +34,14 @@ class CallLimiter:
         limits: RateLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`per_minute`: calls of one caller, at once or spread over it; 0 is no bound. `limits`: who counts
-        them."""
+        """Create a limiter.
+
+        Args:
+            limit: Running calls of all callers.
+            per_minute: Calls of one caller per minute, also all at once; 0 means no limit.
+            limits: Rate limits; by default they count in this process only.
+            clock: Source of monotonic time.
+        """
         self._per_minute = per_minute
         limits = limits or LocalLimits(clock)
         rate = (
@@ -46,40 +52,40 @@ class CallLimiter:
         self._rate = rate
         self._clock = clock
         self._calls = FairShare(limit)
-        self._usual_s = _USUAL_S
+        self._average_s = _INITIAL_DURATION_S
 
     @property
     def full(self) -> bool:
-        """Whether a caller with calls of its own under way would be told to wait."""
+        """True if a caller with running calls would be rejected."""
         return self._calls.total >= self._calls.limit
 
     @contextlib.asynccontextmanager
-    async def taken(self, principal: str) -> AsyncIterator[None]:
-        """Be under way while the block runs.
+    async def admit(self, principal: str) -> AsyncIterator[None]:
+        """Count a call while the block runs.
 
         Raises:
-            Overloaded: too many are, or this caller has called too often.
+            OverloadedError: Too many calls are running, or the caller has called too often.
         """
         if self._calls.is_full_for(principal):
-            wait_s = min(_LONGEST_WAIT_S, max(1, math.ceil(self._usual_s)))
+            wait_s = min(_MAX_RETRY_AFTER_S, max(1, math.ceil(self._average_s)))
             raise OverloadedError(
                 f"The server is busy: {self._calls.total} calls are under way.", retry_after_s=wait_s
             )
         with self._calls.holding(principal):
             await self._check_rate(principal)
-            begun = self._clock()
+            start = self._clock()
             try:
                 yield
             finally:
-                self._usual_s += _MEMORY * (self._clock() - begun - self._usual_s)
+                self._average_s += _SMOOTHING * (self._clock() - start - self._average_s)
 
     async def _check_rate(self, principal: str) -> None:
         if self._rate is None:
             return
         try:
             await self._rate.take(principal)
-        except RateLimitedError as refused:
+        except RateLimitedError as error:
             raise OverloadedError(
                 f"The server is busy: it takes {self._per_minute} calls a minute from one caller.",
-                retry_after_s=refused.error.data["retryAfter"],
+                retry_after_s=error.error.data["retryAfter"],
             ) from None

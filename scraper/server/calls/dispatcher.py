@@ -1,7 +1,7 @@
-"""Runs tool calls: each in a task of its own that ends when its client, its time or the server does.
+"""Run each tool call in its own task, which ends at a disconnect, at its deadline or at shutdown.
 
-The SDK cancels through anyio scopes, which cancel again at every wait, clean-up included. A task of our own
-is cancelled once, and waited for, so that a tool can close its page in a `finally`.
+The SDK cancels through anyio scopes, which cancel again at every await, also during cleanup. Our task is
+canceled once and awaited, so that a tool can close its page in a `finally`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
 from scraper.render.errors import error_sentence
 from scraper.server.calls.call_limiter import CallLimiter
-from scraper.server.calls.progress import ProgressNotifier, Send, reporting
+from scraper.server.calls.progress import ProgressNotifier, Send, report_progress
 from scraper.server.calls.rate_limit import TOO_MANY
-from scraper.server.lifecycle.app_holder import AppHolder, AppOpenError
-from scraper.server.lifecycle.signals import first_of
+from scraper.server.lifecycle import AppHolder, AppOpenError, wait_for_first
 from scraper.server.telemetry.logs import CallLine
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from scraper.values import closest_match
@@ -40,40 +39,42 @@ T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 
 _GRACE_S = 2.0
-"""A tool answers with what it has at its deadline; so long after it the call is ended. Clients wait 60 s."""
+"""Seconds after its deadline at which a call is canceled. Tools answer at the deadline; clients wait 60 s."""
 _CLEANUP_S = 3.0
-"""How long a cancelled tool may take to give back what it holds before it is left to itself."""
-_LIMIT = 200
-"""Calls under way where no operator has said how many."""
+"""Seconds that a canceled tool has to release its resources before it is abandoned."""
+_DEFAULT_LIMIT = 200
+"""Running calls, without a setting."""
 _NAME_CHARS = 60
-"""How much of an unknown name an answer repeats."""
-_LOOK_S = 10.0
-"""For a look at what is kept, which takes milliseconds: a disk that hangs must not hold the client."""
+"""Characters of an unknown name that an answer repeats."""
+_QUERY_S = 10.0
+"""Seconds for a query of stored data, so that a hanging disk does not block clients. It takes
+milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCaller:
-    """Who asks, how to tell them where the call stands, and how to know that they have gone."""
+    """The caller of a request, with its progress callback and its disconnect future."""
 
     principal: str = "local"
     request_id: str = ""
     send_progress: Send | None = None
     gone: asyncio.Future[None] | None = None
     admitted: bool = False
-    """Let in before the process was told to stop, though it may be heard only after that."""
+    """True if the request arrived before shutdown, even if it is dispatched later."""
 
 
 class ShuttingDownError(MCPError):
-    """The process is told to stop."""
+    """The server is shutting down."""
 
     outcome = "refused"
 
     def __init__(self) -> None:
+        """Create the JSON-RPC error."""
         super().__init__(-32000, "The server is shutting down. Try again in a few seconds.")
 
 
-class _ClientGone(MCPError):
-    """Nobody waits for the answer."""
+class _ClientDisconnectedError(MCPError):
+    """The client has disconnected."""
 
     outcome = "gone"
 
@@ -81,8 +82,8 @@ class _ClientGone(MCPError):
         super().__init__(-32800, "Request cancelled")
 
 
-class _CannotLook(MCPError):
-    """What is kept cannot be looked at."""
+class _QueryFailedError(MCPError):
+    """Stored data cannot be queried."""
 
     outcome = "error"
 
@@ -90,8 +91,8 @@ class _CannotLook(MCPError):
         super().__init__(INTERNAL_ERROR, why)
 
 
-class _Busy(MCPError):
-    """This caller must wait."""
+class _BusyError(MCPError):
+    """The caller must wait."""
 
     outcome = "busy"
 
@@ -99,8 +100,8 @@ class _Busy(MCPError):
         super().__init__(TOO_MANY, error_sentence(why), {"retryAfter": math.ceil(why.retry_after_s)})
 
 
-class _Tally:
-    """How many there are, and the moment when there are none."""
+class _ActiveCount:
+    """The number of active blocks, and an event that is set while there are none."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -108,8 +109,8 @@ class _Tally:
         self.none.set()
 
     @contextlib.contextmanager
-    def one(self) -> Iterator[None]:
-        """One more while the block runs."""
+    def add(self) -> Iterator[None]:
+        """Count the block while it runs."""
         self.count += 1
         self.none.clear()
         try:
@@ -126,22 +127,30 @@ class CallDispatcher:
     def __init__(
         self,
         tools: Sequence[Tool],
-        house: AppHolder[App],
+        holder: AppHolder[App],
         *,
         deadline_s: float,
         turns: CallLimiter | None = None,
         limits: RateLimits | None = None,
     ) -> None:
-        """`limits`: who counts what callers do; this process where nobody is named."""
+        """Create a dispatcher.
+
+        Args:
+            tools: The tools of the process.
+            holder: Holder of the App.
+            deadline_s: Deadline of each call.
+            turns: Limiter of running calls.
+            limits: Rate limits; by default they count in this process only.
+        """
         self.limits = limits or LocalLimits()
         self.draining = False
         self._tools = {tool.name: tool for tool in tools}
-        self._house = house
+        self._holder = holder
         self._deadline_s = deadline_s
-        self._turns = turns or CallLimiter(limit=_LIMIT)
+        self._turns = turns or CallLimiter(limit=_DEFAULT_LIMIT)
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._running = _Tally()
-        self._admitted = _Tally()
+        self._running = _ActiveCount()
+        self._admitted = _ActiveCount()
 
     async def answer(
         self,
@@ -150,90 +159,99 @@ class CallDispatcher:
         caller: ToolCaller,
         tools: Mapping[str, Tool] | None = None,
     ) -> ToolAnswer:
-        """Run a tool, one of `tools` where an endpoint offers others than the process at large.
+        """Run a tool and return its answer.
+
+        Args:
+            name: Name of the tool.
+            arguments: Arguments as received.
+            caller: The caller.
+            tools: Tools of the endpoint, if they differ from those of the process.
 
         Raises:
-            MCPError: the server is shutting down, or the client has gone.
+            MCPError: The server is shutting down, or the client has disconnected.
         """
-        offered = self._tools if tools is None else tools
+        available = self._tools if tools is None else tools
         with CallLine(name, caller.principal, caller.request_id) as line:
             if self.draining and not caller.admitted:
                 raise ShuttingDownError
-            tool = offered.get(name)
+            tool = available.get(name)
             try:
-                async with self._turns.taken(caller.principal):
-                    answer = await self._run(tool, arguments, caller) if tool else _unknown(name, offered)
+                async with self._turns.admit(caller.principal):
+                    if tool is None:
+                        answer = _unknown_tool(name, available)
+                    else:
+                        answer = await self._run(tool, arguments, caller)
             except OverloadedError as error:
-                line.ended("busy", 0)
+                line.set_outcome("busy", 0)
                 return ToolAnswer(error_sentence(error), is_error=True)
-            line.ended("error" if answer.is_error else "ok", len(answer.text))
+            line.set_outcome("error" if answer.is_error else "ok", len(answer.text))
             return answer
 
-    async def look(
+    async def query(
         self,
         method: str,
         caller: ToolCaller,
         work: Callable[[App], Awaitable[T]],
         *,
-        limit_s: float = _LOOK_S,
+        limit_s: float = _QUERY_S,
     ) -> T:
-        """What `work` finds in what is kept, for a request that is no tool call.
+        """Run `work` on stored data for a request that is not a tool call.
 
         Raises:
-            MCPError: the server is shutting down or full, the client has gone, the services do not open, or
-                the store does not answer.
+            MCPError: The server is shutting down or busy, the client has disconnected, the services do not
+                open, or the store does not respond.
         """
-        with CallLine(method, caller.principal, caller.request_id) as line, self._running.one():
+        with CallLine(method, caller.principal, caller.request_id) as line, self._running.add():
             if self.draining and not caller.admitted:
                 raise ShuttingDownError
             try:
-                async with self._turns.taken(caller.principal):
-                    found = await self._supervised(self._looking(work), caller.gone, limit_s)
+                async with self._turns.admit(caller.principal):
+                    found = await self._supervise(self._run_on_app(work), caller.gone, limit_s)
             except OverloadedError as error:
-                raise _Busy(error) from None
+                raise _BusyError(error) from None
             except AppOpenError as error:
-                raise _CannotLook(str(error)) from None
+                raise _QueryFailedError(str(error)) from None
             except TimeoutError:
-                raise _CannotLook("What is kept could not be read in time. Try again.") from None
-            line.ended("ok", 0)
+                raise _QueryFailedError("Stored data could not be read in time. Try again.") from None
+            line.set_outcome("ok", 0)
             return found
 
     @property
     def running(self) -> int:
-        """Calls under way."""
+        """The number of running calls."""
         return self._running.count
 
     def admitted(self) -> contextlib.AbstractContextManager[None]:
-        """Let a request in that may become a call: a drain that begins in the meantime waits for it too."""
-        return self._admitted.one()
+        """Count a request that may become a call, so that a drain waits for it."""
+        return self._admitted.add()
 
     @property
     def full(self) -> bool:
-        """Whether a caller with calls under way would be told to wait."""
+        """True if a caller with running calls would be rejected."""
         return self._turns.full
 
     async def drain(self, limit_s: float, at_once: asyncio.Event) -> None:
-        """Refuse new calls, let the running ones finish within `limit_s`, then end them."""
+        """Reject new calls, wait at most `limit_s` for running ones, then cancel these."""
         self.draining = True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
-                await first_of(self._none_left(), at_once.wait())
+                await wait_for_first(self._wait_until_idle(), at_once.wait())
         if not self._stopped.done():
             self._stopped.set_result(None)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLEANUP_S):
                 await self._running.none.wait()
 
-    async def _none_left(self) -> None:
+    async def _wait_until_idle(self) -> None:
         await self._admitted.none.wait()
         await self._running.none.wait()
 
     async def _run(self, tool: Tool, arguments: Mapping[str, Any], caller: ToolCaller) -> ToolAnswer:
-        with self._running.one():
-            async with reporting(caller.send_progress) as progress:
+        with self._running.add():
+            async with report_progress(caller.send_progress) as progress:
                 work = self._work(tool, arguments, caller, progress)
                 try:
-                    return await self._supervised(work, caller.gone, self._deadline_s + _GRACE_S)
+                    return await self._supervise(work, caller.gone, self._deadline_s + _GRACE_S)
                 except TimeoutError:
                     why = f"Nothing could be read within {self._deadline_s:g} s."
                     return ToolAnswer(f"{why} Try again later, or ask for less.", is_error=True)
@@ -241,57 +259,57 @@ class CallDispatcher:
     async def _work(
         self, tool: Tool, arguments: Mapping[str, Any], caller: ToolCaller, progress: ProgressNotifier
     ) -> ToolAnswer:
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
-            app = await self._house.app()
+            app = await self._holder.app()
         except AppOpenError as error:
             return ToolAnswer(str(error), is_error=True)
-        left_s = self._deadline_s - (time.monotonic() - begun)
+        left_s = self._deadline_s - (time.monotonic() - start)
         call = ToolCall(principal=caller.principal, deadline_s=left_s, progress=progress.report)
         return await tool.run(app, arguments, call)
 
-    async def _looking(self, work: Callable[[App], Awaitable[T]]) -> T:
-        return await work(await self._house.app())
+    async def _run_on_app(self, work: Callable[[App], Awaitable[T]]) -> T:
+        return await work(await self._holder.app())
 
-    async def _supervised(
+    async def _supervise(
         self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float
     ) -> T:
-        """What comes of `work`, unless something ends it first; on return it has ended.
+        """Return the result of `work`; on return, its task has ended.
 
         Raises:
-            MCPError: the server is shutting down, or the client has gone.
-            TimeoutError: it takes longer than `limit_s`.
+            MCPError: The server is shutting down, or the client has disconnected.
+            TimeoutError: The work takes longer than `limit_s`.
         """
         task = asyncio.create_task(work)
         ends: set[asyncio.Future[Any]] = {self._stopped} if gone is None else {self._stopped, gone}
         try:
             await asyncio.wait({task, *ends}, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _end(task)
+            await _cancel(task)
         if task.done() and not task.cancelled():
             return task.result()
         if self._stopped.done():
             raise ShuttingDownError
         if gone is not None and gone.done():
-            raise _ClientGone
+            raise _ClientDisconnectedError
         raise TimeoutError
 
 
-def _unknown(name: str, offered: Mapping[str, Tool]) -> ToolAnswer:
+def _unknown_tool(name: str, available: Mapping[str, Tool]) -> ToolAnswer:
     if len(name) > _NAME_CHARS:
-        # It is the client's word, and looking for what it is like takes time by its length.
+        # The name comes from the client, and the search for a similar name takes time by its length.
         name = name[: _NAME_CHARS - 1] + "…"
-    closest = closest_match(name, list(offered))
+    closest = closest_match(name, list(available))
     hint = f" Did you mean {closest}?" if closest else ""
-    return ToolAnswer(f'Unknown tool "{name}".{hint} Known: {", ".join(offered)}.', is_error=True)
+    return ToolAnswer(f'Unknown tool "{name}".{hint} Known: {", ".join(available)}.', is_error=True)
 
 
-async def _end(task: asyncio.Task[Any]) -> None:
-    """Cancel a task once and wait until it has cleaned up, although we are being cancelled ourselves."""
+async def _cancel(task: asyncio.Task[Any]) -> None:
+    """Cancel a task once and wait for its cleanup, even if this task is being canceled."""
     if task.done():
         return
     task.cancel()
     with anyio.CancelScope(shield=True):
         _, left = await asyncio.wait({task}, timeout=_CLEANUP_S)
     if left:
-        _LOG.warning("a cancelled call has not ended after %g s", _CLEANUP_S)
+        _LOG.warning("a canceled call has not ended after %g s", _CLEANUP_S)

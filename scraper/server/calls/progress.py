@@ -1,4 +1,4 @@
-"""Tells a waiting client that its call is alive: many give up after 60 s of silence."""
+"""Send progress notifications, because many clients give up after 60 s of silence."""
 
 from __future__ import annotations
 
@@ -7,54 +7,55 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 _PACE_S = 0.5
-"""At most two messages a second; a call that ends sooner than this sends none and stays plain JSON."""
+"""Seconds between notifications: at most two per second. A shorter call sends none and stays plain JSON."""
 _SILENCE_S = 4.0
-"""How long after that nothing new may happen before the last state is sent again: below 5 s in all."""
+"""Seconds without news, after the pause, until the last state is repeated: less than 5 s in total."""
 
 Send = Callable[[float, float | None, str | None], Awaitable[None]]
-"""Progress so far, total, and words."""
+"""Sends progress, total and message."""
 
 
 class ProgressNotifier:
-    """The last known state of one call."""
+    """The last reported state of one call."""
 
     def __init__(self) -> None:
+        """Start with no progress."""
         self._done = 0.0
         self._total: float | None = None
         self._message: str | None = None
-        self._beats = 0
-        self._news = asyncio.Event()
+        self._repeats = 0
+        self._has_news = asyncio.Event()
 
     def report(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Note where the call stands; it is sent when its time comes."""
+        """Record the state of the call; `send_forever` sends it."""
         if done > self._done:
-            self._beats = 0
+            self._repeats = 0
         self._done = max(done, self._done)
         self._total = total
         self._message = message
-        self._news.set()
+        self._has_news.set()
 
     async def send_forever(self, send: Send, *, pace_s: float, silence_s: float) -> None:
-        """Send what is new, and repeat the last state in silence, until cancelled."""
+        """Send each new state, and repeat the last one during silence, until canceled."""
         while True:
             await asyncio.sleep(pace_s)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(silence_s):
-                    await self._news.wait()
-            self._news.clear()
+                    await self._has_news.wait()
+            self._has_news.clear()
             await send(self._value(), self._total, self._message)
-            self._beats += 1
+            self._repeats += 1
 
     def _value(self) -> float:
-        # Each value must exceed the one before (specification), and none may claim the next step early.
-        return self._done + self._beats / (self._beats + 1)
+        # The specification requires increasing values; repeats stay below the next step.
+        return self._done + self._repeats / (self._repeats + 1)
 
 
 @contextlib.asynccontextmanager
-async def reporting(
+async def report_progress(
     send: Send | None, *, pace_s: float = _PACE_S, silence_s: float = _SILENCE_S
 ) -> AsyncIterator[ProgressNotifier]:
-    """The progress of one call, sent with `send` while the block runs; None sends nothing."""
+    """Send the progress of one call while the block runs; without `send`, only record it."""
     progress = ProgressNotifier()
     if send is None:
         yield progress

@@ -1,0 +1,1 @@
+"""HTTP server: ASGI application, middleware, sockets and probes."""

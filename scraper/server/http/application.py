@@ -1,4 +1,4 @@
-"""Serves the tools over HTTP: two protocol endpoints, each for both eras, and the probes."""
+"""Serve the tools over HTTP: two protocol endpoints, probes, metrics and the playground."""
 
 from __future__ import annotations
 
@@ -20,106 +20,105 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from scraper.server.access.rules import AccessRules
 from scraper.server.calls.call_limiter import CallLimiter
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.calls.shared_limits import AppLimits
-from scraper.server.context import ServerContext
+from scraper.server.calls.rate_limit import AppLimits
 from scraper.server.http.auth_middleware import AuthMiddleware
 from scraper.server.http.disconnect_middleware import DisconnectMiddleware
 from scraper.server.http.health import Health
 from scraper.server.http.uvicorn_server import GracefulServer
-from scraper.server.lifecycle.shutdown_budget import last_bytes_s
-from scraper.server.lifecycle.signals import first_of
+from scraper.server.lifecycle import ServerContext, last_bytes_s, wait_for_first
 from scraper.server.playground.routes import Playground
 from scraper.server.protocol import server as protocol
-from scraper.server.telemetry.logs import listening_to
+from scraper.server.telemetry.logs import attach_handler
 from scraper.server.telemetry.metrics import Metrics
 from scraper.server.transport.json_fast_path import JsonFastPath
-from scraper.server.transport.jsonrpc_batches import JsonRpcBatches
+from scraper.server.transport.jsonrpc_endpoint import JsonRpcEndpoint
 from scraper.server.transport.session_recovery import SessionRecovery
-from scraper.server.transport.shutdown_middleware import ShutdownMiddleware
 
 _LOG = logging.getLogger(__name__)
 
 _PATH = "/mcp"
-_PAIR_PATH = "/openai/mcp"
+_OPENAI_PATH = "/openai/mcp"
 _BODY_BYTES = 4 * 1024 * 1024
 _MAX_SESSIONS = 2_000
-"""37 KiB each; beyond, a new client is told to wait."""
+"""Sessions, of 37 KiB each. Beyond it, new clients get stateless service."""
 _SESSION_IDLE_S = 600.0
-"""Some clients open a session for each call and never end it; one that comes back later is revived."""
+"""Seconds. Some clients open a session for each call and never end it; a later request is recovered."""
 _LINGER_S = 0.3
-"""The Python SDK's client lists the tools before it hands over the first answer; it must still be able to."""
-_ANSWER_S = 0.1
-"""For what was heard at the last moment: it is told to go elsewhere, which takes no work."""
+"""Seconds to accept requests after the last call: the Python SDK lists the tools before it returns the first
+answer."""
+_MIN_ANSWER_S = 0.1
+"""Seconds to reject requests that arrive at the last moment, which takes no work."""
 
 
 async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket.socket]) -> None:
-    """Serve until told to stop, then finish what runs."""
-    settings, house, stops = service.settings, service.house, service.stops
-    limits = AppLimits(house)
+    """Serve until a stop signal, then finish the running calls."""
+    settings, holder, stops = service.settings, service.holder, service.stops
+    limits = AppLimits(holder)
     turns = CallLimiter(limit=settings.call_limit, per_minute=settings.calls_per_minute, limits=limits)
     calls = CallDispatcher(
-        service.tools, house, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits
+        service.tools, holder, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits
     )
-    how: Any = {"version": service.version, "on_settled": house.open}
-    servers = {_PATH: protocol.build(service.tools, calls, **how)}
-    if service.pair:
-        servers[_PAIR_PATH] = protocol.build_pair(service.pair, calls, **how)
-    health = Health(house, calls, queue_limit=settings.queue_limit, version=service.version)
-    metrics = Metrics(house, calls, [tool.name for tool in (*service.tools, *service.pair)])
+    options: Any = {"version": service.version, "on_handshake": holder.open}
+    servers = {_PATH: protocol.build(service.tools, calls, **options)}
+    if service.openai_tools:
+        servers[_OPENAI_PATH] = protocol.build_openai(service.openai_tools, calls, **options)
+    health = Health(holder, calls, queue_limit=settings.queue_limit, version=service.version)
+    metrics = Metrics(holder, calls, [tool.name for tool in (*service.tools, *service.openai_tools)])
     async with contextlib.AsyncExitStack() as stack:
-        stack.enter_context(listening_to("scraper", metrics))
+        stack.enter_context(attach_handler("scraper", metrics))
         endpoints = {
-            path: JsonRpcBatches(
-                ShutdownMiddleware(await stack.enter_async_context(_endpoint(server)), calls, _BODY_BYTES),
-                _BODY_BYTES,
+            path: JsonRpcEndpoint(
+                await stack.enter_async_context(_session_endpoint(server)), calls, _BODY_BYTES
             )
             for path, server in servers.items()
         }
-        people = Playground(house, calls, version=service.version, deadline_s=settings.tool_timeout_s)
-        documents = service.issuer.routes(servers) if service.issuer else []
-        streams = DisconnectMiddleware(
-            _routes(endpoints, [*health.routes(), metrics.route(), *people.routes(), *documents])
+        playground = Playground(holder, calls, version=service.version, deadline_s=settings.tool_timeout_s)
+        metadata = service.issuer.routes(servers) if service.issuer else []
+        connections = DisconnectMiddleware(
+            _routes(endpoints, [*health.routes(), metrics.route(), *playground.routes(), *metadata])
         )
-        async with _listening(AuthMiddleware(streams, rules), sockets) as (doorway, serving):
+        async with _serve_http(AuthMiddleware(connections, rules), sockets) as (uvicorn_server, serving):
             _LOG.info("serving MCP at %s", _address(sockets[0]))
-            await first_of(serving, stops.asked.wait())
-            streams.close_behind()
-            begun = time.monotonic()
+            await wait_for_first(serving, stops.requested.wait())
+            connections.close_after_response()
+            start = time.monotonic()
             await calls.drain(settings.drain_s, stops.at_once)
-            await _hear_out(doorway, streams, sockets, last_bytes_s(time.monotonic() - begun))
+            await _finish_connections(
+                uvicorn_server, connections, sockets, last_bytes_s(time.monotonic() - start)
+            )
 
 
-async def _hear_out(
-    doorway: GracefulServer, streams: DisconnectMiddleware, sockets: list[socket.socket], limit_s: float
+async def _finish_connections(
+    server: GracefulServer, connections: DisconnectMiddleware, sockets: list[socket.socket], limit_s: float
 ) -> None:
-    """Answer those who are connected, and be open for a moment to those who come back for something."""
+    """Answer the requests of open connections, and accept further requests for a moment."""
     await asyncio.sleep(_LINGER_S)
-    begun = time.monotonic()
-    await doorway.shut(sockets, limit_s)
-    await streams.answered(max(_ANSWER_S, limit_s - (time.monotonic() - begun)))
-    streams.stop()
+    start = time.monotonic()
+    await server.drain(sockets, limit_s)
+    await connections.wait_until_answered(max(_MIN_ANSWER_S, limit_s - (time.monotonic() - start)))
+    connections.stop()
 
 
 @contextlib.asynccontextmanager
-async def _endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
-    """The protocol endpoint: stateful with server-sent events, so that progress and cancelling work."""
-    # Host and Origin are checked by the gate, for every route and not only this one.
-    checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+async def _session_endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
+    """Return the protocol endpoint, with sessions and event streams for progress and cancellation."""
+    # AuthMiddleware checks Host and Origin for every route.
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     stateful = StreamableHTTPSessionManager(
         server,
-        security_settings=checked,
+        security_settings=unchecked,
         session_idle_timeout=_SESSION_IDLE_S,
         max_sessions=_MAX_SESSIONS,
         max_request_body_size=_BODY_BYTES,
     )
     stateless = StreamableHTTPSessionManager(
-        server, stateless=True, security_settings=checked, max_request_body_size=_BODY_BYTES
+        server, stateless=True, security_settings=unchecked, max_request_body_size=_BODY_BYTES
     )
     plain = StreamableHTTPSessionManager(
         server,
         json_response=True,
         stateless=True,
-        security_settings=checked,
+        security_settings=unchecked,
         max_request_body_size=_BODY_BYTES,
     )
     async with stateful.run(), stateless.run(), plain.run():
@@ -130,24 +129,24 @@ def _routes(endpoints: Mapping[str, ASGIApp], others: Sequence[Route]) -> ASGIAp
     protocol_routes = [Route(path, endpoint) for path, endpoint in endpoints.items()]
     routes = Starlette(routes=[*protocol_routes, *others])
 
-    async def routed(scope: Scope, receive: Receive, send: Send) -> None:
-        # At once where the path says it all: the way through Starlette is nine functions long.
+    async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
+        # Direct for protocol endpoints, because Starlette's routing calls nine functions.
         await endpoints.get(scope["path"], routes)(scope, receive, send)
 
-    return routed
+    return dispatch
 
 
 @contextlib.asynccontextmanager
-async def _listening(
+async def _serve_http(
     app: ASGIApp, sockets: list[socket.socket]
 ) -> AsyncIterator[tuple[GracefulServer, asyncio.Task[None]]]:
-    """Serve `app` while the block runs; the task ends early only when serving fails."""
-    doorway = GracefulServer(app)
-    serving = asyncio.create_task(doorway.serve(sockets))
+    """Serve `app` while the block runs; the task ends early only if serving fails."""
+    server = GracefulServer(app)
+    serving = asyncio.create_task(server.serve(sockets))
     try:
-        yield doorway, serving
+        yield server, serving
     finally:
-        doorway.should_exit = True
+        server.should_exit = True
         await serving
 
 

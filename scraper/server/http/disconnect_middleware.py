@@ -1,8 +1,8 @@
-"""Knows when the client of an HTTP request has gone, so that its call can end and its tab be given back.
+"""Detect clients that disconnect before their response, so that their calls are canceled.
 
-The protocol revisions up to 2025-11-25 say that a lost connection is not a cancelled request, because a
-client may resume the stream from an event store. We keep no event store: an answer whose stream is gone
-reaches nobody, so its work is stopped. A server that keeps events must not put this layer in front.
+Protocol revisions up to 2025-11-25 do not treat a lost connection as a cancellation, because a client may
+resume the stream from an event store. This server has no event store: a response without its stream is lost,
+so its work is stopped. A server with an event store must not use this layer.
 """
 
 from __future__ import annotations
@@ -16,64 +16,65 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _KEY = "search_mcp.client_gone"
-_TOO_LATE = JSONResponse(
+_SHUTTING_DOWN = JSONResponse(
     {"error": "The server is shutting down. Try again in a few seconds."}, 503, headers={"Retry-After": "5"}
 )
 
 
-def client_gone(scope: Mapping[str, Any]) -> asyncio.Future[None] | None:
-    """A future that is done once the client of this request has gone before its answer."""
+def disconnect_future(scope: Mapping[str, Any]) -> asyncio.Future[None] | None:
+    """Return a future that is done when the client disconnects before its response."""
     gone: asyncio.Future[None] | None = scope.get(_KEY)
     return gone
 
 
 class DisconnectMiddleware:
-    """ASGI layer that watches each request's connection, and ends the idle ones when the server stops."""
+    """ASGI layer that watches the connection of each request, and ends idle streams at shutdown."""
 
     def __init__(self, app: ASGIApp) -> None:
+        """Wrap `app`."""
         self._app = app
-        self._listening = _Listening()
+        self._receivers = _Receivers()
         self._closing = False
         self._unanswered: set[_Exchange] = set()
         self._all_answered = asyncio.Event()
         self._all_answered.set()
 
-    def close_behind(self) -> None:
-        """End each connection with its next answer, so that none is left on which a request could cross with
-        its end."""
+    def close_after_response(self) -> None:
+        """Close each connection after its next response, so that no request arrives meanwhile."""
         self._closing = True
 
-    async def answered(self, limit_s: float) -> None:
-        """Return when every posted request has been answered, or after `limit_s`."""
+    async def wait_until_answered(self, limit_s: float) -> None:
+        """Return when all POST requests are answered, or after `limit_s`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self._all_answered.wait()
 
     def stop(self) -> None:
-        """End every open stream: to the layers behind it looks as if the client had hung up."""
-        self._listening.stop()
+        """End all open streams; for the inner layers, the clients have disconnected."""
+        self._receivers.stop()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._listening.stopped:
-            await _TOO_LATE(scope, receive, self._closing_behind(send))
+        """Serve a request."""
+        if self._receivers.stopped:
+            await _SHUTTING_DOWN(scope, receive, self._add_close_header(send))
             return
-        exchange = _Exchange(receive, send, self._listening)
+        exchange = _Exchange(receive, send, self._receivers)
         scope[_KEY] = exchange.gone
-        with self._counted(exchange, scope["method"]):
-            await self._app(scope, exchange.receive, self._closing_behind(exchange.send))
+        with self._count(exchange, scope["method"]):
+            await self._app(scope, exchange.receive, self._add_close_header(exchange.send))
             await exchange.finish()
 
-    def _closing_behind(self, send: Send) -> Send:
-        async def sent(message: Message) -> None:
+    def _add_close_header(self, send: Send) -> Send:
+        async def send_with_header(message: Message) -> None:
             if self._closing and message["type"] == "http.response.start":
                 message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
             await send(message)
 
-        return sent
+        return send_with_header
 
     @contextlib.contextmanager
-    def _counted(self, exchange: _Exchange, method: str) -> Iterator[None]:
-        """Count what will have an answer; a stream opened with GET never does."""
+    def _count(self, exchange: _Exchange, method: str) -> Iterator[None]:
+        """Count a request that gets a response; a stream opened by GET gets none."""
         if method == "POST":
             self._unanswered.add(exchange)
             self._all_answered.clear()
@@ -85,50 +86,50 @@ class DisconnectMiddleware:
                 self._all_answered.set()
 
 
-class _Listening:
-    """Everyone who waits for a client's next word, until told to stop."""
+class _Receivers:
+    """All pending `receive` calls, which `stop` ends."""
 
     def __init__(self) -> None:
         self.stopped = False
         self._waits: set[asyncio.Timeout] = set()
 
-    async def hear(self, receive: Receive) -> Message | None:
-        """What the client says next; None when told to stop."""
+    async def wait(self, receive: Receive) -> Message | None:
+        """Return the next message of the client, or None after `stop`."""
         if self.stopped:
             return None
         try:
-            # A limit that is set when all are to stop costs less than a task to be waited for beside it.
-            async with asyncio.timeout(None) as wait:
-                self._waits.add(wait)
+            # A timeout that `stop` sets is cheaper than a second task.
+            async with asyncio.timeout(None) as timeout:
+                self._waits.add(timeout)
                 try:
                     return await receive()
                 finally:
-                    self._waits.discard(wait)
+                    self._waits.discard(timeout)
         except TimeoutError:
             return None
 
     def stop(self) -> None:
-        """Nobody waits any longer."""
+        """End all pending calls."""
         self.stopped = True
         now = asyncio.get_running_loop().time()
-        for wait in self._waits:
-            wait.reschedule(now)
+        for timeout in self._waits:
+            timeout.reschedule(now)
 
 
 class _Exchange:
-    """One request and its answer."""
+    """One request and its response."""
 
-    def __init__(self, receive: Receive, send: Send, listening: _Listening) -> None:
+    def __init__(self, receive: Receive, send: Send, receivers: _Receivers) -> None:
         self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._receive = receive
         self._send = send
-        self._listening = listening
+        self._receivers = receivers
         self._begun = False
         self._answered = False
 
     async def receive(self) -> Message:
-        """What the client says next, or that it is over."""
-        message = await self._listening.hear(self._receive)
+        """Return the next message of the client, or a disconnect."""
+        message = await self._receivers.wait(self._receive)
         if message is None:
             return {"type": "http.disconnect"}
         if message["type"] == "http.disconnect" and not self._answered and not self.gone.done():
@@ -136,13 +137,13 @@ class _Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        """Pass a part of the answer on."""
+        """Send a part of the response."""
         self._begun = True
         if message["type"] == "http.response.body" and not message.get("more_body", False):
             self._answered = True
         await self._send(message)
 
     async def finish(self) -> None:
-        """End an answer that was cut off, so that the connection closes in order."""
+        """End an incomplete response, so that the connection closes in order."""
         if self._begun and not self._answered:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

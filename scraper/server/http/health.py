@@ -1,4 +1,4 @@
-"""Tells an orchestrator whether the process lives (`/health`) and whether it can take work (`/ready`)."""
+"""Probes for orchestrators: `/health` (the process runs) and `/ready` (it accepts work)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.lifecycle.app_holder import AppHolder
+from scraper.server.lifecycle import AppHolder
 from scraper.workers import sandbox
 
 if TYPE_CHECKING:
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
 
 
 class Health:
-    """The two probes of one server."""
+    """The two probes of a server."""
 
     def __init__(
-        self, house: AppHolder[App], calls: CallDispatcher, *, queue_limit: int, version: str
+        self, holder: AppHolder[App], calls: CallDispatcher, *, queue_limit: int, version: str
     ) -> None:
-        self._house = house
+        """Report the state of the App in `holder` and of `calls`."""
+        self._holder = holder
         self._calls = calls
         self._queue_limit = queue_limit
         self._version = version
 
     def routes(self) -> list[Route]:
-        """The probes as routes."""
+        """Return the routes of the probes."""
         return [Route("/health", self._health), Route("/ready", self._ready)]
 
     async def _health(self, _request: Request) -> Response:
@@ -47,16 +48,16 @@ class Health:
         )
 
     async def _ready(self, _request: Request) -> Response:
-        reason = self._unready()
+        reason = self._not_ready_reason()
         queue = {"queue_seconds": round(self._queue_s(), 3)}
         if reason is None:
             return JSONResponse({"ready": True, **queue, **self._note()})
         answer = {"ready": False, "reason": reason, **queue}
         return JSONResponse(answer, status_code=503, headers={"Retry-After": "1"})
 
-    def _unready(self) -> str | None:
-        """Why no call should be sent here now; None when it should."""
-        app = self._house.present()
+    def _not_ready_reason(self) -> str | None:
+        """Return why the server should get no calls now, or None."""
+        app = self._holder.present()
         if self._calls.draining:
             return "shutting down"
         if app is None or not app.browsers.status().ready:
@@ -66,37 +67,40 @@ class Health:
         return None
 
     def _note(self) -> dict[str, str]:
-        """What is wrong although work can be taken."""
-        app = self._house.present()
+        """Return problems that do not prevent work."""
+        app = self._holder.present()
         if app is None:
             return {}
-        away = {"shared state away": app.shared.status().away, "database away": app.store.problem is not None}
-        said = [words for words, is_so in away.items() if is_so]
-        return {"note": ", ".join(said)} if said else {}
+        problems = {
+            "shared state away": app.shared.status().away,
+            "database away": app.store.problem is not None,
+        }
+        names = [name for name, is_present in problems.items() if is_present]
+        return {"note": ", ".join(names)} if names else {}
 
     def _shared(self) -> dict[str, Any] | None:
-        """How the state that servers share stands; None where none is. Its address stays in the log."""
-        app = self._house.present()
+        """Return the status of the shared state, or None without one. Its address is only in the log."""
+        app = self._holder.present()
         status = None if app is None else app.shared.status()
         if status is None or not status.configured:
             return None
         return {"away": status.away, "slow": status.slow, "servers": status.servers}
 
     def _database(self) -> dict[str, Any] | None:
-        """How the database that servers share stands; None where none is. What is wrong stays in the log."""
-        app = self._house.present()
+        """Return the status of the shared database, or None without one. The problem is only in the log."""
+        app = self._holder.present()
         if app is None or app.store.server is None:
             return None
         return {"away": app.store.problem is not None}
 
     def _queue_s(self) -> float:
-        """How long a page that is asked for now would wait."""
-        app = self._house.present()
+        """Return the expected wait of a new visit in seconds."""
+        app = self._holder.present()
         return 0.0 if app is None else app.browsers.status().queue_s
 
     def _browsers(self) -> dict[str, Any] | None:
-        """Their numbers; None while there are none. What went wrong last stays in the log: it names paths."""
-        app = self._house.present()
+        """Return the browsers' state without errors, which contain paths; None before the start."""
+        app = self._holder.present()
         if app is None:
             return None
         status = app.browsers.status()

@@ -1,4 +1,4 @@
-"""Looks into a request's body before it is handed on whole."""
+"""Read the body of a request, and pass it on unchanged."""
 
 from __future__ import annotations
 
@@ -11,56 +11,57 @@ _END = "http.disconnect"
 
 
 class RequestBody:
-    """What of a body was read, and a `receive` that begins with it."""
+    """The body of a request, and a `receive` that returns it again."""
 
     def __init__(self, parts: list[Message], receive: Receive) -> None:
+        """Keep the parts that were read."""
         self._parts = parts
         self._receive = receive
-        self._given = 0
+        self._returned = 0
 
     @property
     def is_cut(self) -> bool:
-        """Whether the client hung up, or the server stopped listening, before its end."""
+        """True if the client disconnected, or the server stopped, before the end of the body."""
         return bool(self._parts[-1]["type"] == _END)
 
     @property
     def size_bytes(self) -> int:
-        """How much was read."""
+        """Bytes read."""
         return sum(len(part.get("body", b"")) for part in self._parts)
 
     def is_list(self) -> bool:
-        """Whether it begins as a list does."""
+        """Return True if the body begins like a JSON list."""
         return bool(self._parts[0].get("body", b"").lstrip()[:1] == b"[")
 
     def mentions(self, word: bytes) -> bool:
-        """Whether the word stands anywhere in it."""
+        """Return True if the body contains a word."""
         return word in self._whole()
 
     def value(self) -> Any:
-        """The value that it is; None where it is no JSON."""
+        """Return the JSON value of the body, or None if it is not JSON."""
         try:
             return json.loads(self._whole())
         except (ValueError, RecursionError):
             return None
 
     def message(self) -> dict[str, Any]:
-        """The message of the protocol that it is; an empty one where it is none."""
-        found = self.value()
-        return found if isinstance(found, dict) else {}
+        """Return the JSON object of the body, or an empty one if it is not an object."""
+        value = self.value()
+        return value if isinstance(value, dict) else {}
 
     def _whole(self) -> bytes:
         return b"".join(part.get("body", b"") for part in self._parts)
 
     async def receive(self) -> Message:
-        """The body from its beginning, and then what the client says next."""
-        if self._given < len(self._parts):
-            self._given += 1
-            return self._parts[self._given - 1]
+        """Return the parts of the body again, then further messages of the client."""
+        if self._returned < len(self._parts):
+            self._returned += 1
+            return self._parts[self._returned - 1]
         return await self._receive()
 
 
 async def read_body(receive: Receive, limit_bytes: int) -> RequestBody:
-    """The body of a request; one beyond the limit is read no further, and is then no message."""
+    """Read the body of a request; reading stops beyond the limit, and the body is then not valid JSON."""
     parts: list[Message] = []
     size, more = 0, True
     while more and size <= limit_bytes:

@@ -1,4 +1,4 @@
-"""Opens the server's listening sockets before anything is started, so that a taken port costs one line."""
+"""Open the listening sockets before anything else starts, so that a port in use is reported at once."""
 
 from __future__ import annotations
 
@@ -14,51 +14,55 @@ from scraper.server.access.rules import ServerStartError
 
 _BACKLOG = 2048
 _NOT_HERE = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
-"""A machine may lack some of a name's addresses: `localhost` has one of IPv6 though that is turned off."""
+"""Errors of addresses that this machine lacks: `localhost` has an IPv6 address even if IPv6 is disabled."""
 _ATTACH_FILTER = 26
-"""SO_ATTACH_FILTER of asm-generic/socket.h, which the module `socket` does not name."""
+"""SO_ATTACH_FILTER of asm-generic/socket.h, which the module `socket` does not define."""
 _DROP_ALL = struct.pack("HBBI", 0x06, 0, 0, 0)
-"""A program of one instruction, "return 0 bytes" (linux/filter.h): of no packet is anything kept."""
+"""BPF program of one instruction, "return 0 bytes" (linux/filter.h), which drops all packets."""
 
 
 @contextlib.contextmanager
-def listening(host: str, port: int) -> Iterator[list[socket.socket]]:
-    """One socket for each address of `host`; port 0 takes a free one, the same for all.
+def open_sockets(host: str, port: int) -> Iterator[list[socket.socket]]:
+    """Open one socket for each address of `host`; port 0 chooses a free port, the same for all.
 
     Raises:
-        CannotStart: the port is taken, or the address is not ours.
+        ServerStartError: The port is in use, or the address is not local.
     """
     with contextlib.ExitStack() as opened:
         try:
-            sockets = _every(opened, host, port)
+            sockets = _open_all(opened, host, port)
         except OSError as error:
             raise ServerStartError(_reason(host, port, error)) from None
         yield sockets
 
 
-def ignore_new_connections(door: socket.socket) -> None:
-    """Let those who connect now wait until they are refused; connections that have been made stay acceptable.
+def ignore_new_connections(listener: socket.socket) -> None:
+    """Ignore new connection attempts on a listening socket, but keep established ones acceptable.
 
-    A listening socket that is closed resets what nobody has accepted, and its client, who may have sent a
-    request by then, cannot know whether it was heard. Who was ignored tries again after a second, and finds
-    the socket closed. Only Linux can do it; elsewhere nothing happens.
+    Closing a listening socket resets connections that are not accepted yet. Their clients may have sent a
+    request and cannot know if it was received. An ignored client tries again after a second, when the socket
+    is closed. This works only on Linux; elsewhere nothing happens.
     """
     if not sys.platform.startswith("linux"):
         return
     code = ctypes.create_string_buffer(_DROP_ALL, len(_DROP_ALL))
     program = struct.pack("HP", 1, ctypes.addressof(code))
     with contextlib.suppress(OSError):
-        door.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, program)
+        listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, program)
 
 
-def _every(opened: contextlib.ExitStack, host: str, port: int) -> list[socket.socket]:
-    """One for each address that this machine has; the error of the last where it has none of them."""
+def _open_all(opened: contextlib.ExitStack, host: str, port: int) -> list[socket.socket]:
+    """Open a socket for each address that this machine has.
+
+    Raises:
+        OSError: The machine has none of the addresses, or a port is in use.
+    """
     sockets: list[socket.socket] = []
     missing: OSError | None = None
     for family, address in _addresses(host, port):
-        taken = sockets[0].getsockname()[1] if sockets else port
+        actual_port = sockets[0].getsockname()[1] if sockets else port
         try:
-            sockets.append(opened.enter_context(_listening(family, address, taken)))
+            sockets.append(opened.enter_context(_open_socket(family, address, actual_port)))
         except OSError as error:
             if error.errno not in _NOT_HERE:
                 raise
@@ -73,9 +77,9 @@ def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, str]]:
     return list(dict.fromkeys((family, str(address[0])) for family, _, _, _, address in found))
 
 
-def _listening(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
-    # asyncio turns Nagle's algorithm off only where the protocol is named: without it the parts of an event
-    # stream wait for each other's acknowledgement, 40 ms a call.
+def _open_socket(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
+    # asyncio disables Nagle's algorithm only if the protocol is given. Otherwise the parts of an event stream
+    # wait for acknowledgements, 40 ms per call.
     opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,1 +1,1 @@
-"""The page for people: what this server is, a form for each of its tools, and how it stands."""
+"""Web page for people: a form for each tool, and the state of the server."""

@@ -1,7 +1,7 @@
-"""Serves the page for people, and the two answers that it asks for beside the protocol's own.
+"""Serve the playground page with its status and its comparison of a page.
 
-Nothing that a web page says is ever markup here: answers are JSON, the page's script writes them as text
-alone, and its policy forbids every script, style, frame, picture and address but its own.
+Text of web pages never becomes markup: responses are JSON, the script inserts them as text only, and the
+content security policy forbids all foreign scripts, styles, frames, images and addresses.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from starlette.routing import Route
 from scraper.errors import ScraperError
 from scraper.render.errors import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
-from scraper.server.http.disconnect_middleware import client_gone
+from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body
-from scraper.server.lifecycle.app_holder import AppHolder
+from scraper.server.lifecycle import AppHolder
 
 if TYPE_CHECKING:
     from scraper.app import App
@@ -51,32 +51,33 @@ _STATUS_S = 2.0
 
 
 class Playground:
-    """The routes of one server."""
+    """The routes of the playground."""
 
     def __init__(
-        self, house: AppHolder[App], calls: CallDispatcher, *, version: str, deadline_s: float
+        self, holder: AppHolder[App], calls: CallDispatcher, *, version: str, deadline_s: float
     ) -> None:
-        self._house = house
+        """Serve the App in `holder`."""
+        self._holder = holder
         self._calls = calls
         self._version = version
         self._deadline_s = deadline_s
 
     def routes(self) -> list[Route]:
-        """The page and what it asks for."""
-        files = [_file(path, *described) for path, described in _FILES.items()]
+        """Return the routes of the page, its files and its data."""
+        files = [_file_route(path, *file) for path, file in _FILES.items()]
         return [*files, Route("/status", self._status), Route("/try", self._try, methods=["POST"])]
 
     async def _status(self, _request: Request) -> Response:
-        """Calls, pool and cache at this moment."""
-        told: dict[str, Any] = {
+        """Return the state of calls, browser pool and cache."""
+        status: dict[str, Any] = {
             "version": self._version,
             "calls": self._calls.running,
             "draining": self._calls.draining,
         }
-        app = self._house.present()
+        app = self._holder.present()
         if app is not None:
             browsers = app.browsers.status()
-            told["pool"] = {
+            status["pool"] = {
                 "ready": browsers.ready,
                 "reading": browsers.active,
                 "waiting": browsers.queued,
@@ -84,18 +85,18 @@ class Playground:
                 "browsers": len(browsers.browsers),
                 "restarts": browsers.restarts,
             }
-            told["cache"] = await _cache(app)
-        return JSONResponse(told, headers=_HEADERS)
+            status["cache"] = await _cache_state(app)
+        return JSONResponse(status, headers=_HEADERS)
 
     async def _try(self, request: Request) -> Response:
-        """Both sides of a page."""
-        asked = await _asked(request)
-        if asked is None:
-            return _refused(400, "Send JSON with url and, if wanted, render: auto, http or browser.")
-        url, render = asked
+        """Return a page as rendered and as read."""
+        parsed = await _parse(request)
+        if parsed is None:
+            return _error(400, "Send JSON with url and optionally render: auto, http or browser.")
+        url, render = parsed
         user = request.scope.get("user")
         principal = "local" if user is None else user.access_token.client_id
-        caller = ToolCaller(principal, gone=client_gone(request.scope))
+        caller = ToolCaller(principal, gone=disconnect_future(request.scope))
 
         async def work(app: App) -> dict[str, Any]:
             sides = await app.comparer.read(
@@ -104,16 +105,16 @@ class Playground:
             return dataclasses.asdict(sides)
 
         try:
-            async with _listened_to(request):
-                found = await self._calls.look("page/try", caller, work, limit_s=self._deadline_s)
+            async with _watch_disconnect(request):
+                found = await self._calls.query("page/try", caller, work, limit_s=self._deadline_s)
         except ScraperError as error:
-            return _refused(422, error_sentence(error))
+            return _error(422, error_sentence(error))
         except MCPError as error:
-            return _refused(503, error.error.message)
+            return _error(503, error.error.message)
         return JSONResponse(found, headers=_HEADERS)
 
 
-def _file(path: str, name: str, media_type: str) -> Route:
+def _file_route(path: str, name: str, media_type: str) -> Route:
     content = importlib.resources.files(__package__).joinpath(name).read_bytes()
 
     async def answer(_request: Request) -> Response:
@@ -123,26 +124,26 @@ def _file(path: str, name: str, media_type: str) -> Route:
 
 
 @contextlib.asynccontextmanager
-async def _listened_to(request: Request) -> AsyncIterator[None]:
-    """Hear the client while the block runs: only who listens is told that they have hung up."""
-    hearing = asyncio.ensure_future(request.receive())
+async def _watch_disconnect(request: Request) -> AsyncIterator[None]:
+    """Call `receive` while the block runs, because only `receive` reports a disconnect."""
+    receiving = asyncio.ensure_future(request.receive())
     try:
         yield
     finally:
-        hearing.cancel()
-        await asyncio.wait({hearing})
+        receiving.cancel()
+        await asyncio.wait({receiving})
 
 
-async def _asked(request: Request) -> tuple[str, str] | None:
+async def _parse(request: Request) -> tuple[str, str] | None:
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-        return None  # a form of a foreign page can send any other type without asking
+        return None  # forms of foreign pages can send any other type without a preflight
     body = await read_body(request.receive, _MAX_BODY)
-    asked = body.message() if body.size_bytes <= _MAX_BODY else {}
-    url, render = asked.get("url"), asked.get("render", "auto")
+    fields = body.message() if body.size_bytes <= _MAX_BODY else {}
+    url, render = fields.get("url"), fields.get("render", "auto")
     return (url, render) if isinstance(url, str) and render in _RENDER else None
 
 
-async def _cache(app: App) -> dict[str, Any] | None:
+async def _cache_state(app: App) -> dict[str, Any] | None:
     try:
         async with asyncio.timeout(_STATUS_S):
             stats = await app.pages.stats()
@@ -151,5 +152,5 @@ async def _cache(app: App) -> dict[str, Any] | None:
     return {"pages": stats.pages, "bytes": stats.bytes, "hits": stats.hits, "misses": stats.misses}
 
 
-def _refused(status: int, message: str) -> Response:
+def _error(status: int, message: str) -> Response:
     return JSONResponse({"error": message}, status_code=status, headers=_HEADERS)

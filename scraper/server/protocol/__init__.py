@@ -1,0 +1,1 @@
+"""MCP server: tools, prompts, resources and search methods."""

@@ -1,4 +1,4 @@
-"""The prompts as clients list and start them."""
+"""Serve prompts: list them and return their messages."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from mcp.types import (
 from scraper.errors import InvalidArgumentError
 from scraper.render.errors import error_sentence
 from scraper.server.protocol import schemas
-from scraper.server.protocol.cursors import refuse_cursor
+from scraper.server.protocol.requests import refuse_cursor
 from scraper.tools.prompts import Prompt
 
 Context = ServerRequestContext[Any, Any]
 
 
 def add(server: Server[Any], prompts: Sequence[Prompt]) -> None:
-    """Serve these prompts."""
+    """Add the request handlers of prompts."""
     listing = ListPromptsResult(prompts=[schemas.prompt(prompt) for prompt in prompts])
     known = {prompt.name: prompt for prompt in prompts}
 
-    async def listed(_context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
+    async def list_prompts(_context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
         refuse_cursor(params)
         return listing
 
-    async def get(_context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+    async def get_prompt(_context: Context, params: GetPromptRequestParams) -> GetPromptResult:
         prompt = known.get(params.name)
         if prompt is None:
             names = ", ".join(known) or "none"
@@ -48,5 +48,5 @@ def add(server: Server[Any], prompts: Sequence[Prompt]) -> None:
         message = PromptMessage(role="user", content=TextContent(text=text))
         return GetPromptResult(description=prompt.about, messages=[message])
 
-    server.add_request_handler("prompts/list", PaginatedRequestParams, listed)
-    server.add_request_handler("prompts/get", GetPromptRequestParams, get)
+    server.add_request_handler("prompts/list", PaginatedRequestParams, list_prompts)
+    server.add_request_handler("prompts/get", GetPromptRequestParams, get_prompt)

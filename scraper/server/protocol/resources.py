@@ -1,4 +1,4 @@
-"""Kept pages and indexed documents as resources: listed in parts, read as Markdown."""
+"""Serve cached pages and indexed documents as MCP resources: paged lists, and contents as Markdown."""
 
 from __future__ import annotations
 
@@ -20,42 +20,45 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.protocol import schemas
-from scraper.server.protocol.caller_identity import caller_of
-from scraper.server.protocol.cursors import refuse_cursor
+from scraper.server.protocol.requests import caller_of, refuse_cursor
 from scraper.tools import cached_resources
 
 Context = ServerRequestContext[Any, Any]
 
 NOT_FOUND = -32002
-"""Before 2026-07-28; from then on such an address is an invalid parameter."""
+"""Error code before 2026-07-28; since then, an unknown URI is an invalid parameter."""
 _PAGE_ITEMS = 50
 
 
 def add(server: Server[Any], calls: CallDispatcher) -> None:
-    """Serve what is kept."""
+    """Add the request handlers of resources."""
 
-    async def listed(context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
+    async def list_resources(context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
         caller = caller_of(context)
         cursor = params.cursor
         try:
-            part = await calls.look(
+            page = await calls.query(
                 context.method,
                 caller,
                 lambda app: cached_resources.list_resources(app, caller.principal, cursor, _PAGE_ITEMS),
             )
         except cached_resources.InvalidCursorError:
             raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
-        found = [schemas.resource(item) for item in part.items]
-        # Each caller has a list of their own, and every page that is read makes it another.
-        return ListResourcesResult(resources=found, next_cursor=part.cursor, ttl_ms=0, cache_scope="private")
+        resources = [schemas.resource(item) for item in page.items]
+        # Each caller has a private list, and every new page changes it.
+        return ListResourcesResult(
+            resources=resources, next_cursor=page.cursor, ttl_ms=0, cache_scope="private"
+        )
 
-    async def templates(_context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
+    async def list_templates(
+        _context: Context, params: PaginatedRequestParams
+    ) -> ListResourceTemplatesResult:
         refuse_cursor(params)
         return ListResourceTemplatesResult(resource_templates=schemas.TEMPLATES)
 
     async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         caller, uri = caller_of(context), str(params.uri)
-        text = await calls.look(
+        text = await calls.query(
             context.method, caller, lambda app: cached_resources.read(app, caller.principal, uri)
         )
         if text is None:
@@ -63,12 +66,12 @@ def add(server: Server[Any], calls: CallDispatcher) -> None:
         contents = TextResourceContents(uri=uri, mime_type=schemas.MARKDOWN, text=text)
         return ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
 
-    server.add_request_handler("resources/list", PaginatedRequestParams, listed)
-    server.add_request_handler("resources/templates/list", PaginatedRequestParams, templates)
+    server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
+    server.add_request_handler("resources/templates/list", PaginatedRequestParams, list_templates)
     server.add_request_handler("resources/read", ReadResourceRequestParams, read)
 
 
 def _not_found(uri: str, protocol_version: str) -> MCPError:
     code = INVALID_PARAMS if protocol_version in MODERN_PROTOCOL_VERSIONS else NOT_FOUND
-    message = "Resource not found: nothing is kept at this address. fetch reads a page from the web."
+    message = "Resource not found: nothing is cached at this address. fetch reads a page from the web."
     return MCPError(code, message, {"uri": uri})

@@ -1,4 +1,4 @@
-"""What the tools, prompts and kept texts look like on the wire."""
+"""Convert tools, prompts and resources to types of the MCP SDK."""
 
 from __future__ import annotations
 
@@ -9,58 +9,58 @@ from scraper.tools.cached_resources import CachedResource
 
 MARKDOWN = "text/markdown"
 _SIZE_HINT = "anthropic/maxResultSizeChars"
-"""Above 50,000 characters one client puts an answer into a file unless its tool may say more."""
+"""Metadata key. One client writes answers above 50,000 characters to a file unless the tool declares more."""
 
 TEMPLATES = [
     ResourceTemplate(
         name="page",
-        title="Page read before",
+        title="Cached page",
         uri_template="page://{+url}",
-        description="The kept copy of a web page, by its URL.",
+        description="The cached copy of a web page, by its URL.",
         mime_type=MARKDOWN,
     ),
     ResourceTemplate(
         name="index",
         title="Document of a named index",
         uri_template="index://{name}/{id}{?start}",
-        description="A document by the name of its index and its id; start: character to begin at.",
+        description="A document by the name of its index and its id; start: first character to return.",
         mime_type=MARKDOWN,
     ),
 ]
 
 
-def tool(offered: model.Tool) -> Tool:
-    """A tool as a client lists it."""
+def tool(source: model.Tool) -> Tool:
+    """Return a tool as clients list it."""
     return Tool(
-        name=offered.name,
-        title=offered.title,
-        description=offered.description,
-        input_schema=dict(offered.input_schema),
+        name=source.name,
+        title=source.title,
+        description=source.description,
+        input_schema=dict(source.input_schema),
         annotations=ToolAnnotations(
-            read_only_hint=offered.read_only,
-            destructive_hint=offered.destructive,
-            idempotent_hint=offered.idempotent,
-            open_world_hint=offered.open_world,
+            read_only_hint=source.read_only,
+            destructive_hint=source.destructive,
+            idempotent_hint=source.idempotent,
+            open_world_hint=source.open_world,
         ),
-        _meta={_SIZE_HINT: offered.result_chars} if offered.result_chars else None,
+        _meta={_SIZE_HINT: source.result_chars} if source.result_chars else None,
     )
 
 
-def prompt(offered: prompts.Prompt) -> Prompt:
-    """A prompt as a client lists it."""
+def prompt(source: prompts.Prompt) -> Prompt:
+    """Return a prompt as clients list it."""
     return Prompt(
-        name=offered.name,
-        title=offered.title,
-        description=offered.about,
+        name=source.name,
+        title=source.title,
+        description=source.about,
         arguments=[
             PromptArgument(name=argument.name, description=argument.about, required=argument.required)
-            for argument in offered.arguments
+            for argument in source.arguments
         ],
     )
 
 
 def resource(item: CachedResource) -> Resource:
-    """A kept text as a client lists it."""
+    """Return a resource as clients list it."""
     return Resource(
         uri=item.uri,
         name=item.name,

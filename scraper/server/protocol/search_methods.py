@@ -1,6 +1,6 @@
-"""`tools/search`, `prompts/search`, `resources/search`: an extension of the protocol, below the tool layer.
+"""Serve `tools/search`, `prompts/search` and `resources/search`, an extension of the protocol.
 
-The SDK knows neither the methods nor the capability, which it would drop: handlers and a middleware add them.
+The SDK knows neither the methods nor the capability; handlers and a middleware add them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mcp.types import (
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.rate_limit import RateLimiter
 from scraper.server.protocol import schemas
-from scraper.server.protocol.caller_identity import caller_of
+from scraper.server.protocol.requests import caller_of
 from scraper.tools import cached_resources
 from scraper.tools.find_tools import (
     MAX_DEPTH,
@@ -43,13 +43,13 @@ Context = ServerRequestContext[Any, Any]
 
 AREAS = ("tools", "prompts", "resources")
 _HANDSHAKES = frozenset({"initialize", "server/discover"})
-_MARK_BYTES = 9
-_FRESH: dict[str, Any] = {"ttl_ms": 0, "cache_scope": "private"}
-"""The contract asks clients not to keep results of searches."""
+_DIGEST_BYTES = 9
+_NO_CACHE: dict[str, Any] = {"ttl_ms": 0, "cache_scope": "private"}
+"""The contract requires that clients do not cache search results."""
 
 
 class SearchParams(RequestParams):
-    """What a search may hold; read by hand, so that the error says what is wrong."""
+    """Parameters of a search, checked by `_parse` for better error messages."""
 
     query: Any = None
     cursor: Any = None
@@ -63,26 +63,26 @@ def add(
     tools: Sequence[Tool],
     prompts: Sequence[Prompt],
 ) -> None:
-    """Serve the three methods and declare them."""
-    tool_offers = [searchable_tool(tool) for tool in tools]
-    prompt_offers = [searchable_prompt(prompt) for prompt in prompts]
+    """Add the three methods and their capability."""
+    tool_items = [searchable_tool(tool) for tool in tools]
+    prompt_items = [searchable_prompt(prompt) for prompt in prompts]
 
     async def search_tools(context: Context, params: SearchParams) -> ListToolsResult:
-        query, start = await _asked(context, params, rate)
-        places, cursor = _page(rank(query, tool_offers), query, start)
-        found = [schemas.tool(tools[at]) for at in places]
-        return ListToolsResult(tools=found, next_cursor=cursor, **_FRESH)
+        query, start = await _parse(context, params, rate)
+        indexes, cursor = _page(rank(query, tool_items), query, start)
+        found = [schemas.tool(tools[at]) for at in indexes]
+        return ListToolsResult(tools=found, next_cursor=cursor, **_NO_CACHE)
 
     async def search_prompts(context: Context, params: SearchParams) -> ListPromptsResult:
-        query, start = await _asked(context, params, rate)
-        places, cursor = _page(rank(query, prompt_offers), query, start)
-        found = [schemas.prompt(prompts[at]) for at in places]
-        return ListPromptsResult(prompts=found, next_cursor=cursor, **_FRESH)
+        query, start = await _parse(context, params, rate)
+        indexes, cursor = _page(rank(query, prompt_items), query, start)
+        found = [schemas.prompt(prompts[at]) for at in indexes]
+        return ListPromptsResult(prompts=found, next_cursor=cursor, **_NO_CACHE)
 
     async def search_resources(context: Context, params: SearchParams) -> ListResourcesResult:
-        query, start = await _asked(context, params, rate)
+        query, start = await _parse(context, params, rate)
         caller = caller_of(context)
-        items, more = await calls.look(
+        items, more = await calls.query(
             context.method,
             caller,
             lambda app: cached_resources.search(app, caller.principal, query, start, PAGE_ITEMS),
@@ -90,16 +90,16 @@ def add(
         end = start + PAGE_ITEMS
         cursor = _cursor(query, end) if more and end < MAX_DEPTH else None
         found = [schemas.resource(item) for item in items]
-        return ListResourcesResult(resources=found, next_cursor=cursor, **_FRESH)
+        return ListResourcesResult(resources=found, next_cursor=cursor, **_NO_CACHE)
 
     server.add_request_handler("tools/search", SearchParams, search_tools)
     server.add_request_handler("prompts/search", SearchParams, search_prompts)
     server.add_request_handler("resources/search", SearchParams, search_resources)
-    server.middleware.append(declared)
+    server.middleware.append(declare_search)
 
 
-async def declared(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Middleware: `search: true` with each area that a handshake tells of."""
+async def declare_search(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Add `search: true` to the capabilities in the response to a handshake."""
     result = await call_next(ctx)
     if ctx.method in _HANDSHAKES and isinstance(result, dict):
         capabilities = dict(result["capabilities"])
@@ -110,46 +110,50 @@ async def declared(ctx: Context, call_next: CallNext) -> HandlerResult:
     return result
 
 
-async def _asked(context: Context, params: SearchParams, rate: RateLimiter) -> tuple[str, int]:
-    """What is searched for, and from which place on.
+async def _parse(context: Context, params: SearchParams, rate: RateLimiter) -> tuple[str, int]:
+    """Return the query and the first result of a search.
 
     Raises:
-        MCPError: it makes no sense, or there were too many.
+        MCPError: The parameters are wrong, or the rate limit is exceeded.
     """
     query = params.query
     if not isinstance(query, str) or not query.strip() or len(query) > MAX_QUERY_CHARS:
         raise MCPError(
             INVALID_PARAMS, f"query must be given: a string of 1 to {MAX_QUERY_CHARS:,} characters."
         )
-    start = 0 if params.cursor is None else _start(params.cursor, query)
+    start = 0 if params.cursor is None else _parse_cursor(params.cursor, query)
     await rate.take(caller_of(context).principal)
     return query, start
 
 
-def _page(places: list[int], query: str, start: int) -> tuple[list[int], str | None]:
+def _page(indexes: list[int], query: str, start: int) -> tuple[list[int], str | None]:
     end = start + PAGE_ITEMS
-    return places[start:end], _cursor(query, end) if len(places) > end else None
+    return indexes[start:end], _cursor(query, end) if len(indexes) > end else None
 
 
-def _cursor(query: str, place: int) -> str:
-    return base64.urlsafe_b64encode(json.dumps([_mark(query), place]).encode()).decode()
+def _cursor(query: str, start: int) -> str:
+    return base64.urlsafe_b64encode(json.dumps([_digest(query), start]).encode()).decode()
 
 
-def _start(cursor: object, query: str) -> int:
-    """The place that a cursor names; one of another query is none."""
+def _parse_cursor(cursor: object, query: str) -> int:
+    """Return the start of a cursor.
+
+    Raises:
+        MCPError: The cursor is invalid or belongs to another query.
+    """
     try:
-        mark, place = json.loads(base64.urlsafe_b64decode(str(cursor).encode()))
+        digest, start = json.loads(base64.urlsafe_b64decode(str(cursor).encode()))
     except (ValueError, TypeError, binascii.Error, RecursionError):
-        raise _bad_cursor() from None
-    if mark != _mark(query) or type(place) is not int or not 0 < place < MAX_DEPTH or place % PAGE_ITEMS:
-        raise _bad_cursor()
-    return place
+        raise _invalid_cursor() from None
+    if digest != _digest(query) or type(start) is not int or not 0 < start < MAX_DEPTH or start % PAGE_ITEMS:
+        raise _invalid_cursor()
+    return start
 
 
-def _mark(query: str) -> str:
-    digest = hashlib.sha256(query.encode("utf-8", "replace")).digest()
-    return base64.urlsafe_b64encode(digest[:_MARK_BYTES]).decode()
+def _digest(query: str) -> str:
+    full = hashlib.sha256(query.encode("utf-8", "replace")).digest()
+    return base64.urlsafe_b64encode(full[:_DIGEST_BYTES]).decode()
 
 
-def _bad_cursor() -> MCPError:
+def _invalid_cursor() -> MCPError:
     return MCPError(INVALID_PARAMS, "Invalid cursor: give the one of the last answer, with its query.")

@@ -1,6 +1,6 @@
-"""The server's log: one line an event on stderr, since stdout belongs to the protocol.
+"""Configure the log: one line per event on stderr, because stdout carries the protocol.
 
-No page text, no query of a URL and no argument stands in it at level info.
+At level info it holds no page text, no URL query and no argument.
 """
 
 from __future__ import annotations
@@ -15,72 +15,75 @@ from collections.abc import Iterator
 
 _LOG = logging.getLogger("scraper.server")
 _FOREIGN = ("mcp", "uvicorn", "sse_starlette", "asyncio")
-"""Their information lines repeat ours, or name sessions."""
+"""Loggers of other packages. Their info lines repeat ours or name sessions."""
 _NAME_CHARS = 64
 
 
 class CallLine:
-    """Writes one line when a call ends, however it ends."""
+    """Log one line when a call ends, also by an exception."""
 
     def __init__(self, tool: str, principal: str, request_id: str) -> None:
+        """Start the clock of a call."""
         self._begun = time.monotonic()
-        # A tool's name is the client's word until it is found: cut, so that it cannot fill the log.
+        # The name comes from the client and may be unknown; it is cut so that it cannot fill the log.
         self._fields: dict[str, str | int] = {
             "tool": tool[:_NAME_CHARS],
             "principal": principal,
             "request": request_id[:_NAME_CHARS],
         }
 
-    def ended(self, outcome: str, chars: int) -> None:
-        """How the call ended, and how long its answer is."""
+    def set_outcome(self, outcome: str, chars: int) -> None:
+        """Set the outcome and the length of the answer."""
         self._fields |= {"outcome": outcome, "chars": chars}
 
     def __enter__(self) -> CallLine:
+        """Return self."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
+        """Log the line."""
         if isinstance(error, asyncio.CancelledError):
-            self.ended("cancelled", 0)
+            self.set_outcome("cancelled", 0)
         elif error is not None:
-            self.ended(getattr(error, "outcome", type(error).__name__), 0)
+            self.set_outcome(getattr(error, "outcome", type(error).__name__), 0)
         ms = round((time.monotonic() - self._begun) * 1000)
         _LOG.info("call", extra={"fields": {**self._fields, "ms": ms}})
 
 
-class _Words(logging.Formatter):
-    """`time level logger message key=value ...`, for people."""
+class _TextFormatter(logging.Formatter):
+    """Format events as `time level logger message key=value ...`."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
         self._second = -1
-        self._second_told = ""
+        self._second_text = ""
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
-        """The moment, to the millisecond: a second is put into words once for all of its lines."""
+        """Return the time to the millisecond; the text of a second is formatted once for all of its lines."""
         second = int(record.created)
         if second != self._second:
-            self._second, self._second_told = (
+            self._second, self._second_text = (
                 second,
                 time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second)),
             )
-        return f"{self._second_told},{int(record.msecs):03d}"
+        return f"{self._second_text},{int(record.msecs):03d}"
 
     def format(self, record: logging.LogRecord) -> str:
         fields = getattr(record, "fields", {})
-        pairs = (f"{name}={_word(value)}" for name, value in fields.items())
+        pairs = (f"{name}={_quote(value)}" for name, value in fields.items())
         return " ".join([super().format(record), *pairs])
 
 
-def _word(value: str | int) -> str:
-    """The value as one word: quoted, with line ends escaped, where it is not one already."""
+def _quote(value: str | int) -> str:
+    """Return a value as one word: quoted, with escaped line ends, unless it is a word already."""
     if type(value) is int and value >= 0:
         return str(value)
     text = str(value)
     return text if text.replace("_", "").isalnum() else json.dumps(text, ensure_ascii=False)
 
 
-class _Json(logging.Formatter):
-    """One JSON object a line, for collectors."""
+class _JsonFormatter(logging.Formatter):
+    """Format each event as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         event = {
@@ -95,29 +98,34 @@ class _Json(logging.Formatter):
         return json.dumps(event, ensure_ascii=False)
 
 
-def words() -> logging.Formatter:
-    """The formatter for people."""
-    return _Words()
+def text_formatter() -> logging.Formatter:
+    """Return the formatter for people."""
+    return _TextFormatter()
 
 
 def configure(level: str, style: str) -> None:
-    """Send everything to stderr, as words or as JSON."""
+    """Send all log events to stderr, as text or JSON.
+
+    Args:
+        level: Lowest level that is shown.
+        style: "text" or "json".
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(level.upper())
-    handler.setFormatter(_Json() if style == "json" else words())
+    handler.setFormatter(_JsonFormatter() if style == "json" else text_formatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    # Looked up for each line, and shown in none.
+    # Collected for each line, but not shown.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging._srcfile = None  # the manual's way to say that nobody asks for the line of code
-    # Our own events are counted whether or not they are shown.
+    logging._srcfile = None  # documented switch that skips the lookup of the source line
+    # Our events are counted even if they are not shown.
     logging.getLogger("scraper").setLevel(min(logging.INFO, handler.level))
     for name in _FOREIGN:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 @contextlib.contextmanager
-def listening_to(name: str, handler: logging.Handler) -> Iterator[None]:
-    """Hand every line of a logger to `handler` while the block runs."""
+def attach_handler(name: str, handler: logging.Handler) -> Iterator[None]:
+    """Pass all events of a logger to `handler` while the block runs."""
     logger = logging.getLogger(name)
     logger.addHandler(handler)
     try:

@@ -1,7 +1,7 @@
-"""Counts what the log tells of, and shows it with the state of pool and cache in the form of Prometheus.
+"""Serve Prometheus metrics: counters of log events, and the state of browser pool and cache.
 
-Services tell each event once, as a line of the log with fields; whoever wants numbers of it listens there. So
-no service knows of metrics, and the two can never disagree.
+Services log each event once, with fields, and the counters read the log. So no service depends on metrics,
+and log and metrics never disagree.
 """
 
 from __future__ import annotations
@@ -20,31 +20,32 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.lifecycle.app_holder import AppHolder
+from scraper.server.lifecycle import AppHolder
 
 if TYPE_CHECKING:
     from scraper.app import App
 
 _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
-"""Those of the OpenTelemetry conventions for tool calls, to twice the usual deadline."""
+"""Histogram buckets of the OpenTelemetry conventions for tool calls, up to twice the default deadline."""
 _STAGES = ("queued", "response", "judged", "settled", "captured", "total")
 _STATUS_S = 2.0
-"""A cache that does not answer is left out of one look rather than holding up the collector."""
+"""Seconds to wait for the state of the cache. Without an answer, one scrape omits it."""
 METHODS = ("resources/list", "resources/read", "resources/search", "page/try")
-"""Requests beside tool calls that are told of as calls."""
+"""Requests besides tool calls that are logged as calls."""
 
 M = TypeVar("M", Counter, Histogram)
 Fields = Mapping[str, Any]
 
 
 class Metrics(logging.Handler):
-    """The numbers of one process."""
+    """The metrics of one process."""
 
-    def __init__(self, house: AppHolder[App], calls: CallDispatcher, tools: Collection[str]) -> None:
+    def __init__(self, holder: AppHolder[App], calls: CallDispatcher, tools: Collection[str]) -> None:
+        """Register all metrics."""
         super().__init__(logging.INFO)
-        self._house = house
+        self._holder = holder
         self._calls = calls
-        # A name that we do not offer is the client's word: as a label, each would be kept for ever.
+        # An unknown name comes from the client; each would be a label that is stored forever.
         self._names = frozenset(tools) | frozenset(METHODS)
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
@@ -58,7 +59,7 @@ class Metrics(logging.Handler):
         }
 
     def route(self) -> Route:
-        """`/metrics`."""
+        """Return the route of `/metrics`."""
         return Route("/metrics", self._answer)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -69,23 +70,23 @@ class Metrics(logging.Handler):
             count(fields)
 
     async def _answer(self, _request: Request) -> Response:
-        await self._look()
+        await self._update_gauges()
         return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     def _count_calls(self) -> None:
-        self._calls_ended = _by_label(self._counter("calls", "Calls that have ended.", "tool", "outcome"))
-        self._call_seconds = _by_label(self._histogram("call_seconds", "Length of calls.", "tool"))
+        self._calls_ended = _by_label(self._counter("calls", "Completed calls.", "tool", "outcome"))
+        self._call_seconds = _by_label(self._histogram("call_seconds", "Duration of calls.", "tool"))
         self._characters = _by_label(self._counter("answer_characters", "Characters of answers.", "tool"))
 
     def _count_visits(self) -> None:
         self._visits = _by_label(self._counter("visits", "Visits to pages.", "tier", "rendered", "outcome"))
         self._stages = _by_label(
             self._histogram(
-                "visit_stage_seconds", "From the start of a visit to the end of a stage.", "stage"
+                "visit_stage_seconds", "Time from the start of a visit to the end of a stage.", "stage"
             )
         )
         self._engines = _by_label(
-            self._counter("engine_requests", "Search engines asked.", "engine", "outcome")
+            self._counter("engine_requests", "Requests to search engines.", "engine", "outcome")
         )
 
     def _call(self, fields: Fields) -> None:
@@ -106,14 +107,14 @@ class Metrics(logging.Handler):
         outcome = error if error != "-" else "ok" if fields["rows"] else "empty"
         self._engines(str(fields["engine"]), outcome).inc()
 
-    async def _look(self) -> None:
-        """Bring what stands at this moment up to date."""
+    async def _update_gauges(self) -> None:
+        """Set all gauges to the current state."""
         now: dict[str, float] = {
             "calls_running": self._calls.running,
             "draining": self._calls.draining,
             "ready": False,
         }
-        app = self._house.present()
+        app = self._holder.present()
         if app is not None:
             browsers = app.browsers.status()
             now |= {
@@ -130,7 +131,7 @@ class Metrics(logging.Handler):
             }
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STATUS_S):
-                    now |= await _cache(app)
+                    now |= await _cache_state(app)
         for name, value in now.items():
             self._gauges[name].set(value)
 
@@ -145,33 +146,33 @@ class Metrics(logging.Handler):
 
 
 def _by_label(metric: M) -> Callable[..., M]:
-    """The part of a metric that has these labels: to look it up anew takes longer than to count."""
+    """Cache the children of a metric by labels, because a lookup takes longer than counting."""
     return functools.cache(metric.labels)
 
 
 _GAUGES = {
-    "calls_running": "Calls under way.",
+    "calls_running": "Running calls.",
     "draining": "1 while the server is shutting down.",
-    "ready": "1 while a browser answers.",
-    "visits_active": "Visits from their call to their answer, those that wait included.",
-    "visits_queued": "Visits that wait for a slot.",
-    "queue_seconds": "How long a page that is asked for now would wait for a free slot.",
-    "queue_longest_seconds": "How long the visit that waits longest has waited, also for its host's turn.",
+    "ready": "1 while a browser responds.",
+    "visits_active": "Visits in progress, including waiting ones.",
+    "visits_queued": "Visits waiting for a slot.",
+    "queue_seconds": "Expected wait of a new visit for a free slot.",
+    "queue_longest_seconds": "Longest current wait of a visit, including the wait for its host.",
     "visits_rendering": "Pages being rendered.",
     "browsers": "Browser processes.",
-    "browser_restarts": "Browsers that were started anew since the server started.",
-    "shared_state_away": "1 while this server is on its own although it should share its state.",
-    "servers": "Servers that share one state, as last seen.",
-    "cache_usable": "1 while the page cache can be used.",
-    "cache_pages": "Pages kept.",
+    "browser_restarts": "Browser restarts since the server started.",
+    "shared_state_away": "1 while the configured shared state is unavailable.",
+    "servers": "Servers that share one state.",
+    "cache_usable": "1 while the page cache is usable.",
+    "cache_pages": "Cached pages.",
     "cache_bytes": "Size of the page cache.",
-    "cache_hits": "Pages given out of the cache since the server started.",
-    "cache_misses": "Pages looked for in vain since the server started.",
-    "cache_lost": "Pages that could not be kept since the server started.",
+    "cache_hits": "Cache hits since the server started.",
+    "cache_misses": "Cache misses since the server started.",
+    "cache_lost": "Pages that could not be stored since the server started.",
 }
 
 
-async def _cache(app: App) -> dict[str, float]:
+async def _cache_state(app: App) -> dict[str, float]:
     stats = await app.pages.stats()
     return {
         "cache_usable": stats.usable,

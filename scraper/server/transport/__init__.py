@@ -1,0 +1,1 @@
+"""JSON-RPC over stdio and HTTP: validation, batches, sessions."""

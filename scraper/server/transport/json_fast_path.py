@@ -1,8 +1,8 @@
-"""Answers a call of the newer era in one piece, in the task that heard it: half of what the protocol costs.
+"""Answer tool calls without progress as one JSON response, in the task of the request.
 
-For what may be told on the way the SDK gives each such call a stream and two tasks, and ends them by
-cancelling. A client that asked for no progress is told nothing on the way but that its connection is alive.
-That, and seeing that it has gone, is only wanted of calls that last, and is begun when they do.
+This halves the cost of the protocol for calls of the newer era: for notifications, the SDK gives each call a
+stream and two tasks, and cancels them at the end. A client that requested no progress only gets keep-alive
+pings. Pings and the detection of a disconnect start only for calls that last.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scraper.server.http.request_body import read_body
 
-_LASTS_S = 0.25
-"""A client that leaves sooner than this after it called is noticed then: its tab is back within a second."""
-_SILENCE_S = 15.0
-"""The SDK's own: proxies cut connections on which nothing is said, some after half a minute."""
+_WATCH_AFTER_S = 0.25
+"""Seconds until the connection of a call is watched. So a tab is released within a second after a
+disconnect."""
+_PING_INTERVAL_S = 15.0
+"""Seconds, as in the SDK. Proxies cut silent connections, some after half a minute."""
 _SESSION = b"mcp-session-id"
 _VERSION = b"mcp-protocol-version"
 _VERSIONS = frozenset(version.encode() for version in MODERN_PROTOCOL_VERSIONS)
@@ -31,95 +32,97 @@ _STREAM_HEADERS = (
     (b"connection", b"keep-alive"),
     (b"x-accel-buffering", b"no"),
 )
-_ALIVE = b": ping\r\n\r\n"
+_PING = b": ping\r\n\r\n"
 
 
 class JsonFastPath:
-    """ASGI endpoint: such calls to `app`, which answers with JSON alone; the rest to `otherwise`."""
+    """Endpoint that chooses between a JSON-only endpoint and the general one."""
 
     def __init__(
         self,
         app: ASGIApp,
-        otherwise: ASGIApp,
+        fallback: ASGIApp,
         body_limit_bytes: int,
         *,
-        lasts_s: float = _LASTS_S,
-        silence_s: float = _SILENCE_S,
+        watch_after_s: float = _WATCH_AFTER_S,
+        ping_interval_s: float = _PING_INTERVAL_S,
     ) -> None:
+        """Send suitable calls to `app`, which responds with JSON only, and all others to `fallback`."""
         self._app = app
-        self._otherwise = otherwise
+        self._fallback = fallback
         self._body_limit_bytes = body_limit_bytes
-        self._lasts_s = lasts_s
-        self._silence_s = silence_s
+        self._watch_after_s = watch_after_s
+        self._ping_interval_s = ping_interval_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not _is_call(scope):
-            await self._otherwise(scope, receive, send)
+        """Serve a request."""
+        if not _is_suitable_call(scope):
+            await self._fallback(scope, receive, send)
             return
         body = await read_body(receive, self._body_limit_bytes)
         if body.is_cut or body.mentions(_PROGRESS):
-            await self._otherwise(scope, body.receive, send)
+            await self._fallback(scope, body.receive, send)
             return
-        answer = _Answer(send)
-        companions: list[asyncio.Task[None]] = []
+        response = _Response(send)
+        watchers: list[asyncio.Task[None]] = []
 
-        def accompany() -> None:
-            companions.append(asyncio.create_task(answer.keep_alive(receive, self._silence_s)))
+        def watch() -> None:
+            watchers.append(asyncio.create_task(response.keep_alive(receive, self._ping_interval_s)))
 
-        timer = asyncio.get_running_loop().call_later(self._lasts_s, accompany)
+        timer = asyncio.get_running_loop().call_later(self._watch_after_s, watch)
         try:
-            await self._app(scope, body.receive, answer.send)
+            await self._app(scope, body.receive, response.send)
         finally:
             timer.cancel()
-            for companion in companions:
-                companion.cancel()
-                await asyncio.wait({companion})
+            for watcher in watchers:
+                watcher.cancel()
+                await asyncio.wait({watcher})
 
 
-class _Answer:
-    """A JSON answer, given as the one event of a stream where the client had to be kept waiting."""
+class _Response:
+    """A JSON response; it becomes an event stream with one event if a ping was sent before."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._begun = False
-        self._in_turn = asyncio.Lock()
+        self._has_started = False
+        self._lock = asyncio.Lock()
         self._is_stream = False
 
     async def send(self, message: Message) -> None:
-        """Pass a part of the answer on."""
-        async with self._in_turn:
-            self._begun = True
+        """Send a part of the response."""
+        async with self._lock:
+            self._has_started = True
             if not self._is_stream:
                 await self._send(message)
             elif message["type"] == "http.response.body":
                 event = b"event: message\r\ndata: " + message.get("body", b"") + b"\r\n\r\n"
                 await self._send({**message, "body": event})
 
-    async def keep_alive(self, receive: Receive, silence_s: float) -> None:
-        """Say that the call is alive as long as the client is there and has no answer."""
+    async def keep_alive(self, receive: Receive, ping_interval_s: float) -> None:
+        """Send pings until the client disconnects or this task is canceled."""
         while True:
             try:
-                async with asyncio.timeout(silence_s):
+                async with asyncio.timeout(ping_interval_s):
                     if (await receive())["type"] == "http.disconnect":
                         return
             except TimeoutError:
-                await self._say_alive()
+                await self._ping()
 
-    async def _say_alive(self) -> None:
-        async with self._in_turn:
-            if self._begun:
+    async def _ping(self) -> None:
+        async with self._lock:
+            if self._has_started:
                 return
             if not self._is_stream:
                 self._is_stream = True
-                # A list of its own: layers in front add to it.
+                # A new list, because outer layers append to it.
                 headers = list(_STREAM_HEADERS)
                 await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-            await self._send({"type": "http.response.body", "body": _ALIVE, "more_body": True})
+            await self._send({"type": "http.response.body", "body": _PING, "more_body": True})
 
 
-def _is_call(scope: Scope) -> bool:
-    """Whether a request is a call of the newer era, of no session, whose client takes streams too."""
-    # Of two the first counts, as it does for the SDK, which then refuses both.
+def _is_suitable_call(scope: Scope) -> bool:
+    """Return True for a tool call of the newer era, without session, whose client also accepts streams."""
+    # The first of two equal headers counts, as in the SDK, which then rejects both.
     headers = dict(reversed(scope["headers"]))
     return (
         scope["method"] == "POST"

@@ -1,6 +1,6 @@
-"""Tells a client at the other end of a pipe which of its lines is no message; the SDK would only log it.
+"""Validate JSON-RPC messages, and answer invalid lines of a stdio client with an error.
 
-Who sends a damaged request waits for its answer; over HTTP the transport says so, here nobody would.
+The SDK only logs an invalid line, and its sender would wait for a response.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ from mcp.types import (
 from pydantic import ValidationError
 
 BATCHES_SINCE = "2025-03-26"
-"""The one revision in which messages may come in lists; the next took them out again."""
+"""The only protocol revision with batches."""
 NO_MESSAGE = "Invalid request: no message of JSON-RPC 2.0."
 
 Refuse = Callable[[JSONRPCError], Awaitable[None]]
 
 
 class JsonRpcValidator:
-    """The lines that are messages of the protocol."""
+    """Iterates over the valid messages among the lines of a client."""
 
     def __init__(self, lines: AsyncIterable[str], refuse: Refuse) -> None:
+        """Read `lines`, and pass errors for invalid ones to `refuse`."""
         self._lines = lines
         self._refuse = refuse
-        self._takes_lists = False
+        self._accepts_batches = False
 
     async def __aiter__(self) -> AsyncIterator[str]:
+        """Yield valid messages, one per line."""
         async for line in self._lines:
-            for one in _listed(line) if self._takes_lists else (line,):
+            for one in _split_batch(line) if self._accepts_batches else (line,):
                 fault = self._fault(one) if one.strip() else None
                 if fault is not None:
                     await self._refuse(fault)
@@ -45,20 +47,20 @@ class JsonRpcValidator:
                     yield one
 
     def _fault(self, line: str) -> JSONRPCError | None:
-        """What is wrong with a line; None when it is a message."""
+        """Return the error for an invalid line, or None."""
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except (ValidationError, ValueError):
-            return _refusal(line)
-        if isinstance(message, JSONRPCNotification) and has_odd_id(json.loads(line)):
-            return _refusal(line)
+            return _explain(line)
+        if isinstance(message, JSONRPCNotification) and has_unusable_id(json.loads(line)):
+            return _explain(line)
         if isinstance(message, JSONRPCRequest) and message.method == "initialize":
-            self._takes_lists = (message.params or {}).get("protocolVersion") == BATCHES_SINCE
+            self._accepts_batches = (message.params or {}).get("protocolVersion") == BATCHES_SINCE
         return None
 
 
-def _listed(line: str) -> Iterator[str]:
-    """The messages of a line, each as a line of its own; a line that is no list of some is one."""
+def _split_batch(line: str) -> Iterator[str]:
+    """Yield the messages of a batch, each as its own line; yield any other line unchanged."""
     try:
         messages = json.loads(line) if line.lstrip().startswith("[") else None
     except (ValueError, RecursionError):
@@ -69,19 +71,19 @@ def _listed(line: str) -> Iterator[str]:
         yield line
 
 
-def has_odd_id(message: Mapping[str, Any]) -> bool:
-    """Whether this is a request with an id that no answer can carry: it would pass for a notification."""
+def has_unusable_id(message: Mapping[str, Any]) -> bool:
+    """Return True if a request has an id that no response can carry; the SDK takes it for a notification."""
     method = message.get("method")
     return isinstance(method, str) and not method.startswith("notifications/") and "id" in message
 
 
 def id_of(message: Mapping[str, Any]) -> str | int | None:
-    """The id of a message; None where an answer cannot carry it."""
-    name: Any = message.get("id")
-    return name if _is_id(name) else None
+    """Return the id of a message, or None if no response can carry it."""
+    request_id: Any = message.get("id")
+    return request_id if _is_usable_id(request_id) else None
 
 
-def _refusal(line: str) -> JSONRPCError:
+def _explain(line: str) -> JSONRPCError:
     try:
         message: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -89,10 +91,10 @@ def _refusal(line: str) -> JSONRPCError:
     return _error(id_of(message) if isinstance(message, dict) else None, INVALID_REQUEST, NO_MESSAGE)
 
 
-def _is_id(name: object) -> bool:
-    """Whether an answer can carry it: half of a surrogate pair cannot be written."""
-    return type(name) is int or (isinstance(name, str) and name.encode(errors="ignore").decode() == name)
+def _is_usable_id(value: object) -> bool:
+    """Return True if a response can carry an id; a lone surrogate cannot be encoded."""
+    return type(value) is int or (isinstance(value, str) and value.encode(errors="ignore").decode() == value)
 
 
-def _error(name: str | int | None, code: int, message: str) -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=name, error=ErrorData(code=code, message=message))
+def _error(request_id: str | int | None, code: int, message: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))

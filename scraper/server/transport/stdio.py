@@ -1,4 +1,4 @@
-"""Serves the tools to the one client that started this process, over its standard input and output."""
+"""Serve the tools over standard input and output to the client that started this process."""
 
 from __future__ import annotations
 
@@ -7,69 +7,148 @@ import contextlib
 import logging
 import sys
 import time
+from types import TracebackType
 from typing import Any, cast
 
 import anyio
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import WriteStream
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCError, JSONRPCResponse
 
 from scraper.server.calls.call_limiter import CallLimiter
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.calls.shared_limits import AppLimits
-from scraper.server.context import ServerContext
-from scraper.server.lifecycle.shutdown_budget import LAST_BYTES_S, last_bytes_s
-from scraper.server.lifecycle.signals import first_of
+from scraper.server.calls.rate_limit import AppLimits
+from scraper.server.lifecycle import LAST_BYTES_S, ServerContext, last_bytes_s, wait_for_first
 from scraper.server.protocol import server as protocol
 from scraper.server.transport.jsonrpc_validation import JsonRpcValidator
-from scraper.server.transport.pending_responses import PendingResponses
 from scraper.server.transport.stdio_reader import StdinReader
 
 _LOG = logging.getLogger(__name__)
 
 _LAST_BYTES_S = LAST_BYTES_S
-"""How long a client that is told to stop may take to read its last answer."""
+"""Seconds that a client has to read its last response at shutdown."""
 
 
 async def serve(service: ServerContext, descriptor: int) -> bool:
-    """Serve until the client hangs up or the process is told to stop; whether the conversation has ended."""
-    settings, house, stops = service.settings, service.house, service.stops
-    limits = AppLimits(house)
+    """Serve until the client disconnects or a stop signal arrives.
+
+    Returns:
+        True if the conversation has ended; False if the client does not read its responses.
+    """
+    settings, holder, stops = service.settings, service.holder, service.stops
+    limits = AppLimits(holder)
     turns = CallLimiter(limit=settings.call_limit, per_minute=settings.calls_per_minute, limits=limits)
     calls = CallDispatcher(
-        service.tools, house, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits
+        service.tools, holder, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits
     )
-    build, tools = (protocol.build_pair, service.pair) if service.pair else (protocol.build, service.tools)
-    server = build(tools, calls, version=service.version, on_settled=house.open)
-    lines, outbox = StdinReader(descriptor), PendingResponses()
-    server.middleware.append(outbox.middleware)
-    talking = asyncio.create_task(_talk(server, lines, outbox))
-    await first_of(talking, lines.ended.wait(), stops.asked.wait())
-    begun = time.monotonic()
+    build = protocol.build_openai if service.openai_tools else protocol.build
+    tools = service.openai_tools or service.tools
+    server = build(tools, calls, version=service.version, on_handshake=holder.open)
+    lines, responses = StdinReader(descriptor), PendingResponses()
+    server.middleware.append(responses.middleware)
+    conversation = asyncio.create_task(_converse(server, lines, responses))
+    await wait_for_first(conversation, lines.ended.wait(), stops.requested.wait())
+    start = time.monotonic()
     await calls.drain(settings.drain_s, stops.at_once)
-    left_s = last_bytes_s(time.monotonic() - begun, _LAST_BYTES_S)
-    await outbox.emptied(left_s)
+    left_s = last_bytes_s(time.monotonic() - start, _LAST_BYTES_S)
+    await responses.wait_until_sent(left_s)
     lines.end()
-    await _hang_up(talking, left_s)
-    return talking.done()
+    await _end_conversation(conversation, left_s)
+    return conversation.done()
 
 
-async def _talk(server: Server[Any], lines: StdinReader, outbox: PendingResponses) -> None:
-    # The SDK iterates over the lines and does nothing else with them.
-    messages = JsonRpcValidator(lines, outbox.refuse)
+async def _converse(server: Server[Any], lines: StdinReader, responses: PendingResponses) -> None:
+    # The SDK only iterates over the lines.
+    messages = JsonRpcValidator(lines, responses.refuse)
     async with stdio_server(stdin=cast("anyio.AsyncFile[str]", messages)) as (read, write):
         try:
-            await server.run(read, outbox.to(write), server.create_initialization_options())
+            await server.run(read, responses.attach(write), server.create_initialization_options())
         finally:
-            # What anybody printed meanwhile goes where the SDK has led it, as long as it does.
+            # Flush prints while the SDK still redirects them.
             with contextlib.suppress(OSError, ValueError):
                 sys.stdout.flush()
 
 
-async def _hang_up(talking: asyncio.Task[None], limit_s: float) -> None:
-    """Let what was handed over reach the client, then end the conversation."""
-    _, left = await asyncio.wait({talking}, timeout=limit_s)
+async def _end_conversation(conversation: asyncio.Task[None], limit_s: float) -> None:
+    """Wait until the client has read the sent responses, then end the conversation."""
+    _, left = await asyncio.wait({conversation}, timeout=limit_s)
     if left:
-        talking.cancel()
-        await asyncio.wait({talking}, timeout=limit_s)
-    if talking.done() and not talking.cancelled() and (error := talking.exception()):
+        conversation.cancel()
+        await asyncio.wait({conversation}, timeout=limit_s)
+    if conversation.done() and not conversation.cancelled() and (error := conversation.exception()):
         _LOG.warning("the conversation broke off: %r", error)
+
+
+class PendingResponses:
+    """Tracks the requests of a conversation whose responses are not sent yet.
+
+    A conversation may end only when there are none, because unsent responses are lost. It wraps a write
+    stream and is a middleware of the server.
+    """
+
+    def __init__(self) -> None:
+        """Start without a stream."""
+        self._stream: WriteStream[SessionMessage] | None = None
+        self._attached = asyncio.Event()
+        self._open: set[str | int] = set()
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def attach(self, stream: WriteStream[SessionMessage]) -> PendingResponses:
+        """Send everything to `stream`."""
+        self._stream = stream
+        self._attached.set()
+        return self
+
+    async def middleware(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Record each request; a canceled one gets no response."""
+        if ctx.request_id is None:
+            return await call_next(ctx)
+        self._open.add(ctx.request_id)
+        self._empty.clear()
+        try:
+            return await call_next(ctx)
+        except asyncio.CancelledError:
+            self._close(ctx.request_id)
+            raise
+
+    async def wait_until_sent(self, limit_s: float) -> None:
+        """Return when all responses are sent, or after `limit_s`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._empty.wait()
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send one message."""
+        assert self._stream is not None
+        await self._stream.send(item)
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
+            self._close(item.message.id)
+
+    async def refuse(self, error: JSONRPCError) -> None:
+        """Send the error for an invalid message."""
+        await self._attached.wait()
+        await self.send(SessionMessage(error))
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        if self._stream is not None:
+            await self._stream.aclose()
+
+    async def __aenter__(self) -> PendingResponses:
+        """Return self."""
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Close the stream."""
+        await self.aclose()
+
+    def _close(self, request_id: str | int) -> None:
+        self._open.discard(request_id)
+        if not self._open:
+            self._empty.set()

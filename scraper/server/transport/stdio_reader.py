@@ -1,7 +1,7 @@
-"""Reads the client's lines from standard input without a thread.
+"""Read the lines of the client from standard input without a thread.
 
-The SDK reads standard input in a worker thread, and a thread that is blocked on a pipe cannot be ended: after
-SIGTERM such a process waits for its client to hang up. Here the event loop waits for the descriptor instead.
+The SDK reads in a worker thread, and a thread that is blocked on a pipe cannot be ended: after SIGTERM, the
+process would wait until its client disconnects. Here the event loop waits for the descriptor.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from collections.abc import AsyncIterator, Iterator
 
 _CHUNK_BYTES = 64 * 1024
 _LINE_BYTES = 4 * 1024 * 1024
-"""A longer message is dropped: the same bound as for an HTTP body."""
+"""Maximum length of a message, as for an HTTP body; a longer one is dropped."""
 
 
 @contextlib.contextmanager
 def private_stdin() -> Iterator[int]:
-    """Move standard input to a descriptor of ours, so that no child process can read from the client."""
+    """Move standard input to a private descriptor, so that no child process can read from the client."""
     wire = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
     try:
         yield wire
     finally:
@@ -33,9 +33,10 @@ def private_stdin() -> Iterator[int]:
 
 
 class StdinReader:
-    """The lines of a descriptor, decoded, until the client or `end` ends them."""
+    """Iterates over the decoded lines of a descriptor until its end, or until `end`."""
 
     def __init__(self, descriptor: int) -> None:
+        """Read from `descriptor`."""
         self.ended = asyncio.Event()
         self._descriptor = descriptor
         self._is_file = _is_file(descriptor)
@@ -43,25 +44,26 @@ class StdinReader:
         self._ready = asyncio.Event()
 
     def end(self) -> None:
-        """End here, as if the client had hung up."""
+        """Stop as if the client had disconnected."""
         self._ending = True
         self._ready.set()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        held = bytearray()
-        while chunk := await self._chunk():
+        """Yield lines."""
+        line = bytearray()
+        while chunk := await self._read_chunk():
             for index, piece in enumerate(chunk.split(b"\n")):
                 if index:
-                    yield held.decode("utf-8", "replace")
-                    held = bytearray()
-                _keep(held, piece)
+                    yield line.decode("utf-8", "replace")
+                    line = bytearray()
+                _append(line, piece)
         self.ended.set()
-        if held:
-            yield held.decode("utf-8", "replace")
+        if line:
+            yield line.decode("utf-8", "replace")
 
-    async def _chunk(self) -> bytes:
-        """What there is to read; empty at the end."""
-        await self._readable()
+    async def _read_chunk(self) -> bytes:
+        """Read available bytes; b"" at the end."""
+        await self._wait_until_readable()
         if self._ending:
             return b""
         try:
@@ -69,14 +71,14 @@ class StdinReader:
         except OSError:  # the terminal of an interactive client was closed
             return b""
 
-    async def _readable(self) -> None:
+    async def _wait_until_readable(self) -> None:
         if self._is_file:
-            # Always readable: Linux cannot poll it, and macOS would wait at its end for more to be written.
+            # A file is always readable: Linux cannot poll it, and macOS would wait at its end for more data.
             return await asyncio.sleep(0)
         loop = asyncio.get_running_loop()
         try:
             loop.add_reader(self._descriptor, self._ready.set)
-        except OSError:  # a device that cannot be polled, as macOS says of /dev/null
+        except OSError:  # a device that cannot be polled, as /dev/null on macOS
             return await asyncio.sleep(0)
         try:
             await self._ready.wait()
@@ -92,7 +94,7 @@ def _is_file(descriptor: int) -> bool:
         return False
 
 
-def _keep(held: bytearray, piece: bytes) -> None:
-    """Append, unless the line is already too long to be a message: what is left of it is then no JSON."""
-    if len(held) <= _LINE_BYTES:
-        held += piece
+def _append(line: bytearray, piece: bytes) -> None:
+    """Append to a line, unless it is too long for a message; the rest of it is then no JSON."""
+    if len(line) <= _LINE_BYTES:
+        line += piece

@@ -75,10 +75,10 @@ def test_a_path_that_leads_nowhere_is_told_by_whoever_needs_it(
 @pytest.mark.browser
 async def test_a_machine_without_the_web_is_told_to_look_at_its_network(tmp_path: Path) -> None:
     nowhere = (("example.com", "127.0.0.1", free_port()),)
-    (found,) = await self_test.of_the_internet(Settings(data_dir=tmp_path, test_hosts=nowhere))
+    (found,) = await self_test.read_web_page(Settings(data_dir=tmp_path, test_hosts=nowhere))
     assert found.level is CheckLevel.POOR
     assert found.text.startswith("The web could not be reached: ") and "search" not in found.text
-    assert "network" in found.mend and "SEARCH_MCP_PROXY" in found.mend
+    assert "network" in found.remedy and "SEARCH_MCP_PROXY" in found.remedy
 
 
 async def test_without_a_folder_for_temporary_files_a_line_says_what_helps(tmp_path: Path) -> None:
@@ -98,9 +98,9 @@ def test_fonts_that_are_missing_are_named_with_what_brings_them_here(
     program(tmp_path / manager)
     program(tmp_path / "fc-list", "exit 0")
     monkeypatch.setenv("PATH", str(tmp_path))
-    (found,) = checks.fonts()
+    (found,) = checks.check_fonts()
     assert found.text == "No font for Chinese, Japanese, Korean, emoji"
-    assert mend in found.mend
+    assert mend in found.remedy
 
 
 @pytest.mark.parametrize(("asked", "coloured"), [("", True), ("1", False)])
@@ -109,19 +109,19 @@ def test_who_asks_for_no_colour_gets_none(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", asked)
     monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
-    doctor._tell([check_results.good("There it is")])
+    doctor._print_findings([check_results.good("There it is")])
     assert ("\x1b[" in capsys.readouterr().out) is coloured
 
 
 def test_a_port_at_an_address_of_ipv6_is_looked_at() -> None:
-    (found,) = checks.port(Settings(host="::1", port=0))
+    (found,) = checks.check_port(Settings(host="::1", port=0))
     # A machine without IPv6 says so; what Python says of a wrong question would be "for hostname".
     assert found.text.startswith("::1 port 0 is free") or "for hostname" not in found.text
 
 
 def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        (found,) = checks.port(Settings(port=taken.getsockname()[1]))
+        (found,) = checks.check_port(Settings(port=taken.getsockname()[1]))
     assert found.level is CheckLevel.POOR
     assert found.text.endswith(": Address already in use")
 
@@ -150,12 +150,12 @@ def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
     ],
 )
 def test_whom_the_server_would_let_in_is_told(given: dict[str, Any], level: CheckLevel, told: str) -> None:
-    (found,) = checks.callers(Settings(**given))
+    (found,) = checks.check_callers(Settings(**given))
     assert found.level is level and told in found.text
 
 
 def test_a_secret_in_a_file_is_told_by_the_file() -> None:
-    (found,) = checks.configuration({"SEARCH_MCP_TOKEN_FILE": "/run/secrets/token"})
+    (found,) = checks.check_configuration({"SEARCH_MCP_TOKEN_FILE": "/run/secrets/token"})
     assert found.text == "SEARCH_MCP_TOKEN_FILE=/run/secrets/token"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from scraper import coordination
 from scraper.cli.check_results import CheckLevel
-from scraper.cli.shared_state import check
+from scraper.cli.checks import check_shared_state as check
 from scraper.coordination import valkey_client, valkey_state
 from scraper.settings import Settings
 from tests.scraper.coordination.redis_server import RedisServer, redis_server

@@ -11,9 +11,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.lifecycle.app_holder import household
+from scraper.server.lifecycle import hold_app
 from scraper.server.protocol import server as protocol
-from scraper.server.protocol.instructions import INSTRUCTIONS
+from scraper.server.protocol.server import INSTRUCTIONS
 from tests.scraper.process import REPOSITORY, Program
 from tests.scraper.server import stand_in
 from tests.scraper.server.wire import ERAS
@@ -26,9 +26,9 @@ STDIO = StdioServerParameters(
 @contextlib.asynccontextmanager
 async def in_memory(era: str) -> AsyncIterator[Client]:
     """Open an in-memory client."""
-    async with household(stand_in.App.open) as house:
-        calls = CallDispatcher(stand_in.TOOLS, house, deadline_s=55)
-        server = protocol.build(stand_in.TOOLS, calls, version="1.2.3", on_settled=house.open)
+    async with hold_app(stand_in.App.open) as holder:
+        calls = CallDispatcher(stand_in.TOOLS, holder, deadline_s=55)
+        server = protocol.build(stand_in.TOOLS, calls, version="1.2.3", on_handshake=holder.open)
         async with Client(server, mode=era) as client:
             yield client
 

@@ -13,7 +13,7 @@ import pytest_asyncio
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from scraper.server.protocol.instructions import INSTRUCTIONS, PAIR_INSTRUCTIONS
+from scraper.server.protocol.server import INSTRUCTIONS, OPENAI_INSTRUCTIONS
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import Tool
@@ -140,7 +140,7 @@ def _schemas(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def test_the_instructions_are_short_and_lead_to_every_kind_of_tool() -> None:
-    assert len(INSTRUCTIONS) <= 1_200 and len(PAIR_INSTRUCTIONS) <= 1_200
+    assert len(INSTRUCTIONS) <= 1_200 and len(OPENAI_INSTRUCTIONS) <= 1_200
     told = set(INSTRUCTIONS.replace(";", " ").replace(",", " ").replace(":", " ").replace(")", " ").split())
     assert set(FULL) - told == {"engines", "web_search", "instant_answer", "search_create_index"}
 
@@ -159,7 +159,7 @@ async def test_what_the_pair_found_is_fetched_after_a_restart_and_so_is_any_url(
     async with serving("-c", PATIENT, "serve", "--port", "0", env=env) as program:
         async with Client(pair_url(program), mode="legacy") as client:
             assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "fetch"]
-            assert client.instructions == PAIR_INSTRUCTIONS
+            assert client.instructions == OPENAI_INSTRUCTIONS
             (item,) = (await client.call_tool("search", {"query": "tidal power"})).content
             results = json.loads(item.text)["results"]
             assert results and all(result["url"].startswith("http") for result in results)

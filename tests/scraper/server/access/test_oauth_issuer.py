@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from scraper.server.access.oauth_issuer import OAuthIssuer, issuer_for
+from scraper.server.access.oauth_issuer import OAuthIssuer, make_issuer
 from scraper.server.access.rules import ServerStartError
 from scraper.settings import Settings
 from tests.scraper.process import Program, serving
@@ -106,13 +106,13 @@ def test_a_file_without_keys_is_refused_at_the_start(tmp_path: Path, content: st
 
 
 def test_an_issuer_without_keys_or_address_is_refused_at_the_start(keys: Path) -> None:
-    assert issuer_for(Settings()) is None
+    assert make_issuer(Settings()) is None
     for settings in (
         Settings(issuer=ISSUER, issuer_keys=keys),
         Settings(issuer=ISSUER, public_url=HERE),
     ):
         with pytest.raises(ServerStartError, match="needs SEARCH_MCP_ISSUER_KEYS"):
-            issuer_for(settings)
+            make_issuer(settings)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -12,8 +12,8 @@ from scraper.server.access.rules import (
     AccessRules,
     ServerStartError,
     is_loopback,
+    make_rules,
     read_keys,
-    rules_for,
 )
 from tests.scraper.process import running
 from tests.scraper.server.conftest import STAND_IN
@@ -28,7 +28,7 @@ def rules(host: str = "127.0.0.1", **given: object) -> AccessRules:
         "allow_unauthenticated": False,
         "open_paths": frozenset(),
     }
-    return rules_for(host, **{**nothing, **given})  # type: ignore[arg-type]
+    return make_rules(host, **{**nothing, **given})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "localhost", "LOCALHOST"])

@@ -21,15 +21,15 @@ from tests.scraper.server.wire import call, initialize, modern_call, tool_result
 
 async def test_beyond_the_limit_a_caller_is_told_when_to_come_back() -> None:
     turns = CallLimiter(limit=2)
-    async with turns.taken("ann"), turns.taken("ann"):
+    async with turns.admit("ann"), turns.admit("ann"):
         assert turns.full
         with pytest.raises(OverloadedError) as refused:
-            async with turns.taken("ann"):
+            async with turns.admit("ann"):
                 pass
         assert refused.value.sentence() == "The server is busy: 2 calls are under way. Try again in 2 s."
         assert refused.value.retry_after_s == 2
     assert not turns.full
-    async with turns.taken("ann"):
+    async with turns.admit("ann"):
         pass
 
 
@@ -37,17 +37,17 @@ async def test_a_caller_with_a_thousand_calls_keeps_no_one_out() -> None:
     turns = CallLimiter(limit=10)
     async with contextlib.AsyncExitStack() as held:
         for _ in range(10):
-            await held.enter_async_context(turns.taken("ann"))
+            await held.enter_async_context(turns.admit("ann"))
         for _ in range(5):
-            await held.enter_async_context(turns.taken("ben"))
+            await held.enter_async_context(turns.admit("ben"))
         for name in ("ann", "ben"):
             with pytest.raises(OverloadedError):
-                async with turns.taken(name):
+                async with turns.admit(name):
                     pass
         for _ in range(3):
-            await held.enter_async_context(turns.taken("cat"))
+            await held.enter_async_context(turns.admit("cat"))
         with pytest.raises(OverloadedError):
-            async with turns.taken("cat"):
+            async with turns.admit("cat"):
                 pass
 
 
@@ -57,7 +57,7 @@ async def test_all_callers_together_never_have_more_than_twice_the_limit() -> No
         for name in "abcdefghijklmnop":
             with contextlib.suppress(OverloadedError):
                 for _ in range(100):
-                    await held.enter_async_context(turns.taken(name))
+                    await held.enter_async_context(turns.admit(name))
                     taken += 1
         assert 12 < taken <= 24
 
@@ -66,7 +66,7 @@ async def test_a_call_that_fails_gives_its_turn_back() -> None:
     turns = CallLimiter(limit=1)
     for _ in range(3):
         with pytest.raises(ValueError, match="of the tool"):
-            async with turns.taken("ann"):
+            async with turns.admit("ann"):
                 raise ValueError("of the tool")
 
 
@@ -74,11 +74,11 @@ async def test_the_wait_follows_how_long_calls_take() -> None:
     clock = Clock()
     turns = CallLimiter(limit=1, clock=clock)
     for _ in range(50):
-        async with turns.taken("ann"):
+        async with turns.admit("ann"):
             clock.now += 20
-    async with turns.taken("ann"):
+    async with turns.admit("ann"):
         with pytest.raises(OverloadedError) as refused:
-            async with turns.taken("ann"):
+            async with turns.admit("ann"):
                 pass
     assert 18 <= refused.value.retry_after_s <= 20
 
@@ -87,14 +87,14 @@ async def test_each_caller_may_call_so_often_a_minute() -> None:
     clock = Clock()
     turns = CallLimiter(limit=100, per_minute=2, clock=clock)
     for name in ("ann", "ann", "ben"):
-        async with turns.taken(name):
+        async with turns.admit(name):
             pass
     with pytest.raises(OverloadedError, match="it takes 2 calls a minute") as refused:
-        async with turns.taken("ann"):
+        async with turns.admit("ann"):
             pass
     assert refused.value.retry_after_s == 30
     clock.now += 30
-    async with turns.taken("ann"):
+    async with turns.admit("ann"):
         pass
 
 

@@ -14,7 +14,7 @@ from mcp import MCPError
 from scraper.server.calls import dispatcher as server_calls
 from scraper.server.calls.call_limiter import CallLimiter
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
-from scraper.server.lifecycle.app_holder import household
+from scraper.server.lifecycle import hold_app
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from tests.scraper.process import LIMIT_S
 from tests.scraper.server.stand_in import App
@@ -42,10 +42,10 @@ class Deaf:
 async def calls_of(tool: Deaf, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[CallDispatcher]:
     """Build a dispatcher with short limits."""
     monkeypatch.setattr(server_calls, "_GRACE_S", SHORT_S)
-    async with household(cast(Any, App.open)) as house:
-        await house.app()
+    async with hold_app(cast(Any, App.open)) as holder:
+        await holder.app()
         deaf = Tool("deaf", "Deaf", "Hears nothing.", {"type": "object"}, cast(Any, tool.run))
-        yield CallDispatcher((deaf,), house, deadline_s=SHORT_S)
+        yield CallDispatcher((deaf,), holder, deadline_s=SHORT_S)
 
 
 async def test_a_tool_that_misses_its_deadline_is_ended_and_the_caller_is_told(
@@ -85,9 +85,9 @@ async def test_a_call_that_the_library_cancels_over_and_over_cleans_up_before_it
             cleaned.set()
         return ToolAnswer("late")
 
-    async with household(cast(Any, App.open)) as house, asyncio.timeout(LIMIT_S):
+    async with hold_app(cast(Any, App.open)) as holder, asyncio.timeout(LIMIT_S):
         tool = Tool("slow", "Slow", "Cleans up for a while.", {"type": "object"}, run)
-        calls = CallDispatcher((tool,), house, deadline_s=2 * LIMIT_S)
+        calls = CallDispatcher((tool,), holder, deadline_s=2 * LIMIT_S)
         async with anyio.create_task_group() as group:
             group.start_soon(calls.answer, "slow", {}, ToolCaller())
             await begun.wait()
@@ -101,7 +101,7 @@ async def test_a_store_that_does_not_answer_holds_nobody(monkeypatch: pytest.Mon
 
     async with calls_of(Deaf(), monkeypatch) as calls, asyncio.timeout(LIMIT_S):
         with pytest.raises(MCPError, match="could not be read in time"):
-            await calls.look("resources/list", ToolCaller(), work, limit_s=SHORT_S)
+            await calls.query("resources/list", ToolCaller(), work, limit_s=SHORT_S)
 
 
 @pytest.mark.parametrize("end", ["client", "server"])
@@ -120,7 +120,7 @@ async def test_a_look_ends_with_its_client_and_with_the_server(
 
     async with calls_of(Deaf(), monkeypatch) as calls, asyncio.timeout(LIMIT_S):
         looking = asyncio.create_task(
-            calls.look("page/try", ToolCaller(gone=gone), work, limit_s=2 * LIMIT_S)
+            calls.query("page/try", ToolCaller(gone=gone), work, limit_s=2 * LIMIT_S)
         )
         await begun.wait()
         if end == "client":
@@ -138,18 +138,18 @@ async def test_a_look_is_refused_while_the_server_stops_and_where_all_turns_are_
     async def work(_app: object) -> str:
         return "seen"
 
-    async with household(cast(Any, App.open)) as house:
+    async with hold_app(cast(Any, App.open)) as holder:
         turns, at_once = CallLimiter(limit=1), asyncio.Event()
-        calls = CallDispatcher((), house, deadline_s=LIMIT_S, turns=turns)
-        async with turns.taken("local"):
+        calls = CallDispatcher((), holder, deadline_s=LIMIT_S, turns=turns)
+        async with turns.admit("local"):
             with pytest.raises(MCPError, match="The server is busy") as told:
-                await calls.look("resources/list", ToolCaller(), work)
+                await calls.query("resources/list", ToolCaller(), work)
         assert told.value.error.data == {"retryAfter": 2}
-        assert await calls.look("resources/list", ToolCaller(), work) == "seen"
+        assert await calls.query("resources/list", ToolCaller(), work) == "seen"
         at_once.set()
         await calls.drain(LIMIT_S, at_once)
         with pytest.raises(MCPError, match="shutting down"):
-            await calls.look("resources/list", ToolCaller(), work)
+            await calls.query("resources/list", ToolCaller(), work)
 
 
 async def test_the_time_that_the_services_take_to_open_is_part_of_the_call() -> None:
@@ -164,7 +164,7 @@ async def test_the_time_that_the_services_take_to_open_is_part_of_the_call() -> 
         left.append(call.deadline_s)
         return ToolAnswer("done")
 
-    async with household(cast(Any, slow_to_open)) as house:
+    async with hold_app(cast(Any, slow_to_open)) as holder:
         tool = Tool("quick", "Quick", "Is told how long it has.", {"type": "object"}, run)
-        await CallDispatcher((tool,), house, deadline_s=LIMIT_S).answer("quick", {}, ToolCaller())
+        await CallDispatcher((tool,), holder, deadline_s=LIMIT_S).answer("quick", {}, ToolCaller())
     assert 0 < left[0] <= LIMIT_S - SHORT_S / 2

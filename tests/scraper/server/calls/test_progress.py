@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 
 from scraper.server.calls import progress
-from scraper.server.calls.progress import ProgressNotifier, reporting
+from scraper.server.calls.progress import ProgressNotifier, report_progress
 from tests.scraper.process import LIMIT_S, Program, until
 from tests.scraper.server.wire import ERAS
 
@@ -22,7 +22,7 @@ async def test_a_call_that_ends_quickly_sends_nothing() -> None:
     async def send(*message: float | str | None) -> None:
         sent.append(message)  # type: ignore[arg-type]
 
-    async with reporting(send, pace_s=600, silence_s=600) as told:
+    async with report_progress(send, pace_s=600, silence_s=600) as told:
         for number in (1, 2):
             told.report(number, 2, f"step {number}")
         await asyncio.sleep(0)
@@ -35,7 +35,7 @@ async def test_only_the_last_of_many_steps_is_sent() -> None:
     async def send(*message: float | str | None) -> None:
         sent.append(message)  # type: ignore[arg-type]
 
-    async with reporting(send, pace_s=0.05, silence_s=600) as told:
+    async with report_progress(send, pace_s=0.05, silence_s=600) as told:
         for number in range(100):
             told.report(number, 100, f"step {number}")
         await until(lambda: sent)
@@ -49,7 +49,7 @@ async def test_silence_repeats_the_last_state_and_every_value_grows() -> None:
     async def send(*message: float | str | None) -> None:
         sent.append(message)  # type: ignore[arg-type]
 
-    async with reporting(send, pace_s=0.01, silence_s=0.02) as told:
+    async with report_progress(send, pace_s=0.01, silence_s=0.02) as told:
         told.report(3, 8, "reading")
         await until(lambda: len(sent) >= 3)
     values = [value for value, _, _ in sent]

@@ -14,11 +14,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from scraper.server.access.rules import AccessRules
-from scraper.server.context import ServerContext
 from scraper.server.http import application
-from scraper.server.http.sockets import listening
-from scraper.server.lifecycle.app_holder import household
-from scraper.server.lifecycle.signals import StopSignals
+from scraper.server.http.sockets import open_sockets
+from scraper.server.lifecycle import ServerContext, StopSignals, hold_app
 from scraper.settings import Settings
 from tests.scraper.process import LIMIT_S, Program, browsers_say, serving
 from tests.scraper.server import stand_in
@@ -72,9 +70,11 @@ async def test_every_route_that_there_is_stands_in_the_matrix(monkeypatch: pytes
     monkeypatch.setattr(application, "_routes", noted)
     stops = StopSignals()
     stops.note()  # it ends as soon as it listens
-    async with household(cast(Any, stand_in.App.open)) as house, asyncio.timeout(LIMIT_S):
-        service = ServerContext(Settings(), stand_in.TOOLS, house, stops, "1", pair=stand_in.TOOLS[:1])
-        with listening("127.0.0.1", 0) as sockets:
+    async with hold_app(cast(Any, stand_in.App.open)) as holder, asyncio.timeout(LIMIT_S):
+        service = ServerContext(
+            Settings(), stand_in.TOOLS, holder, stops, "1", openai_tools=stand_in.TOOLS[:1]
+        )
+        with open_sockets("127.0.0.1", 0) as sockets:
             await application.serve(service, AccessRules(frozenset()), sockets)
     assert paths == {path for path, (_, right) in ROUTES.items() if right != 404} | {"/openai/mcp"}
 

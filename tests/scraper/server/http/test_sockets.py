@@ -10,14 +10,14 @@ import pytest
 
 from scraper.server.access.rules import ServerStartError
 from scraper.server.http import sockets as listen
-from scraper.server.http.sockets import ignore_new_connections, listening
+from scraper.server.http.sockets import ignore_new_connections, open_sockets
 from tests.scraper.process import Program, running
 from tests.scraper.server.conftest import STAND_IN
 
 
 def ports_of(host: str, port: int) -> list[int]:
     """Return the ports that were opened."""
-    with listening(host, port) as sockets:
+    with open_sockets(host, port) as sockets:
         return [opened.getsockname()[1] for opened in sockets]
 
 
@@ -64,14 +64,14 @@ async def test_a_server_whose_port_is_taken_says_so_and_ends(server: Program) ->
 
 
 def test_small_parts_of_an_answer_do_not_wait_for_each_other() -> None:
-    with listening("127.0.0.1", 0) as sockets:
+    with open_sockets("127.0.0.1", 0) as sockets:
         # What asyncio looks at before it turns Nagle's algorithm off for a connection.
         assert [opened.proto for opened in sockets] == [socket.IPPROTO_TCP]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux can do it")
 def test_who_came_before_can_be_accepted_when_others_are_ignored() -> None:
-    with listening("127.0.0.1", 0) as (door,):
+    with open_sockets("127.0.0.1", 0) as (door,):
         address = door.getsockname()
         with socket.create_connection(address) as before:
             ignore_new_connections(door)

@@ -6,12 +6,16 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
+import uvicorn
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.server import ServerState
 
-from scraper.server.http.sockets import listening
-from scraper.server.http.uvicorn_server import GracefulServer
+from scraper.server.http.sockets import open_sockets
+from scraper.server.http.uvicorn_server import BufferedHttpProtocol, GracefulServer
 from tests.scraper.process import LIMIT_S
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -20,7 +24,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 @contextlib.asynccontextmanager
 async def open_doorway() -> AsyncIterator[tuple[GracefulServer, list[socket.socket]]]:
     """Start a server that answers every request; yield it with its port."""
-    with listening("127.0.0.1", 0) as sockets:
+    with open_sockets("127.0.0.1", 0) as sockets:
         doorway = GracefulServer(Response("heard"))
         serving = asyncio.create_task(doorway.serve(sockets))
         try:
@@ -74,3 +78,84 @@ async def heard(client: socket.socket) -> bytes:
         while part := await loop.sock_recv(client, 65_536):
             said += part
     return said
+
+
+KEPT_ALIVE_REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LAST_REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+
+class Line:
+    """What a transport is asked to do."""
+
+    def __init__(self) -> None:
+        self.done: list[bytes | str] = []
+        self._news = asyncio.Event()
+
+    def write(self, data: bytes) -> None:
+        """Note what is written."""
+        self.done.append(data)
+        self._news.set()
+
+    def close(self) -> None:
+        """Note that it is closed."""
+        self.done.append("closed")
+        self._news.set()
+
+    def is_closing(self) -> bool:
+        """Whether it was closed."""
+        return "closed" in self.done
+
+    def get_extra_info(self, _name: str) -> None:
+        """Nothing is known of it."""
+
+    async def did(self, count: int) -> list[bytes | str]:
+        """Return the recorded events once there are `count`."""
+        async with asyncio.timeout(LIMIT_S):
+            while len(self.done) < count:
+                self._news.clear()
+                await self._news.wait()
+        return self.done
+
+
+def speaking(app: ASGIApp) -> tuple[Any, Line]:
+    """Open a connection; yield the server's protocol and the transport."""
+    config = uvicorn.Config(app, http=BufferedHttpProtocol, lifespan="off", ws="none", log_config=None)
+    config.load()
+    protocol: Any = BufferedHttpProtocol(config=config, server_state=ServerState(), app_state={})
+    line = Line()
+    protocol.connection_made(line)
+    return protocol, line
+
+
+async def test_head_and_body_are_written_at_once() -> None:
+    protocol, line = speaking(Response("heard"))
+    protocol.data_received(KEPT_ALIVE_REQUEST)
+    (whole,) = await line.did(1)
+    assert isinstance(whole, bytes)
+    assert whole.startswith(b"HTTP/1.1 200 OK\r\n") and whole.endswith(b"\r\n\r\nheard")
+
+
+async def test_the_line_is_closed_behind_the_answer() -> None:
+    protocol, line = speaking(Response("heard"))
+    protocol.data_received(LAST_REQUEST)
+    whole, closed = await line.did(2)
+    assert isinstance(whole, bytes) and whole.endswith(b"heard")
+    assert closed == "closed"
+
+
+async def test_a_part_of_a_stream_does_not_wait_for_the_next() -> None:
+    more = asyncio.Event()
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"first", "more_body": True})
+        await more.wait()
+        await send({"type": "http.response.body", "body": b"second"})
+
+    protocol, line = speaking(app)
+    protocol.data_received(KEPT_ALIVE_REQUEST)
+    (first,) = await line.did(1)
+    assert isinstance(first, bytes) and b"first" in first
+    more.set()
+    second = (await line.did(2))[1]
+    assert isinstance(second, bytes) and b"second" in second

@@ -47,11 +47,11 @@ async def test_lines_are_json_when_wanted() -> None:
 
 
 def test_a_name_cannot_forge_a_line(caplog: pytest.LogCaptureFixture) -> None:
-    from scraper.server.telemetry.logs import words
+    from scraper.server.telemetry.logs import text_formatter
 
     with caplog.at_level(logging.INFO), CallLine('x\n2026 INFO "forged', "local", "1"):
         pass
-    (line,) = words().format(caplog.records[0]).splitlines()
+    (line,) = text_formatter().format(caplog.records[0]).splitlines()
     assert r'tool="x\n2026 INFO \"forged"' in line
 
 
@@ -67,8 +67,8 @@ from scraper.server.telemetry import logs
 logs.configure("error", "text")
 listener, heard = logging.Handler(), []
 listener.emit = lambda record: heard.append(record.msg)
-with logs.listening_to("scraper", listener), logs.CallLine("fetch", "local", "1") as line:
-    line.ended("ok", 3)
+with logs.attach_handler("scraper", listener), logs.CallLine("fetch", "local", "1") as line:
+    line.set_outcome("ok", 3)
 print(heard)
 """
 

@@ -11,8 +11,8 @@ from mcp import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.lifecycle.app_holder import household
-from scraper.server.telemetry.logs import listening_to
+from scraper.server.lifecycle import hold_app
+from scraper.server.telemetry.logs import attach_handler
 from scraper.server.telemetry.metrics import Metrics
 from scraper.store.protocols import NullPageStore, PageStoreStats
 from tests.scraper.process import LIMIT_S, browsers_say, serving
@@ -70,10 +70,10 @@ async def test_busy_calls_and_running_ones_are_seen() -> None:
 
 
 async def test_the_queue_is_told_in_seconds() -> None:
-    async with household(App.open) as house:
-        state = (await house.app()).browsers.state
+    async with hold_app(App.open) as holder:
+        state = (await holder.app()).browsers.state
         state.queue_s, state.longest_wait_s = 2.5, 7.0
-        answer = await Metrics(house, CallDispatcher((), house, deadline_s=55), ()).route().endpoint(None)
+        answer = await Metrics(holder, CallDispatcher((), holder, deadline_s=55), ()).route().endpoint(None)
         found = samples(answer.body.decode())
     assert found[("search_mcp_queue_seconds",)] == 2.5
     assert found[("search_mcp_queue_longest_seconds",)] == 7
@@ -88,11 +88,11 @@ class Kept(NullPageStore):
 
 
 async def test_pool_and_cache_are_shown_as_they_stand() -> None:
-    async with household(App.open) as house:
-        app = await house.app()
+    async with hold_app(App.open) as holder:
+        app = await holder.app()
         app.pages = Kept()
         app.browsers.state.restarts, app.browsers.state.rendering = 4, 5
-        answer = await Metrics(house, CallDispatcher((), house, deadline_s=55), ()).route().endpoint(None)
+        answer = await Metrics(holder, CallDispatcher((), holder, deadline_s=55), ()).route().endpoint(None)
         found = samples(answer.body.decode())
     shown = {name: found[f"search_mcp_{name}",] for name in ("browser_restarts", "visits_rendering")}
     assert shown == {"browser_restarts": 4, "visits_rendering": 5}
@@ -103,11 +103,11 @@ async def test_pool_and_cache_are_shown_as_they_stand() -> None:
 
 
 async def test_visits_and_engines_are_counted_by_what_the_log_tells_of_them() -> None:
-    async with household(App.open) as house:
-        metrics = Metrics(house, CallDispatcher((), house, deadline_s=55), ())
+    async with hold_app(App.open) as holder:
+        metrics = Metrics(holder, CallDispatcher((), holder, deadline_s=55), ())
         log = logging.getLogger("scraper.of.a.test")
         log.setLevel(logging.INFO)
-        with listening_to("scraper", metrics):
+        with attach_handler("scraper", metrics):
             visit = {"tier": "light", "rendered": True, "queued_ms": 3, "response_ms": 40, "total_ms": 2_000}
             log.info("visit", extra={"fields": visit})
             log.info("visit", extra={"fields": {"tier": "light", "outcome": "NameNotResolved"}})

@@ -15,10 +15,10 @@ SCRIPT = """
 import logging
 from opentelemetry import trace
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from scraper.server.telemetry.tracing import sent
+from scraper.server.telemetry.tracing import send_spans
 logging.getLogger("scraper").setLevel(logging.INFO)
 log, exporter = logging.getLogger("scraper.of.a.test"), InMemorySpanExporter()
-with sent("1.2.3", exporter):
+with send_spans("1.2.3", exporter):
     with trace.get_tracer("a client").start_as_current_span("tools/call fetch"):
         log.info("visit", extra={"fields": {"host": "a.example", "total_ms": 1500}})
         log.info("engine", extra={"fields": {"engine": "bing", "rows": 0, "error": "captcha"}})

@@ -94,7 +94,11 @@ CALL_HEADERS, CALL = modern_call("echo", {})
 def lasting(*, silence_s: float) -> tuple[Endpoint, Client, JsonFastPath]:
     """Build a call that counts as long-running at once, with its server, client and middleware."""
     plain, client = Endpoint("plain", []), Client(json.dumps(CALL).encode())
-    return plain, client, JsonFastPath(plain, plain, LIMIT_BYTES, lasts_s=0.0, silence_s=silence_s)
+    return (
+        plain,
+        client,
+        JsonFastPath(plain, plain, LIMIT_BYTES, watch_after_s=0.0, ping_interval_s=silence_s),
+    )
 
 
 def test_a_call_that_asks_for_no_progress_is_answered_in_one_piece() -> None:
@@ -136,7 +140,7 @@ def test_what_is_not_posted_takes_the_other_way() -> None:
 
 
 async def test_a_client_that_waits_for_long_is_told_that_its_call_is_alive() -> None:
-    plain, client, endpoint = lasting(silence_s=0.01)
+    plain, client, endpoint = lasting(ping_interval_s=0.01)
     answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
     await client.told_so_many(3)
     plain.may_answer.set()
@@ -151,7 +155,7 @@ async def test_a_client_that_waits_for_long_is_told_that_its_call_is_alive() -> 
 
 def test_nothing_follows_the_answer() -> None:
     async def answer() -> tuple[list[Message], int]:
-        plain, client, endpoint = lasting(silence_s=60.0)
+        plain, client, endpoint = lasting(ping_interval_s=60.0)
         answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
         await asyncio.sleep(0.05)
         plain.may_answer.set()
@@ -169,7 +173,7 @@ def test_a_call_that_is_answered_before_it_counts_as_lasting_leaves_nothing_behi
     async def answer() -> tuple[list[Message], int]:
         plain, client = Endpoint("plain", []), Client(json.dumps(CALL).encode())
         plain.may_answer.set()
-        endpoint = JsonFastPath(plain, plain, LIMIT_BYTES, lasts_s=0.02, silence_s=0.01)
+        endpoint = JsonFastPath(plain, plain, LIMIT_BYTES, watch_after_s=0.02, ping_interval_s=0.01)
         await endpoint(request(CALL_HEADERS), client.receive, client.send)
         await asyncio.sleep(0.1)
         return client.told, len(asyncio.all_tasks())
@@ -190,7 +194,7 @@ async def test_nothing_is_said_between_the_head_of_an_answer_and_its_end() -> No
         await send({"type": "http.response.body", "body": ANSWER})
 
     client = Client(json.dumps(CALL).encode())
-    endpoint = JsonFastPath(slow, slow, LIMIT_BYTES, lasts_s=0.0, silence_s=0.01)
+    endpoint = JsonFastPath(slow, slow, LIMIT_BYTES, watch_after_s=0.0, ping_interval_s=0.01)
     answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
     async with asyncio.timeout(LIMIT_S):
         await begun.wait()
@@ -219,7 +223,7 @@ async def test_a_call_that_was_not_said_to_its_end_takes_the_other_way() -> None
 
 
 async def test_a_client_that_left_is_told_nothing_more() -> None:
-    _, client, endpoint = lasting(silence_s=0.01)
+    _, client, endpoint = lasting(ping_interval_s=0.01)
     answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
     await client.told_so_many(2)
     client.leaves.set()

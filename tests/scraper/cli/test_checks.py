@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scraper.cli import checks, shared_database
+from scraper.cli import checks
 from scraper.cli.check_results import CheckLevel
 from scraper.settings import Settings
 from tests.scraper.cli.conftest import SEARCH_MCP
@@ -20,15 +20,15 @@ FAR_S = 0.2
 
 
 async def test_nothing_is_said_of_a_database_that_nobody_named(tmp_path: Path) -> None:
-    assert await shared_database.check(Settings(data_dir=tmp_path)) == []
+    assert await checks.check_database(Settings(data_dir=tmp_path)) == []
 
 
 async def test_a_database_that_does_not_answer_is_a_warning_without_its_password(tmp_path: Path) -> None:
     url = "postgresql://keeper:not-to-be-told@127.0.0.1:1/pages"
-    (finding,) = await shared_database.check(Settings(data_dir=tmp_path, database_url=url))
+    (finding,) = await checks.check_database(Settings(data_dir=tmp_path, database_url=url))
     assert finding.level is CheckLevel.POOR
     assert "no PostgreSQL answers at 127.0.0.1:1" in finding.text
-    assert "not-to-be-told" not in f"{finding.text}{finding.mend}"
+    assert "not-to-be-told" not in f"{finding.text}{finding.remedy}"
 
 
 async def test_where_pages_are_kept_is_said_of_the_database_and_not_of_the_folder(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ async def test_where_pages_are_kept_is_said_of_the_database_and_not_of_the_folde
             await pages.flush()
         env = {"SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_DATABASE_URL": url}
         told = await output_of(*SEARCH_MCP, "cache", "stats", env=env)
-        found = await shared_database.check(Settings(data_dir=tmp_path, database_url=url))
+        found = await checks.check_database(Settings(data_dir=tmp_path, database_url=url))
         async with slow_line(server.port, FAR_S) as port:
             far = env | {"SEARCH_MCP_DATABASE_URL": url.replace(f":{server.port}/", f":{port}/")}
             slowly = await output_of(*SEARCH_MCP, "cache", "stats", env=far)
@@ -49,5 +49,5 @@ async def test_where_pages_are_kept_is_said_of_the_database_and_not_of_the_folde
     assert told.out.startswith("1 page,") and str(tmp_path) not in told.out
     assert f"the database test_1 at 127.0.0.1:{server.port}" in told.out and "not-to-be-told" not in told.out
     assert [finding.level for finding in found] == [CheckLevel.GOOD]
-    assert list(checks.data_folder(Settings(data_dir=tmp_path, database_url=url))) == []
-    assert len(list(checks.data_folder(Settings(data_dir=tmp_path)))) == 1
+    assert list(checks.check_data_folder(Settings(data_dir=tmp_path, database_url=url))) == []
+    assert len(list(checks.check_data_folder(Settings(data_dir=tmp_path)))) == 1

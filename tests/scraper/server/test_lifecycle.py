@@ -11,7 +11,7 @@ import pytest
 
 from scraper.server import entrypoints
 from scraper.server.access.rules import ServerStartError
-from scraper.server.lifecycle.app_holder import AppOpenError, household
+from scraper.server.lifecycle import LAST_BYTES_S, AppOpenError, hold_app, last_bytes_s
 from scraper.settings import Settings
 from tests.scraper.process import LIMIT_S, until
 
@@ -43,67 +43,67 @@ class Life:
 
 async def test_nothing_is_opened_before_it_is_wanted() -> None:
     life = Life()
-    async with household(life.open) as house:
+    async with hold_app(life.open) as holder:
         await asyncio.sleep(0.02)
-        assert house.present() is None
+        assert holder.present() is None
     assert (life.opened, life.closed) == (0, 0)
 
 
 async def test_all_who_want_it_get_the_same_one() -> None:
     life = Life(delay_s=0.02)
-    async with household(life.open) as house:
-        assert await asyncio.gather(*(house.app() for _ in range(20))) == ["app"] * 20
-        assert house.present() == "app"
+    async with hold_app(life.open) as holder:
+        assert await asyncio.gather(*(holder.app() for _ in range(20))) == ["app"] * 20
+        assert holder.present() == "app"
         assert life.closed == 0
     assert (life.opened, life.closed) == (1, 1)
 
 
 async def test_one_who_stops_waiting_does_not_stop_the_opening() -> None:
     life = Life(delay_s=0.3)
-    async with household(life.open) as house:
+    async with hold_app(life.open) as holder:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(house.app(), 0.01)
-        assert await house.app() == "app"
+            await asyncio.wait_for(holder.app(), 0.01)
+        assert await holder.app() == "app"
     assert life.opened == 1
 
 
 async def test_an_opening_that_failed_is_tried_again(caplog: pytest.LogCaptureFixture) -> None:
     life = Life(RuntimeError("the disk is full"))
-    async with household(life.open) as house:
+    async with hold_app(life.open) as holder:
         with pytest.raises(AppOpenError, match="the disk is full"):
-            await house.app()
-        assert house.present() is None
-        assert await house.app() == "app"
+            await holder.app()
+        assert holder.present() is None
+        assert await holder.app() == "app"
     assert (life.opened, life.closed) == (2, 1)
     assert "Traceback" in caplog.text
 
 
 async def test_a_setting_that_makes_no_sense_is_told_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
-    async with household(Life(ValueError("PROXY has no port")).open) as house:
+    async with hold_app(Life(ValueError("PROXY has no port")).open) as holder:
         with pytest.raises(AppOpenError, match="PROXY has no port"):
-            await house.app()
+            await holder.app()
     assert caplog.messages == ["the services do not open: PROXY has no port"]
     assert "Traceback" not in caplog.text
 
 
 async def test_a_failure_of_the_system_is_told_without_its_number() -> None:
     full = OSError(errno.ENOSPC, "No space left on device", "/data/pages")
-    async with household(Life(full).open) as house:
+    async with hold_app(Life(full).open) as holder:
         with pytest.raises(AppOpenError, match=r"start its services: No space left on device: /data/pages$"):
-            await house.app()
+            await holder.app()
 
 
 async def test_a_failure_that_nobody_waits_for_is_no_noise() -> None:
-    async with household(Life(RuntimeError("x")).open) as house:
-        house.open()
+    async with hold_app(Life(RuntimeError("x")).open) as holder:
+        holder.open()
         await asyncio.sleep(0.05)
-    assert house.present() is None
+    assert holder.present() is None
 
 
 async def test_closing_gives_up_an_opening_under_way() -> None:
     life = Life(delay_s=2 * LIMIT_S)
-    async with asyncio.timeout(LIMIT_S), household(life.open) as house:
-        house.open()
+    async with asyncio.timeout(LIMIT_S), hold_app(life.open) as holder:
+        holder.open()
         await until(lambda: life.opened)
     assert (life.opened, life.given_up, life.closed) == (1, 1, 0)
 
@@ -113,3 +113,16 @@ async def test_a_server_whose_app_does_not_open_does_not_start() -> None:
     with pytest.raises(ServerStartError, match="PROXY has no port"):
         await entrypoints.serve_http(Settings.load({}, {"port": 0}), (), life.open, version="1")
     assert (life.opened, life.closed) == (1, 0)
+
+
+ALL_TOGETHER_S = 12.0
+FORCE_AND_BROWSERS_S = 2.1
+"""What was measured at most between the last bytes and the end of the process."""
+
+
+def test_whoever_was_silent_through_a_long_drain_is_waited_for_no_longer_than_the_whole_may_take() -> None:
+    assert last_bytes_s(0) == last_bytes_s(7) == LAST_BYTES_S
+    drain_s = Settings().drain_s
+    assert 0 < last_bytes_s(60) <= last_bytes_s(drain_s) < 0.5
+    for tenths in range(round(10 * drain_s) + 1):
+        assert tenths / 10 + last_bytes_s(tenths / 10) < ALL_TOGETHER_S - FORCE_AND_BROWSERS_S

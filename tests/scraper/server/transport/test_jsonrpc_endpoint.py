@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from scraper.server.transport.jsonrpc_batches import MOST
+from scraper.server.transport.jsonrpc_endpoint import MAX_MESSAGES
 from tests.scraper.process import LIMIT_S, SOON_S, Program, browsers_say, running
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import ask, read
@@ -49,7 +49,7 @@ async def test_a_list_that_asks_for_nothing_is_accepted(server: Program, http: a
         assert (answer.status, await answer.read()) == (202, b"")
 
 
-@pytest.mark.parametrize("messages", [[], [ping(1)] * (MOST + 1)])
+@pytest.mark.parametrize("messages", [[], [ping(1)] * (MAX_MESSAGES + 1)])
 async def test_a_list_of_none_or_of_too_many_is_refused(
     server: Program, http: aiohttp.ClientSession, messages: list[Any]
 ) -> None:

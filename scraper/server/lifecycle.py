@@ -1,0 +1,183 @@
+"""Open and close the App of a server process, collect stop signals, and limit the time of a shutdown."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from scraper.errors import plainly
+from scraper.settings import Settings
+from scraper.tools.model import Tool
+
+if TYPE_CHECKING:
+    from scraper.app import App
+    from scraper.server.access.oauth_issuer import OAuthIssuer
+
+_LOG = logging.getLogger(__name__)
+
+A = TypeVar("A")
+AppFactory = Callable[[], contextlib.AbstractAsyncContextManager[A]]
+"""Returns the context manager of an App; called in a thread, because its imports take half a second."""
+
+LAST_BYTES_S = 2.0
+"""Seconds that clients have to send and receive their last bytes if nothing else took time."""
+_SHUTDOWN_S = 9.3
+"""Seconds of the default drain plus a margin. Canceling calls and closing browsers and connections take up to
+2.1 s more on a busy machine; the whole shutdown must end within 12 s."""
+_MIN_LAST_BYTES_S = 0.3
+
+
+class AppOpenError(Exception):
+    """The App cannot be opened; the message is the next step of the operator."""
+
+
+class AppHolder(Generic[A]):
+    """The App of one process: opened in the background, shared by all connections, closed at the end.
+
+    A client may give up 5 s after `initialize`, so nothing heavy is imported or started before its answer.
+    The lifespan of the SDK would open one App for each connection.
+    """
+
+    def __init__(self, factory: AppFactory[A]) -> None:
+        """Create a holder that has not opened its App."""
+        self._factory = factory
+        self._closing = asyncio.Event()
+        self._opened: asyncio.Future[A] | None = None
+        self._keeper: asyncio.Task[None] | None = None
+
+    def open(self) -> asyncio.Future[A]:
+        """Start to open the App unless that has started; a failed attempt is repeated."""
+        if self._opened is None or _has_failed(self._opened):
+            self._opened = asyncio.get_running_loop().create_future()
+            # Retrieves the exception, so that asyncio does not report one without a waiter as forgotten.
+            self._opened.add_done_callback(_has_failed)
+            self._keeper = asyncio.create_task(self._keep(self._opened), name="app")
+        return self._opened
+
+    async def app(self) -> A:
+        """Wait for the App and return it.
+
+        Raises:
+            AppOpenError: The App cannot be opened.
+        """
+        return await asyncio.shield(self.open())
+
+    def present(self) -> A | None:
+        """Return the App if it is open now."""
+        if self._opened is None or not self._opened.done() or _has_failed(self._opened):
+            return None
+        return self._opened.result()
+
+    async def close(self) -> None:
+        """Close the App; cancel an opening in progress."""
+        self._closing.set()
+        if self._keeper is not None:
+            if self.present() is None:
+                self._keeper.cancel()
+            await asyncio.wait({self._keeper})
+
+    async def _keep(self, opened: asyncio.Future[A]) -> None:
+        """Open, hold and close the App in one task, as its task groups require."""
+        try:
+            context = await asyncio.to_thread(self._factory)
+            async with context as app:
+                opened.set_result(app)
+                await self._closing.wait()
+        except Exception as error:
+            # The message of a ValueError, a wrong setting, is complete without a traceback.
+            trace = not isinstance(error, ValueError)
+            action = "close" if opened.done() else "open"
+            _LOG.error("the services do not %s: %s", action, plainly(error), exc_info=trace)
+            if not opened.done():
+                opened.set_exception(AppOpenError(f"The server cannot start its services: {plainly(error)}"))
+        finally:
+            opened.cancel()
+
+
+@contextlib.asynccontextmanager
+async def hold_app(factory: AppFactory[A]) -> AsyncIterator[AppHolder[A]]:
+    """Create an AppHolder and close it when the block ends."""
+    holder = AppHolder(factory)
+    try:
+        yield holder
+    finally:
+        await holder.close()
+
+
+class StopSignals:
+    """Stop requests of the operator: `requested` after one signal, `at_once` after a second."""
+
+    def __init__(self) -> None:
+        """Start without a request."""
+        self.requested = asyncio.Event()
+        self.at_once = asyncio.Event()
+
+    def note(self) -> None:
+        """Record one more signal."""
+        (self.at_once if self.requested.is_set() else self.requested).set()
+
+
+@contextlib.contextmanager
+def stop_signals() -> Iterator[StopSignals]:
+    """Collect SIGTERM, SIGINT and SIGHUP (a closed terminal) while the block runs.
+
+    uvicorn and sse-starlette would cut all running responses at the first signal.
+    """
+    loop = asyncio.get_running_loop()
+    stops = StopSignals()
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # `nohup` ignores it to outlive the terminal
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
+        loop.add_signal_handler(number, stops.note)
+    try:
+        yield stops
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+async def wait_for_first(*waits: Awaitable[Any]) -> None:
+    """Return when the first awaitable ends; those that are tasks already continue to run."""
+    futures = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for future, wait in zip(futures, waits, strict=True):
+            if future is not wait:
+                future.cancel()
+
+
+def last_bytes_s(waited_s: float, most_s: float = LAST_BYTES_S) -> float:
+    """Return the seconds that clients have for their last bytes.
+
+    Args:
+        waited_s: Seconds that the server has waited for running calls. A client silent for so long will
+            hardly send anything now.
+        most_s: Maximum of the result.
+    """
+    return min(most_s, max(_MIN_LAST_BYTES_S, _SHUTDOWN_S - waited_s))
+
+
+@dataclass(frozen=True, slots=True)
+class ServerContext:
+    """Everything that the HTTP and the stdio server need."""
+
+    settings: Settings
+    tools: Sequence[Tool]
+    holder: AppHolder[App]
+    stops: StopSignals
+    version: str
+    openai_tools: Sequence[Tool] = ()
+    """Tools of a separate endpoint that offers only these."""
+    issuer: OAuthIssuer | None = None
+    """Issuer of further tokens for the endpoints."""
+
+
+def _has_failed(opened: asyncio.Future[A]) -> bool:
+    return opened.done() and (opened.cancelled() or opened.exception() is not None)

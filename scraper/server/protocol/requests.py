@@ -1,0 +1,38 @@
+"""Identify the caller of a request, and reject cursors of lists that have one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, PaginatedRequestParams
+
+from scraper.server.calls.dispatcher import ToolCaller
+from scraper.server.http.disconnect_middleware import disconnect_future
+from scraper.server.transport.jsonrpc_endpoint import is_admitted
+
+
+def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:
+    """Return the caller of a request on any transport."""
+    scope: Mapping[str, Any] = {} if context.request is None else context.request.scope
+    user = scope.get("user")
+    wants_progress = context.meta is not None and "progress_token" in context.meta
+    return ToolCaller(
+        principal="local" if user is None else user.access_token.client_id,
+        request_id=str(context.request_id),
+        send_progress=context.session.report_progress if wants_progress else None,
+        gone=disconnect_future(scope),
+        admitted=is_admitted(scope),
+    )
+
+
+def refuse_cursor(params: PaginatedRequestParams | None) -> None:
+    """Reject a cursor, because a client that follows it would get the same list again forever.
+
+    Raises:
+        MCPError: The request has a cursor.
+    """
+    if params is not None and params.cursor is not None:
+        raise MCPError(INVALID_PARAMS, "Invalid cursor: the list is given whole.")

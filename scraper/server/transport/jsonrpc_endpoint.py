@@ -1,0 +1,208 @@
+"""ASGI endpoint for posted JSON-RPC messages that the SDK mishandles.
+
+It splits batches, rejects ids that no response can carry or that are in use, and rejects new work during
+shutdown.
+
+The SDK treats a request with an unusable id as a notification and returns "202 Accepted", so that its sender
+waits forever. Of two requests with the same id, the second takes over the stream of the first. Batches are
+part of the revision 2025-03-26 only, which the search methods extend: its clients request tools, prompts and
+resources at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError
+from scraper.server.http.request_body import RequestBody, read_body
+from scraper.server.transport.jsonrpc_validation import BATCHES_SINCE, NO_MESSAGE, has_unusable_id, id_of
+
+MAX_MESSAGES = 50
+"""Messages in a batch; each counts as a running call of its own."""
+_SINGLE_ONLY = "initialize"
+"""The only request that the revision excludes from batches."""
+_IN_USE = (
+    "Invalid request: id {} is in use by a request not answered yet; give each request an id of its own."
+)
+_ID_REUSE_S = 1.0
+"""Seconds to wait for an id in use. Simple clients use one id for all requests, and send the next request
+when they see a response, before its end."""
+_NEW_WORK = frozenset({"initialize", "tools/call"})
+"""Methods that another server can serve as well. The others are answered until the end: a client lists the
+tools before it returns the answer of its first call, and a cancellation belongs to a call that runs here."""
+_RETRY_AFTER_S = 5
+_ADMITTED = "search_mcp.admitted"
+
+
+def is_admitted(scope: Mapping[str, Any]) -> bool:
+    """Return True if a request arrived before shutdown."""
+    return bool(scope.get(_ADMITTED))
+
+
+class JsonRpcEndpoint:
+    """Endpoint in front of another one that accepts single messages with usable ids.
+
+    During shutdown it rejects new work with status 503, so that a proxy sends it to another server. A
+    JSON-RPC error would have status 200 and reach the client, which could not know that the request is safe
+    to repeat.
+    """
+
+    def __init__(self, app: ASGIApp, calls: CallDispatcher, body_limit_bytes: int) -> None:
+        """Wrap `app`; `calls` decides when new work is rejected."""
+        self._app = app
+        self._calls = calls
+        self._body_limit_bytes = body_limit_bytes
+        self._active: dict[tuple[str, str], asyncio.Event] = {}
+        """End of each active request by session and id; for the SDK, the ids 1 and "1" are equal."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        if scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        body = await read_body(receive, self._body_limit_bytes)
+        if body.is_cut:
+            # The SDK would log a server error with a traceback; usually the client has disconnected.
+            await _reject("Invalid request: the body was cut off.")(scope, receive, send)
+        elif body.is_list() and _accepts_batches(scope):
+            await self._answer_batch(scope, body, receive, send)
+        else:
+            await self._answer(scope, body, send)
+
+    async def _answer(self, scope: Scope, body: RequestBody, send: Send) -> None:
+        session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        message = body.message() if session else {}
+        request_id = id_of(message) if "method" in message else None
+        if session is None or request_id is None:
+            await self._forward(scope, body, send)
+            return
+        key = session, str(request_id)
+        if not await self._wait_until_free(key):
+            await _reject(_IN_USE.format(json.dumps(request_id)), request_id)(scope, body.receive, send)
+            return
+        ended = self._active[key] = asyncio.Event()
+        try:
+            await self._forward(scope, body, send)
+        finally:
+            del self._active[key]
+            ended.set()
+
+    async def _forward(self, scope: Scope, body: RequestBody, send: Send) -> None:
+        """Pass a request on, unless it is new work during shutdown."""
+        checked = _RejectUnusableId(body, send)
+        if not self._calls.draining:
+            with self._calls.admitted():
+                await self._app({**scope, _ADMITTED: True}, body.receive, checked)
+            return
+        message = body.message()
+        if message.get("method") in _NEW_WORK:
+            await _reject_new_work(message.get("id"))(scope, body.receive, send)
+        else:
+            await self._app(scope, body.receive, checked)
+
+    async def _wait_until_free(self, key: tuple[str, str]) -> bool:
+        try:
+            async with asyncio.timeout(_ID_REUSE_S):
+                while (earlier := self._active.get(key)) is not None:
+                    await earlier.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _answer_batch(self, scope: Scope, body: RequestBody, receive: Receive, send: Send) -> None:
+        messages = body.value()
+        if not isinstance(messages, list) or not 0 < len(messages) <= MAX_MESSAGES:
+            response: Response = _reject(f"Invalid request: send 1 to {MAX_MESSAGES} messages at once.")
+        else:
+            pending = [self._answer_one(scope, message, receive) for message in messages]
+            answers = [answer for answer in await asyncio.gather(*pending) if answer is not None]
+            response = JSONResponse(answers) if answers else Response(status_code=202)
+        await response(scope, receive, send)
+
+    async def _answer_one(self, scope: Scope, message: Any, receive: Receive) -> Any:
+        """Return the response to one message of a batch; None for a notification."""
+        if not isinstance(message, dict):
+            return _error(None, NO_MESSAGE)
+        if message.get("method") == _SINGLE_ONLY:
+            return _error(id_of(message), "Invalid request: initialize comes alone.")
+        single = json.dumps(message).encode()
+        headers = MutableHeaders(raw=list(scope["headers"]))
+        headers["content-length"] = str(len(single))
+        recorder = _ResponseRecorder()
+        body = RequestBody([{"type": "http.request", "body": single, "more_body": False}], receive)
+        await self._answer({**scope, "headers": headers.raw}, body, recorder.send)
+        return recorder.message(message)
+
+
+class _RejectUnusableId:
+    """A `send` that replaces "202 Accepted" by an error if the request expects a response."""
+
+    def __init__(self, body: RequestBody, send: Send) -> None:
+        self._body = body
+        self._send = send
+        self._is_rejected = False
+
+    async def __call__(self, message: Message) -> None:
+        """Send a part of the response, or the error instead."""
+        if message["type"] == "http.response.start" and message["status"] == 202:
+            self._is_rejected = has_unusable_id(self._body.message())
+            if self._is_rejected:
+                error = _reject(NO_MESSAGE)
+                await self._send({**message, "status": error.status_code, "headers": error.raw_headers})
+                await self._send({"type": "http.response.body", "body": error.body})
+        if not self._is_rejected:
+            await self._send(message)
+
+
+class _ResponseRecorder:
+    """Records one HTTP response and extracts its JSON-RPC message."""
+
+    def __init__(self) -> None:
+        self._status = 0
+        self._parts: list[bytes] = []
+
+    async def send(self, message: Message) -> None:
+        """Record a part of the response."""
+        self._status = message.get("status", self._status)
+        self._parts.append(message.get("body", b""))
+
+    def message(self, request: dict[str, Any]) -> Any:
+        """Return the JSON-RPC message of the response; None for the response to a notification."""
+        text = b"".join(self._parts).decode()
+        events = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
+        try:
+            return json.loads(events[-1] if events else text)
+        except ValueError:
+            return None if self._status == 202 else _error(id_of(request), text or f"HTTP {self._status}")
+
+
+def _accepts_batches(scope: Scope) -> bool:
+    # Clients of that revision send no version header.
+    return Headers(scope=scope).get("mcp-protocol-version", BATCHES_SINCE) == BATCHES_SINCE
+
+
+def _error(request_id: str | int | None, text: str) -> dict[str, Any]:
+    error = JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=INVALID_REQUEST, message=text))
+    return error.model_dump(by_alias=True, exclude_unset=True)
+
+
+def _reject(text: str, request_id: str | int | None = None) -> JSONResponse:
+    return JSONResponse(_error(request_id, text), 400)
+
+
+def _reject_new_work(request_id: Any) -> Response:
+    known = request_id if isinstance(request_id, str | int) else None
+    why = ShuttingDownError().error
+    error = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=why.code, message=why.message))
+    body = error.model_dump_json(by_alias=True, exclude_unset=True)
+    headers = {"Retry-After": str(_RETRY_AFTER_S)}
+    return Response(body, 503, headers=headers, media_type="application/json")
