@@ -55,7 +55,7 @@ def test_a_path_that_leads_to_no_chromium_is_named_with_its_setting(tmp_path: Pa
     assert told.code == 1
     assert (
         f"[no] SEARCH_MCP_LIGHT_CHROMIUM names {wrong}, which is no Chromium that can be started\n"
-        "     Correct the path, or remove the setting: Chromium is then looked for"
+        "     Correct the path, or remove the setting: Chromium is then found automatically"
     ) in told.out
     assert "install-browser" not in told.out.replace("install-browser --fonts", "")
     assert told.out.rstrip().endswith("This machine cannot serve yet.")
@@ -129,17 +129,17 @@ def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
 @pytest.mark.parametrize(
     ("given", "level", "told"),
     [
-        ({}, CheckLevel.GOOD, "Programs on this machine may call without a token"),
+        ({}, CheckLevel.GOOD, "Only programs on this machine may call"),
         (
             {"host": "0.0.0.0"},
             CheckLevel.BAD,
             "would not start: Refusing to listen on 0.0.0.0 without a token",
         ),
-        ({"host": "0.0.0.0", "token": "t"}, CheckLevel.GOOD, "Callers are asked for a token"),
+        ({"host": "0.0.0.0", "token": "t"}, CheckLevel.GOOD, "Callers must send a token"),
         (
             {"host": "0.0.0.0", "allow_unauthenticated": True},
             CheckLevel.POOR,
-            "Whoever reaches 0.0.0.0 may call",
+            "Everyone who reaches 0.0.0.0 may call",
         ),
         ({"token": "two words"}, CheckLevel.BAD, "a token is made of visible ASCII characters"),
         (

@@ -216,7 +216,7 @@ def test_a_mood_that_there_is_not_is_told() -> None:
 def test_the_engines_are_listed_with_what_they_are_good_for() -> None:
     told = command_output("engines")
     assert told.code == 0
-    assert told.out.splitlines()[0].startswith("duckduckgo (asked when none is named): ")
+    assert told.out.splitlines()[0].startswith("duckduckgo (default): ")
     assert len(told.out.splitlines()) == 7
 
 

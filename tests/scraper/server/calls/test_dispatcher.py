@@ -70,7 +70,7 @@ async def test_a_tool_that_does_not_end_either_holds_nobody(
         assert not tool.has_ended.is_set() and calls.running == 0
         tool.may_end.set()
         await tool.has_ended.wait()
-    assert "a cancelled call has not ended after 0.2 s" in caplog.messages
+    assert "a canceled call has not ended after 0.2 s" in caplog.messages
 
 
 async def test_a_call_that_the_library_cancels_over_and_over_cleans_up_before_it_returns() -> None:
