@@ -43,7 +43,7 @@ async def test_a_connection_that_nobody_has_accepted_yet_is_answered() -> None:
         clients = [socket.create_connection(sockets[0].getsockname()) for _ in range(20)]
         for client in clients:
             client.sendall(REQUEST)
-        await doorway.shut(sockets, LIMIT_S)
+        await doorway.drain(sockets, LIMIT_S)
         for client in clients:
             with client:
                 assert (await heard(client)).endswith(b"heard")
@@ -52,7 +52,7 @@ async def test_a_connection_that_nobody_has_accepted_yet_is_answered() -> None:
 async def test_a_connection_that_has_said_nothing_yet_is_heard() -> None:
     async with open_doorway() as (doorway, sockets):
         with socket.create_connection(sockets[0].getsockname()) as client:
-            shutting = asyncio.create_task(doorway.shut(sockets, LIMIT_S))
+            shutting = asyncio.create_task(doorway.drain(sockets, LIMIT_S))
             await asyncio.sleep(0.2)
             assert not shutting.done()
             client.sendall(REQUEST)
@@ -65,7 +65,7 @@ async def test_who_comes_after_that_finds_nobody_and_who_says_nothing_holds_nobo
     async with open_doorway() as (doorway, sockets):
         address = sockets[0].getsockname()
         with socket.create_connection(address):
-            await doorway.shut(sockets, 0.1)
+            await doorway.drain(sockets, 0.1)
             with pytest.raises(ConnectionRefusedError):
                 socket.create_connection(address, timeout=LIMIT_S)
 

@@ -91,13 +91,13 @@ def asked_with(headers: dict[str, str], message: object, *, method: str = "POST"
 CALL_HEADERS, CALL = modern_call("echo", {})
 
 
-def lasting(*, silence_s: float) -> tuple[Endpoint, Client, JsonFastPath]:
+def lasting(*, ping_interval_s: float) -> tuple[Endpoint, Client, JsonFastPath]:
     """Build a call that counts as long-running at once, with its server, client and middleware."""
     plain, client = Endpoint("plain", []), Client(json.dumps(CALL).encode())
     return (
         plain,
         client,
-        JsonFastPath(plain, plain, LIMIT_BYTES, watch_after_s=0.0, ping_interval_s=silence_s),
+        JsonFastPath(plain, plain, LIMIT_BYTES, watch_after_s=0.0, ping_interval_s=ping_interval_s),
     )
 
 
