@@ -102,7 +102,7 @@ async def test_a_database_that_is_away_is_said_and_work_is_taken_all_the_same() 
         await app.store.close()
         app.store = open_store(Settings(database_url=url))
         assert app.store.server is not None
-        await app.store.server.look(5.0)
+        await app.store.server.check(5.0)
         health = Health(holder, CallDispatcher((), holder, deadline_s=55), queue_limit=8, version="1.2.3")
         routes = {route.path: route for route in health.routes()}
         said = {}
