@@ -24,9 +24,8 @@ from benchmarks.common.one_thread import in_one_thread
 from benchmarks.training import recipe
 from benchmarks.training.pages import SOURCES, Sample, samples
 from benchmarks.training.table import FOLDS, Row, row_of
-from scraper.extract.content.block_classifier import Prediction
-from scraper.extract.content.extraction import select
-from scraper.extract.content.weights import ModelWeights
+from scraper.extract.content.block_classifier import ModelWeights, Prediction
+from scraper.extract.content.extraction import select_blocks
 
 _SHIPPED = Path(__file__).resolve().parent.parent / "scraper" / "extract" / "content" / "weights.npz"
 
@@ -109,12 +108,12 @@ def _scores(rows: Sequence[Row], opinions: Sequence[Prediction]) -> dict[str, li
     scores: dict[str, list[float]] = defaultdict(list)
     for row, opinion in zip(rows, opinions, strict=True):
         if row.main or row.gold:
-            value = row.bag.f1(select(row.measures, opinion))
+            value = row.bag.f1(select_blocks(row.measures, opinion))
             scores[f"wcxb {row.page_type}" if row.main else row.source].append(value)
             if row.main:
                 scores["wcxb"].append(value)
         if row.main:
-            likeliest = max(opinion.types, key=lambda name: opinion.types[name])
+            likeliest = max(opinion.page_types, key=lambda name: opinion.page_types[name])
             scores["page type told rightly"].append(float(likeliest == row.page_type))
     return scores
 

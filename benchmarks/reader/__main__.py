@@ -31,9 +31,8 @@ from benchmarks.reader.peers import PEERS, peer_answers
 from benchmarks.training.pages import Sample, samples
 from benchmarks.training.table import FOLDS, snapshot_of, word_f1
 from scraper.extract import reader
-from scraper.extract.content.block_classifier import BlockClassifier, shipped
-from scraper.extract.content.extraction import content_of
-from scraper.extract.content.weights import ModelWeights
+from scraper.extract.content.block_classifier import BlockClassifier, ModelWeights, load_bundled_classifier
+from scraper.extract.content.extraction import extract_content
 from scraper.extract.page import page_tree
 from scraper.workers.child import COLLECT_AFTER
 
@@ -122,12 +121,12 @@ def _ours(sets: _Sets, models: Sequence[BlockClassifier]) -> Figures:
     pages = sets.pages
 
     def model_for(sample: Sample) -> BlockClassifier:
-        return models[fold_of(sample.domain)] if models else shipped()
+        return models[fold_of(sample.domain)] if models else load_bundled_classifier()
 
     def read(sample: Sample) -> _Answer:
         snapshot = snapshot_of(sample)
         started = time.process_time()
-        text = content_of(page_tree.build_page_tree(snapshot), model_for(sample)).text
+        text = extract_content(page_tree.build_page_tree(snapshot), model_for(sample)).text
         return _Answer(text, (time.process_time() - started) * 1e3)
 
     def read_whole(sample: Sample) -> _Answer:

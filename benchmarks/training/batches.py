@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.training.table import KEEP, Row
 from benchmarks.training.views import Matrix, Table
-from scraper.extract.content.neural_net import STEPS, TINY, Neighborhood, surroundings
+from scraper.extract.content.neural_net import NEIGHBOR_STEPS, NORM_EPSILON, Neighborhood, build_neighborhood
 from scraper.extract.content.page_statistics import Ints
 
 PAGES = 64
@@ -60,7 +60,7 @@ class Usual:
         some = np.concatenate([values[at] for at in places])
         low, high = np.quantile(some, _QUANTILES, axis=0)
         clipped = np.clip(some, low, high)
-        means, deviations = clipped.mean(0, np.float64), clipped.std(0, dtype=np.float64) + TINY
+        means, deviations = clipped.mean(0, np.float64), clipped.std(0, dtype=np.float64) + NORM_EPSILON
         low = np.maximum(low, means - _MAX_DEVIATION * deviations)
         high = np.minimum(high, means + _MAX_DEVIATION * deviations)
         return cls(*(each.astype(np.float32) for each in (low, high, means, deviations)))
@@ -99,7 +99,7 @@ class Batches:
         parts, before, paths = [], 0, 0
         for place, n in enumerate(pages):
             row = self._rows[n]
-            page, around = row.measures, surroundings(row.measures)
+            page, around = row.measures, build_neighborhood(row.measures)
             starts, ends = _spans(around)
             parts.append(
                 (
@@ -126,8 +126,12 @@ def _spans(around: Neighborhood) -> tuple[Ints, Ints]:
     """Where each span of each block starts and ends (blocks x spans); a neighbour is a span of one block."""
     n = len(around.weights)
     index = np.arange(n)
-    starts = [index + step for step in STEPS] + [span.starts[span.places] for span in around.spans]
-    ends = [index + step + 1 for step in STEPS] + [span.ends[span.places] for span in around.spans]
+    starts = [index + step for step in NEIGHBOR_STEPS] + [
+        span.starts[span.block_spans] for span in around.spans
+    ]
+    ends = [index + step + 1 for step in NEIGHBOR_STEPS] + [
+        span.ends[span.block_spans] for span in around.spans
+    ]
     return np.clip(np.stack(starts, axis=1), 0, n), np.clip(np.stack(ends, axis=1), 0, n)
 
 

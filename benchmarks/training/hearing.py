@@ -22,7 +22,13 @@ from benchmarks.training.batches import FILLED, PAGES, Batch, Batches, Usual
 from benchmarks.training.table import Row
 from benchmarks.training.views import Matrix, Table
 from scraper.extract.content.class_name_features import TAGS
-from scraper.extract.content.neural_net import LEAST, SPANS, TINY, AttentionLayer, AttentionRound
+from scraper.extract.content.neural_net import (
+    NORM_EPSILON,
+    SPAN_COUNT,
+    WEIGHT_EPSILON,
+    ContextLayerWeights,
+    NeuralNetWeights,
+)
 
 _AVERAGED = 0.99
 """The mean of the last hundred steps or so is kept, not the last."""
@@ -51,7 +57,7 @@ class Settings:
 class _Round(NamedTuple):
     scale: Array
     own: Array
-    heard: Array
+    context: Array
     bias: Array
 
 
@@ -66,7 +72,7 @@ class _Learned(NamedTuple):
 
 def fit(
     rows: Sequence[Row], table: Table, costs: Matrix, pages: Sequence[int], settings: Settings
-) -> AttentionLayer:
+) -> NeuralNetWeights:
     """The net that has learned from some pages; `costs` says how much each block of the table counts."""
     usual = Usual.of(table.learned(), [table.slices[n] for n in pages])
     batches = Batches(rows, table, usual, costs, settings.blocks)
@@ -122,7 +128,7 @@ def _start(key: Array, columns: int, settings: Settings) -> _Learned:
             _Round(
                 jnp.ones(width),
                 drawn(width, width, 0.7),
-                drawn((SPANS + 1) * width, width, 0.7),
+                drawn((SPAN_COUNT + 1) * width, width, 0.7),
                 jnp.zeros(width),
             )
             for _ in range(settings.rounds)
@@ -139,10 +145,10 @@ def _loss(learned: _Learned, batch: Batch, key: Array, settings: Settings) -> Ar
     lengths = batch.lengths * (batch.costs > 0)
     wanted = _by_page(lengths * batch.content, batch)
     chosen = jax.nn.sigmoid(logits) * lengths
-    f1 = 2 * _by_page(chosen * batch.content, batch) / (_by_page(chosen, batch) + wanted + LEAST)
+    f1 = 2 * _by_page(chosen * batch.content, batch) / (_by_page(chosen, batch) + wanted + WEIGHT_EPSILON)
     has = wanted > 0
-    missed = 1 - (f1 * has).sum() / (has.sum() + LEAST)
-    blocks: Array = (batch.costs * wrong).sum() / (batch.costs.sum() + LEAST)
+    missed = 1 - (f1 * has).sum() / (has.sum() + WEIGHT_EPSILON)
+    blocks: Array = (batch.costs * wrong).sum() / (batch.costs.sum() + WEIGHT_EPSILON)
     return blocks + settings.choice * missed
 
 
@@ -156,8 +162,8 @@ def _logits(learned: _Learned, batch: Batch, key: Array, dropped: float) -> Arra
     state = _thinned(batch.columns, keys[0], dropped) @ learned.columns
     state = jax.nn.relu(state + learned.tags[batch.tags] + learned.bias)
     for each, own_key in zip(learned.rounds, keys[1:], strict=True):
-        own = state * jax.lax.rsqrt((state * state).mean(-1, keepdims=True) + TINY) * each.scale
-        heard = _heard(own, batch) @ each.heard
+        own = state * jax.lax.rsqrt((state * state).mean(-1, keepdims=True) + NORM_EPSILON) * each.scale
+        heard = _heard(own, batch) @ each.context
         state = state + _thinned(jax.nn.relu(own @ each.own + heard + each.bias), own_key, dropped)
     return state @ learned.out + learned.out_bias
 
@@ -173,20 +179,20 @@ def _heard(states: Array, batch: Batch) -> Array:
     sums = jnp.concatenate((jnp.zeros((1, states.shape[1])), jnp.cumsum(weighed, 0)))
     totals = jnp.concatenate((jnp.zeros((1, 1)), jnp.cumsum(weights, 0)))
     spans = [
-        (sums[end] - sums[start]) / (totals[end] - totals[start] + LEAST)
+        (sums[end] - sums[start]) / (totals[end] - totals[start] + WEIGHT_EPSILON)
         for start, end in zip(batch.starts.T, batch.ends.T, strict=True)
     ]
     count = len(states)
     of_paths = jax.ops.segment_sum(weighed, batch.paths % count, count)
-    of_paths /= jax.ops.segment_sum(weights, batch.paths % count, count) + LEAST
+    of_paths /= jax.ops.segment_sum(weights, batch.paths % count, count) + WEIGHT_EPSILON
     return jnp.concatenate((*spans, of_paths[batch.paths]), 1)
 
 
-def _written(learned: _Learned, usual: Usual) -> AttentionLayer:
+def _written(learned: _Learned, usual: Usual) -> NeuralNetWeights:
     def plain(values: Array) -> NDArray[np.float32]:
         return np.asarray(values, np.float32)
 
-    return AttentionLayer(
+    return NeuralNetWeights(
         usual.low,
         usual.high,
         usual.means,
@@ -194,7 +200,7 @@ def _written(learned: _Learned, usual: Usual) -> AttentionLayer:
         plain(learned.columns),
         plain(learned.tags),
         plain(learned.bias),
-        tuple(AttentionRound(*map(plain, each)) for each in learned.rounds),
+        tuple(ContextLayerWeights(*map(plain, each)) for each in learned.rounds),
         plain(learned.out),
         plain(learned.out_bias),
     )

@@ -20,7 +20,7 @@ Vector = NDArray[np.float64]
 def tokens(row: Row) -> sparse.csr_matrix:
     """The buckets of each block of a page, as ones."""
     page, hashed = row.measures, row.hashed
-    blocks, elements, namings = page.n, len(page.parent), len(page.namings)
+    blocks, elements, namings = page.n, len(page.parent), len(page.name_features)
     owned = _incidence(page.index, page.owner, (blocks, elements))
     named = _incidence(np.arange(elements), page.name_ids, (elements, namings))
     own = _incidence(hashed.own.rows, hashed.own.buckets, (namings, BUCKETS))

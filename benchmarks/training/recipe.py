@@ -21,10 +21,14 @@ from benchmarks.training.table import FOLDS, KEEP, Row
 from benchmarks.training.trees import Growth
 from benchmarks.training.views import Matrix, Table
 from scraper.extract.content import hashed_features
-from scraper.extract.content.block_classifier import Prediction, is_clear, probability
-from scraper.extract.content.neural_net import AttentionLayer, NeuralNet
-from scraper.extract.content.page_type import PAGE_TYPES
-from scraper.extract.content.weights import ModelWeights
+from scraper.extract.content.block_classifier import (
+    PAGE_TYPES,
+    ModelWeights,
+    Prediction,
+    is_confident,
+    sigmoid,
+)
+from scraper.extract.content.neural_net import NeuralNet, NeuralNetWeights
 
 ALL = FOLDS
 """The fold of the model that learned from every page."""
@@ -85,7 +89,10 @@ def _linear_stage(
         linear.fit(sparse.vstack([matrices[n] for n in some]).tocsr(), [rows[n] for n in some])
         for some in learners
     ]
-    scores = [np.asarray(hashed_features.scores(row.measures, row.hashed, weights[row.fold])) for row in rows]
+    scores = [
+        np.asarray(hashed_features.compute_scores(row.measures, row.hashed, weights[row.fold]))
+        for row in rows
+    ]
     return weights, scores
 
 
@@ -122,14 +129,14 @@ def _forests(
 
 
 def _judged(
-    data: _Data, forests: Sequence[lightgbm.Booster], nets: Sequence[AttentionLayer], values: Matrix
+    data: _Data, forests: Sequence[lightgbm.Booster], nets: Sequence[NeuralNetWeights], values: Matrix
 ) -> list[Vector]:
     """For each page what models say of its blocks that have not seen its domain."""
     judged = []
     for row, at in zip(data.rows, data.table.slices, strict=True):
         sums = forests[row.fold].predict(values[at], raw_score=True, num_threads=1)
-        p = probability(np.asarray(sums, np.float32))
-        if not is_clear(p, row.measures.lengths):
-            p = (p + probability(NeuralNet(nets[row.fold]).sums(row.measures, values[at].T))) / 2
+        p = sigmoid(np.asarray(sums, np.float32))
+        if not is_confident(p, row.measures.lengths):
+            p = (p + sigmoid(NeuralNet(nets[row.fold]).compute_logits(row.measures, values[at].T))) / 2
         judged.append(p)
     return judged

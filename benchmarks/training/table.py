@@ -15,11 +15,11 @@ from benchmarks.training.labels import matched_shares
 from benchmarks.training.pages import Sample
 from browsers.model import Snapshot
 from scraper.extract.content import hashed_features
-from scraper.extract.content.extraction import about
-from scraper.extract.content.feature_matrix import columns, matrix
+from scraper.extract.content.extraction import describe_page
+from scraper.extract.content.feature_matrix import compute_columns, stack_columns
 from scraper.extract.content.page_statistics import PageStatistics
 from scraper.extract.content.segmentation import segment
-from scraper.extract.content.words import words_of
+from scraper.extract.content.words import split_words
 from scraper.extract.page import page_tree
 
 FOLDS = 4
@@ -96,9 +96,9 @@ def row_of(sample: Sample) -> Row | None:
     segments = segment(page.body)
     if not segments.texts:
         return None
-    measures = PageStatistics(segments, about(page.head, sample.url))
-    named = columns(measures)
-    hashed = hashed_features.hashed(measures)
+    measures = PageStatistics(segments, describe_page(page.head, sample.url))
+    named = compute_columns(measures)
+    hashed = hashed_features.hash_features(measures)
     shares, weights, teaches = _labels(sample, measures)
     bag = _bag(measures.texts, sample.gold)
     return Row(
@@ -110,7 +110,7 @@ def row_of(sample: Sample) -> Row | None:
         fold=zlib.crc32(sample.domain.encode()) % FOLDS,
         main=sample.main,
         names=tuple(named),
-        matrix=matrix(named, tuple(named), measures.n),
+        matrix=stack_columns(named, tuple(named), measures.n),
         hashed=hashed,
         measures=_lightened(measures),
         shares=shares,
@@ -132,7 +132,7 @@ def _lightened(page: PageStatistics) -> PageStatistics:
 def _labels(sample: Sample, page: PageStatistics) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
     if sample.wanted or sample.unwanted:
         return _labels_of_phrases(sample, page)
-    gold = words_of(sample.gold)
+    gold = split_words(sample.gold)
     shares = np.array(matched_shares(page.words, gold))
     kept = shares >= KEEP
     # A page counts the same whatever its length; with a short gold its other text is the dearer.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from benchmarks.training.table import FOLDS, Row
-from scraper.extract.content.page_type import PAGE_TYPES, PageTypeClassifier, page_vector
+from scraper.extract.content.block_classifier import PAGE_TYPES, PageTypeClassifier, average_columns
 
 Fitted = PageTypeClassifier
 _PENALTY = 0.05
@@ -26,7 +26,7 @@ def train(
     """One model for each fold and one of all pages; what the folds say of the pages they did not see."""
     typed = [n for n, row in enumerate(rows) if row.main]
     vectors = [
-        np.array([page_vector(values[slices[n]].T, rows[n].measures.lengths) for n in typed])
+        np.array([average_columns(values[slices[n]].T, rows[n].measures.lengths) for n in typed])
         for values in (seen, without_url)
     ]
     labels = np.array([PAGE_TYPES.index(rows[n].page_type) for n in typed])
@@ -35,7 +35,7 @@ def train(
         _fit([each[folds != fold] for each in vectors], labels[folds != fold]) for fold in range(FOLDS + 1)
     ]
     judged = [
-        models[row.fold].probabilities(page_vector(seen[at].T, row.measures.lengths))
+        models[row.fold].predict(average_columns(seen[at].T, row.measures.lengths))
         for row, at in zip(rows, slices, strict=True)
     ]
     return models, judged

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.training.table import Row
-from scraper.extract.content.feature_matrix import SCORE_PREFIX
-from scraper.extract.content.hashed_features import SCORES
-from scraper.extract.content.page_features import URL_PREFIX
+from scraper.extract.content.feature_matrix import SCORE_PREFIX, URL_PREFIX
+from scraper.extract.content.hashed_features import SCORE_NAMES
 
 Matrix: TypeAlias = NDArray[np.float32]
 
@@ -28,7 +27,7 @@ class Table:
     """The blocks of all pages one below the other."""
 
     def __init__(self, rows: Sequence[Row], scores: Sequence[NDArray[np.float64]]) -> None:
-        self.names = (*rows[0].names, *(SCORE_PREFIX + name for name in SCORES))
+        self.names = (*rows[0].names, *(SCORE_PREFIX + name for name in SCORE_NAMES))
         ends = np.cumsum([row.matrix.shape[1] for row in rows])
         self.slices = [
             slice(end - row.matrix.shape[1], end) for row, end in zip(rows, ends.tolist(), strict=True)

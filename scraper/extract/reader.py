@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from browsers.model import Snapshot
 from scraper.extract import fallback, plaintext
-from scraper.extract.content.block_classifier import BlockClassifier, shipped
-from scraper.extract.content.extraction import content_of
+from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
+from scraper.extract.content.extraction import extract_content
 from scraper.extract.markdown import converter
 from scraper.extract.metadata import metadata
 from scraper.extract.normalize import aria_widgets, footnotes
@@ -35,7 +35,9 @@ def read(snapshot: Snapshot, model: BlockClassifier | None = None) -> Document:
         UnsupportedTypeError: the response is neither a page nor text.
     """
     return (
-        _read_page(snapshot, model or shipped()) if plaintext.is_page(snapshot) else plaintext.read(snapshot)
+        _read_page(snapshot, model or load_bundled_classifier())
+        if plaintext.is_page(snapshot)
+        else plaintext.read(snapshot)
     )
 
 
@@ -52,8 +54,8 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     verdict = judge_signals(snapshot, signals)
     notes = footnotes.extract_footnotes(page.body, page.classes)
     aria_widgets.convert_summary_tables(page.body, page.classes or "")
-    content = content_of(page, model)
-    root = content.cut()
+    content = extract_content(page, model)
+    root = content.build_tree()
     if content.page_type in _SHOP_PAGE_TYPES:
         footnotes.remove_footnote_marks(root)
     else:

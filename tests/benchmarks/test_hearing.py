@@ -14,7 +14,7 @@ from benchmarks.training.batches import Batches, Usual
 from benchmarks.training.hearing import Settings
 from benchmarks.training.table import Row, row_of
 from benchmarks.training.views import Table
-from scraper.extract.content.hashed_features import SCORES
+from scraper.extract.content.hashed_features import SCORE_NAMES
 from scraper.extract.content.neural_net import NeuralNet
 from tests.benchmarks.test_training import sample
 
@@ -29,7 +29,7 @@ def rows() -> list[Row]:
 
 @pytest.fixture(scope="module")
 def table(rows: list[Row]) -> Table:
-    return Table(rows, [np.zeros((len(SCORES), row.measures.n)) for row in rows])
+    return Table(rows, [np.zeros((len(SCORE_NAMES), row.measures.n)) for row in rows])
 
 
 def _costs(table: Table) -> np.ndarray:
@@ -46,13 +46,13 @@ def test_the_net_at_work_says_what_it_said_in_training(rows: list[Row], table: T
     chance = np.random.default_rng(1)
     at_work = NeuralNet(hearing._written(learned, usual))
     for row, at in zip(rows, table.slices, strict=True):
-        sums = at_work.sums(row.measures, table.page(rows.index(row), chance).T)
+        sums = at_work.compute_logits(row.measures, table.page(rows.index(row), chance).T)
         np.testing.assert_allclose(sums, told[at], rtol=1e-3, atol=1e-4)
 
 
 def test_what_the_net_learns_holds_on_other_pages(rows: list[Row], table: Table) -> None:
     net = NeuralNet(hearing.fit(rows, table, _costs(table), range(9), SETTINGS))
     for n in range(9, 12):
-        sums = net.sums(rows[n].measures, table.seen[table.slices[n]].T)
+        sums = net.compute_logits(rows[n].measures, table.seen[table.slices[n]].T)
         content = rows[n].shares > 0.5
         assert sums[content].min() > sums[~content].max()

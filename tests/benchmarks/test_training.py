@@ -95,6 +95,6 @@ def test_what_is_learned_serves_on_domains_that_were_not_learned_from(
 ) -> None:
     assert {row.fold for row in rows} == set(range(FOLDS))
     for row, opinion in zip(rows, trained.opinions, strict=True):
-        content = [p for p, share in zip(opinion.p, row.shares, strict=True) if share > 0.5]
-        rest = [p for p, share in zip(opinion.p, row.shares, strict=True) if share <= 0.5]
+        content = [p for p, share in zip(opinion.probabilities, row.shares, strict=True) if share > 0.5]
+        rest = [p for p, share in zip(opinion.probabilities, row.shares, strict=True) if share <= 0.5]
         assert min(content) > max(rest)

@@ -1,1 +1,1 @@
-"""Which blocks of a page are its content: a model that judges each block in its surroundings."""
+"""Find the content of a page: segment it into text blocks and classify each block."""

@@ -1,74 +1,205 @@
-"""The model at work: a page in, a probability for each of its blocks out."""
+"""Predict the probability that each block of a page is content, with a trained model loaded from a file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from scraper.extract.content import hashed_features
-from scraper.extract.content.block_selection import choose, expected_f1
-from scraper.extract.content.feature_matrix import Matrix, columns, matrix, score_columns
-from scraper.extract.content.forest import DecisionForest
-from scraper.extract.content.neural_net import NeuralNet
+from scraper.extract.content.block_selection import estimate_f1, select_by_expected_f1
+from scraper.extract.content.decision_forest import DecisionForest, TreeNodes
+from scraper.extract.content.feature_matrix import (
+    Matrix,
+    compute_columns,
+    compute_score_columns,
+    stack_columns,
+)
+from scraper.extract.content.hashed_features import compute_scores, hash_features
+from scraper.extract.content.neural_net import ContextLayerWeights, NeuralNet, NeuralNetWeights
 from scraper.extract.content.page_statistics import Floats, PageStatistics
-from scraper.extract.content.page_type import PAGE_TYPES, page_vector
-from scraper.extract.content.weights import ModelWeights
 
-_CLEAR = 0.85
-"""Expected F1 above which the trees alone decide about a page, as on five of six."""
+PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
+_MAX_DEVIATION = 6.0
+"""Standard deviations. Larger distances from the mean are clipped."""
+
+_CONFIDENT_F1 = 0.85
+"""Expected F1 above which the forest alone decides, as on five of six pages."""
+
+_QUANTIZATION_STEPS = 32_767
+"""Largest 16-bit integer. The linear weights are stored as multiples of their maximum divided by it."""
+
+_STORED_NAMES = {"context": "heard"}
+"""Array names in the weights file that differ from the field names."""
+
+
+def average_columns(matrix: Matrix, lengths: Floats) -> Floats:
+    """Return each column's mean weighted by block length, then each column's plain mean.
+
+    `matrix` has the shape (columns, blocks).
+    """
+    weights = lengths + 1
+    return np.concatenate((matrix @ weights / weights.sum(), matrix.mean(axis=1)))
+
+
+@dataclass(frozen=True, slots=True)
+class PageTypeClassifier:
+    """Multinomial logistic regression over the column means of a page."""
+
+    coefficients: NDArray[np.float32]
+    """Shape (types, 2 x columns)."""
+    intercepts: NDArray[np.float32]
+    means: NDArray[np.float32]
+    deviations: NDArray[np.float32]
+
+    def predict(self, averages: Floats) -> Floats:
+        """Return the probability of each of `PAGE_TYPES` from the result of `average_columns`."""
+        standard = np.clip((averages - self.means) / self.deviations, -_MAX_DEVIATION, _MAX_DEVIATION)
+        values = self.coefficients @ standard + self.intercepts
+        powers = np.exp(values - values.max())
+        return np.asarray(powers / powers.sum(), np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWeights:
+    """Weights of a trained model."""
+
+    linear: NDArray[np.float32]
+    """Weight of each bucket of the hashed features."""
+    columns: tuple[str, ...]
+    """Names of the matrix columns, in the order that forest, net and page types expect."""
+    forest: TreeNodes
+    net: NeuralNetWeights
+    page_types: PageTypeClassifier
+
+    def save(self, file: IO[bytes]) -> None:
+        """Write the weights as a compressed npz archive; equal weights give equal bytes."""
+        scale = np.float32(max(float(np.abs(self.linear).max()), 1e-9) / _QUANTIZATION_STEPS)
+        arrays: dict[str, Any] = {
+            "linear": np.round(self.linear / scale).astype(np.int16),
+            "linear_scale": scale,
+            "names": np.array("\n".join(self.columns)),
+            "rounds": np.int64(len(self.net.rounds)),
+        }
+        arrays |= _pack_forest(self.forest) | _pack("types", self.page_types) | _pack("net", self.net)
+        for number, layer in enumerate(self.net.rounds):
+            arrays |= _pack(f"round{number}", layer)
+        np.savez_compressed(file, **arrays)
+
+    @classmethod
+    def load(cls, file: IO[bytes]) -> ModelWeights:
+        """Read an archive written by `save`."""
+        with np.load(file, allow_pickle=False) as data:
+            rounds = [
+                ContextLayerWeights(**_unpack(f"round{number}", ContextLayerWeights, data))
+                for number in range(int(data["rounds"]))
+            ]
+            return cls(
+                linear=data["linear"].astype(np.float32) * data["linear_scale"],
+                columns=tuple(str(data["names"]).split("\n")),
+                forest=_unpack_forest(data),
+                net=NeuralNetWeights(rounds=tuple(rounds), **_unpack("net", NeuralNetWeights, data)),
+                page_types=PageTypeClassifier(**_unpack("types", PageTypeClassifier, data)),
+            )
+
+
+def _pack(
+    prefix: str, part: PageTypeClassifier | NeuralNetWeights | ContextLayerWeights
+) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays of a part, named with a prefix."""
+    values = {_STORED_NAMES.get(field.name, field.name): getattr(part, field.name) for field in fields(part)}
+    return {f"{prefix}_{key}": value for key, value in values.items() if isinstance(value, np.ndarray)}
+
+
+def _unpack(
+    prefix: str,
+    kind: type[PageTypeClassifier | NeuralNetWeights | ContextLayerWeights],
+    data: np.lib.npyio.NpzFile,
+) -> dict[str, NDArray[np.float32]]:
+    keys = {field.name: f"{prefix}_{_STORED_NAMES.get(field.name, field.name)}" for field in fields(kind)}
+    return {name: data[key] for name, key in keys.items() if key in data}
+
+
+def _pack_forest(nodes: TreeNodes) -> dict[str, NDArray[np.generic]]:
+    return {
+        "forest_trees": nodes.trees.astype(np.int16),
+        "forest_features": nodes.features.astype(np.int16),
+        "forest_thresholds": nodes.thresholds,
+        "forest_first": nodes.first.astype(np.uint8),
+        "forest_last": nodes.last.astype(np.uint8),
+        "forest_leaves": nodes.leaves,
+    }
+
+
+def _unpack_forest(data: np.lib.npyio.NpzFile) -> TreeNodes:
+    def read_integers(part: str) -> NDArray[np.int64]:
+        return np.asarray(data[f"forest_{part}"], np.int64)
+
+    return TreeNodes(
+        read_integers("trees"),
+        read_integers("features"),
+        data["forest_thresholds"],
+        read_integers("first"),
+        read_integers("last"),
+        data["forest_leaves"],
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the model thinks of a page."""
+    """Output of the model for one page."""
 
-    p: Floats
-    """How likely each block is content."""
-    types: dict[str, float]
-    """How likely each type of page is."""
+    probabilities: Floats
+    """Probability of each block to be content."""
+    page_types: dict[str, float]
+    """Probability of each page type."""
 
 
 class BlockClassifier:
-    """A trained model, ready."""
+    """Trained model: a linear score, a decision forest, and a neural net for uncertain pages."""
 
     def __init__(self, weights: ModelWeights) -> None:
+        """Prepare the forest and the net of the weights."""
         self._weights = weights
         self._forest = DecisionForest(weights.forest)
         self._net = NeuralNet(weights.net)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it asks for."""
-        return self._weights.names
+        """Names of the matrix columns that the model reads."""
+        return self._weights.columns
 
-    def judge(self, page: PageStatistics) -> Prediction:
-        """Judge a page of at least one block."""
+    def predict(self, page: PageStatistics) -> Prediction:
+        """Return the probabilities of a page with at least one block.
+
+        The net is evaluated only if the forest is not confident; both probabilities are then averaged.
+        """
         weights = self._weights
-        named = columns(page)
-        named |= score_columns(hashed_features.scores(page, hashed_features.hashed(page), weights.linear))
-        values = matrix(named, weights.names, page.n)
-        p = probability(self._forest.sums(values))
-        if not is_clear(p, page.lengths):
-            p = (p + probability(self._net.sums(page, values))) / 2
-        types = weights.page_types.probabilities(page_vector(values, page.lengths))
-        return Prediction(p, dict(zip(PAGE_TYPES, types.tolist(), strict=True)))
+        columns = compute_columns(page)
+        columns |= compute_score_columns(compute_scores(page, hash_features(page), weights.linear))
+        values = stack_columns(columns, weights.columns, page.n)
+        probabilities = sigmoid(self._forest.compute_logits(values))
+        if not is_confident(probabilities, page.lengths):
+            probabilities = (probabilities + sigmoid(self._net.compute_logits(page, values))) / 2
+        page_types = weights.page_types.predict(average_columns(values, page.lengths))
+        return Prediction(probabilities, dict(zip(PAGE_TYPES, page_types.tolist(), strict=True)))
 
 
-def is_clear(p: Floats, lengths: Floats) -> bool:
-    """Whether the trees are sure enough of a page."""
-    return expected_f1(choose(p, lengths), p, lengths) > _CLEAR
+def is_confident(probabilities: Floats, lengths: Floats) -> bool:
+    """Return True if the best selection of blocks has a high expected F1."""
+    return estimate_f1(select_by_expected_f1(probabilities, lengths), probabilities, lengths) > _CONFIDENT_F1
 
 
-def probability(sums: Matrix) -> Floats:
-    """What a sum, of the trees or of the net, stands for."""
-    return np.asarray(1 / (1 + np.exp(-np.clip(sums.astype(np.float64), -30, 30))))
+def sigmoid(logits: Matrix) -> Floats:
+    """Return the probabilities of logits, which are clipped to -30 to 30."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -30, 30))))
 
 
 @cache
-def shipped() -> BlockClassifier:
-    """The model that comes with the package."""
+def load_bundled_classifier() -> BlockClassifier:
+    """Load the model of the package once per process."""
     with resources.files(__package__).joinpath("weights.npz").open("rb") as file:
         return BlockClassifier(ModelWeights.load(file))

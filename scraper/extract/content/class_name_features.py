@@ -1,4 +1,4 @@
-"""What the tag, class, id and role of an element say of it."""
+"""Compute features from the tag, class, id and role of an element."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TAGS = {
         "details ul ol tr noscript dl".split()
     )
 }
-"""Paragraphs are 0, headings 1 to 6; other tags are len(TAGS)."""
+"""Number of each tag: paragraphs are 0, headings 1 to 6; other tags are len(TAGS)."""
 
 _AREA_WORDS = {
     "nav": "nav navigation menu menubar",
@@ -36,7 +36,7 @@ _AREA_WORDS = {
     "details": "details summary dl",
 }
 AREAS = tuple(_AREA_WORDS)
-"""Each is a bit of `ClassNameFeatures.areas`, by its place here."""
+"""Areas of a page. The index of each is its bit in `ClassNameFeatures.areas`."""
 _AREA_BITS: dict[str, int] = {}
 for _place, _words in enumerate(_AREA_WORDS.values()):
     for _word in _words.split():
@@ -44,7 +44,7 @@ for _place, _words in enumerate(_AREA_WORDS.values()):
 
 
 def _any_of(words: str) -> re.Pattern[str]:
-    """Any of some expressions; those that begin alike are tried together, which takes a third less."""
+    """Compile an alternation of expressions, grouped by first letter; this takes a third less time."""
     rests: dict[str, list[str]] = {}
     for word in words.split():
         rests.setdefault(word[0], []).append(word[1:])
@@ -71,7 +71,7 @@ _TEASER_WORDS = _any_of(
     "also-?(?:viewed|bought)"
 )
 KINDS = ("content", "side", "comments", "teasers")
-"""Each is a bit of `ClassNameFeatures.kinds`, by its place here."""
+"""Kinds of class names. The index of each is its bit in `ClassNameFeatures.kinds`."""
 CONTENT, SIDE, COMMENTS, TEASERS = 1, 2, 4, 8
 
 _KIND_WORDS = (
@@ -89,27 +89,27 @@ _MAX_PARTS = 5
 _MAX_NAME = 40
 _MAX_ROLES = 4
 _MAX_NAMES = 400
-"""Characters of class and id that are looked at, so that what is remembered stays small."""
+"""Characters of class and id that are read, to bound the size of the cache."""
 
 
 class ClassNameFeatures(NamedTuple):
-    """All that is known of an element by name alone."""
+    """Features of an element that depend only on its names."""
 
     tag: int
     areas: int
     kinds: int
-    asides: int
-    """`COMMENTS` and `TEASERS` as the element itself is called: the id of a section or a heading may only be
-    what its title says."""
+    side_kinds: int
+    """`COMMENTS` and `TEASERS` bits. For sections and headings the id is ignored, as it may only repeat the
+    title."""
     path_part: int
-    """Number of tag and class together, for paths."""
+    """Hash of tag and class together, for paths."""
     tag_part: int
     tokens: tuple[int, ...]
-    """Numbers of the tag, of each class and its parts, of the roles."""
+    """Hashes of the tag, of each class and its parts, and of the roles."""
 
 
-def naming(tag: str, names: str, roles: str) -> ClassNameFeatures:
-    """What an element is called; equal names are looked at once."""
+def analyze_names(tag: str, names: str, roles: str) -> ClassNameFeatures:
+    """Return the features of an element's names; results are cached."""
     return _naming(tag[:_MAX_NAME], names[:_MAX_NAMES], roles[:_MAX_NAMES])
 
 
@@ -140,13 +140,13 @@ def _naming(tag: str, names: str, roles: str) -> ClassNameFeatures:
 
 @lru_cache(maxsize=256)
 def _tag_parts(tag: str) -> tuple[int, int]:
-    """The number of a tag, and of its token."""
+    """Return the hash of a tag, and that of its token."""
     number = _number(tag)
     return number, crc32(b"<", number)
 
 
-def class_tokens(names: str) -> tuple[int, ...]:
-    """Numbers of the classes in a string, whole and in parts, digits left out."""
+def hash_class_names(names: str) -> tuple[int, ...]:
+    """Return the hashes of the classes in a string, whole and in parts, with digits replaced."""
     return _class_tokens(names[:_MAX_NAMES])
 
 
@@ -156,7 +156,7 @@ def _class_tokens(names: str) -> tuple[int, ...]:
 
 
 def _read(names: str) -> tuple[int, dict[int, None]]:
-    """The kinds and the tokens of all classes in a string."""
+    """Return the kinds and the token hashes of all classes in a string."""
     kinds = 0
     tokens: dict[int, None] = {}
     for name in names.split()[:_MAX_CLASSES]:

@@ -1,20 +1,20 @@
-"""All columns of a page, a row of the matrix for each: what trees and net look at."""
+"""Build the matrix of all feature columns of a page, the input of the forest and the net."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.hashed_features import SCORES
-from scraper.extract.content.order_features import order_columns
-from scraper.extract.content.page_features import page_columns
+from scraper.extract.content.class_name_features import AREAS
+from scraper.extract.content.hashed_features import SCORE_NAMES
+from scraper.extract.content.neighbor_features import compute_neighbor_columns
 from scraper.extract.content.page_statistics import Floats, PageStatistics
-from scraper.extract.content.repetition_features import repeat_columns
-from scraper.extract.content.text_features import own_columns
-from scraper.extract.content.tree_features import place_columns
+from scraper.extract.content.text_features import compute_text_columns
+from scraper.extract.content.tree_features import compute_repetition_columns, compute_tree_columns
 
 Matrix: TypeAlias = NDArray[np.float32]
 Named: TypeAlias = dict[str, NDArray[np.generic]]
@@ -23,28 +23,87 @@ SCORE_PREFIX = "score_"
 _MAX_SCORE = 60.0
 
 
-def columns(page: PageStatistics) -> Named:
-    """All columns of the page itself, by name. Later groups ask for what earlier ones have counted."""
+def compute_columns(page: PageStatistics) -> Named:
+    """Return all columns of the page by name. Later groups read values that earlier groups computed."""
     return (
-        own_columns(page)
-        | place_columns(page)
-        | repeat_columns(page)
-        | order_columns(page)
-        | page_columns(page)
+        compute_text_columns(page)
+        | compute_tree_columns(page)
+        | compute_repetition_columns(page)
+        | compute_neighbor_columns(page)
+        | compute_page_columns(page)
     )
 
 
-def score_columns(scores: Floats) -> Named:
-    """What the linear model says, by name."""
+def compute_score_columns(scores: Floats) -> Named:
+    """Return the scores of the linear model as columns by name."""
     return {
         SCORE_PREFIX + name: np.clip(row, -_MAX_SCORE, _MAX_SCORE)
-        for name, row in zip(SCORES, scores, strict=True)
+        for name, row in zip(SCORE_NAMES, scores, strict=True)
     }
 
 
-def matrix(named: Named, names: Sequence[str], blocks: int) -> Matrix:
-    """The rows of the named columns."""
+def stack_columns(named: Named, names: Sequence[str], blocks: int) -> Matrix:
+    """Stack the named columns as the rows of a matrix with the shape (columns, blocks)."""
     values = np.empty((len(names), blocks), np.float32)
     for row, name in enumerate(names):
         values[row] = named[name]
     return values
+
+
+URL_PREFIX = "url_"
+"""Columns with this prefix are -1 if the URL is unknown."""
+
+_URL_WORDS = (
+    "forum thread topic product categor collection shop doc blog news wiki service tag search question "
+    "review guide viewtopic api reference course list store article"
+).split()
+_HOST = re.compile(r"^[a-z]+://[^/]*")
+_URL_YEAR = re.compile(r"/(?:19|20)\d\d/")
+_NUMBERS = re.compile(r"\d+")
+_OG_TYPES = {"": 0, "article": 1, "website": 2, "product": 3}
+
+
+def compute_page_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
+    """Return the columns that are equal for all blocks of a page."""
+    values = _contents(page) | _address(page.description.url)
+    rows = np.repeat(np.fromiter(values.values(), np.float64, len(values))[:, None], page.n, axis=1)
+    return dict(zip(values, rows, strict=True))
+
+
+def _contents(page: PageStatistics) -> dict[str, float]:
+    characters, total, n = page.characters, page.total, page.n
+
+    def share(mask: NDArray[np.generic]) -> float:
+        return float(characters[mask.astype(bool)].sum() / total)
+
+    return {
+        "page_blocks": float(np.log1p(n)),
+        "page_characters": float(np.log1p(total)),
+        "page_links": float(page.links.sum() / total),
+        "page_paragraphs": float((page.tag == 0).sum() / (n + 1)),
+        "page_long": float(np.log1p(page.long.sum())),
+        "page_headings": float(page.heading.sum() / (n + 1)),
+        "page_plain_share": share(page.plain),
+        "page_table_share": share((page.areas >> AREAS.index("table")) & 1),
+        "page_list_share": share((page.areas >> AREAS.index("list")) & 1),
+        "page_pre_share": share(np.array(page.segments.preformatted)),
+        "page_images": float(np.log1p(sum(page.segments.images))),
+        "page_money": float(np.log1p(page.money.sum())),
+        "page_times": float(np.log1p(sum(page.segments.times))),
+        "page_og_type": float(_OG_TYPES.get(page.description.og_type, len(_OG_TYPES))),
+    }
+
+
+def _address(url: str) -> dict[str, float]:
+    lowered = url.lower()
+    path = _HOST.sub("", lowered)
+    facts = {
+        "depth": path.count("/"),
+        "length": len(path),
+        "dashes": path.count("-"),
+        "numbers": len(_NUMBERS.findall(path)),
+        "year": _URL_YEAR.search(path) is not None,
+        "query": "?" in path,
+        "root": len(path) < 2,
+    } | {f"word_{word}": word in lowered for word in _URL_WORDS}
+    return {URL_PREFIX + name: float(value) if url else -1.0 for name, value in facts.items()}

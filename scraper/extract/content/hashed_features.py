@@ -1,7 +1,7 @@
-"""Names and words of a block as numbers of buckets, and a linear score over them: the first stage.
+"""Hash the names and words of blocks into buckets, and compute a linear score from them.
 
-Four groups: the element's own names, the names of all around it, the block's words, the words of the heading
-before it. What a class or a word stands for is learned, not listed.
+There are four groups: the names of the element, the names of all its ancestors, the words of the block, and
+the words of the heading before it. The weight of a class or word is learned.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.class_name_features import class_tokens
+from scraper.extract.content.class_name_features import hash_class_names
 from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics
 
 _BITS = 17
 BUCKETS = 1 << _BITS
 
-SCORES = ("own", "around", "text", "heading", "least", "above", "all")
-"""Columns that the linear model gives: the four groups, the least score of an element on the path, that of
-the parent, the sum of the groups."""
+SCORE_NAMES = ("own", "around", "text", "heading", "least", "above", "all")
+"""Columns of the linear model: the four groups, the least score of an element on the path, the score of the
+parent, and the sum of the groups."""
 
 _DIGITS = re.compile(r"\d")
 _HEAD_WORDS = 12
@@ -46,7 +46,7 @@ _STEP = np.uint64(0x100000001B3)
 
 @dataclass(frozen=True, slots=True)
 class FeatureGroup:
-    """Buckets, and the row each belongs to."""
+    """Buckets, and the row of each."""
 
     rows: Ints
     buckets: Ints
@@ -54,18 +54,18 @@ class FeatureGroup:
 
 @dataclass(frozen=True, slots=True)
 class HashedFeatures:
-    """All buckets: `own` and `around` by naming, `text` by block, `heading` by the heading's block."""
+    """All buckets: `own` and `around` by distinct names, `text` and `heading` by block."""
 
     own: FeatureGroup
     around: FeatureGroup
     text: FeatureGroup
     heading: FeatureGroup
     last_heading: Ints
-    """The heading before each block, or -1."""
+    """Index of the heading before each block, or -1."""
 
 
-def hashed(page: PageStatistics) -> HashedFeatures:
-    """The buckets of a page."""
+def hash_features(page: PageStatistics) -> HashedFeatures:
+    """Return the buckets of a page."""
     codes, namings = _name_codes(page)
     words = _word_codes(page.vocabulary)[page.word_ids]
     headings = np.where(page.heading, page.index, _NO_HEADING)
@@ -80,7 +80,7 @@ def hashed(page: PageStatistics) -> HashedFeatures:
 
 
 def _name_codes(page: PageStatistics) -> tuple[_Codes, Ints]:
-    tokens = [naming.tokens for naming in page.namings]
+    tokens = [names.tokens for names in page.name_features]
     counts = np.array([len(some) for some in tokens], np.int64)
     codes = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
     return codes, np.repeat(np.arange(len(tokens)), counts)
@@ -110,12 +110,12 @@ def _text(page: PageStatistics, words: _Codes) -> FeatureGroup:
 
 
 def _inline_tokens(page: PageStatistics) -> tuple[Ints, _Codes]:
-    """Tokens of the inline elements' classes, and the block of each."""
+    """Return the tokens of the classes of inline elements, and the block of each."""
     classes = page.segments.inline_classes
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     names = np.fromiter(map(numbers.__getitem__, chain.from_iterable(classes)), np.int64)
     blocks = np.repeat(page.index, np.fromiter(map(len, classes), np.int64, page.n))
-    tokens = [class_tokens(name)[:_MAX_INLINE_TOKENS] for name in numbers]
+    tokens = [hash_class_names(name)[:_MAX_INLINE_TOKENS] for name in numbers]
     counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
     every = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
     of_each = counts[names]
@@ -137,7 +137,7 @@ def _headings(page: PageStatistics, words: _Codes) -> FeatureGroup:
 
 
 def _chained(words: _Codes, at: Ints, block: Ints, n: int) -> _Codes:
-    """A number for the row of words of each block, block after block; their order counts."""
+    """Hash the word sequence of each block; the order of the words matters."""
     sums = np.zeros(n, np.uint64)
     starts = np.flatnonzero(at == 0)
     if len(starts):
@@ -152,26 +152,26 @@ def _buckets(codes: _Codes, salt: np.uint64) -> Ints:
 
 
 def _word_codes(words: Sequence[str]) -> _Codes:
-    """A number for each word, digits being all the same."""
+    """Return a hash for each word, with all digits equal."""
     lines = _DIGITS.sub("0", "\n".join(words)).encode("utf-8", "replace")
     return np.fromiter(map(crc32, lines.split(b"\n")), np.uint64, len(words))
 
 
-def scores(page: PageStatistics, hashed: HashedFeatures, weights: NDArray[np.float32]) -> Floats:
-    """The columns `SCORES` for each block, one row a column."""
+def compute_scores(page: PageStatistics, features: HashedFeatures, weights: NDArray[np.float32]) -> Floats:
+    """Return the columns `SCORE_NAMES` for each block with the shape (scores, blocks)."""
     own, around = (
-        np.bincount(group.rows, weights[group.buckets], len(page.namings))[page.name_ids]
-        for group in (hashed.own, hashed.around)
+        np.bincount(group.rows, weights[group.buckets], len(page.name_features))[page.name_ids]
+        for group in (features.own, features.around)
     )
-    path = page.summed(np.asarray(around, np.float64))
-    least = page.gathered(np.minimum(around, 0.0), np.minimum, 0)
-    titles = np.bincount(hashed.heading.rows, weights[hashed.heading.buckets], page.n)
+    path = page.sum_ancestors(np.asarray(around, np.float64))
+    least = page.combine_ancestors(np.minimum(around, 0.0), np.minimum, 0)
+    titles = np.bincount(features.heading.rows, weights[features.heading.buckets], page.n)
     owner, has_parent = page.owner, page.parent[page.owner] >= 0
-    out = np.empty((len(SCORES), page.n))
+    out = np.empty((len(SCORE_NAMES), page.n))
     out[0] = own[owner]
     out[1] = np.where(has_parent, path[page.above], 0.0)
-    out[2] = np.bincount(hashed.text.rows, weights[hashed.text.buckets], page.n)
-    out[3] = np.where(hashed.last_heading >= 0, titles[hashed.last_heading], 0.0)
+    out[2] = np.bincount(features.text.rows, weights[features.text.buckets], page.n)
+    out[3] = np.where(features.last_heading >= 0, titles[features.last_heading], 0.0)
     out[4] = least[owner]
     out[5] = np.where(has_parent, around[page.above], 0.0)
     out[6] = out[:4].sum(0)

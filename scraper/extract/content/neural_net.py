@@ -1,8 +1,7 @@
-"""The net: a second opinion on pages of whose choice of blocks the trees are in doubt.
+"""Neural net that classifies the blocks of pages for which the decision forest is not confident.
 
-Each block is a row of numbers. Twice it hears what these are in the mean over each of some spans of blocks
-around it, and over the blocks of the same path; what follows from it is learned. Long blocks are heard more
-than short ones.
+Each block has a state vector. In each of two layers a block receives the mean states of several spans of
+blocks around it, and of the blocks with the same path. Long blocks have more weight than short ones.
 """
 
 from __future__ import annotations
@@ -13,46 +12,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.feature_matrix import Matrix
-from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, running
+from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, compute_prefix_sums
 
-STEPS = (-2, -1, 1, 2)
-"""Blocks beside a block that it hears one by one."""
+NEIGHBOR_STEPS = (-2, -1, 1, 2)
+"""Offsets of the neighbor blocks that a block receives separately."""
 
 _LEVELS = 6
-SPANS = len(STEPS) + 2 + _LEVELS
-"""These, all blocks before, all of the page, those of the elements around it."""
+SPAN_COUNT = len(NEIGHBOR_STEPS) + 2 + _LEVELS
+"""Number of spans: the neighbors, all blocks before, the whole page, and the ancestor elements."""
 
-LEAST = 1e-3
-"""Of the weights of a span, so that an empty one is heard as nothing."""
+WEIGHT_EPSILON = 1e-3
+"""Added to the weight of a span, so that the mean of an empty span is zero."""
 
-TINY = 1e-5
-"""Of a square, so that nothing is divided by zero."""
+NORM_EPSILON = 1e-5
+"""Added to a mean square, to prevent a division by zero."""
 
 Array = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
-    """Stretches of blocks, and for each block of the page which of them is its own: many share one."""
+    """Spans of blocks, and for each block of the page the index of its span; blocks may share a span."""
 
     starts: Ints
     ends: Ints
-    places: Ints
+    block_spans: Ints
 
 
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
-    """Where the blocks of a page stand."""
+    """Spans, paths and weights of the blocks of a page."""
 
     spans: tuple[TextSpan, ...]
     paths: Ints
-    """Equal for blocks of the same path; numbers without gaps."""
+    """Number of each block's path, without gaps; blocks with the same path have the same number."""
     weights: Floats
-    """How much each block is heard."""
+    """Weight of each block in a mean."""
 
 
-def surroundings(page: PageStatistics) -> Neighborhood:
-    """What is around each block of a page, beside its neighbours."""
+def build_neighborhood(page: PageStatistics) -> Neighborhood:
+    """Return the spans of each block, except its single neighbors, and the paths and weights."""
     index, start = page.index, np.zeros(1, np.int64)
     before = TextSpan(np.zeros_like(index), index, index)
     whole = TextSpan(start, start + page.n, np.zeros_like(index))
@@ -64,55 +63,56 @@ def surroundings(page: PageStatistics) -> Neighborhood:
 
 
 def _elements(page: PageStatistics, at: Ints) -> TextSpan:
-    elements, places = np.unique(at, return_inverse=True)
-    return TextSpan(page.first[elements], page.last[elements], places)
+    elements, block_spans = np.unique(at, return_inverse=True)
+    return TextSpan(page.first[elements], page.last[elements], block_spans)
 
 
 @dataclass(frozen=True, slots=True)
-class AttentionRound:
-    """What is learned about one time of hearing."""
+class ContextLayerWeights:
+    """Weights of one layer that mixes the states of other blocks into each block."""
 
     scale: Array
     own: Array
-    heard: Array
-    """For each of `STEPS`, each span and the path, one below the other."""
+    context: Array
+    """Matrices for each of `NEIGHBOR_STEPS`, each span and the path, stacked vertically."""
     bias: Array
 
 
 @dataclass(frozen=True, slots=True)
-class AttentionLayer:
-    """All that is learned."""
+class NeuralNetWeights:
+    """All weights of the net."""
 
     low: Array
     high: Array
     means: Array
     deviations: Array
     columns: Array
-    """Columns x numbers of a block."""
+    """Shape (columns, width of the state)."""
     tags: Array
-    """A row for each tag."""
+    """One row for each tag."""
     bias: Array
-    rounds: tuple[AttentionRound, ...]
+    rounds: tuple[ContextLayerWeights, ...]
     out: Array
     out_bias: Array
 
 
 class NeuralNet:
-    """The net at work."""
+    """Net for inference in plain numpy."""
 
-    def __init__(self, learned: AttentionLayer) -> None:
+    def __init__(self, learned: NeuralNetWeights) -> None:
+        """Use these weights."""
         self._learned = learned
 
-    def sums(self, page: PageStatistics, values: Matrix) -> Array:
-        """For each block of a page, given its columns (columns x blocks)."""
+    def compute_logits(self, page: PageStatistics, values: Matrix) -> Array:
+        """Return the logit of each block of a page; `values` has the shape (columns, blocks)."""
         learned = self._learned
-        around = surroundings(page)
+        around = build_neighborhood(page)
         standard = (np.clip(values.T, learned.low, learned.high) - learned.means) / learned.deviations
         first = standard @ learned.columns + learned.tags[page.tag] + learned.bias
         state = _bent(np.asarray(first, np.float32))
         for each in learned.rounds:
-            own = state / np.sqrt((state * state).mean(axis=1, keepdims=True) + TINY) * each.scale
-            state = state + _bent(own @ each.own + _heard(own, around, each.heard) + each.bias)
+            own = state / np.sqrt((state * state).mean(axis=1, keepdims=True) + NORM_EPSILON) * each.scale
+            state = state + _bent(own @ each.own + _heard(own, around, each.context) + each.bias)
         return np.asarray(state @ learned.out + learned.out_bias)
 
 
@@ -121,24 +121,24 @@ def _bent(values: Array) -> Array:
 
 
 def _heard(states: Array, around: Neighborhood, learned: Array) -> Array:
-    """What follows for each block from what it hears.
+    """Return the contribution of the surrounding blocks to each block's new state.
 
-    The mean over a span is taken once, and what follows from it is worked out once, for all blocks in it.
+    The mean of a span and its product with the matrix are computed once for all blocks that share the span.
     """
     weights = around.weights
     of_steps, of_spans, of_paths = np.split(
-        learned.reshape(SPANS + 1, -1, learned.shape[1]), [len(STEPS), SPANS]
+        learned.reshape(SPAN_COUNT + 1, -1, learned.shape[1]), [len(NEIGHBOR_STEPS), SPAN_COUNT]
     )
-    alone = states * (weights / (weights + LEAST)).astype(np.float32)[:, None]
+    alone = states * (weights / (weights + WEIGHT_EPSILON)).astype(np.float32)[:, None]
     heard = np.zeros_like(states)
-    for step, each in zip(STEPS, of_steps, strict=True):
+    for step, each in zip(NEIGHBOR_STEPS, of_steps, strict=True):
         near, far = (heard[:-step], alone[step:]) if step > 0 else (heard[-step:], alone[:step])
         near += far @ each
-    sums, totals = _running(states * weights[:, None]), running(weights)
+    sums, totals = _running(states * weights[:, None]), compute_prefix_sums(weights)
     for span, each in zip(around.spans, of_spans, strict=True):
         starts, ends = span.starts, span.ends
-        means = (sums[ends] - sums[starts]) / (totals[ends] - totals[starts] + LEAST)[:, None]
-        heard += (means.astype(np.float32) @ each)[span.places]
+        means = (sums[ends] - sums[starts]) / (totals[ends] - totals[starts] + WEIGHT_EPSILON)[:, None]
+        heard += (means.astype(np.float32) @ each)[span.block_spans]
     heard += (_of_paths(states, around) @ of_paths[0])[around.paths]
     return heard
 
@@ -150,9 +150,9 @@ def _running(values: Floats) -> Floats:
 
 
 def _of_paths(states: Array, around: Neighborhood) -> Array:
-    """The mean over the blocks of each path."""
+    """Return the mean state of the blocks of each path."""
     order = np.argsort(around.paths, kind="stable")
     weighed = states[order] * around.weights[order, None]
     totals = np.bincount(around.paths, around.weights)
     sums = np.add.reduceat(weighed, np.searchsorted(around.paths[order], np.arange(len(totals))))
-    return np.asarray(sums / (totals + LEAST)[:, None], np.float32)
+    return np.asarray(sums / (totals + WEIGHT_EPSILON)[:, None], np.float32)

@@ -1,4 +1,4 @@
-"""What is counted once on a page and asked for by many columns."""
+"""Compute the statistics of a page that several groups of feature columns share."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.class_name_features import naming
+from scraper.extract.content.class_name_features import analyze_names
 from scraper.extract.content.segmentation import Segments
-from scraper.extract.content.words import has_unspaced, is_unspaced, words_of_all
+from scraper.extract.content.words import contains_unspaced, is_unspaced, split_all_words
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -21,17 +21,17 @@ Number = TypeVar("Number", bound=np.generic)
 
 _LONG_WORDS = 15
 _LONG_LINKS = 0.4
-"""A long plain block: at least so many words, fewer of its characters in links."""
+"""Words and share of characters in links. A long plain block has at least so many words and fewer links."""
 
 _STEP = 0x100000001B3
 
 _UNSPACED_WORD = 2
-"""Characters that are worth a word in scripts without spaces."""
+"""Characters that count as one word in scripts without spaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageDescription:
-    """What is known of a page beside its body."""
+    """Metadata of a page from outside its body."""
 
     url: str = ""
     title: str = ""
@@ -40,8 +40,8 @@ class PageDescription:
     description: str = ""
 
 
-def running(values: NDArray[np.generic]) -> Floats:
-    """Sums of all values before each place, one place more than values."""
+def compute_prefix_sums(values: NDArray[np.generic]) -> Floats:
+    """Return the sums of all values before each index; the result has one more entry than `values`."""
     sums = np.empty(len(values) + 1)
     sums[0] = 0.0
     values.cumsum(dtype=np.float64, out=sums[1:])
@@ -49,9 +49,9 @@ def running(values: NDArray[np.generic]) -> Floats:
 
 
 class PageStatistics:
-    """The page in numbers. There is at least one block.
+    """Numbers of a page with at least one block.
 
-    The second group is filled in by the columns that come first and asked for by later ones.
+    The annotated attributes are set by the feature groups that run first and read by later groups.
     """
 
     commas: Floats
@@ -59,10 +59,10 @@ class PageStatistics:
     money: Ints
     title_cover: Floats
     areas: Ints
-    """Of the owner and all around it, as `asides`."""
-    asides: Ints
+    """Areas of the owner and its ancestors as a bit mask, like `side_kinds`."""
+    side_kinds: Ints
     around: list[Ints]
-    """For each block, the elements around it that hold more and more."""
+    """For each level, the ancestor element of each block; higher levels hold more blocks."""
     element_characters: Floats
     element_links: Floats
     element_long: Floats
@@ -71,9 +71,10 @@ class PageStatistics:
     text_ids: Ints
     plain: NDArray[np.bool_]
 
-    def __init__(self, segments: Segments, about: PageDescription) -> None:
+    def __init__(self, segments: Segments, description: PageDescription) -> None:
+        """Count words and characters, and index the elements."""
         self.segments = segments
-        self.about = about
+        self.description = description
         self.texts = segments.texts
         self.n = len(self.texts)
         self.index = np.arange(self.n)
@@ -82,7 +83,7 @@ class PageStatistics:
         self._lay_out_elements()
 
     def _count_words(self) -> None:
-        words = words_of_all(self.texts)
+        words = split_all_words(self.texts)
         self.words = words
         counts = np.array([len(block) for block in words], np.int64)
         numbers: defaultdict[str, int] = defaultdict(count().__next__)
@@ -94,7 +95,7 @@ class PageStatistics:
         starts = np.cumsum(counts) - counts
         self.word_at = np.arange(len(self.word_ids)) - np.repeat(starts, counts)
         self.lengths = counts.astype(np.float64)
-        if has_unspaced("".join(self.vocabulary)):
+        if contains_unspaced("".join(self.vocabulary)):
             unspaced = np.array([is_unspaced(word) for word in self.vocabulary])
             cut = np.bincount(self.word_block, unspaced[self.word_ids], self.n)
             self.lengths -= cut * (1 - 1 / _UNSPACED_WORD)
@@ -105,10 +106,10 @@ class PageStatistics:
         self.links = np.minimum(np.array(segments.link_characters, np.float64), self.characters)
         self.strong = np.minimum(np.array(segments.strong_characters, np.float64), self.characters)
         self.link_share = self.links / self.characters
-        self.running_characters = running(self.characters)
-        self.running_links = running(self.links)
+        self.character_sums = compute_prefix_sums(self.characters)
+        self.link_sums = compute_prefix_sums(self.links)
         self.long = (self.lengths >= _LONG_WORDS) & (self.link_share < _LONG_LINKS)
-        self.running_long = running(self.long)
+        self.long_sums = compute_prefix_sums(self.long)
         self.total = float(self.characters.sum()) + 1
 
     def _lay_out_elements(self) -> None:
@@ -125,7 +126,7 @@ class PageStatistics:
         self._jumps = _jumps(self.parent, int(self.depth.max()))
         self.heading = (self.tag >= 1) & (self.tag <= 6)
         self.above = self.up[self.owner]
-        """The parent of each block's owner."""
+        """Parent element of each block's owner."""
 
     def _look_up_names(self) -> None:
         elements = self.segments.elements
@@ -138,35 +139,35 @@ class PageStatistics:
             ],
             np.int64,
         )
-        self.namings = [naming(*key) for key in numbers]
-        self.element_tag = self.by_name([naming.tag for naming in self.namings])
+        self.name_features = [analyze_names(*key) for key in numbers]
+        self.element_tag = self.expand_names([analyze_names.tag for analyze_names in self.name_features])
 
-    def by_name(self, values: Sequence[int]) -> Ints:
-        """A value for each element, given one for each naming."""
+    def expand_names(self, values: Sequence[int]) -> Ints:
+        """Return a value for each element from one value for each distinct tag, class and role."""
         return np.array(values, np.int64)[self.name_ids]
 
-    def within(self, sums: Floats) -> Floats:
-        """The share of each element in something that was summed over blocks."""
+    def sum_inside(self, sums: Floats) -> Floats:
+        """Return the sum over each element's blocks, computed from the prefix sums of block values."""
         return sums[self.last] - sums[self.first]
 
-    def gathered(self, own: NDArray[Number], combine: np.ufunc, nothing: int) -> NDArray[Number]:
-        """What an element and all around it have, combined; a row for each element.
+    def combine_ancestors(self, own: NDArray[Number], combine: np.ufunc, nothing: int) -> NDArray[Number]:
+        """Combine the values of each element with those of its ancestors; one row for each element.
 
-        Each step reaches twice as far up as the one before, so `combine` must not mind the order.
+        Each step doubles the number of levels, so `combine` must not depend on the order.
         """
         values = np.concatenate((own, np.full((1, *own.shape[1:]), nothing, own.dtype)))
         for jump in self._jumps:
             values = combine(values, values[jump])
         return values[:-1]
 
-    def nearest(self, has: NDArray[np.bool_]) -> Ints:
-        """The nearest element that has something, itself or around it; -1 where there is none."""
-        # What is around an element has a lower number, and a higher one the nearer it is.
+    def find_nearest(self, has: NDArray[np.bool_]) -> Ints:
+        """Return the nearest of each element and its ancestors for which `has` is true, or -1."""
+        # Ancestors have lower numbers, and nearer ancestors have higher ones.
         numbers = np.arange(len(has)).reshape(-1, *[1] * (has.ndim - 1))
-        return self.gathered(np.where(has, numbers, -1), np.maximum, -1)
+        return self.combine_ancestors(np.where(has, numbers, -1), np.maximum, -1)
 
-    def paths(self, parts: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """A number for the way down to each element, made of a number for each element on it."""
+    def hash_paths(self, parts: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Hash the path from the root to each element, made from one hash for each element on it."""
         numbers = np.concatenate((parts, np.zeros((1, *parts.shape[1:]), np.uint64)))
         factor = _STEP
         for jump in self._jumps:
@@ -174,8 +175,8 @@ class PageStatistics:
             factor = factor * factor % 2**64
         return numbers[:-1]
 
-    def summed(self, own: Floats) -> Floats:
-        """The sum over an element and all around it, added up from the outermost."""
+    def sum_ancestors(self, own: Floats) -> Floats:
+        """Return the sum over each element and its ancestors, added from the root down."""
         sums = own.astype(np.float64)
         order = np.argsort(self.depth, kind="stable")
         borders = np.searchsorted(self.depth[order], np.arange(1, int(self.depth.max()) + 1))
@@ -185,7 +186,7 @@ class PageStatistics:
 
 
 def _jumps(parent: Ints, deepest: int) -> list[Ints]:
-    """For each element the one 1, 2, 4, ... levels above; behind the last stands one that is above all."""
+    """Return, for each element, the ancestors 1, 2, 4, ... levels above; the last entry stands for none."""
     none = len(parent)
     jump = np.append(np.where(parent < 0, none, parent), none)
     jumps = []

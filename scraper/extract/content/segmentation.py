@@ -1,7 +1,7 @@
-"""A page as a row of text blocks and a table of the elements that hold them: what the model looks at.
+"""Split a page into text blocks and a table of the elements that contain them.
 
-A block is the text between two borders of block-level elements and belongs to the innermost of them. An
-element's blocks stand in a row, so every figure of a subtree is a difference of two running sums.
+A block is the text between two borders of block-level elements and belongs to the innermost of them. The
+blocks of an element are contiguous, so a sum over a subtree is the difference of two prefix sums.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scraper.extract.page.hidden import COLLAPSED_ATTRIBUTE
 from scraper.extract.text.sanitize import collapse_whitespace
 
 MAX_BLOCKS = 20_000
-"""Pages that people made stay below 3,000; the model takes 60 us a block."""
+"""Blocks. Pages written by people have fewer than 3,000; the model takes 60 us per block."""
 
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em fnref font i img ins kbd label mark math meter "
@@ -32,32 +32,32 @@ HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 
 @dataclass(slots=True)
 class Elements:
-    """The block-level elements in document order, parents before children; entry 0 is the body."""
+    """Block-level elements in document order, parents before children; entry 0 is the body."""
 
     tags: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     first: list[int] = field(default_factory=list)
     last: list[int] = field(default_factory=list)
-    """Behind its last block."""
+    """Index after the last block."""
     depths: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    """Class, then id behind a `#`."""
+    """Class, then `#` and the id."""
     roles: list[str] = field(default_factory=list)
     children: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    """Which child of its parent it is, inline elements counted."""
+    positions: list[int] = field(default_factory=list)
+    """Position among the children of the parent, inline elements included."""
     nodes: list[Element] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Segments:
-    """The blocks of a page in document order."""
+    """Blocks of a page in document order."""
 
     texts: list[str] = field(default_factory=list)
     owners: list[int] = field(default_factory=list)
     preformatted: list[bool] = field(default_factory=list)
-    folded: list[bool] = field(default_factory=list)
-    """Out of sight until a click."""
+    collapsed: list[bool] = field(default_factory=list)
+    """True for text that is hidden until a click."""
     link_characters: list[int] = field(default_factory=list)
     links: list[int] = field(default_factory=list)
     strong_characters: list[int] = field(default_factory=list)
@@ -65,32 +65,47 @@ class Segments:
     times: list[int] = field(default_factory=list)
     inline_classes: list[tuple[str, ...]] = field(default_factory=list)
     pieces: list[list[tuple[Element, bool]]] = field(default_factory=list)
-    """Where each block's text stands: in an element, or (True) behind it."""
+    """Location of each block's text: in an element, or (True) after it."""
     elements: Elements = field(default_factory=Elements)
-    cut: bool = False
-    """There was more than `MAX_BLOCKS`."""
+    is_truncated: bool = False
+    """True if the page has more than `MAX_BLOCKS` blocks."""
 
 
 def segment(body: Element) -> Segments:
-    """The blocks of a body, of which no element lies deeper than `markup.MAX_DEPTH`."""
+    """Return the blocks of a body, in which no element is deeper than `markup.MAX_DEPTH`."""
     walk = _Walk()
     walk.block(body, 0)
     return walk.segments
 
 
 class _Walk:
-    """One pass over the tree. Most of what it does is done a thousand times a page."""
+    """State of one pass over the tree. Most methods run a thousand times for a page."""
 
     __slots__ = (
-        "breaks", "classes", "elements", "folded", "images", "in_link", "in_pre", "in_strong", "lines",
-        "link_characters", "links", "owner", "pieces", "segments", "strong_characters", "text", "times",
+        "breaks",
+        "classes",
+        "collapsed",
+        "elements",
+        "images",
+        "in_link",
+        "in_pre",
+        "in_strong",
+        "lines",
+        "link_characters",
+        "links",
+        "owner",
+        "pieces",
+        "segments",
+        "strong_characters",
+        "text",
+        "times",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.segments = Segments()
         self.elements = self.segments.elements
         self.owner = -1
-        self.in_link = self.in_strong = self.in_pre = self.folded = False
+        self.in_link = self.in_strong = self.in_pre = self.collapsed = False
         self.text: list[str] = []
         self.lines: list[str] = []
         self.pieces: list[tuple[Element, bool]] = []
@@ -99,12 +114,12 @@ class _Walk:
         self.breaks = 0
 
     def block(self, element: Element, place: int) -> None:
-        """Read a block-level element, the given child of its parent."""
+        """Read a block-level element, the child number `place` of its parent."""
         if self.text or self.lines:
             self._flush()
         self.breaks = 0
         parent, in_link, in_strong = self.owner, self.in_link, self.in_strong
-        in_pre, folded = self.in_pre, self.folded
+        in_pre, collapsed = self.in_pre, self.collapsed
         owner = self.owner = self._note_element(element, parent, place)
         if element.tag == "pre":
             self.in_pre = True
@@ -117,10 +132,10 @@ class _Walk:
         self.breaks = 0
         self.elements.last[owner] = len(self.segments.texts)
         self.owner, self.in_link, self.in_strong = parent, in_link, in_strong
-        self.in_pre, self.folded = in_pre, folded
+        self.in_pre, self.collapsed = in_pre, collapsed
 
     def _inside(self, element: Element) -> None:
-        """Read what is in an element, its first text apart."""
+        """Read the children of an element and the text after each of them."""
         place = 0
         for child in element:
             tag: str = child.tag
@@ -162,7 +177,7 @@ class _Walk:
         self.in_link, self.in_strong = link, strong
 
     def _note_element(self, element: Element, parent: int, place: int) -> int:
-        """Put an element into the table; its number."""
+        """Add an element to the table and return its number."""
         elements = self.elements
         name = identity = role = item = kind = ""
         for attribute, value in cast("list[tuple[str, str]]", element.items()):
@@ -177,7 +192,7 @@ class _Walk:
             elif attribute == "itemtype":
                 kind = value
             elif attribute == COLLAPSED_ATTRIBUTE:
-                self.folded = True
+                self.collapsed = True
         number = len(elements.tags)
         elements.tags.append(element.tag)
         elements.parents.append(parent)
@@ -187,14 +202,14 @@ class _Walk:
         elements.names.append(f"{name} #{identity}" if identity else name)
         elements.roles.append(f"{role} {item} {kind}".lower() if role or item or kind else "")
         elements.children.append(0)
-        elements.places.append(place)
+        elements.positions.append(place)
         elements.nodes.append(element)
         if number:
             elements.children[parent] += 1
         return number
 
     def _add(self, element: Element, text: str, *, behind: bool) -> None:
-        """Add to the open line; white space alone only where it is open."""
+        """Add text to the open line; white space alone is added only if a line is open."""
         self.pieces.append((element, behind))
         if text.isspace():
             self.text.append(text if self.in_pre else " ")
@@ -236,7 +251,7 @@ class _Walk:
             segments.texts.append(text)
             segments.owners.append(self.owner)
             segments.preformatted.append(self.in_pre)
-            segments.folded.append(self.folded)
+            segments.collapsed.append(self.collapsed)
             segments.link_characters.append(self.link_characters)
             segments.links.append(self.links)
             segments.strong_characters.append(self.strong_characters)
@@ -245,7 +260,7 @@ class _Walk:
             segments.inline_classes.append(tuple(self.classes))
             segments.pieces.append(self.pieces)
         else:
-            segments.cut = True
+            segments.is_truncated = True
         self.pieces = []
         self.classes.clear()
         self.link_characters = self.links = self.strong_characters = self.images = self.times = 0

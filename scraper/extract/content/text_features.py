@@ -1,4 +1,4 @@
-"""Columns of a block's own text."""
+"""Compute feature columns from the text of each block."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.page_statistics import Floats, PageStatistics
-from scraper.extract.content.words import COMMON_WORDS, words_of
+from scraper.extract.content.words import COMMON_WORDS, split_words
 
 _PROBE = 200
-"""Characters of a block in which single ones are counted."""
+"""Characters at the start of a block in which character classes are counted."""
 _COMMON_PROBE = 60
 _TITLE_PROBE = 40
 _ENDS = ".!?\u3002\uff01\uff1f\u0964\u061f\u06d4"
 _HALF_ENDS = ":;,\u3001\uff0c\uff1a"
 _END_VALUES = dict.fromkeys(_ENDS, 1.0) | dict.fromkeys(_HALF_ENDS, 0.5)
 _SENTENCE_ENDS = frozenset(_ENDS + "\"\u201d'\u2019\u300d):")
-"""Quotation marks and brackets may stand behind the mark itself."""
+"""Sentence ends, and the quotation marks and brackets that may follow them."""
 _SEPARATORS = "|\u203a\u00bb\u00a9\u2022\u00b7/>"
 _MONEY = "$\u00a3\u20ac\u00a5%\u20b9\u20bd\u20a9"
 _DIGIT, _UPPER, _SEPARATOR, _CURRENCY = 1, 2, 4, 8
@@ -28,11 +28,12 @@ _COUNTER_BITS = 16
 _COUNTERS = np.zeros(1 << len(_KINDS), np.uint64)
 for _place, _kind in enumerate(_KINDS):
     _COUNTERS[(np.arange(len(_COUNTERS)) & _kind) > 0] += np.uint64(1 << _place * _COUNTER_BITS)
-"""For each set of kinds one in the counter of each: four sums, none above `_PROBE`, are taken as one."""
+"""For each set of character classes, a 1 in the counter of each class. Four sums are computed as one, as none
+exceeds `_PROBE`."""
 
 
-def own_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
-    """What the text says by itself."""
+def compute_text_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
+    """Return the columns of each block's own text."""
     segments, texts, counts = page.segments, page.texts, page.counts
     sentences = _sentences(texts)
     commas = np.array(
@@ -55,7 +56,7 @@ def own_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
         "images": np.array(segments.images),
         "times": np.array(segments.times),
         "preformatted": np.array(segments.preformatted),
-        "folded": np.array(segments.folded),
+        "folded": np.array(segments.collapsed),
         "tag": page.tag,
     }
     columns |= _character_columns(texts)
@@ -96,7 +97,7 @@ def _character_columns(texts: list[str]) -> dict[str, NDArray[np.generic]]:
 
 @cache
 def _kinds_of_characters() -> NDArray[np.uint8]:
-    """One byte for each character of the basic plane."""
+    """Return the character classes of the basic plane, one byte per character."""
     kinds = np.zeros(_PLANE, np.uint8)
     every = np.arange(_PLANE - 1, dtype=np.uint32).view("U1")
     kinds[:-1] = _DIGIT * np.strings.isdigit(every) + _UPPER * np.strings.isupper(every)
@@ -107,10 +108,10 @@ def _kinds_of_characters() -> NDArray[np.uint8]:
 
 
 def _word_columns(page: PageStatistics, counts: NDArray[np.int64]) -> dict[str, NDArray[np.generic]]:
-    """Each property of a word is looked up once for each word of the page."""
+    """Return the columns of word properties; each property is looked up once for each distinct word."""
     n, block, ids = page.n, page.word_block, page.word_ids
-    title = set(words_of(f"{page.about.title} {page.about.og_title}"))
-    description = set(words_of(page.about.description))
+    title = set(split_words(f"{page.description.title} {page.description.og_title}"))
+    description = set(split_words(page.description.description))
     common, in_title, in_description = (
         np.fromiter(map(known.__contains__, page.vocabulary), np.float64, len(page.vocabulary))
         for known in (COMMON_WORDS, title, description)

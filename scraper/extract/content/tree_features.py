@@ -1,4 +1,4 @@
-"""Columns of a block's place in the tree: what stands around it, and how much text that holds."""
+"""Compute feature columns from the element tree around each block and from repeated structures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.class_name_features import AREAS, KINDS
-from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, running
+from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, compute_prefix_sums
 
 Columns = dict[str, NDArray[np.generic]]
 
@@ -19,19 +19,19 @@ _CANDIDATE_WORDS = 8
 _CANDIDATE_LINKS = 0.5
 _CANDIDATE_CHARACTERS = 1_500
 _CANDIDATE_WEIGHTS = (0.3, 1.0, 0.6, 0.3)
-"""What a passage gives to its element, the parent, and so on: the score that readability.js made known."""
+"""Score that a passage gives to its element, the parent, and so on, as in readability.js."""
 _CORE_SHARES = (0.6, 0.9)
 
 
-def place_columns(page: PageStatistics) -> Columns:
-    """Where a block stands."""
+def compute_tree_columns(page: PageStatistics) -> Columns:
+    """Return the columns of each block's ancestors and position."""
     return _areas(page) | _kinds(page) | _position(page) | _levels(page) | _candidates(page)
 
 
 def _areas(page: PageStatistics) -> Columns:
-    own = page.by_name([naming.areas for naming in page.namings])
-    page.areas = page.gathered(own, np.bitwise_or, 0)[page.owner]
-    inside = page.within(page.running_characters)
+    own = page.expand_names([names.areas for names in page.name_features])
+    page.areas = page.combine_ancestors(own, np.bitwise_or, 0)[page.owner]
+    inside = page.sum_inside(page.character_sums)
     columns: Columns = {f"in_{area}": (page.areas >> number) & 1 for number, area in enumerate(AREAS)}
     for area in ("main", "article"):
         landmarks = np.flatnonzero((own >> AREAS.index(area)) & 1)
@@ -42,16 +42,16 @@ def _areas(page: PageStatistics) -> Columns:
 
 
 def _kinds(page: PageStatistics) -> Columns:
-    own = page.by_name([naming.kinds for naming in page.namings])
-    own[0] = 0  # the body's names tell of the whole page
+    own = page.expand_names([names.kinds for names in page.name_features])
+    own[0] = 0  # the names of the body describe the whole page
     has = ((own[:, None] >> np.arange(len(KINDS))) & 1).astype(bool)
-    around = page.gathered(has.astype(np.int64), np.add, 0)
-    nearest = page.nearest(has)
+    around = page.combine_ancestors(has.astype(np.int64), np.add, 0)
+    nearest = page.find_nearest(has)
     depth = page.depth[:, None]
     distance = np.where(nearest >= 0, depth - page.depth[nearest], depth + _FAR)
-    asides = page.by_name([naming.asides for naming in page.namings])
-    asides[0] = 0
-    page.asides = page.gathered(asides, np.bitwise_or, 0)[page.owner]
+    side_kinds = page.expand_names([names.side_kinds for names in page.name_features])
+    side_kinds[0] = 0
+    page.side_kinds = page.combine_ancestors(side_kinds, np.bitwise_or, 0)[page.owner]
     columns: Columns = {}
     for number, kind in enumerate(KINDS):
         columns[f"{kind}_around"] = around[page.owner, number]
@@ -64,13 +64,13 @@ def _position(page: PageStatistics) -> Columns:
     return {
         "depth": depth,
         "depth_relative": depth / (depth.mean() + 1),
-        "sibling": np.array(page.segments.elements.places)[page.owner],
+        "sibling": np.array(page.segments.elements.positions)[page.owner],
     }
 
 
-def ancestors(page: PageStatistics, levels: int) -> list[Ints]:
-    """For each block, the elements around it that hold more than the one before, wrappers skipped."""
-    found = [page.nearest((page.blocks >= 2) | (page.parent < 0))[page.owner]]
+def find_ancestors(page: PageStatistics, levels: int) -> list[Ints]:
+    """Return, for each level, the ancestor of each block that holds more blocks than the level below."""
+    found = [page.find_nearest((page.blocks >= 2) | (page.parent < 0))[page.owner]]
     for _ in range(levels - 1):
         found.append(_wider(page, found[-1]))
     return found
@@ -85,10 +85,13 @@ def _wider(page: PageStatistics, at: Ints) -> Ints:
 
 
 def _levels(page: PageStatistics) -> Columns:
-    within = page.within
-    characters, links = within(page.running_characters), within(page.running_links)
-    long, sentences = within(page.running_long), within(running(page.sentences))
-    headings, images = within(running(page.heading)), within(running(np.array(page.segments.images)))
+    within = page.sum_inside
+    characters, links = within(page.character_sums), within(page.link_sums)
+    long, sentences = within(page.long_sums), within(compute_prefix_sums(page.sentences))
+    headings, images = (
+        within(compute_prefix_sums(page.heading)),
+        within(compute_prefix_sums(np.array(page.segments.images))),
+    )
     blocks = page.blocks + 1.0
     children = np.array(page.segments.elements.children)
     each = {
@@ -107,7 +110,7 @@ def _levels(page: PageStatistics) -> Columns:
         "images": images / blocks,
     }
     page.element_characters, page.element_links, page.element_long = characters, links, long
-    page.around = ancestors(page, _LEVELS + 1)
+    page.around = find_ancestors(page, _LEVELS + 1)
     names = (*each, *close)
     values = np.array([*each.values(), *close.values()], np.float64)
     columns: Columns = {}
@@ -153,7 +156,7 @@ def _candidate_scores(page: PageStatistics) -> Floats:
 
 
 def _core(page: PageStatistics, share: float) -> int:
-    """The smallest element that holds a share of the long plain blocks."""
+    """Return the smallest element that holds a share of the long plain blocks."""
     total = page.element_long[0]
     holders = np.flatnonzero(page.element_long >= share * total)
     if not total or not len(holders):
@@ -163,3 +166,88 @@ def _core(page: PageStatistics, share: float) -> int:
 
 def _inside(page: PageStatistics, element: int) -> NDArray[np.bool_]:
     return np.asarray((page.index >= page.first[element]) & (page.index < page.last[element]))
+
+
+_STEP = np.uint64(0x100000001B3)
+_MIN_CARDS = 3
+_FEW = 1e-9
+
+
+def compute_repetition_columns(page: PageStatistics) -> Columns:
+    """Return the columns of similar blocks: equal paths, cards and equal texts."""
+    return _paths(page) | _cards(page) | _equal_texts(page)
+
+
+def _paths(page: PageStatistics) -> Columns:
+    parts = np.array([(names.path_part, names.tag_part) for names in page.name_features], np.uint64)
+    named, bare = np.ascontiguousarray(page.hash_paths(parts[page.name_ids]).T)
+    columns: Columns = {}
+    for name, paths in (("path", named), ("bare_path", bare)):
+        groups = np.unique(paths[page.owner], return_inverse=True)[1]
+        if name == "path":
+            page.path_groups = groups
+        count = np.bincount(groups)
+        characters, links = np.bincount(groups, page.characters), np.bincount(groups, page.links)
+        columns[f"{name}_count"] = np.log1p(count)[groups]
+        columns[f"{name}_share"] = (characters / page.total)[groups]
+        columns[f"{name}_links"] = (links / (characters + 1))[groups]
+        columns[f"{name}_mean"] = (np.bincount(groups, page.lengths) / count)[groups]
+    groups = np.unique(named[page.above], return_inverse=True)[1]
+    count = np.bincount(groups)
+    columns["parent_path_count"] = np.log1p(count)[groups]
+    columns["parent_path_mean"] = (np.bincount(groups, page.lengths) / count)[groups]
+    columns["page_path_most"] = np.full(page.n, np.exp(columns["path_count"].max()) / (page.n + 1))
+    columns["page_parent_path_most"] = np.full(page.n, count.max() / (page.n + 1))
+    return columns
+
+
+def _cards(page: PageStatistics) -> Columns:
+    """Return the columns of the nearest ancestor that is one of at least three similar siblings."""
+    parts = page.expand_names([names.path_part for names in page.name_features]).astype(np.uint64)
+    group = np.unique(page.parent.astype(np.uint64) * _STEP + parts, return_inverse=True)[1]
+    count = np.bincount(group)
+    blocks = np.bincount(group, page.blocks)
+    is_card = (count[group] >= _MIN_CARDS) & (blocks[group] >= 2 * count[group])
+    card = page.find_nearest(is_card)[page.owner]
+    inside = card >= 0
+    at = np.maximum(card, 0)
+    like = group[at]
+
+    def mean(values: NDArray[np.generic]) -> Floats:
+        """Return the mean over the cards of each block's group."""
+        sums = np.bincount(group, page.sum_inside(compute_prefix_sums(values)))
+        return np.asarray(np.where(inside, (sums / (count + _FEW))[like], -1.0))
+
+    characters = mean(page.characters)
+    page.cards = cards = np.where(inside, count[like], 0)
+    return {
+        "cards": np.log1p(cards),
+        "card_blocks": mean(np.ones(page.n)),
+        "card_characters": np.log1p(np.maximum(characters, 0)),
+        "card_links": np.where(inside, mean(page.links) / (np.abs(characters) + 1), -1.0),
+        "card_images": mean(np.array(page.segments.images)),
+        "card_money": mean(page.money > 0),
+        "card_headings": mean(page.heading),
+        "card_long": mean(page.long),
+        "card_place": np.where(inside, page.index - page.first[at], -1),
+        "card_number": np.where(inside, _rank(page, group)[at], -1),
+        "cards_share": characters * cards / page.total,
+        "page_cards_share": np.full(page.n, (np.where(inside, page.characters, 0).sum()) / page.total),
+    }
+
+
+def _rank(page: PageStatistics, group: Ints) -> Ints:
+    """Return the number of elements of the same group before each element."""
+    order = np.argsort(group, kind="stable")
+    ordered = group[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    rank = np.empty(len(group), np.int64)
+    rank[order] = np.arange(len(group)) - np.repeat(starts, np.diff(np.append(starts, len(group))))
+    return rank
+
+
+def _equal_texts(page: PageStatistics) -> Columns:
+    numbers: dict[str, int] = {}
+    ids = np.array([numbers.setdefault(text.lower(), len(numbers)) for text in page.texts])
+    page.text_ids = ids
+    return {"equal": np.bincount(ids)[ids], "equal_before": _rank(page, ids)}

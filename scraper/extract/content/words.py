@@ -1,4 +1,4 @@
-"""Words of any script: where no spaces are written, each character counts as one."""
+"""Split text into words; in scripts without spaces, each character is a word."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ _UNSPACED = re.compile(f"[{_NO_SPACES}]")
 _WORD = re.compile(r"\w+")
 _ANY_WORD = re.compile(rf"[{_NO_SPACES}]|[^\W{_NO_SPACES}]+")
 _ASCII_WORDS = bytes(code if _WORD.match(chr(code)) else ord(" ") for code in range(128)).ljust(256)
-"""Each letter as it is, all else a space: parting text so takes a quarter of what the expression takes."""
+"""Table that maps letters to themselves and all else to a space. Splitting with it takes a quarter of the
+expression's time."""
 
 
 def is_unspaced(word: str) -> bool:
-    """Whether a word is one character of a script without spaces."""
+    """Return True if a word is a character of a script without spaces."""
     return _UNSPACED.match(word) is not None
 
 
-def has_unspaced(text: str) -> bool:
-    """Whether a text holds characters of scripts without spaces."""
+def contains_unspaced(text: str) -> bool:
+    """Return True if a text contains characters of scripts without spaces."""
     return not text.isascii() and _UNSPACED.search(text) is not None
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text in lower case."""
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
     lowered = text.lower()
     if lowered.isascii():
         return lowered.encode().translate(_ASCII_WORDS).decode().split()
-    return (_ANY_WORD if has_unspaced(lowered) else _WORD).findall(lowered)
+    return (_ANY_WORD if contains_unspaced(lowered) else _WORD).findall(lowered)
 
 
-def words_of_all(texts: Iterable[str]) -> list[list[str]]:
-    """The words of each text."""
-    return [words_of(text) for text in texts]
+def split_all_words(texts: Iterable[str]) -> list[list[str]]:
+    """Return the words of each text."""
+    return [split_words(text) for text in texts]
 
 
 COMMON_WORDS = frozenset(
-    # Articles, pronouns, prepositions and auxiliaries: what running text is full of and menus lack.
+    # Articles, pronouns, prepositions and auxiliaries: frequent in running text and rare in menus.
     "the a an of to and in is are was for on with that this it as by be from at or you your we our not have "
     "has can will their they i my but if which more all about when what how who one so there been were his "
     "her he she its than into also do does "

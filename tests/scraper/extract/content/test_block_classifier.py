@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.block_classifier import BlockClassifier, is_clear, shipped
+from scraper.extract.content.block_classifier import BlockClassifier, is_confident, load_bundled_classifier
 from scraper.extract.content.neural_net import NeuralNet
 from scraper.extract.content.page_statistics import PageStatistics
 from tests.scraper.extract.content.trees import measured
@@ -27,19 +27,19 @@ class _Counting:
         self._net = net
         self.asked: list[int] = []
 
-    def sums(self, page: PageStatistics, values: NDArray[np.float32]) -> NDArray[np.float32]:
+    def compute_logits(self, page: PageStatistics, values: NDArray[np.float32]) -> NDArray[np.float32]:
         self.asked.append(page.n)
-        return self._net.sums(page, values)
+        return self._net.compute_logits(page, values)
 
 
 def _asked(html: str) -> tuple[int, list[int]]:
     """The blocks of a page, and what the net was asked about it."""
-    model = BlockClassifier(shipped()._weights)
+    model = BlockClassifier(load_bundled_classifier()._weights)
     net = _Counting(model._net)
     model._net = net  # type: ignore[assignment]
     page = measured(f"<html><body>{html}</body></html>")
-    opinion = model.judge(page)
-    assert len(opinion.p) == page.n
+    opinion = model.predict(page)
+    assert len(opinion.probabilities) == page.n
     return page.n, net.asked
 
 
@@ -54,5 +54,5 @@ def test_of_another_page_the_net_is_asked_about_all_blocks() -> None:
 
 def test_a_page_is_clear_when_its_choice_is_likely_to_be_right() -> None:
     lengths = np.array([50.0, 60.0, 5.0])
-    assert is_clear(np.array([0.999, 0.998, 0.001]), lengths)
-    assert not is_clear(np.array([0.7, 0.5, 0.3]), lengths)
+    assert is_confident(np.array([0.999, 0.998, 0.001]), lengths)
+    assert not is_confident(np.array([0.7, 0.5, 0.3]), lengths)

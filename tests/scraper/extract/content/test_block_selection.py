@@ -7,7 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.extract.content.block_selection import choose, drop_copies, drop_repeated, expected_f1
+from scraper.extract.content.block_selection import (
+    add_title,
+    complete_tables,
+    drop_duplicate_blocks,
+    drop_duplicate_elements,
+    drop_side_content,
+    equalize_cards,
+    estimate_f1,
+    find_teasers,
+    select_by_expected_f1,
+    suppress_footers,
+)
+from scraper.extract.content.class_name_features import TEASERS
+from scraper.extract.content.feature_matrix import compute_columns
+from tests.scraper.extract.content.trees import measured
 
 blocks = st.lists(st.tuples(st.floats(0.01, 0.99), st.integers(1, 50)), min_size=1, max_size=8)
 
@@ -17,29 +31,41 @@ blocks = st.lists(st.tuples(st.floats(0.01, 0.99), st.integers(1, 50)), min_size
 def test_no_other_choice_is_expected_to_be_better(pairs: list[tuple[float, int]]) -> None:
     p = np.array([pair[0] for pair in pairs])
     lengths = np.array([float(pair[1]) for pair in pairs])
-    best = expected_f1(choose(p, lengths), p, lengths)
+    best = estimate_f1(select_by_expected_f1(p, lengths), p, lengths)
     for size in range(1, len(pairs) + 1):
         for some in combinations(range(len(pairs)), size):
             other = np.isin(np.arange(len(pairs)), some)
-            assert expected_f1(other, p, lengths) <= best + 1e-9
+            assert estimate_f1(other, p, lengths) <= best + 1e-9
 
 
 def test_the_cut_follows_the_page() -> None:
     lengths = np.full(4, 10.0)
-    assert choose(np.array([0.9, 0.9, 0.1, 0.1]), lengths).tolist() == [True, True, False, False]
-    assert choose(np.array([0.3, 0.3, 0.3, 0.01]), lengths).tolist() == [True, True, True, False]
+    assert select_by_expected_f1(np.array([0.9, 0.9, 0.1, 0.1]), lengths).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert select_by_expected_f1(np.array([0.3, 0.3, 0.3, 0.01]), lengths).tolist() == [
+        True,
+        True,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(("characters", "kept"), [(100.0, [True, False, True]), (10.0, [True, True, True])])
 def test_longer_texts_are_given_once(characters: float, kept: list[bool]) -> None:
     chosen = np.array([True, True, True])
     no_cells = np.zeros(3, np.bool_)
-    assert drop_repeated(chosen, np.array([0, 0, 1]), np.full(3, characters), no_cells).tolist() == kept
+    assert (
+        drop_duplicate_blocks(chosen, np.array([0, 0, 1]), np.full(3, characters), no_cells).tolist() == kept
+    )
 
 
 def test_cells_may_say_the_same() -> None:
     texts, cells = np.array([0, 0, 0, 0]), np.array([False, True, True, False])
-    kept = drop_repeated(np.ones(4, np.bool_), texts, np.full(4, 100.0), cells)
+    kept = drop_duplicate_blocks(np.ones(4, np.bool_), texts, np.full(4, 100.0), cells)
     assert kept.tolist() == [True, True, True, False]
 
 
@@ -50,7 +76,7 @@ def copies_dropped(
     all_spans = np.array([(0, len(texts)), *spans])
     mask = np.ones(len(texts), np.bool_) if chosen is None else np.array(chosen)
     lengths = np.full(len(texts), 50.0)
-    kept = drop_copies(mask, np.array(texts), lengths, all_spans[:, 0], all_spans[:, 1])
+    kept = drop_duplicate_elements(mask, np.array(texts), lengths, all_spans[:, 0], all_spans[:, 1])
     return [bool(one) for one in kept]
 
 
@@ -69,3 +95,174 @@ def test_what_was_not_chosen_makes_no_difference_between_copies() -> None:
 def test_one_block_is_no_copy_of_an_element() -> None:
     assert copies_dropped([0, 1, 0], [(0, 1), (2, 3)]) == [True] * 3
     assert copies_dropped([0, 0], [(0, 2), (0, 1), (1, 2)]) == [True] * 2
+
+
+ARTICLE = {"article": 0.9, "forum": 0.0}
+
+
+def test_comments_and_teasers_are_left_out_of_an_article_but_not_of_a_forum() -> None:
+    words = "many words of a text " * 20
+    page = measured(
+        f"<article><p>{words}</p></article><div class=comments><p>first</p></div>"
+        "<div class=related-posts><p>another</p></div>"
+    )
+    compute_columns(page)
+    everything = np.ones(page.n, np.bool_)
+    assert drop_side_content(page, everything, np.full(page.n, 0.6), ARTICLE).tolist() == [True, False, False]
+    assert drop_side_content(page, everything, np.full(page.n, 0.6), {"article": 0.4, "forum": 0.6}).all()
+
+
+def test_a_page_made_of_comments_keeps_them() -> None:
+    page = measured("<p>Thread</p><div class=comments>" + "<p>what somebody said of it</p>" * 20 + "</div>")
+    compute_columns(page)
+    assert drop_side_content(page, np.ones(page.n, np.bool_), np.full(page.n, 0.6), ARTICLE).all()
+
+
+def test_a_table_that_is_mostly_chosen_is_chosen_whole() -> None:
+    rows = "<tr><td>a name</td><td>7</td></tr>" * 3
+    page = measured(f"<p>{'words before it ' * 10}</p><table>{rows}</table>")
+    chosen = np.array([text != "7" for text in page.texts])
+    unlikely = np.full(page.n, 0.01)
+    assert complete_tables(page, chosen, unlikely)[0].all()
+    first = np.array([number == 0 for number in range(page.n)])
+    assert not complete_tables(page, first, unlikely)[0][1:].any()
+
+
+@pytest.mark.parametrize(
+    ("table", "p", "kept"),
+    [
+        ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td>9</td></tr>", 0.2, True),
+        ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td>9</td></tr>", 0.05, False),
+        ("<tr><td>a</td><td>7</td></tr>", 0.2, False),
+        (
+            "<tr><td><a href=x>a</a></td><td><a href=x>7</a></td></tr><tr><td>b</td><td>9</td></tr>",
+            0.2,
+            False,
+        ),
+        (
+            "<tr><td>a</td><td>7</td></tr><tr><td>b</td><td><table><tr><td>9</td></tr></table></tr>",
+            0.2,
+            False,
+        ),
+    ],
+)
+def test_a_table_of_values_amid_the_content_is_content(table: str, p: float, kept: bool) -> None:
+    around = "words of the article " * 10
+    page = measured(f"<div><p>{around}</p><figure><table>{table}</table></figure><p>{around}</p></div>")
+    chosen = np.array([text.startswith("words") for text in page.texts])
+    found, cells = complete_tables(page, chosen, np.full(page.n, p))
+    assert found.all() == cells.any() == kept
+
+
+def test_cards_show_the_same_of_each() -> None:
+    card = "<div class=card><h3>Kettle {0}</h3><span class=price><b>{0} euros</b></span><p>Buy {0}</p></div>"
+    page = measured("<p>Goods</p><div>" + "".join(card.format(number) for number in range(8)) + "</div>")
+    compute_columns(page)
+    chosen = np.array(
+        [
+            (text.startswith("Kettle") and text[-1] in "01234") or text in ("Buy 3", "Goods")
+            for text in page.texts
+        ]
+    )
+    found = equalize_cards(page, chosen)
+    kept = [text for text, one in zip(page.texts, found.tolist(), strict=True) if one]
+    assert kept == ["Goods", *(f"Kettle {number}" for number in range(8))]
+
+
+def test_the_title_of_documentation_is_kept_and_that_of_other_pages_left_to_the_model() -> None:
+    page = measured("<p>before</p><h1>Title</h1><p>by somebody</p><p>text</p><p>more</p>")
+    chosen = np.array([text in ("text", "more") for text in page.texts])
+    assert add_title(page, chosen, {"documentation": 0.9}).tolist() == [False, True, False, True, True]
+    assert add_title(page, chosen, {"documentation": 0.1}).tolist() == chosen.tolist()
+
+
+def test_a_section_called_after_its_title_is_no_teaser() -> None:
+    page = measured("<section id=related-work><p>text</p></section><div id=related-posts><p>other</p></div>")
+    compute_columns(page)
+    assert (page.side_kinds & TEASERS > 0).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("line", "leads"),
+    [
+        ("<a href=x>Lea también: Otra noticia del día</a>", True),
+        ("Read more: <a href=x>Another story of the same day</a>", True),
+        ("<a href=x>関連記事：別のニュース</a>", True),
+        ("<a href=x>Mehr zum Thema: Noch eine Meldung</a>", True),
+        ("Read more about it in the library, it said, and he did.", False),
+        ("<a href=x>A link to a source</a>", False),
+    ],
+)
+def test_lines_that_lead_to_other_articles_are_left_out(line: str, leads: bool) -> None:
+    page = measured(f"<p>A passage of the article.</p><p>{line}</p>")
+    compute_columns(page)
+    everything = np.ones(page.n, np.bool_)
+    assert drop_side_content(page, everything, np.full(page.n, 0.9), ARTICLE).tolist() == [True, not leads]
+
+
+_PAGE = (
+    "<body><div><p>Said above</p></div><article><p>Told</p><footer><p>Its own</p></footer></article>"
+    "<footer><p>Of the page</p></footer><div role='contentinfo'><p>Of the page too</p></div></body>"
+)
+
+
+def _kept(likely: list[float]) -> list[float]:
+    page = measured(_PAGE)
+    compute_columns(page)
+    assert page.texts == ["Said above", "Told", "Its own", "Of the page", "Of the page too"]
+    return list(map(float, suppress_footers(page, np.array(likely))))
+
+
+def test_the_page_s_footer_is_no_content_and_an_article_s_own_may_be() -> None:
+    assert _kept([0.5, 0.9, 0.6, 0.9, 0.8]) == [0.5, 0.9, 0.6, 0.0, 0.0]
+
+
+def test_a_footer_that_holds_all_there_is_stays() -> None:
+    assert _kept([0.1, 0.2, 0.1, 0.9, 0.8]) == [0.1, 0.2, 0.1, 0.9, 0.8]
+
+
+_ROWS = (("Boat", "Sloop"), ("x", "y"), ("z", "w"))
+_TABLE = "".join(f"<tr><td>{one}</td><td>{other}</td></tr>" for one, other in _ROWS)
+
+
+@pytest.mark.parametrize(("chosen", "whole"), [([], False), (["Boat"], False), (["Boat", "Sloop"], True)])
+def test_a_table_of_which_a_third_is_chosen_is_chosen_whole(chosen: list[str], *, whole: bool) -> None:
+    page = measured(f"<body><p>{'All that is told above it. ' * 6}</p><table>{_TABLE}</table></body>")
+    compute_columns(page)
+    kept = np.array([text in chosen for text in page.texts])
+    cells, table = complete_tables(page, kept, kept * 0.5)
+    assert table[1:].tolist() == [whole] * 6
+    assert (cells == (table | kept)).all()
+
+
+def leads(line: str) -> bool:
+    page = measured(f"<p>The text of a page that goes on.</p><p>{line}</p>")
+    return bool(find_teasers(page, np.ones(page.n, np.bool_))[1])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Read also:", "Lesen Sie auch:", "À lire aussi :", "Читайте також:", "Διαβάστε επίσης:", "관련기사",
+        "อ่านเพิ่มเติม", "यह भी पढ़ें:", "আরও পড়ুন", "اقرأ أيضًا:", "بیشتر بخوانید:", "קראו גם:", "あわせて読みたい",
+        "相关阅读：", "延伸閱讀：", "Loe ka:", "Đọc thêm:",
+    ],
+)  # fmt: skip
+def test_a_link_behind_such_words_leads_away(words: str) -> None:
+    assert leads(f"{words} <a href=/x>the tides of the northern bay this year</a>")
+
+
+def test_words_without_spaces_count_as_they_are_read() -> None:
+    assert leads(f"<a href=/x>関連記事 {'潮の満ち引きは月の力' * 3}</a>")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Read also what stands below",
+        "The <a href=/x>tides of the northern bay</a>, read also as ebb and flood",
+        f"Read also <a href=/x>{'the tides ' * 20}</a>",
+    ],
+)
+def test_other_lines_stay(line: str) -> None:
+    assert not leads(line)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.extract.content import hashed_features
-from scraper.extract.content.block_classifier import shipped
-from scraper.extract.content.feature_matrix import columns, matrix, score_columns
+from scraper.extract.content.block_classifier import load_bundled_classifier
+from scraper.extract.content.feature_matrix import compute_columns, compute_score_columns, stack_columns
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import segment
 from scraper.extract.page import page_tree
@@ -25,7 +25,7 @@ ARTICLE = (
 
 def test_columns_are_finite_and_one_value_for_each_block() -> None:
     page = measured(ARTICLE, url="https://example.com/blog/2024/a-title")
-    for name, values in columns(page).items():
+    for name, values in compute_columns(page).items():
         assert values.shape == (page.n,), name
         assert np.isfinite(values.astype(float)).all(), name
 
@@ -37,18 +37,18 @@ def test_any_tag_soup_has_finite_columns(html: str) -> None:
     if not segments.texts:
         return
     measures = PageStatistics(segments, PageDescription())
-    named = columns(measures)
-    values = matrix(named, tuple(named), measures.n)
+    named = compute_columns(measures)
+    values = stack_columns(named, tuple(named), measures.n)
     assert np.isfinite(values).all()
 
 
 def test_the_shipped_model_asks_for_columns_that_there_are() -> None:
     page = measured(ARTICLE)
-    named = columns(page)
-    scores = hashed_features.scores(
-        page, hashed_features.hashed(page), np.zeros(hashed_features.BUCKETS, np.float32)
+    named = compute_columns(page)
+    scores = hashed_features.compute_scores(
+        page, hashed_features.hash_features(page), np.zeros(hashed_features.BUCKETS, np.float32)
     )
-    assert set(shipped().columns) <= set(named | score_columns(scores))
+    assert set(load_bundled_classifier().columns) <= set(named | compute_score_columns(scores))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_shipped_model_asks_for_columns_that_there_are() -> None:
 )
 def test_a_column_tells_what_its_name_says(name: str, text: str, expected: float) -> None:
     page = measured(ARTICLE)
-    value = columns(page)[name][page.texts.index(text)]
+    value = compute_columns(page)[name][page.texts.index(text)]
     if name.startswith("card_"):
         assert value > 0
     else:
@@ -77,13 +77,13 @@ def test_a_column_tells_what_its_name_says(name: str, text: str, expected: float
 
 
 def test_without_an_address_its_columns_are_unknown() -> None:
-    named = columns(measured(ARTICLE))
+    named = compute_columns(measured(ARTICLE))
     assert all((values == -1).all() for name, values in named.items() if name.startswith("url_"))
 
 
 def test_equal_pages_have_equal_buckets_and_other_words_others() -> None:
     one, same, other = (
-        hashed_features.hashed(measured(f"<p class=a>{text}</p>")) for text in ("x y", "x y", "y x")
+        hashed_features.hash_features(measured(f"<p class=a>{text}</p>")) for text in ("x y", "x y", "y x")
     )
     assert (one.text.buckets == same.text.buckets).all()
     assert set(one.text.buckets.tolist()) != set(other.text.buckets.tolist())

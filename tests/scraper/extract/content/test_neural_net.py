@@ -7,17 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.extract.content.class_name_features import TAGS
-from scraper.extract.content.feature_matrix import columns, matrix
+from scraper.extract.content.feature_matrix import compute_columns, stack_columns
 from scraper.extract.content.neural_net import (
-    LEAST,
-    SPANS,
-    STEPS,
-    AttentionLayer,
-    AttentionRound,
+    NEIGHBOR_STEPS,
+    SPAN_COUNT,
+    WEIGHT_EPSILON,
+    ContextLayerWeights,
     Neighborhood,
     NeuralNet,
+    NeuralNetWeights,
     _heard,
-    surroundings,
+    build_neighborhood,
 )
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import segment
@@ -33,7 +33,7 @@ _PAGE = (
 )
 
 
-def learned(width: int, seed: int = 0) -> AttentionLayer:
+def learned(width: int, seed: int = 0) -> NeuralNetWeights:
     """A net of two rounds that has learned nothing."""
     chance = np.random.default_rng(seed)
 
@@ -41,53 +41,53 @@ def learned(width: int, seed: int = 0) -> AttentionLayer:
         return chance.normal(size=shape).astype(np.float32)
 
     rounds = tuple(
-        AttentionRound(
+        ContextLayerWeights(
             drawn(_WIDTH),
             drawn(_WIDTH, _WIDTH),
-            drawn((SPANS + 1) * _WIDTH, _WIDTH),
+            drawn((SPAN_COUNT + 1) * _WIDTH, _WIDTH),
             drawn(_WIDTH),
         )
         for _ in range(2)
     )
     low, ones = np.full(width, -9, np.float32), np.ones(width, np.float32)
     columns, tags = drawn(width, _WIDTH), drawn(len(TAGS) + 1, _WIDTH)
-    return AttentionLayer(
+    return NeuralNetWeights(
         low, -low, 0 * ones, ones, columns, tags, drawn(_WIDTH), rounds, drawn(_WIDTH), drawn()
     )
 
 
 def _of(page: PageStatistics) -> np.ndarray:
-    named = columns(page)
-    return matrix(named, tuple(named), page.n)
+    named = compute_columns(page)
+    return stack_columns(named, tuple(named), page.n)
 
 
 def test_the_spans_of_a_block_are_what_is_before_it_the_page_and_the_elements_around_it() -> None:
     page = measured(_PAGE)
-    columns(page)
+    compute_columns(page)
     at = page.texts.index("Four five.")
-    spans = [page.texts[blocks.start : blocks.stop] for blocks in _blocks(surroundings(page), at)]
-    assert len(STEPS) + len(spans) == SPANS
+    spans = [page.texts[blocks.start : blocks.stop] for blocks in _blocks(build_neighborhood(page), at)]
+    assert len(NEIGHBOR_STEPS) + len(spans) == SPAN_COUNT
     assert spans[:2] == [["Home", "A title", "One two three."], page.texts]
     assert page.texts[1:-1] in spans[2:]
 
 
 def _blocks(around: Neighborhood, at: int) -> list[range]:
     """The blocks of each span of a block."""
-    places = [(span, span.places[at]) for span in around.spans]
+    places = [(span, span.block_spans[at]) for span in around.spans]
     return [range(span.starts[place], span.ends[place]) for span, place in places]
 
 
 def _mean(around: Neighborhood, states: np.ndarray, blocks: list[int]) -> np.ndarray:
     weights = around.weights[blocks]
-    return (weights[:, None] * states[blocks]).sum(0) / (weights.sum() + LEAST)
+    return (weights[:, None] * states[blocks]).sum(0) / (weights.sum() + WEIGHT_EPSILON)
 
 
 def _slow(page: PageStatistics, states: np.ndarray, learned: np.ndarray) -> np.ndarray:
     """What follows for each block from what it hears, block by block."""
-    around = surroundings(page)
+    around = build_neighborhood(page)
     heard = []
     for at in range(page.n):
-        some = [[at + step] if 0 <= at + step < page.n else [] for step in STEPS]
+        some = [[at + step] if 0 <= at + step < page.n else [] for step in NEIGHBOR_STEPS]
         some += [list(blocks) for blocks in _blocks(around, at)]
         some.append(np.flatnonzero(around.paths == around.paths[at]).tolist())
         heard.append(np.concatenate([_mean(around, states, each) for each in some]) @ learned)
@@ -96,11 +96,11 @@ def _slow(page: PageStatistics, states: np.ndarray, learned: np.ndarray) -> np.n
 
 def test_a_block_hears_the_mean_of_each_span() -> None:
     page = measured(_PAGE)
-    columns(page)
+    compute_columns(page)
     chance = np.random.default_rng(4)
     states = chance.normal(size=(page.n, _WIDTH)).astype(np.float32)
-    learned = chance.normal(size=((SPANS + 1) * _WIDTH, _WIDTH)).astype(np.float32)
-    heard = _heard(states, surroundings(page), learned)
+    learned = chance.normal(size=((SPAN_COUNT + 1) * _WIDTH, _WIDTH)).astype(np.float32)
+    heard = _heard(states, build_neighborhood(page), learned)
     np.testing.assert_allclose(heard, _slow(page, states, learned), atol=1e-4)
 
 
@@ -108,9 +108,9 @@ def test_what_a_block_is_taken_for_depends_on_its_neighbours() -> None:
     page = measured(_PAGE)
     values = _of(page)
     net = NeuralNet(learned(len(values)))
-    before = net.sums(page, values)
+    before = net.compute_logits(page, values)
     values[:, page.texts.index("One two three.")] += 1
-    assert abs(net.sums(page, values) - before)[page.texts.index("Four five.")] > 1e-4
+    assert abs(net.compute_logits(page, values) - before)[page.texts.index("Four five.")] > 1e-4
 
 
 def test_values_beyond_what_was_seen_in_training_count_as_the_last_seen() -> None:
@@ -119,7 +119,7 @@ def test_values_beyond_what_was_seen_in_training_count_as_the_last_seen() -> Non
     net = NeuralNet(learned(len(values)))
     far, farther = values.copy(), values.copy()
     far[0], farther[0] = 9, 1e30
-    np.testing.assert_array_equal(net.sums(page, far), net.sums(page, farther))
+    np.testing.assert_array_equal(net.compute_logits(page, far), net.compute_logits(page, farther))
 
 
 @settings(deadline=None, max_examples=60)
@@ -130,6 +130,6 @@ def test_any_tag_soup_is_judged(html: str) -> None:
         return
     measures = PageStatistics(segments, PageDescription())
     values = _of(measures)
-    sums = NeuralNet(learned(len(values))).sums(measures, values)
+    sums = NeuralNet(learned(len(values))).compute_logits(measures, values)
     assert sums.shape == (measures.n,)
     assert np.isfinite(sums).all()

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scraper.extract.content.neighbor_features import compute_topic_columns
 from scraper.extract.content.page_statistics import PageStatistics
-from scraper.extract.content.section_labels import topic_columns
 from tests.scraper.extract.content.trees import measured
 
 NESTED = st.recursive(
@@ -31,8 +31,8 @@ def test_what_is_around_an_element_is_gathered_as_if_one_went_up_step_by_step(ht
     chance = np.random.default_rng(seed)
     values = chance.integers(0, 2**40, len(page.parent))
     has = chance.random((len(page.parent), 2)) < 0.3
-    sums, bits = page.gathered(values, np.add, 0), page.gathered(values, np.bitwise_or, 0)
-    nearest, paths = page.nearest(has), page.paths(values.astype(np.uint64))
+    sums, bits = page.combine_ancestors(values, np.add, 0), page.combine_ancestors(values, np.bitwise_or, 0)
+    nearest, paths = page.find_nearest(has), page.hash_paths(values.astype(np.uint64))
     for element in range(len(page.parent)):
         way = around(page, element)
         assert sums[element] == sum(int(values[one]) for one in way)
@@ -58,7 +58,7 @@ def test_what_is_around_an_element_is_gathered_as_if_one_went_up_step_by_step(ht
 )
 def test_a_line_that_says_what_follows_is_known_in_any_case(line: str, topic: str) -> None:
     page = measured(f"<p>The text of a page</p><h2>{line}</h2><p>More of it</p>")
-    columns = topic_columns(page)
+    columns = compute_topic_columns(page)
     found = [
         name for name in ("comments", "others", "reviews", "actions") if columns[f"since_{name}"][2] == 1
     ]

@@ -65,12 +65,12 @@ def test_the_blocks_of_an_element_stand_in_a_row() -> None:
 def test_what_a_click_shows_is_marked() -> None:
     passage = "A passage of an accordion, long enough to be more than the label of a thing that is hidden."
     segments = segments_of(f"<p>x</p><div class=accordion hidden><p>{passage}</p></div><p>y</p>")
-    assert segments.folded == [False, True, False]
+    assert segments.collapsed == [False, True, False]
 
 
 def test_pages_of_too_many_blocks_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_BLOCKS", 3)
     segments = segments_of("<p>x</p>" * 5)
     assert len(segments.texts) == 3
-    assert segments.cut
-    assert not segments_of("<p>x</p>" * 3).cut
+    assert segments.is_truncated
+    assert not segments_of("<p>x</p>" * 3).is_truncated

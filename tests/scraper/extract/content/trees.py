@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.extract.content.extraction import about
+from scraper.extract.content.extraction import describe_page
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import Segments, segment
 from scraper.extract.page import page_tree
@@ -15,4 +15,4 @@ def segments_of(html: str) -> Segments:
 
 def measured(html: str, *, url: str = "") -> PageStatistics:
     built = page_tree.build_page_tree(page(html))
-    return PageStatistics(segment(built.body), about(built.head, url) if url else PageDescription())
+    return PageStatistics(segment(built.body), describe_page(built.head, url) if url else PageDescription())

@@ -1,4 +1,4 @@
-"""Tests of `scraper.extract.content.section_labels`."""
+"""Tests of `scraper.extract.content.neighbor_features`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scraper.extract.content.section_labels import FIRST_WORDS, TOPICS
-from scraper.extract.content.words import words_of
+from scraper.extract.content.neighbor_features import FIRST_WORDS, TOPICS
+from scraper.extract.content.words import split_words
 
 
 def spelled_out(parsed: Any) -> list[str]:
@@ -38,4 +38,4 @@ def test_every_line_in_ascii_that_a_topic_knows_is_looked_at(topic: str) -> None
     assert len(known) > 5
     for text in known:
         assert TOPICS[topic].search(text)
-        assert words_of(text)[0] in FIRST_WORDS, text
+        assert split_words(text)[0] in FIRST_WORDS, text

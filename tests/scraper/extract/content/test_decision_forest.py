@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.extract.content.forest import MAX_LEAVES, DecisionForest, TreeNodes
-from scraper.extract.content.page_type import PageTypeClassifier
-from scraper.extract.content.weights import ModelWeights
+from scraper.extract.content.block_classifier import ModelWeights, PageTypeClassifier
+from scraper.extract.content.decision_forest import MAX_LEAVES, DecisionForest, TreeNodes
 from tests.scraper.extract.content.test_neural_net import learned
 
 
@@ -52,13 +51,13 @@ def test_all_trees_at_once_give_what_each_gives_node_by_node(seed: int) -> None:
     # Whole numbers, so that values meet thresholds.
     matrix = np.random.default_rng(seed + 1).integers(-4, 5, size=(4, 30)).astype(np.float32)
     expected = [walked(nodes, matrix[:, column].tolist()) for column in range(30)]
-    np.testing.assert_allclose(DecisionForest(nodes).sums(matrix), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(DecisionForest(nodes).compute_logits(matrix), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_many_rows_are_taken_in_parts() -> None:
     nodes = grown(7, trees=3, features=2)
     matrix = np.tile(np.arange(-3, 3, dtype=np.float32), (2, 300))
-    sums = DecisionForest(nodes).sums(matrix)
+    sums = DecisionForest(nodes).compute_logits(matrix)
     np.testing.assert_allclose(sums, np.tile(sums[:6], 300), rtol=1e-6)
 
 
@@ -74,7 +73,7 @@ def test_weights_are_written_and_read_without_change() -> None:
     assert first.getvalue() == second.getvalue()
     read = ModelWeights.load(io.BytesIO(first.getvalue()))
     np.testing.assert_allclose(read.linear, linear, atol=1e-4)
-    assert read.names == ("a", "b")
+    assert read.columns == ("a", "b")
     for one, other in zip(arrays_of(read), arrays_of(weights), strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -1,8 +1,9 @@
-"""Decision trees in plain numpy, as bits: no training library at run time.
+"""Evaluate decision trees in plain numpy with bit operations, without a training library at run time.
 
-Each node's question is asked of all rows at once, and the answers are kept as bits, 64 rows a word. From the
-roots down, a row's bit is handed to the left or to the right: two operations a node, whatever the number of
-rows in a word. The number of the leaf that a row ends in then comes out as five planes of bits.
+Each comparison of a feature with a threshold is made for all rows at once. The results are stored as bits, 64
+rows in a word. From the roots down, the rows of a node are divided into the left and right child. This takes
+two operations for each node, for all rows of a word. The leaf number of each row then results from five bit
+planes.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from numpy.typing import NDArray
 
 MAX_LEAVES = 32
 _PLANES = 5
-"""Bits of a leaf's number."""
+"""Bits of a leaf number."""
 
 _SPAN = 64
-"""More than any place of a leaf, so that tree, start and end make one number."""
+"""Larger than any leaf number, so that tree, start and end combine into one number."""
 
 _WORD = 64
 _BYTE = 8
 _ALL, _NONE = ~np.uint64(0), np.uint64(0)
 _FEW_WORDS = 2
-"""So many are asked everything: to see which columns differ takes as long."""
+"""Words of rows. For so few, every comparison is made: finding the columns that differ takes as long."""
 
 _CELLS_AT_ONCE = 1 << 17
-"""Values that are compared at once: half a megabyte, so that they stay in the processor's cache."""
+"""Values compared at once. They take half a megabyte, so that they stay in the processor's cache."""
 
 Ints: TypeAlias = NDArray[np.int64]
 Words: TypeAlias = NDArray[np.uint64]
@@ -38,22 +39,23 @@ _NO_ROWS: Ints = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class TreeNodes:
-    """The inner nodes of all trees, and the values of their leaves (trees x 32)."""
+    """Inner nodes of all trees, and the leaf values (trees x 32)."""
 
     trees: NDArray[np.int64]
     features: NDArray[np.int64]
     thresholds: NDArray[np.float32]
-    """A value at most this goes to the left."""
+    """A value of at most the threshold goes left."""
     first: NDArray[np.int64]
     last: NDArray[np.int64]
-    """The leaves of the left side: those that a value above the threshold cannot reach."""
+    """End of the leaf range of the left child: a value above the threshold cannot reach these leaves."""
     leaves: NDArray[np.float32]
 
 
 class DecisionForest:
-    """The sum of all trees of a forest: what asks the same of a value is asked once."""
+    """Sum of the trees of a forest; nodes with the same feature and threshold share one comparison."""
 
     def __init__(self, nodes: TreeNodes) -> None:
+        """Order the nodes by level and merge equal comparisons."""
         self._trees = len(nodes.leaves)
         levels, comes_from = _levels(nodes)
         order = np.concatenate(levels)
@@ -69,8 +71,8 @@ class DecisionForest:
         self._leaves = leaves.ravel()
         self._first_leaf = (np.arange(self._trees) * MAX_LEAVES)[:, None]
 
-    def sums(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The sum over the trees for each column of a matrix (features x rows)."""
+    def compute_logits(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the sum of the trees for each column of a matrix with the shape (features, rows)."""
         count = matrix.shape[1]
         sums = np.empty(count, np.float32)
         answers, asks = self._answers(matrix)
@@ -80,9 +82,9 @@ class DecisionForest:
         return sums
 
     def _some(self, asked: Words, count: int) -> NDArray[np.float32]:
-        """The sums of the rows in one word, given the answer to each node's question."""
+        """Return the sums for the rows of one word from the comparison result of each node."""
         planes = np.bitwise_xor.reduceat(self._handed_right(asked).take(self._rows), self._starts)
-        at_least = max(count, 2)  # a single row numpy would add up in another order
+        at_least = max(count, 2)  # numpy would add the trees of a single row in another order
         bits = np.unpackbits(planes.view(np.uint8).reshape(-1, 8), axis=1, count=at_least, bitorder="little")
         bits = bits.reshape(_PLANES, self._trees, at_least)
         leaf = bits[-1]
@@ -91,10 +93,10 @@ class DecisionForest:
         return np.asarray(self._leaves.take(leaf + self._first_leaf, mode="clip").sum(0)[:count])
 
     def _answers(self, matrix: NDArray[np.float32]) -> tuple[Words, Ints]:
-        """For each word of rows the answers, and for each node the place of its own among them.
+        """Return the comparison results of each word of rows, and the index of each node's result.
 
-        An answer has a bit for each row: whether its value goes to the right. What is asked of columns that
-        are the same for all rows, a quarter of all, is asked once; these answers stand behind the others.
+        A result has one bit for each row, set if the value goes right. A quarter of all comparisons are on
+        columns that are equal in all rows. They are made once, and their results follow the others.
         """
         count = matrix.shape[1]
         words, octets = -(-count // _WORD), -(-count // _BYTE)
@@ -117,7 +119,7 @@ class DecisionForest:
         return answers, asks
 
     def _parted(self, matrix: NDArray[np.float32]) -> tuple[Ints, Ints, Ints]:
-        """The questions whose answers may differ, the others, and each node's place in the two as one row."""
+        """Return the comparisons that may differ by row, the rest, and each node's index in both."""
         differs = (matrix != matrix[:, :1]).any(axis=1)[self._features]
         asked, same = np.flatnonzero(differs), np.flatnonzero(~differs)
         places = np.empty_like(self._every)
@@ -125,7 +127,7 @@ class DecisionForest:
         return asked, same, places[self._asks]
 
     def _handed_right(self, asked: Words) -> Words:
-        """For each node, level by level, the rows that it hands to the right; one empty row more."""
+        """Return the rows that each node sends right, level by level, and one extra empty entry."""
         handed = np.zeros((2, len(asked) + 1), np.uint64)
         left, right = handed
         sides = handed.ravel()
@@ -138,11 +140,11 @@ class DecisionForest:
 
 
 def _levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
-    """The nodes of each level from the roots down, and for each where its rows come from.
+    """Return the nodes of each level from the roots down, and the source of each node's rows.
 
-    That is the place of the node above in the row of all left sides, with all right sides behind it. Leaves
-    are numbered from left to right, so the node of a span of leaves is the one that begins with it and whose
-    left side is longest.
+    The source is an index into all left children followed by all right children. Leaves are numbered from
+    left to right. The root of a range of leaves is the node that begins with the range and has the longest
+    left side.
     """
     keys = (nodes.trees * _SPAN + nodes.first) * _SPAN + nodes.last
     order = np.argsort(keys, kind="stable")
@@ -168,7 +170,7 @@ def _levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
 
 
 def _questions(nodes: TreeNodes, order: Ints) -> tuple[Ints, NDArray[np.float32], Ints]:
-    """The different questions (feature and threshold), and which of them each node asks."""
+    """Return the distinct comparisons (features and thresholds), and the index of each node's comparison."""
     keys = nodes.features[order] << 32 | nodes.thresholds[order].view(np.uint32)
     _, places, asks = np.unique(keys, return_index=True, return_inverse=True)
     chosen = order[places]
@@ -176,14 +178,15 @@ def _questions(nodes: TreeNodes, order: Ints) -> tuple[Ints, NDArray[np.float32]
 
 
 def _plane_rows(nodes: TreeNodes, order: Ints, trees: int) -> tuple[Ints, Ints]:
-    """Which nodes' right sides make up each plane of each tree, in one row, and where each begins.
+    """Return the nodes whose right sides form each bit plane of each tree, and the start of each group.
 
-    Going right changes the number of the first leaf that can still be reached. The bits that change, over all
-    turns to the right, are the bits of the leaf's number. In Gray code neighbours differ by one bit.
+    A step to the right changes the number of the first reachable leaf. The changed bits, combined over all
+    steps to the right, are the bits of the leaf number. In Gray code neighbors differ by one bit.
     """
     first, last = nodes.first[order], nodes.last[order]
     changes = _gray(first) ^ _gray(last)
-    every = [np.full(_PLANES * trees, len(order))]  # the empty row, so that no tree's plane has none
+    # the empty entry, so that each plane of a tree has at least one
+    every = [np.full(_PLANES * trees, len(order))]
     groups = [np.arange(_PLANES * trees)]
     for plane in range(_PLANES):
         rows = np.flatnonzero((changes >> plane) & 1)

@@ -1,0 +1,207 @@
+"""Compute feature columns from the blocks before and after a block."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scraper.extract.content.page_statistics import Floats, PageStatistics
+
+Columns = dict[str, NDArray[np.generic]]
+
+_MAX_INDEX = 500
+_FAR = 99
+_NEAR_TITLE = (-200, 400)
+_PLAIN_WORDS = 20
+_PLAIN_LINKS = 0.35
+_NEIGHBOURS = (1, 2, 3, -1, -2, -3)
+_CLOSE_NEIGHBOURS = (1, 2, -1, -2)
+_RADII = (4, 10, 25)
+
+
+def compute_neighbor_columns(page: PageStatistics) -> Columns:
+    """Return the columns of each block's neighbors in reading order."""
+    return _place(page) | _headings(page) | _plain(page) | _neighbours(page) | compute_topic_columns(page)
+
+
+def _place(page: PageStatistics) -> Columns:
+    return {
+        "place": page.index / (page.n + 1),
+        "text_before": page.character_sums[:-1] / page.total,
+        "index": np.minimum(page.index, _MAX_INDEX),
+        "index_from_end": np.minimum(page.n - page.index, _MAX_INDEX),
+    }
+
+
+def _headings(page: PageStatistics) -> Columns:
+    index = page.index
+    last = np.maximum.accumulate(np.where(page.heading, index, -1))
+    titles = np.flatnonzero(page.tag == 1)
+    closest = int(page.title_cover.argmax())
+    title = int(titles[page.title_cover[titles].argmax()]) if len(titles) else closest
+    return {
+        "since_heading": np.where(last >= 0, index - last, _FAR),
+        "heading_level": np.where(last >= 0, page.tag[last], 0),
+        "from_title": np.clip(index - title, *_NEAR_TITLE),
+        "from_closest": np.clip(index - closest, *_NEAR_TITLE),
+        "page_titles": np.full(page.n, len(titles)),
+    }
+
+
+def _plain(page: PageStatistics) -> Columns:
+    """Return the distances to running text."""
+    plain = (page.lengths >= _PLAIN_WORDS) & (page.link_share < _PLAIN_LINKS)
+    page.plain = plain
+    index, n = page.index, page.n
+    before = np.maximum.accumulate(np.where(plain, index, -10 * _FAR))
+    after = np.minimum.accumulate(np.where(plain, index, n + 10 * _FAR)[::-1])[::-1]
+    long = page.long_sums
+    return {
+        "since_plain": np.minimum(index - before, _FAR),
+        "until_plain": np.minimum(after - index, _FAR),
+        "long_before": long[:-1] / (long[-1] + 1),
+    }
+
+
+def shift_values(values: NDArray[np.generic], steps: Sequence[int], fill: float) -> list[Floats]:
+    """Return, for each step, the value of the block so many positions before (negative: after)."""
+    count, reach = len(values), max(map(abs, steps))
+    padded = np.full(count + 2 * reach, fill)
+    padded[reach : reach + count] = values
+    return [padded[reach - step : reach - step + count] for step in steps]
+
+
+def find_windows(page: PageStatistics, radius: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the start and end of the window of blocks around each block."""
+    return np.maximum(page.index - radius, 0), np.minimum(page.index + radius + 1, page.n)
+
+
+def _neighbours(page: PageStatistics) -> Columns:
+    words = np.log1p(page.lengths)
+    columns: Columns = {}
+    for name, values, steps, fill in (
+        ("words", words, _NEIGHBOURS, 0),
+        ("link_share", page.link_share, _NEIGHBOURS, 1),
+        ("tag", page.tag, _CLOSE_NEIGHBOURS, -1),
+        ("sentences", page.sentences, _CLOSE_NEIGHBOURS, -1),
+    ):
+        for step, row in zip(steps, shift_values(values, steps, fill), strict=True):
+            columns[f"{name}{step:+}"] = row
+    same = np.concatenate(([False], page.above[1:] == page.above[:-1], [False]))
+    depth = page.depth[page.owner]
+    change = np.concatenate(([0], np.abs(np.diff(depth)), [0]))
+    columns |= {
+        "same_parent_before": same[:-1],
+        "same_parent_after": same[1:],
+        "depth_step_before": change[:-1],
+        "depth_step_after": change[1:],
+    }
+    characters, links, long = page.character_sums, page.link_sums, page.long_sums
+    for radius in _RADII:
+        start, end = find_windows(page, radius)
+        around = characters[end] - characters[start]
+        columns[f"window{radius}_characters"] = np.log1p(around)
+        columns[f"window{radius}_links"] = (links[end] - links[start]) / (around + 1)
+        columns[f"window{radius}_long"] = long[end] - long[start]
+    return columns
+
+
+TOPICS = {
+    "comments": re.compile(
+        r"\b(?:comments?|leave a (?:reply|comment)|join the (?:conversation|discussion)|responses|discussion|"
+        r"kommentare?|kommentarer|commentaires?|comentarios?|comentários|commenti|reacties|komentarze|komentáře|"
+        r"комментари\w+|yorumlar|komentari)\b|评论|評論|留言|コメント|댓글|تعليقات",
+        re.IGNORECASE,
+    ),
+    "others": re.compile(
+        r"\b(?:related|recommended|you (?:may|might) (?:also )?(?:like|be interested)|"
+        r"also (?:like|viewed|bought|read)|"
+        r"read (?:next|more|also)|more (?:from|on|in|stories|news|articles|like this|about)|popular|"
+        r"trending|"
+        r"most (?:read|viewed|popular)|latest|recent (?:posts|articles|news)|similar|up next|keep reading|"
+        r"don't miss|editor'?s picks|sponsored|frequently bought|customers|others?|top stories|"
+        r"mehr zum thema|das könnte|weitere|auch interessant|meistgelesen|lesen sie (?:auch|mehr)|verwandte|"
+        r"à lire|lire aussi|sur le même sujet|articles? (?:liés|similaires)|les plus lus|"
+        r"te puede interesar|más (?:leído|noticias|sobre)|lo más|relacionad[oa]s?|lee también|"
+        r"leggi anche|potrebbe interessarti|correlati|più letti|"
+        r"leia (?:também|mais)|veja também|mais lidas|lees ook|meer (?:over|nieuws)|"
+        r"les også|les mer|läs (?:också|mer)|"
+        r"zobacz także|czytaj (?:też|także|więcej)|polecane|najczęściej|čtěte také|související|"
+        r"читайте также|по теме|похожие|ilgili|bunlar da)\b|相关|相關|推荐|推薦|"
+        r"热门|関連|おすすめ|人気|ランキング",
+        re.IGNORECASE,
+    ),
+    "reviews": re.compile(
+        r"\b(?:reviews?|ratings?|testimonials?|bewertungen|avis|opiniones|reseñas|recensioni|avaliações|opinie|"
+        r"отзывы)\b|レビュー|评价",
+        re.IGNORECASE,
+    ),
+    "actions": re.compile(
+        r"\b(?:share|newsletter|subscribe|sign up|follow us|about the authors?|tags|categories|archives?|"
+        r"contact us|get in touch|login|teilen|partager|compartir|condividi|udostępnij|поделиться|tagged)\b|"
+        r"分享|シェア",
+        re.IGNORECASE,
+    ),
+}
+FIRST_WORDS = frozenset(
+    "about also archive archives article articles auch avis bewertungen bunlar categories comentario "
+    "comentarios comment commentaire commentaires commenti comments compartir condividi contact "
+    "correlati customers discussion don editor editors follow frequently get ilgili join keep komentari "
+    "komentarze kommentar kommentare kommentarer latest leave lees leggi leia les lesen lire login mais "
+    "meer mehr meistgelesen more most newsletter opinie opiniones other others partager polecane "
+    "popular potrebbe rating ratings reacties read recensioni recent recommended related relacionada "
+    "relacionadas relacionado relacionados responses review reviews share sign similar sponsored "
+    "subscribe tagged tags te teilen testimonial testimonials top trending up verwandte weitere "
+    "yorumlar you".split()
+)
+"""First words. Every ASCII line that matches a topic contains one of them, so most lines are skipped."""
+
+_ANY = "|".join(words.pattern for words in TOPICS.values())
+_ANY_CASE = re.compile(_ANY, re.IGNORECASE)
+_LOWER_CASE = re.compile(_ANY)
+"""Matches any topic. One line in ten matches. The lines are searched together in lower case, which takes a
+third of the time."""
+
+_ODD_CASE = re.compile("[\u0130\u0131\u017f\u1c80-\u1c88\u212a]")
+"""Letters that case-insensitive search treats as others, and that `lower` does not convert."""
+
+_MAX_WORDS = 9
+_MAX_CHARACTERS = 80
+_MAX_TOPIC_DISTANCE = 300
+
+
+def compute_topic_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
+    """Return the distance to the last line of each topic above, and whether no heading came after it."""
+    lines = [
+        (number, text)
+        for number, (text, words) in enumerate(zip(page.texts, page.words, strict=True))
+        if len(text) <= _MAX_CHARACTERS
+        and len(words) <= _MAX_WORDS
+        and not (text.isascii() and FIRST_WORDS.isdisjoint(words))
+    ]
+    telling = _telling(lines)
+    headings = np.where(page.heading, page.index, -1)
+    last_heading = np.maximum.accumulate(headings)
+    columns: dict[str, NDArray[np.generic]] = {}
+    for topic, expression in TOPICS.items():
+        places = np.full(page.n, -_MAX_TOPIC_DISTANCE)
+        hits = [number for number, text in telling if expression.search(text)]
+        places[hits] = hits
+        last = np.maximum.accumulate(places)
+        columns[f"since_{topic}"] = np.minimum(page.index - last, _MAX_TOPIC_DISTANCE)
+        columns[f"under_{topic}"] = (last >= 0) & (last_heading <= last)
+    return columns
+
+
+def _telling(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the lines that match any topic. No expression matches across a line end."""
+    joined = "\n".join(text for _, text in lines)
+    starts = list(accumulate((len(text) + 1 for _, text in lines), initial=0))
+    odd = not joined.isascii() and _ODD_CASE.search(joined)
+    found = _ANY_CASE.finditer(joined) if odd else _LOWER_CASE.finditer(joined.lower())
+    return [lines[place] for place in dict.fromkeys(bisect(starts, match.start()) - 1 for match in found)]
