@@ -1,8 +1,8 @@
-"""`python -m benchmarks.train_reader --corpus DIR`: train the reader's model; equal pages give equal bytes.
+"""Train the reader's model: `python -m benchmarks.train_reader --corpus DIR`.
 
-Prints how well the model does on pages of domains it has not seen (four folds by domain), by page type, with
-and without the page's address. Writes the weights into the package, and those of the folds into the cache,
-where `benchmarks.reader` finds them: its figures are of models that have not seen the page's domain.
+Equal pages give equal bytes. The command prints scores on pages of unseen domains (four folds by domain), by
+page type, with and without the URL. It writes the weights into the package, and those of the folds into the
+cache for `benchmarks.reader`, which scores each page with a model that was not trained on its domain.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OF_JAX = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism
 
 
 def main() -> int:
-    """Train, print, write."""
+    """Train the model, print the scores and write the weights."""
     options = _options()
     in_one_thread("benchmarks.train_reader", _OF_JAX)
     started = time.monotonic()
@@ -75,7 +75,7 @@ def _options() -> argparse.Namespace:
 
 
 def _rows(corpora: Path) -> tuple[list[Row], list[Sample]]:
-    """The rows of all pages, and the pages that have no text at all."""
+    """Return the rows of all pages, and the pages without text."""
     rows: list[Row] = []
     silent: list[Sample] = []
     for source in SOURCES:
@@ -89,7 +89,7 @@ def _rows(corpora: Path) -> tuple[list[Row], list[Sample]]:
 
 
 def _report(rows: Sequence[Row], silent: Sequence[Sample], trained: recipe.Trained) -> Figures:
-    """Print the scores on pages that were not learned from."""
+    """Print the scores on pages that were not used for training."""
     seen, hidden = _scores(rows, trained.opinions), _scores(rows, trained.without_url)
     for sample in silent:
         for name in ("wcxb", f"wcxb {sample.page_type}") if sample.main else (sample.source,):

@@ -1,1 +1,1 @@
-"""How the reader's model is made: pages with gold texts in, weights out."""
+"""Train the reader's content model from pages with gold texts."""

@@ -1,4 +1,4 @@
-"""What the net learns from at once: whole pages, one below the other."""
+"""Build training batches for the net from whole pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scraper.extract.content.neural_net import NEIGHBOR_STEPS, NORM_EPSILON, Nei
 from scraper.extract.content.page_statistics import Ints
 
 PAGES = 64
-"""No more are learned from at once; the last is the one of what no page fills."""
+"""Maximum pages in a batch; the last number belongs to the padding."""
 
 FILLED = 0.9
 """Share of a batch that whole pages fill."""
@@ -27,7 +27,7 @@ _MAX_DEVIATION = 5.0
 
 
 class Batch(NamedTuple):
-    """Pages one below the other; what is left over belongs to a page of its own that costs nothing."""
+    """Blocks of several pages; the padding is a page of its own without cost."""
 
     columns: Array
     tags: Array
@@ -42,12 +42,12 @@ class Batch(NamedTuple):
 
 
 _REST = {"paths": -1, "pages": PAGES - 1}
-"""What stands where no page is; a path of -1 is the last one."""
+"""Padding values; a path of -1 is the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """What is usual in each column, and what counts as out of it."""
+    """Usual range, mean and deviation of each column."""
 
     low: Matrix
     high: Matrix
@@ -56,7 +56,7 @@ class Usual:
 
     @classmethod
     def of(cls, values: Matrix, places: Sequence[slice]) -> Usual:
-        """Of some pages of a table."""
+        """Compute them from some pages of a table."""
         some = np.concatenate([values[at] for at in places])
         low, high = np.quantile(some, _QUANTILES, axis=0)
         clipped = np.clip(some, low, high)
@@ -66,12 +66,12 @@ class Usual:
         return cls(*(each.astype(np.float32) for each in (low, high, means, deviations)))
 
     def standard(self, values: Matrix) -> Matrix:
-        """How far values are from the usual."""
+        """Return the values in deviations from the mean, after clipping."""
         return (np.clip(values, self.low, self.high) - self.means) / self.deviations
 
 
 class Batches:
-    """The pages of a table as batches of `size` blocks."""
+    """Pages of a table as batches of `size` blocks."""
 
     def __init__(self, rows: Sequence[Row], table: Table, usual: Usual, costs: Matrix, size: int) -> None:
         self._rows = rows
@@ -81,7 +81,7 @@ class Batches:
         self._size = size
 
     def once(self, pages: Sequence[int], chance: np.random.Generator) -> Iterator[Batch]:
-        """All pages once, in an order of their own each time."""
+        """Yield all pages once in batches, in a random order."""
         some: list[int] = []
         blocks = 0
         for n in [pages[place] for place in chance.permutation(len(pages))]:
@@ -95,7 +95,7 @@ class Batches:
             yield self.of(some, chance)
 
     def of(self, pages: Sequence[int], chance: np.random.Generator) -> Batch:
-        """One batch; the pages lose their addresses and the names of their classes by chance."""
+        """Build one batch; some pages randomly lose their URL and their class names."""
         parts, before, paths = [], 0, 0
         for place, n in enumerate(pages):
             row = self._rows[n]
@@ -123,7 +123,7 @@ class Batches:
 
 
 def _spans(around: Neighborhood) -> tuple[Ints, Ints]:
-    """Where each span of each block starts and ends (blocks x spans); a neighbour is a span of one block."""
+    """Return the start and end of each block's spans (blocks x spans); a neighbor is a span of one block."""
     n = len(around.weights)
     index = np.arange(n)
     starts = [index + step for step in NEIGHBOR_STEPS] + [

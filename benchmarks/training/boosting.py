@@ -1,4 +1,4 @@
-"""LightGBM, or in a sentence why it does not load: its wheel brings all but the runtime of OpenMP."""
+"""Import LightGBM, or explain why it does not load: its wheel does not include the OpenMP runtime."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The net of the second opinion, by Adam: it learns from whole pages, block by block and page by page.
+"""Train the neural net with Adam, on whole pages.
 
-Of a page it learns which blocks are content, and how good the whole choice is: F1 with probabilities in the
-place of yes and no is part of what is made small.
+The loss covers the classification of each block, and the F1 of the page's selection computed with
+probabilities instead of a yes or no.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from scraper.extract.content.neural_net import (
 )
 
 _AVERAGED = 0.99
-"""The mean of the last hundred steps or so is kept, not the last."""
+"""Factor of the moving average of the weights, which spans about the last hundred steps."""
 
 
 _ADAM = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam())
@@ -39,7 +39,7 @@ _ADAM = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam())
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How large the net is, and how it learns."""
+    """Size of the net, and settings of the training."""
 
     width: int = 96
     rounds: int = 2
@@ -48,9 +48,9 @@ class Settings:
     decay: float = 1e-2
     dropped: float = 0.4
     choice: float = 0.3
-    """Share of the choice's F1 in what is made small, beside the blocks'."""
+    """Weight of the selection's F1 in the loss, beside the loss of the blocks."""
     blocks: int = 4096
-    """So many are learned from at once; a page of more is not learned from."""
+    """Blocks in a batch; pages with more blocks are not used for training."""
     seed: int = 0
 
 
@@ -73,7 +73,7 @@ class _Learned(NamedTuple):
 def fit(
     rows: Sequence[Row], table: Table, costs: Matrix, pages: Sequence[int], settings: Settings
 ) -> NeuralNetWeights:
-    """The net that has learned from some pages; `costs` says how much each block of the table counts."""
+    """Train a net on some pages; `costs` is the weight of each block of the table."""
     usual = Usual.of(table.learned(), [table.slices[n] for n in pages])
     batches = Batches(rows, table, usual, costs, settings.blocks)
     short = [n for n in pages if rows[n].measures.n < settings.blocks]
@@ -105,7 +105,7 @@ def _step(
     rate: Array,
     settings: Settings,
 ) -> tuple[_Learned, _Learned, optax.OptState]:
-    """One step of Adam; large weights shrink."""
+    """Run one step of Adam with weight decay."""
     slope = jax.grad(_loss)(learned, batch, key, settings)
     change, state = _ADAM.update(slope, state, learned)
     learned = jax.tree.map(lambda old, by: old - rate * (by + settings.decay * old), learned, change)
@@ -139,7 +139,7 @@ def _start(key: Array, columns: int, settings: Settings) -> _Learned:
 
 
 def _loss(learned: _Learned, batch: Batch, key: Array, settings: Settings) -> Array:
-    """Of the blocks, by their costs, and of the pages' choices."""
+    """Return the loss of the blocks, weighted by their costs, plus that of the pages' selections."""
     logits = _logits(learned, batch, key, settings.dropped)
     wrong = optax.sigmoid_binary_cross_entropy(logits, batch.content)
     lengths = batch.lengths * (batch.costs > 0)
@@ -157,7 +157,7 @@ def _by_page(values: Array, batch: Batch) -> Array:
 
 
 def _logits(learned: _Learned, batch: Batch, key: Array, dropped: float) -> Array:
-    """As the net at work computes them, but that some numbers are left out at random."""
+    """Compute the logits like `NeuralNet`, but with dropout."""
     keys = jax.random.split(key, len(learned.rounds) + 1)
     state = _thinned(batch.columns, keys[0], dropped) @ learned.columns
     state = jax.nn.relu(state + learned.tags[batch.tags] + learned.bias)

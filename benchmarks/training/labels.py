@@ -1,7 +1,7 @@
-"""Which blocks of a page stand in its gold text: both are aligned word by word.
+"""Find the blocks of a page that are in its gold text, by a word alignment of both.
 
-Patience alignment: runs of words that occur once on each side are anchors, the longest chain of anchors in
-order is kept, and the gaps between them are aligned in turn with shorter runs. No quadratic step, unlike
+This is a patience alignment. Word runs that occur once on each side are anchors. The longest chain of anchors
+in order is kept, and the gaps between them are aligned with shorter runs. No step is quadratic, unlike
 difflib, which takes minutes on 20,000 words.
 """
 
@@ -13,12 +13,13 @@ from collections.abc import Sequence
 
 _RUNS = (8, 5, 3, 2, 1)
 _MAX_SINGLE_RATIO = 60
-"""Single words are no anchors in a gap of the page that is so many times longer than that of the gold."""
+"""Ratio of lengths. If a gap of the page is so many times longer than that of the gold, single words are no
+anchors."""
 
 _GRAM = 4
 _MIN_MOVED_WORDS = 6
 _MIN_MOVED_SHARE = 0.6
-"""A block out of order is matched when so much of its word runs is in the gold and not used up."""
+"""Share of word runs. A block out of order matches if so much of it is in unmatched gold text."""
 
 _KEEP = 0.5
 
@@ -26,7 +27,7 @@ Gap = tuple[int, int, int, int, int]
 
 
 def matched_shares(blocks: Sequence[Sequence[str]], gold: Sequence[str]) -> list[float]:
-    """For each block, the share of its words that stands in the gold at its place."""
+    """Return, for each block, the share of its words that the gold text has at that position."""
     page = [word for block in blocks for word in block]
     matched = _aligned(page, gold)
     shares, at = [], 0
@@ -38,7 +39,7 @@ def matched_shares(blocks: Sequence[Sequence[str]], gold: Sequence[str]) -> list
 
 
 def _aligned(page: Sequence[str], gold: Sequence[str]) -> list[bool]:
-    """Which words of the page are matched."""
+    """Return a flag for each word of the page, true if it is matched."""
     matched = [False] * len(page)
     gaps: list[Gap] = [(0, len(page), 0, len(gold), 0)]
     while gaps:
@@ -47,7 +48,7 @@ def _aligned(page: Sequence[str], gold: Sequence[str]) -> list[bool]:
 
 
 def _align_gap(page: Sequence[str], gold: Sequence[str], gap: Gap, matched: list[bool]) -> list[Gap]:
-    """Match what can be matched in a gap; the smaller gaps that are left."""
+    """Match the words in a gap, and return the smaller gaps that remain."""
     start, end, gold_start, gold_end, level = gap
     while start < end and gold_start < gold_end and page[start] == gold[gold_start]:
         matched[start] = True
@@ -84,7 +85,7 @@ def _between(chain: Sequence[tuple[int, int]], run: int, gap: Gap, matched: list
 
 
 def _single_runs(words: Sequence[str], start: int, end: int, run: int) -> dict[tuple[str, ...], int]:
-    """Where the runs stand that occur once."""
+    """Return the positions of runs that occur once."""
     places: dict[tuple[str, ...], int] = {}
     for at in range(start, end - run + 1):
         key = tuple(words[at : at + run])
@@ -93,7 +94,7 @@ def _single_runs(words: Sequence[str], start: int, end: int, run: int) -> dict[t
 
 
 def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest chain of pairs that rises on both sides; the pairs come in the order of the first."""
+    """Return the longest chain of pairs that increases on both sides; `pairs` is sorted by the first."""
     tails: list[int] = []
     ends: list[int] = []
     before = [-1] * len(pairs)
@@ -113,7 +114,7 @@ def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int
 
 
 def _add_moved(blocks: Sequence[Sequence[str]], gold: Sequence[str], shares: list[float]) -> None:
-    """Match text that stands in the gold at another place, each passage of the gold once."""
+    """Match text that the gold has at another position; use each passage of the gold once."""
     left = Counter(_grams(gold))
     for block, share in zip(blocks, shares, strict=True):
         if share >= _KEEP:

@@ -1,4 +1,4 @@
-"""The first stage: a logistic regression over hashed names and words, by L-BFGS; no random numbers in it."""
+"""Train the linear stage: logistic regression over hashed features, by L-BFGS, without random numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Vector = NDArray[np.float64]
 
 
 def tokens(row: Row) -> sparse.csr_matrix:
-    """The buckets of each block of a page, as ones."""
+    """Return the buckets of each block of a page as a matrix of ones."""
     page, hashed = row.measures, row.hashed
     blocks, elements, namings = page.n, len(page.parent), len(page.name_features)
     owned = _incidence(page.index, page.owner, (blocks, elements))
@@ -34,7 +34,7 @@ def tokens(row: Row) -> sparse.csr_matrix:
 
 
 def _ancestors(parent: NDArray[np.int64]) -> sparse.csr_matrix:
-    """Elements by all that stand around them."""
+    """Return the matrix of elements by ancestors."""
     rows, columns = [], []
     at, above = np.arange(len(parent)), parent.copy()
     while (above >= 0).any():
@@ -55,7 +55,7 @@ def _incidence(
 
 
 def fit(matrix: sparse.csr_matrix, rows: Sequence[Row]) -> NDArray[np.float32]:
-    """The weight of each bucket."""
+    """Return the weight of each bucket."""
     signs = np.concatenate([np.where(row.shares >= KEEP, 1.0, -1.0) for row in rows])
     weights = np.sqrt(np.concatenate([row.weights for row in rows]))
     weights /= weights.sum()

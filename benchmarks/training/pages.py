@@ -1,4 +1,4 @@
-"""Pages with gold texts, from the delivered archives."""
+"""Read pages and their gold texts from the corpus archives."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SOURCES = (_MAIN, "pages-lang", "extra-pages")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One page and what a reader should give of it."""
+    """Page, and the text that a reader should extract."""
 
     id: str
     source: str
     domain: str
-    """Pages of one domain never stand on both sides of a fold."""
+    """Domain. All pages of a domain belong to the same fold."""
     page_type: str
     language: str
     url: str
@@ -31,18 +31,19 @@ class Sample:
     gold: str
     wanted: tuple[str, ...] = ()
     unwanted: tuple[str, ...] = ()
-    """Where there is no gold text: phrases that are in it, and phrases that are not."""
+    """Phrases for pages without a gold text: the content holds those of `wanted` and not those of
+    `unwanted`."""
     origin: str = ""
-    """The project whose page it is, as the archive calls it."""
+    """Project of the page, as named in the archive."""
 
     @property
     def main(self) -> bool:
-        """Whether it counts in the score; the other pages are there to learn from."""
+        """Return True if the page counts in the score; the other pages are only for training."""
         return self.source == _MAIN
 
 
 def samples(corpora: Path, source: str) -> Iterator[Sample]:
-    """The pages of one archive, in a fixed order."""
+    """Yield the pages of one archive in a fixed order."""
     folder = corpus_folder(corpora, source)
     return _of_the_benchmark(folder) if source == _MAIN else _of_the_others(folder, source)
 
@@ -95,7 +96,7 @@ _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 
 
 def _text(path: Path) -> str:
-    """A file as text: UTF-8, or what it says of itself."""
+    """Decode a file as UTF-8, or in the charset that it declares."""
     data = path.read_bytes()
     try:
         return data.decode("utf-8")

@@ -1,6 +1,6 @@
-"""The recipe: linear scores, then trees, then a net for the pages of which the trees are in doubt.
+"""Train the linear stage, the forest, and the net for pages on which the forest is not confident.
 
-Trees and net learn from what the linear stage says of pages it did not learn from: pages are parted into
+Forest and net use linear scores of pages that the linear stage was not trained on. Pages are divided into
 folds by domain, and for each fold everything is trained on the others.
 """
 
@@ -31,7 +31,7 @@ from scraper.extract.content.block_classifier import (
 from scraper.extract.content.neural_net import NeuralNet, NeuralNetWeights
 
 ALL = FOLDS
-"""The fold of the model that learned from every page."""
+"""Fold of the model trained on every page."""
 
 Vector: TypeAlias = NDArray[np.float64]
 Log = Callable[[str], None]
@@ -41,18 +41,18 @@ _WEIGHT_QUANTILE = 0.999
 
 @dataclass(slots=True)
 class Trained:
-    """The weights of each fold and of all, and what the folds say of pages they did not see."""
+    """Weights of each fold and of all pages, and the folds' predictions for unseen pages."""
 
     weights: list[ModelWeights]
     opinions: list[Prediction]
-    """In the order of the pages; their addresses were known."""
+    """Predictions in the order of the pages, with known URLs."""
     without_url: list[Prediction]
 
 
 def train(
     rows: Sequence[Row], log: Log, growth: Growth | None = None, settings: Settings | None = None
 ) -> Trained:
-    """Train the model, and one for each fold."""
+    """Train the model of all pages, and one for each fold."""
     learners = [
         [n for n, row in enumerate(rows) if row.teaches and row.fold != fold] for fold in range(FOLDS)
     ]
@@ -108,7 +108,7 @@ class _Data:
         self.weights /= self.weights.mean()
 
     def places(self, pages: Sequence[int]) -> NDArray[np.int64]:
-        """The lines of some pages in the table, those that weigh nothing left out."""
+        """Return the table rows of some pages, without those of weight zero."""
         slices = self.table.slices
         lines = np.concatenate([np.arange(slices[n].start, slices[n].stop) for n in pages])
         return np.asarray(lines[self.weights[lines] > 0])
@@ -131,7 +131,7 @@ def _forests(
 def _judged(
     data: _Data, forests: Sequence[lightgbm.Booster], nets: Sequence[NeuralNetWeights], values: Matrix
 ) -> list[Vector]:
-    """For each page what models say of its blocks that have not seen its domain."""
+    """Return predictions for each page by the models that were not trained on its domain."""
     judged = []
     for row, at in zip(data.rows, data.table.slices, strict=True):
         sums = forests[row.fold].predict(values[at], raw_score=True, num_threads=1)

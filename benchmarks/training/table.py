@@ -1,4 +1,4 @@
-"""A page as rows of a training table: what the model sees of each block, and whether it is content."""
+"""Build the rows of the training table of a page: features, labels and weights of its blocks."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from scraper.extract.page import page_tree
 
 FOLDS = 4
 KEEP = 0.5
-"""A block with so much of its words in the gold is content."""
+"""Share of words. A block with this share in the gold text is content."""
 
 _MIN_COVER = 0.5
 _MIN_COVER_EXTRA = 0.85
-"""A gold text of which less stands in the page teaches nothing."""
+"""Share of the gold text. If less of it is in the page, the page is not used for training."""
 
 _LENGTH_POWER = 0.8
 _MIN_GOLD_WORDS = 30
@@ -39,7 +39,7 @@ _WHITE = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class Row:
-    """One page."""
+    """One page of the training table."""
 
     id: str
     source: str
@@ -52,7 +52,7 @@ class Row:
     matrix: NDArray[np.float32]
     hashed: hashed_features.HashedFeatures
     measures: PageStatistics
-    """Without the words and the tree, so that it can be kept."""
+    """Statistics without the words and the tree, to save memory."""
     shares: NDArray[np.float64]
     weights: NDArray[np.float64]
     teaches: bool
@@ -62,14 +62,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """The words of each block and of the gold as numbers, to score a choice of blocks quickly."""
+    """Words of each block and of the gold text as numbers, to score a selection quickly."""
 
     words: NDArray[np.int64]
     blocks: NDArray[np.int64]
     gold: NDArray[np.int64]
 
     def f1(self, chosen: NDArray[np.bool_]) -> float:
-        """The benchmark's own score of a choice."""
+        """Return the benchmark's score of a selection."""
         total = int(self.gold.sum())
         found = np.bincount(self.words[chosen[self.blocks]], minlength=len(self.gold))
         if not total:
@@ -78,7 +78,7 @@ class Bag:
 
 
 def word_f1(text: str, gold: str) -> float:
-    """F1 over the words of two texts; a text of nothing where nothing is wanted is right."""
+    """Return F1 over the words of two texts; if both are empty it is 1."""
     ours, theirs = Counter(_WORD.findall(text.lower())), Counter(_WORD.findall(gold.lower()))
     if not theirs:
         return float(not ours)
@@ -86,12 +86,12 @@ def word_f1(text: str, gold: str) -> float:
 
 
 def snapshot_of(sample: Sample) -> Snapshot:
-    """The page as it would have been served."""
+    """Return the page as a snapshot of its response."""
     return Snapshot(sample.url, sample.url, 200, media_type="text/html", html=sample.html)
 
 
 def row_of(sample: Sample) -> Row | None:
-    """The row of a sample; None where there is no text at all."""
+    """Return the row of a sample, or None if the page has no text."""
     page = page_tree.build_page_tree(snapshot_of(sample))
     segments = segment(page.body)
     if not segments.texts:
@@ -135,7 +135,7 @@ def _labels(sample: Sample, page: PageStatistics) -> tuple[NDArray[np.float64], 
     gold = split_words(sample.gold)
     shares = np.array(matched_shares(page.words, gold))
     kept = shares >= KEEP
-    # A page counts the same whatever its length; with a short gold its other text is the dearer.
+    # Pages weigh the same at any length; with a short gold text the other text weighs more.
     weights = (page.lengths + 0.5) ** _LENGTH_POWER
     weights = 100 * weights / (max(len(gold), _MIN_GOLD_WORDS) ** _LENGTH_POWER + weights[kept].sum())
     cover = float(page.counts @ shares) / max(len(gold), 1)
@@ -146,7 +146,7 @@ def _labels(sample: Sample, page: PageStatistics) -> tuple[NDArray[np.float64], 
 def _labels_of_phrases(
     sample: Sample, page: PageStatistics
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
-    """Only the blocks that hold a phrase are judged; the others weigh nothing."""
+    """Label only the blocks that contain a phrase; the others have no weight."""
     texts = [_squashed(text) for text in page.texts]
     wanted, unwanted = _holding(texts, sample.wanted), _holding(texts, sample.unwanted)
     shares = wanted.astype(np.float64)

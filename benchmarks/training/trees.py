@@ -1,4 +1,4 @@
-"""LightGBM in, arrays out: how the trees are grown, and how they are written down."""
+"""Train the decision forest with LightGBM, and convert it to arrays."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _PARAMETERS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How far a forest grows."""
+    """Size of a forest and its learning parameters."""
 
     trees: int = 400
     least: int = 60
-    """Blocks in a leaf."""
+    """Minimum blocks in a leaf."""
 
 
 def grow(data: lightgbm.Dataset, growth: Growth) -> lightgbm.Booster:
-    """Trees over a table."""
+    """Train a forest on a table."""
     return lightgbm.train({**_PARAMETERS, "min_data_in_leaf": growth.least}, data, growth.trees)
 
 
 def nodes_of(booster: lightgbm.Booster) -> TreeNodes:
-    """A grown forest as arrays."""
+    """Convert a trained forest to arrays."""
     trees = booster.dump_model()["tree_info"]
     leaves = np.zeros((len(trees), MAX_LEAVES), np.float32)
     rows: list[tuple[int, int, float, int, int]] = []
@@ -71,7 +71,7 @@ def _write_down(
     leaves: NDArray[np.float32],
     rows: list[tuple[int, int, float, int, int]],
 ) -> int:
-    """Number the leaves from the left; the number after the last. Trees are nine levels deep at most."""
+    """Assign numbers to the leaves from the left; return the next. Trees have at most nine levels."""
     if "split_feature" not in node:
         leaves[tree, leaf] = node["leaf_value"]
         return leaf + 1
@@ -81,7 +81,7 @@ def _write_down(
 
 
 def _rounded_down(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
-    """As 32 bits, and never above: a value of 32 bits is on the same side as before."""
+    """Round down to 32 bits, so that a value of 32 bits stays on the same side."""
     rounded = thresholds.astype(np.float32)
     above = rounded.astype(np.float64) > thresholds
     return np.where(above, np.nextafter(rounded, np.float32(-np.inf)), rounded).astype(np.float32)

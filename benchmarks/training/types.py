@@ -1,4 +1,4 @@
-"""Page types: a multinomial logistic regression over the means of a page's columns."""
+"""Train the page type model: a multinomial logistic regression over the means of a page's columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def train(
     without_url: NDArray[np.float32],
     slices: Sequence[slice],
 ) -> tuple[list[PageTypeClassifier], list[NDArray[np.float64]]]:
-    """One model for each fold and one of all pages; what the folds say of the pages they did not see."""
+    """Train one model for each fold and one for all pages; return them and the folds' predictions."""
     typed = [n for n, row in enumerate(rows) if row.main]
     vectors = [
         np.array([average_columns(values[slices[n]].T, rows[n].measures.lengths) for n in typed])
@@ -42,7 +42,7 @@ def train(
 
 
 def _fit(vectors: Sequence[NDArray[np.float64]], labels: NDArray[np.int64]) -> PageTypeClassifier:
-    """Each page is learned from with and without its address."""
+    """Fit a model on each page with and without its URL."""
     means, deviations = vectors[0].mean(0), vectors[0].std(0) + 1e-3
     standard = np.concatenate(
         [np.clip((each - means) / deviations, -_MAX_DEVIATION, _MAX_DEVIATION) for each in vectors]

@@ -1,4 +1,4 @@
-"""All pages as one table: as they are, without their addresses, and as they are learned from."""
+"""Build one table of all pages: unchanged, without URLs, and with random losses for training."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Matrix: TypeAlias = NDArray[np.float32]
 
 _HIDDEN_URLS = 0.5
 _FORGOTTEN_NAMES = 0.2
-"""On so many of the pages to learn from, the address is hidden, or the names of classes say nothing: a page
-without them keeps its score."""
+"""Share of training pages without a URL, and of those without class names. The model then keeps its score on
+pages that have neither."""
 
 _SEED = 1
 _NAMES_OF_CLASSES = ("own", "around", "least", "above")
 
 
 class Table:
-    """The blocks of all pages one below the other."""
+    """Blocks of all pages in one table."""
 
     def __init__(self, rows: Sequence[Row], scores: Sequence[NDArray[np.float64]]) -> None:
         self.names = (*rows[0].names, *(SCORE_PREFIX + name for name in SCORE_NAMES))
@@ -39,13 +39,13 @@ class Table:
         self._urls = [n for n, name in enumerate(self.names) if name.startswith(URL_PREFIX)]
 
     def without_url(self) -> Matrix:
-        """The table of pages whose addresses nobody knows."""
+        """Return the table with all URLs unknown."""
         values = self.seen.copy()
         values[:, self._urls] = -1
         return values
 
     def learned(self) -> Matrix:
-        """The table to learn from: some pages have lost their address, some the names of their classes."""
+        """Return the training table: some pages lose their URL, some their class names."""
         chance = np.random.default_rng(_SEED)
         hidden, forgotten = (
             chance.random(len(self.slices)) < share for share in (_HIDDEN_URLS, _FORGOTTEN_NAMES)
@@ -56,7 +56,7 @@ class Table:
         return values
 
     def page(self, number: int, chance: np.random.Generator) -> Matrix:
-        """One page to learn from, each time with other losses."""
+        """Return one page for training, with new random losses on each call."""
         values = self.seen[self.slices[number]].copy()
         hidden, forgotten = chance.random(2) < (_HIDDEN_URLS, _FORGOTTEN_NAMES)
         self._alter(values, hidden=bool(hidden), forgotten=bool(forgotten))
@@ -69,7 +69,7 @@ class Table:
             self._forget_names(values)
 
     def _forget_names(self, values: Matrix) -> None:
-        """As if the page's class names said nothing."""
+        """Set the columns to the values of a page without meaningful class names."""
         place = self.names.index
         for name in _NAMES_OF_CLASSES:
             values[:, place(SCORE_PREFIX + name)] = 0

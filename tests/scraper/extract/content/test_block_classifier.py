@@ -1,4 +1,4 @@
-"""The net is asked about pages of which the trees are in doubt, and about no others."""
+"""The net is evaluated only for pages on which the forest is not confident."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ _MIXED = f"<aside>{_REVIEWS}</aside><div>{_BOATS}</div><footer>{_PROSE * 3}</foo
 
 
 class _Counting:
-    """A net that notes how many blocks it is asked about."""
+    """Net that records the number of blocks of each call."""
 
     def __init__(self, net: NeuralNet) -> None:
         self._net = net
-        self.asked: list[int] = []
+        self.calls: list[int] = []
 
     def compute_logits(self, page: PageStatistics, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        self.asked.append(page.n)
+        self.calls.append(page.n)
         return self._net.compute_logits(page, values)
 
 
-def _asked(html: str) -> tuple[int, list[int]]:
-    """The blocks of a page, and what the net was asked about it."""
+def _count_net_calls(html: str) -> tuple[int, list[int]]:
+    """Return the number of blocks of a page and the calls of the net."""
     model = BlockClassifier(load_bundled_classifier()._weights)
     net = _Counting(model._net)
     model._net = net  # type: ignore[assignment]
     page = measured(f"<html><body>{html}</body></html>")
-    opinion = model.predict(page)
-    assert len(opinion.probabilities) == page.n
-    return page.n, net.asked
+    prediction = model.predict(page)
+    assert len(prediction.probabilities) == page.n
+    return page.n, net.calls
 
 
 def test_a_page_that_is_clear_is_decided_by_the_trees_alone() -> None:
-    assert _asked(_ARTICLE)[1] == []
+    assert _count_net_calls(_ARTICLE)[1] == []
 
 
 def test_of_another_page_the_net_is_asked_about_all_blocks() -> None:
-    blocks, asked = _asked(_MIXED)
+    blocks, asked = _count_net_calls(_MIXED)
     assert asked == [blocks]
 
 

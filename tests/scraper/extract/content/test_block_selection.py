@@ -72,7 +72,7 @@ def test_cells_may_say_the_same() -> None:
 def copies_dropped(
     texts: list[int], spans: list[tuple[int, int]], chosen: list[bool] | None = None
 ) -> list[bool]:
-    """Of blocks of 50 characters in elements, the first of which holds all."""
+    """Run the rule on blocks of 50 characters; a root element contains all of them."""
     all_spans = np.array([(0, len(texts)), *spans])
     mask = np.ones(len(texts), np.bool_) if chosen is None else np.array(chosen)
     lengths = np.full(len(texts), 50.0)

@@ -14,7 +14,7 @@ from tests.scraper.extract.content.test_neural_net import learned
 
 
 def walked(nodes: TreeNodes, row: list[float]) -> float:
-    """The same trees, node by node."""
+    """Evaluate the same trees node by node."""
     total = 0.0
     for tree, leaves in enumerate(nodes.leaves):
         gone: set[int] = set()
@@ -26,7 +26,7 @@ def walked(nodes: TreeNodes, row: list[float]) -> float:
 
 
 def grown(seed: int, trees: int, features: int) -> TreeNodes:
-    """Trees split at random until they have some leaves."""
+    """Generate trees by random splits."""
     chance = np.random.default_rng(seed)
     rows = []
     for tree in range(trees):
@@ -79,7 +79,7 @@ def test_weights_are_written_and_read_without_change() -> None:
 
 
 def arrays_of(weights: ModelWeights) -> list[np.ndarray]:
-    """All that is written without being rounded."""
+    """Return the arrays that are stored without rounding."""
     arrays = []
     for part in (weights.forest, weights.page_types, weights.net, *weights.net.rounds):
         values = [getattr(part, field.name) for field in fields(part)]

@@ -12,7 +12,7 @@ from scraper.extract.content.words import split_words
 
 
 def spelled_out(parsed: Any) -> list[str]:
-    """All texts that a parsed expression stands for; `x` for any letter."""
+    """Return all texts that a parsed expression matches; `x` for any letter."""
     texts = [""]
     for kind, value in parsed:
         if kind is _constants.LITERAL:

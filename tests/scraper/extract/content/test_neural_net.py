@@ -1,4 +1,4 @@
-"""What a block hears of the blocks around it."""
+"""Contributions of the surrounding blocks in the neural net."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PAGE = (
 
 
 def learned(width: int, seed: int = 0) -> NeuralNetWeights:
-    """A net of two rounds that has learned nothing."""
+    """Return random weights of a net with two layers."""
     chance = np.random.default_rng(seed)
 
     def drawn(*shape: int) -> np.ndarray:
@@ -72,7 +72,7 @@ def test_the_spans_of_a_block_are_what_is_before_it_the_page_and_the_elements_ar
 
 
 def _blocks(around: Neighborhood, at: int) -> list[range]:
-    """The blocks of each span of a block."""
+    """Return the blocks of each span of a block."""
     places = [(span, span.block_spans[at]) for span in around.spans]
     return [range(span.starts[place], span.ends[place]) for span, place in places]
 
@@ -83,7 +83,7 @@ def _mean(around: Neighborhood, states: np.ndarray, blocks: list[int]) -> np.nda
 
 
 def _slow(page: PageStatistics, states: np.ndarray, learned: np.ndarray) -> np.ndarray:
-    """What follows for each block from what it hears, block by block."""
+    """Compute the contribution of the surrounding blocks, block by block."""
     around = build_neighborhood(page)
     heard = []
     for at in range(page.n):

@@ -17,7 +17,7 @@ NESTED = st.recursive(
 
 
 def around(page: PageStatistics, element: int) -> list[int]:
-    """An element and all around it, from the inside out."""
+    """Return an element and its ancestors, from the inside out."""
     found = [element]
     while page.parent[found[-1]] >= 0:
         found.append(int(page.parent[found[-1]]))

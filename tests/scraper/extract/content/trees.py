@@ -1,4 +1,4 @@
-"""Bodies written down in a test."""
+"""Build statistics and segments from HTML in a test."""
 
 from __future__ import annotations
 
