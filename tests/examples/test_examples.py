@@ -27,14 +27,14 @@ MARK = "MARK-static-0"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def served(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Product]:
-    """A running server with a token."""
+    """Start a server with a token."""
     async with product(site, tmp_path_factory.mktemp("examples")) as running:
         yield running
 
 
 @pytest.fixture(autouse=True)
 def variables(served: Product, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variables that the page names, and the command on the path."""
+    """Set the variables that the page names, and put the command on the path."""
     for name, value in served.command["env"].items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

@@ -51,7 +51,7 @@ class KeptApp:
 
 @contextlib.asynccontextmanager
 async def kept_app(folder: Path) -> AsyncIterator[KeptApp]:
-    """An empty one in a folder."""
+    """Open an empty app in a folder."""
     settings = Settings(data_dir=folder)
     pages, indexes = SqlitePageStore(folder, limit_bytes=100_000_000), IndexService(folder)
     try:

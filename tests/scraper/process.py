@@ -56,7 +56,7 @@ class Program:
         return self.base + "/mcp"
 
     async def until(self, pattern: str, *, limit_s: float = LIMIT_S) -> re.Match[str]:
-        """The first match in what it has said on stderr, now or soon."""
+        """Wait for a pattern on stderr and return its first match."""
         async with asyncio.timeout(limit_s):
             while True:
                 self._new_line.clear()
@@ -139,14 +139,14 @@ async def output_of(*command: str, env: dict[str, str] | None = None, stdin: byt
 async def serving(
     *command: str, env: dict[str, str] | None = None, limit_s: float = START_S
 ) -> AsyncIterator[Program]:
-    """A server over HTTP that says where it listens."""
+    """Run a server over HTTP and wait for its address."""
     async with running(*command, env=env) as program:
         program.base = (await program.until(_ADDRESS.pattern, limit_s=limit_s))[1]
         yield program
 
 
 async def browsers_say(base: str, field: str, wanted: object, *, limit_s: float) -> None:
-    """Return once `/health` shows this number of the browsers; TimeoutError when it does not."""
+    """Wait until a field of the browsers in `/health` has a value; raise TimeoutError after `limit_s`."""
     async with asyncio.timeout(limit_s), aiohttp.ClientSession() as client:
         while True:
             async with client.get(base + "/health") as answer:
@@ -157,7 +157,7 @@ async def browsers_say(base: str, field: str, wanted: object, *, limit_s: float)
 
 
 async def until(condition: Callable[[], object], *, limit_s: float = LIMIT_S) -> None:
-    """Return once this is so; TimeoutError when it is not in any reasonable time."""
+    """Wait until a condition holds; raise TimeoutError after `limit_s`."""
     async with asyncio.timeout(limit_s):
         while True:
             if condition():
@@ -166,7 +166,7 @@ async def until(condition: Callable[[], object], *, limit_s: float = LIMIT_S) ->
 
 
 def chromium_of(root: psutil.Process) -> list[psutil.Process]:
-    """The Chromium processes that a process has started, at any depth."""
+    """Return the Chromium processes below a process, at any depth."""
     found = []
     with contextlib.suppress(psutil.NoSuchProcess):
         for child in root.children(recursive=True):

@@ -15,7 +15,7 @@ AT = datetime(2026, 5, 1, 12, 30, 15, 250_000, tzinfo=UTC)
 
 
 def order_of(folder: Path, urls: list[str], form: Format = Format.JSONL, **more: Any) -> JobSpec:
-    """An order for a list of these lines."""
+    """Write a URL list of these lines and return a job for it."""
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "urls.txt"
     source.write_text("\n".join(urls))
@@ -23,7 +23,7 @@ def order_of(folder: Path, urls: list[str], form: Format = Format.JSONL, **more:
 
 
 def outcome_of(number: int, *, text: str = "", failed: bool = False, rendered: bool = False) -> PageOutcome:
-    """What reading a page could come to."""
+    """Build the outcome of reading a page."""
     url = f"http://host{number % 3}.example/{number}"
     page = JobPage(number, url, f"host{number % 3}.example")
     if failed:
@@ -58,12 +58,12 @@ def outcome_of(number: int, *, text: str = "", failed: bool = False, rendered: b
 
 
 def rows_in(folder: Path, form: Format) -> list[dict[str, Any]]:
-    """The rows of an output, as another program reads them."""
+    """Read the rows of an output as another program reads them."""
     return {Format.JSONL: _jsonl, Format.PARQUET: _parquet, Format.WARC: _warc}[form](folder)
 
 
 def numbers_in(folder: Path, form: Format) -> Counter[str]:
-    """How often each URL stands in an output."""
+    """Count the rows of each URL in an output."""
     return Counter(row["url"] for row in rows_in(folder, form))
 
 

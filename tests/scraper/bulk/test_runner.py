@@ -35,8 +35,10 @@ QUICK = [f"http://quick.example/{number}" for number in range(20)]
 
 
 class Door:
-    """A web in which some sites want long pauses; ends the job when the others' pages, or a second of theirs,
-    came."""
+    """Serve sites of which some require long pauses.
+
+    Stop the job after all pages of the other site, or after a third page of the slow ones.
+    """
 
     def __init__(self, stop: asyncio.Event) -> None:
         self.pages: Counter[str] = Counter()

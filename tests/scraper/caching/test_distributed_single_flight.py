@@ -44,7 +44,7 @@ async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Redis
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that stands still for a second is no service that is away."""
+    """Raise the timeouts: a machine that stalls for a second must not count as an unreachable service."""
     monkeypatch.setattr(valkey_client, "COMMAND_S", PATIENCE_S)
     monkeypatch.setattr(valkey_client, "CONNECT_S", PATIENCE_S)
 
@@ -76,7 +76,7 @@ class Fleet:
     asked: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
     async def shared(self) -> ValkeyState:
-        """The state that they share, as one of them sees it."""
+        """Return a new client of the shared state."""
         shared = ValkeyState(self.url)
         self.stack.push_async_callback(shared.close)
         await shared.wait_connected(PATIENCE_S)
@@ -105,7 +105,7 @@ class Fleet:
         return [await self.server() for _ in range(count)]
 
     async def structured_readers(self, visitor: Visitor, count: int) -> list[StructuredReader]:
-        """The readers of structured data of so many servers."""
+        """Return the readers of structured data of `count` servers."""
         readers = []
         for _ in range(count):
             shared = await self.shared()
@@ -124,7 +124,7 @@ async def fleet(redis: RedisServer) -> AsyncIterator[Fleet]:
 
 
 def held_for(fleet: Fleet, servers: int) -> Callable[[Request], Awaitable[None]]:
-    """A page that is served once so many servers want it."""
+    """Return a hook that delays a page until `servers` servers have requested it."""
 
     async def wait(request: Request) -> None:
         if not request.url.endswith("/robots.txt"):

@@ -20,7 +20,7 @@ Join = Callable[[], Awaitable[ValkeyState]]
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that stands still for a second is no service that is away."""
+    """Raise the timeouts: a machine that stalls for a second must not count as an unreachable service."""
     monkeypatch.setattr(valkey_client, "COMMAND_S", SOON_S / 2)
     monkeypatch.setattr(valkey_client, "CONNECT_S", SOON_S / 2)
 
@@ -52,5 +52,5 @@ async def join(redis: RedisServer) -> AsyncIterator[Join]:
 
 @pytest.fixture(params=["alone", "together"])
 async def state(request: pytest.FixtureRequest, join: Join) -> SharedState:
-    """The state of each kind, empty."""
+    """Return an empty state of each kind."""
     return LocalState() if request.param == "alone" else await join()

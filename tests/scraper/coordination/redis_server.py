@@ -62,7 +62,7 @@ class RedisServer:
             self.process = None
 
     async def ask(self, *words: str) -> str:
-        """What one plain command answers, for looking at it from outside."""
+        """Send one command and return the first line of its answer."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
             commands = [("AUTH", self.password)] if self.password else []
@@ -78,7 +78,7 @@ class RedisServer:
 
 @contextlib.asynccontextmanager
 async def redis_server(folder: Path, *options: str, password: str = "") -> AsyncIterator[RedisServer]:
-    """A running server, ended with the block."""
+    """Run a server; stop it when the block ends."""
     server = RedisServer(folder, options, password=password)
     await server.start()
     try:
@@ -116,7 +116,7 @@ class Proxy:
 
 @contextlib.asynccontextmanager
 async def delayed(to_port: int, delay_s: float) -> AsyncIterator[Proxy]:
-    """A proxy in front of a port, `delay_s` longer each way."""
+    """Run a proxy in front of a port that adds `delay_s` in each direction."""
     proxy = Proxy(to_port, delay_s)
     server = await asyncio.start_server(proxy.passed, "127.0.0.1", 0)
     proxy.port = server.sockets[0].getsockname()[1]

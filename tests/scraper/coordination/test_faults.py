@@ -34,14 +34,14 @@ SECRET = "hush-hush"
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is tried again, is tried again soon."""
+    """Shorten the pauses between retries."""
     monkeypatch.setattr(valkey_client, "FIRST_RETRY_S", 0.05)
     monkeypatch.setattr(valkey_client, "LAST_RETRY_S", 0.2)
 
 
 @contextlib.asynccontextmanager
 async def member(url: str) -> AsyncIterator[ValkeyState]:
-    """A server that shares what is at a URL, after its first try to reach it."""
+    """Open a client of the shared state at a URL, after its first attempt to connect."""
     together = ValkeyState(url)
     try:
         await together.wait_connected(SOON_S)
@@ -85,7 +85,7 @@ async def does_everything(together: ValkeyState) -> None:
 
 
 def said_of(together: ValkeyState) -> str:
-    """What the operator is told."""
+    """Return the problem that the operator sees; assert that it holds no password."""
     problem = together.status().problem
     assert problem is not None and SECRET not in problem
     return problem
@@ -443,7 +443,7 @@ async def test_what_was_granted_to_a_call_that_is_cancelled_is_free(
 
 @contextlib.asynccontextmanager
 async def answering(answer: bytes) -> AsyncIterator[int]:
-    """A server that says the same to whatever it is asked."""
+    """Run a server that sends the same answer to every command."""
 
     async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
@@ -461,6 +461,6 @@ async def answering(answer: bytes) -> AsyncIterator[int]:
 
 @contextlib.asynccontextmanager
 async def silent() -> AsyncIterator[int]:
-    """A server that takes connections and says nothing."""
+    """Run a server that accepts connections and never answers."""
     async with answering(b"") as port:
         yield port

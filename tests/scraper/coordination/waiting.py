@@ -29,7 +29,7 @@ async def until(ready: Callable[[], Awaitable[object]]) -> None:
 
 
 async def granted(leases: Leases, key: str, terms: ThrottleTerms) -> Lease:
-    """A lease, as soon as there is one."""
+    """Wait for a lease."""
     async with asyncio.timeout(SOON_S):
         while True:
             got = await leases.take(key, terms)
@@ -39,7 +39,7 @@ async def granted(leases: Leases, key: str, terms: ThrottleTerms) -> Lease:
 
 
 async def refused(leases: Leases, key: str, terms: ThrottleTerms) -> RetryLater:
-    """A refusal, as soon as what was told has arrived."""
+    """Wait for a refusal: the message of another server takes time to arrive."""
     async with asyncio.timeout(SOON_S):
         while True:
             got = await leases.take(key, terms)
@@ -50,7 +50,7 @@ async def refused(leases: Leases, key: str, terms: ThrottleTerms) -> RetryLater:
 
 
 async def outcome(server: ValkeyState, *, waited: bool) -> WorkClaim | WorkCompleted:
-    """What a server gets that comes for the page, once no other has it."""
+    """Claim the page for a server, as soon as no other server holds it."""
     async with asyncio.timeout(SOON_S):
         while True:
             got = await server.claims.begin("page", waited=waited)

@@ -168,7 +168,7 @@ PAGE = f"""<!doctype html><title>Ferries</title>
 
 
 def snapshot(html: str, media_type: str = "text/html") -> Snapshot:
-    """A page as served."""
+    """Return the snapshot of a page that was not rendered."""
     url = "http://site.example/"
     return Snapshot(url, url, 200, media_type=media_type, body=html.encode(), html=html)
 

@@ -17,7 +17,7 @@ from tests.scraper.reading.standins import RENDERED, SERVED, SHELL, ScriptedDoor
 
 
 def held(house: House) -> asyncio.Event:
-    """What lets the door serve."""
+    """Hold all visits; return the event that releases them."""
     served = asyncio.Event()
 
     async def wait(request: Request) -> None:

@@ -33,7 +33,7 @@ async def workers() -> AsyncIterator[WorkerPool]:
 async def fetcher(
     browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, tmp_path: Path
 ) -> AsyncIterator[Fetcher]:
-    """A fetcher with an empty cache."""
+    """Return a fetcher with an empty cache."""
     pages = SqlitePageStore(tmp_path, limit_bytes=50_000_000)
     reading = Fetcher(browsers, workers, pages, Settings(test_hosts=browser_settings.test_hosts))
     yield reading

@@ -324,7 +324,7 @@ class TestFilesThatAreNotThere:
 class TestTime:
     @pytest.fixture
     def now(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-        """Sets the clock so many seconds after the start."""
+        """Return a function that sets the clock to a number of seconds after the start."""
         moment = [1_800_000_000.0]
         monkeypatch.setattr("time.time", lambda: moment[0])
 

@@ -27,7 +27,11 @@ PATIENCE_S = 60.0
 
 @pytest.fixture
 def engines_have_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine's ten seconds hold a browser's start and a wall's sums: a loaded machine may need more."""
+    """Raise the deadline of an engine.
+
+    Its ten seconds include a browser start and the computation of a challenge.
+    A loaded machine may need more.
+    """
     monkeypatch.setattr(searcher_module, "ENGINE_DEADLINE_S", PATIENCE_S)
     monkeypatch.setattr(engine_page, "WALL_LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(engine_page, "PARSE_LIMIT_S", PATIENCE_S)
@@ -41,27 +45,27 @@ async def _running() -> AsyncIterator[EngineSite]:
 
 @pytest.fixture
 def engine_site(_running: EngineSite) -> EngineSite:
-    """The engines on loopback, in a good mood."""
+    """Return the engines on loopback, reset to normal answers."""
     _running.reset()
     return _running
 
 
 @pytest.fixture(scope="session")
 def engine_settings(_running: EngineSite) -> Settings:
-    """Settings under which the engines are those of loopback."""
+    """Return settings that map the engines' hosts to loopback."""
     return Settings(test_hosts=_running.test_hosts, test_key_pin=_running.key_pin)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def engine_browsers(engine_settings: Settings) -> AsyncIterator[Browsers]:
-    """A door behind which the engines are."""
+    """Start browsers that reach the engines on loopback."""
     async with Browsers(engine_settings.browser_settings()) as running:
         yield running
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def workers() -> AsyncIterator[WorkerPool]:
-    """Processes that read pages."""
+    """Start a pool of one worker process."""
     async with WorkerPool(1) as running:
         yield running
 
@@ -89,11 +93,11 @@ def make_searcher(engine_browsers: Browsers, engine_settings: Settings, workers:
 
 @pytest.fixture
 def searcher(make_searcher: MakeSearcher, engine_site: EngineSite) -> Searcher:
-    """A searcher that has asked nobody yet."""
+    """Return a searcher that has sent no request."""
     return make_searcher()
 
 
 @pytest.fixture
 def caller(request: pytest.FixtureRequest) -> str:
-    """A caller's name of the test's own: cookies are kept by it."""
+    """Return a caller name unique to the test, because cookies are stored by caller."""
     return str(request.node.name)

@@ -16,6 +16,6 @@ def row(
 
 
 def listed(engine: str, *urls: str, family: str = "") -> EngineRanking:
-    """The rows of an engine in this order."""
+    """Return the rows of an engine in this order."""
     rows = tuple(row(rank, url) for rank, url in enumerate(urls, 1))
     return EngineRanking(engine, family or engine, rows)

@@ -12,7 +12,7 @@ from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineR
 
 
 def engine(name: str, family: str = "", spacing_s: float = 0.0) -> Engine:
-    """An engine whose page is a line for each row: title, address."""
+    """Return an engine whose page has one line for each row: title, URL."""
 
     def ask(query: SearchQuery, now: datetime) -> Request:
         return Request(f"https://{name}.example/?q={query.text}")

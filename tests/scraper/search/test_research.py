@@ -26,7 +26,7 @@ NAMES = ("a", "b", "c", "d", "e", "f")
 
 
 def page(name: str, *, answers: bool = False) -> str:
-    """A long page of its own words, with the answer in its middle."""
+    """Return a long page of unique words, with the answer in its middle if `answers`."""
     parts = [
         f"Note {number} of {name}: {name}{number} was seen near {name}{number * 7}." for number in range(400)
     ]

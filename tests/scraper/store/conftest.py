@@ -44,7 +44,7 @@ def entry(
     age_s: float = 0.0,
     allowances: frozenset[str] = frozenset(),
 ) -> PageEntry:
-    """A page that was read `age_s` ago."""
+    """Return a page that was read `age_s` seconds ago."""
     reading = Reading(
         document=Document(url=key, text=text, markdown=text),
         url=key,
@@ -66,7 +66,7 @@ async def text_of(
     max_age_s: float = DAY_S,
     allowed: frozenset[str] = frozenset(),
 ) -> str | None:
-    """The text that the file holds for a key."""
+    """Flush the store and return the stored text of a key."""
     await pages.flush()
     found = await pages.get(
         key, scope=scope or CacheScope(), methods=methods, max_age_s=max_age_s, allowed=allowed
@@ -76,7 +76,7 @@ async def text_of(
 
 @asynccontextmanager
 async def opened(folder: Path, *, limit_bytes: int = 100_000_000) -> AsyncIterator[SqlitePageStore]:
-    """The cache of a folder, closed when the block ends."""
+    """Open the SQLite cache of a folder; close it when the block ends."""
     pages = SqlitePageStore(folder, limit_bytes=limit_bytes)
     try:
         yield pages
@@ -93,7 +93,7 @@ BACKENDS: Mapping[str, Callable[[Path], PageStore]] = {
 
 @pytest.fixture(params=[*BACKENDS, "postgres"])
 async def pages(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[PageStore]:
-    """An empty cache of each backend."""
+    """Open an empty cache of each backend."""
     if request.param == "postgres":
         async with shared_pages(await request.getfixturevalue("postgres").database()) as shared:
             yield shared
@@ -105,7 +105,7 @@ async def pages(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A read that a loaded machine holds up for seconds is no miss, but where a test says so."""
+    """Raise the time limits of reads, so that a slow machine causes no cache miss."""
     for module in (sqlite_module, postgres_module):
         monkeypatch.setattr(module, "GET_LIMIT_S", PATIENCE_S)
         monkeypatch.setattr(module, "SEARCH_LIMIT_S", PATIENCE_S)
@@ -120,7 +120,7 @@ SERVER = pytest.StashKey[PostgresServer]()
 
 @pytest.fixture(scope="session")
 def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresServer]:
-    """A real server, for all tests that do not stop it."""
+    """Start one PostgreSQL server for all tests that do not stop it."""
     if reason := missing():
         pytest.skip(reason)
     with running_postgres() as server:
@@ -138,7 +138,7 @@ def _databases_are_lent_again(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @asynccontextmanager
 async def shared_pages(url: str, *, limit_bytes: int = 100_000_000) -> AsyncIterator[PostgresPageStore]:
-    """The cache of a database, closed when the block ends."""
+    """Open the PostgreSQL cache of a database; close it when the block ends."""
     server = PostgresPool(url)
     pages = PostgresPageStore(server, limit_bytes=limit_bytes)
     try:
@@ -150,14 +150,14 @@ async def shared_pages(url: str, *, limit_bytes: int = 100_000_000) -> AsyncIter
 
 @pytest.fixture
 async def sqlite_pages(tmp_path: Path) -> AsyncIterator[SqlitePageStore]:
-    """An empty cache in a file."""
+    """Open an empty SQLite cache."""
     async with opened(tmp_path) as cache:
         yield cache
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test waits for a pause of seconds."""
+    """Shorten the pauses before retries."""
     monkeypatch.setattr(server, "AWAY_PAUSE_S", 0.05)
     monkeypatch.setattr(write_behind, "RETRY_S", 0.05)
     monkeypatch.setattr(write_behind, "MAX_RETRY_S", 0.2)

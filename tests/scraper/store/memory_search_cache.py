@@ -19,14 +19,14 @@ class MemorySearchCache:
         self._rests: dict[tuple[str, str], Cooldown] = {}
 
     async def get(self, key: str, *, scope: CacheScope, max_age_s: float) -> SearchAnswer | None:
-        """The answer kept under a key, not older than `max_age_s`."""
+        """Return the answer cached under a key, or None if it is older than `max_age_s`."""
         answer = self._answers.get((scope, key))
         if answer is None or answer.retrieved_at is None or max_age_s <= 0:
             return None
         return answer if time.time() - answer.retrieved_at.timestamp() <= max_age_s else None
 
     def put(self, key: str, answer: SearchAnswer, *, scope: CacheScope) -> None:
-        """Keep an answer."""
+        """Store an answer."""
         self._answers[scope, key] = answer
         while len(self._answers) > ANSWERS_LIMIT:
             del self._answers[next(iter(self._answers))]

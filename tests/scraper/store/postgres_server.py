@@ -116,7 +116,7 @@ class PostgresServer:
         subprocess.run(["kill", f"-{name}", str(pid), *children.stdout.split()], check=False)
 
     async def database(self) -> str:
-        """The URL of an empty database; one that was given back, where there is any."""
+        """Return the URL of an empty database; reuse a released one if possible."""
         if self._free:
             name = self._free.pop()
             await self.say("DROP SCHEMA IF EXISTS search_mcp CASCADE", self.url(name))
@@ -127,16 +127,16 @@ class PostgresServer:
         return self.url(name)
 
     def keep(self) -> None:
-        """What was lent is not given back."""
+        """Keep the databases in use when the test ends."""
         self._lent.clear()
 
     def give_back(self) -> None:
-        """What was lent may be lent again."""
+        """Release the databases in use for other tests."""
         self._free += self._lent
         self._lent.clear()
 
     async def say(self, statement: str, url: str | None = None) -> list[asyncpg.Record]:
-        """Do a statement as the server's owner."""
+        """Execute a statement as the owner of the server."""
         async with asyncio.timeout(START_LIMIT_S):
             connection = await asyncpg.connect(url or self.url())
             try:
@@ -165,7 +165,7 @@ class PostgresServer:
 
 @contextlib.contextmanager
 def running_postgres(settings: str = "fsync=off") -> Iterator[PostgresServer]:
-    """A server that runs until the block ends."""
+    """Run a server until the block ends."""
     with tempfile.TemporaryDirectory(prefix="postgres-") as folder:
         server = PostgresServer(Path(folder))
         server.make(settings)

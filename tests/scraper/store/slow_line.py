@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 @asynccontextmanager
 async def slow_line(port: int, delay_s: float) -> AsyncIterator[int]:
-    """The port under which `port` is reached slowly."""
+    """Forward a new port to `port` with a delay; yield the new port."""
     running: set[asyncio.Task[None]] = set()
 
     async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -71,7 +71,7 @@ def no_file_beyond(limit_bytes: int) -> Iterator[None]:
 
 @pytest.fixture
 def read_only_folder() -> Iterator[Path]:
-    """A folder that an ordinary user can look into, and no more."""
+    """Return a folder that an ordinary user can read but not write."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o555)
         yield Path(folder)
@@ -79,7 +79,7 @@ def read_only_folder() -> Iterator[Path]:
 
 
 def kept_aside(folder: Path) -> list[Path]:
-    """The damaged files that were not thrown away."""
+    """Return the damaged database files that were set aside."""
     return [path for path in folder.glob(f"{FILE_NAME}.corrupt-*") if not path.name.endswith("-wal")]
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("impatient")
 
 @pytest.fixture(scope="module")
 def mortal() -> Iterator[PostgresServer]:
-    """A server of which tests dispose; it keeps what it confirms."""
+    """Start a server with fsync that tests may stop."""
     if reason := missing():
         pytest.skip(reason)
     with running_postgres("") as running:

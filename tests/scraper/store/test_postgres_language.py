@@ -46,7 +46,7 @@ def made_pages() -> list[PageEntry]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def both(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BOTH]:
-    """The same pages in either store."""
+    """Store the same pages in SQLite and in PostgreSQL."""
     async with (
         opened(Path(tmp_path_factory.mktemp("both"))) as sqlite,
         shared_pages(await postgres.database()) as shared,

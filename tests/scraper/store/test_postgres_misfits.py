@@ -176,7 +176,7 @@ async def test_a_database_that_cannot_hold_every_text_is_told_and_pages_wait(
 async def door_of_a_database(
     answer: bytes, meet: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 ) -> AsyncIterator[str]:
-    """The URL of what answers the question for TLS as PostgreSQL does, and then does as told."""
+    """Run a fake PostgreSQL server: answer the TLS request with `answer`, then call `meet`; yield its URL."""
 
     async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, EOFError):

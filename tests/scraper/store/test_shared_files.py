@@ -210,7 +210,7 @@ async def test_a_search_waits_for_what_was_put_before_it_and_no_longer(tmp_path:
 
 
 async def _writers(folder: Path, count: int, pages: int, *, damaged: Path | None = None) -> list[str]:
-    """The last lines of processes that write at once."""
+    """Run processes that write to one file at once; return the output of each."""
     running = [
         await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", WRITE_MANY, str(folder), str(number * pages), str(pages)),

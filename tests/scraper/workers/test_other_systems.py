@@ -17,7 +17,7 @@ from tests.scraper.workers import jobs
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A system that is not Linux, as far as this process asks."""
+    """Pretend that the system is not Linux."""
     monkeypatch.setattr(sys, "platform", "darwin")
 
     def nobody_tells(_: str) -> int:

@@ -35,7 +35,7 @@ async def ask(shots: SingleUseProcesses, data: bytes, **more: Any) -> dict[str, 
 
 
 def children() -> set[int]:
-    """Processes of ours, dead ones that nobody has reaped included."""
+    """Return the child processes of this process, including zombies."""
     found = set()
     for task in Path("/proc/self/task").iterdir():
         # A thread may end while the list is gone through.

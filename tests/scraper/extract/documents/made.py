@@ -20,7 +20,7 @@ _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
 def fields(data: bytes, **request: object) -> ParsedDocument:
-    """What is read from a file."""
+    """Parse a file."""
     return read(data, ParseRequest(**request))  # type: ignore[arg-type]
 
 
@@ -44,7 +44,7 @@ def table_cells(xs: Sequence[float], ys: Sequence[float], rows: Sequence[Sequenc
 
 
 def drawn_pdf(*pages: Page) -> bytes:
-    """A PDF of these pages: Helvetica, its bold, and Courier as F1, F2, F3."""
+    """Build a PDF of these pages: Helvetica, its bold, and Courier as F1, F2, F3."""
     kids = " ".join(f"{4 + 2 * number + 2} 0 R" for number in range(len(pages)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -65,7 +65,7 @@ def drawn_pdf(*pages: Page) -> bytes:
 
 
 def pdf_of(objects: Sequence[bytes], trailer: str = "") -> bytes:
-    """A PDF of these objects, numbered from 1 on; the first is its catalogue."""
+    """Build a PDF of these objects, numbered from 1 on; the first is its catalog."""
     out, offsets = bytearray(b"%PDF-1.4\n"), []
     for number, content in enumerate(objects, 1):
         offsets.append(len(out))
@@ -79,7 +79,7 @@ def pdf_of(objects: Sequence[bytes], trailer: str = "") -> bytes:
 
 
 def zipped(parts: Mapping[str, str | bytes]) -> bytes:
-    """A zip of these parts, in this order."""
+    """Build a zip archive of these parts, in this order."""
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in parts.items():
@@ -88,7 +88,7 @@ def zipped(parts: Mapping[str, str | bytes]) -> bytes:
 
 
 def docx(body: str, **parts: str) -> bytes:
-    """A Word file of this body; `styles`, `numbering`, ... are the insides of those parts."""
+    """Build a Word file of this body; `styles`, `numbering`, ... are the contents of those parts."""
     roots = {"styles": "styles", "numbering": "numbering", "comments": "comments"}
     more = {
         f"word/{name}.xml": f'<w:{roots[name]} xmlns:w="{_W}">{content}</w:{roots[name]}>'
@@ -111,7 +111,7 @@ def docx(body: str, **parts: str) -> bytes:
 
 
 def xlsx(*sheets: tuple[str, str], shared: str = "") -> bytes:
-    """A workbook of sheets, each its name and the inside of its `sheetData`."""
+    """Build a workbook of sheets, each a name and the content of its `sheetData`."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     names = "".join(
         f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
@@ -144,7 +144,7 @@ def xlsx(*sheets: tuple[str, str], shared: str = "") -> bytes:
 
 
 def epub(chapters: Mapping[str, str]) -> bytes:
-    """A book of these chapters, by file name, in this order."""
+    """Build an EPUB of these chapters, by file name, in this order."""
     items = "".join(
         f'<item id="i{n}" href="{name}" media-type="application/xhtml+xml"/>'
         for n, name in enumerate(chapters)
@@ -168,7 +168,7 @@ def epub(chapters: Mapping[str, str]) -> bytes:
 
 
 def odf(kind: str, body: str, styles: str = "", parts: Mapping[str, str] | None = None) -> bytes:
-    """An OpenDocument file: `kind` is text, spreadsheet or presentation; `parts` are its objects."""
+    """Build an OpenDocument file: `kind` is text, spreadsheet or presentation; `parts` are its objects."""
     return zipped(
         {
             "mimetype": f"application/vnd.oasis.opendocument.{kind}",

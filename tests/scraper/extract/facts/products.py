@@ -21,22 +21,22 @@ SEEN = """
 
 
 def facts(html: str, url: str = URL) -> dict[str, Any]:
-    """The facts of the product on a page, by name."""
+    """Return the facts of the product on a page, by name."""
     return structured.extract(page(html, url)).product or {}
 
 
 def told(html: str, url: str = URL) -> dict[str, tuple[Any, str]]:
-    """The value and the source of each of them."""
+    """Return the value and the source of each fact."""
     return {name: (fact["value"], fact["source"]) for name, fact in facts(html, url).items()}
 
 
 def ld(item: dict[str, Any]) -> str:
-    """An item as a block of JSON-LD."""
+    """Return an item as a JSON-LD script element."""
     return f'<script type="application/ld+json">{json.dumps(item)}</script>'
 
 
 def product(**more: Any) -> dict[str, Any]:
-    """A product as JSON-LD has it; `more` stands in the place of what it names."""
+    """Return a JSON-LD product; `more` overrides its properties."""
     offer = {
         "@type": "Offer",
         "price": "49.90",

@@ -28,7 +28,7 @@ PIECES = st.sampled_from(
 
 
 def longer(text: str) -> str:
-    """The same with words of two letters and more: prefixes of one are counted."""
+    """Lengthen all words to three letters or more, because shorter prefixes are limited."""
     return re.sub(r"\b(?=[abcx]+\b)", "kk", text)
 
 
@@ -36,7 +36,7 @@ QUERIES = st.lists(PIECES, min_size=1, max_size=8).map(" ".join).map(longer)
 
 
 def texts() -> Iterator[str]:
-    """Every row of up to three words, and a few where words are part of others or far apart."""
+    """Yield every row of up to three words, and a few with words inside others or far apart."""
     for count in range(4):
         for row in itertools.product(WORDS, repeat=count):
             yield " ".join(row)
@@ -55,7 +55,7 @@ def pages() -> apsw.Connection:
 
 
 def matching(connection: apsw.Connection, expression: str) -> set[int] | None:
-    """The rows that FTS5 finds; None when it does not take the expression."""
+    """Return the rows that FTS5 finds, or None if it rejects the expression."""
     if not expression:
         return set()
     try:

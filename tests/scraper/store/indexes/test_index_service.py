@@ -44,7 +44,7 @@ async def opened(folder: Path) -> AsyncIterator[IndexService]:
 
 @pytest.fixture(params=[*BACKENDS, "postgres"])
 async def indexes(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[IndexService]:
-    """A catalog with an index `notes` of each backend, and kept in a database."""
+    """Open a service with an index `notes` of each backend, in files and in PostgreSQL."""
     if request.param == "postgres":
         server = PostgresPool(await request.getfixturevalue("postgres").database())
         shared = IndexService(PostgresIndexStore(server))

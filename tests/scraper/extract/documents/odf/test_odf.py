@@ -13,27 +13,27 @@ COUNTED = (
 
 
 def item(*content: str, start: str = "") -> str:
-    """An item of a list."""
+    """Build a list item."""
     return f"<text:list-item{start}>{''.join(content)}</text:list-item>"
 
 
 def listed(*items: str, more: str = 'text:style-name="N"') -> str:
-    """A list."""
+    """Build a list."""
     return f"<text:list {more}>{''.join(items)}</text:list>"
 
 
 def p(text: str, style: str = "") -> str:
-    """A paragraph."""
+    """Build a paragraph."""
     return f'<text:p text:style-name="{style}">{text}</text:p>'
 
 
 def cell(content: str, more: str = "") -> str:
-    """A cell of a table."""
+    """Build a table cell."""
     return f"<table:table-cell {more}>{content}</table:table-cell>"
 
 
 def row(*cells: str) -> str:
-    """A row of a table."""
+    """Build a table row."""
     return f"<table:table-row>{''.join(cells)}</table:table-row>"
 
 

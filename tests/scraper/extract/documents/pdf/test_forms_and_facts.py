@@ -14,7 +14,7 @@ PAGE = (
 
 
 def one_page(drawing: str, page: str = "", resources: str = "", *more: bytes, **of: str) -> bytes:
-    """A PDF of one page; `more` are its objects from the fifth on."""
+    """Build a PDF of one page; `more` are its objects from the fifth on."""
     drawn = drawing.encode("latin-1")
     return pdf_of(
         [

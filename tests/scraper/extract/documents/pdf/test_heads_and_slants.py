@@ -11,7 +11,7 @@ def leaning(x: float, y: float, text: str, matrix: str, size: float = 10) -> str
 
 
 def body(*operators: str) -> str:
-    """The Markdown of one page without its mark."""
+    """Return the Markdown of one page without its page comment."""
     return fields(drawn_pdf(operators)).markdown.removeprefix("<!-- page 1 -->").strip()
 
 

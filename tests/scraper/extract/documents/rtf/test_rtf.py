@@ -14,7 +14,7 @@ FONTS = (
 
 
 def text(body: bytes) -> str:
-    """What is read from the body of a file."""
+    """Return the Markdown of an RTF body."""
     return fields(rb"{\rtf1\ansi\ansicpg1252" + FONTS + body + b"}").markdown
 
 
