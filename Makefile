@@ -14,12 +14,13 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup serve test test-all check format docs quality benchmarks conformance clients site image image-test lock clean
+.PHONY: help setup serve test test-fast test-all check format docs quality benchmarks conformance clients site image image-test lock clean
 .PHONY: changelog coverage docs-site
 
 help:
 	@echo 'make serve        MCP on http://127.0.0.1:8000/mcp; sets up what is missing'
 	@echo 'make test         all tests, in two processes (WORKERS=4: in four); sets up what is missing'
+	@echo 'make test-fast    tests that start no browser and no other program, in under 90 seconds'
 	@echo 'make test-all     the same, with hostile inputs at full size'
 	@echo 'make setup        only what `make serve` sets up'
 	@echo 'make check        format, lint, types, import rules'
@@ -46,6 +47,10 @@ serve: setup
 
 test: $(VENV)/.dev $(VENV)/.chromium
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+# What needs neither a browser nor another program: for each change while it is made.
+test-fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not (browser or programs or slow)" $(ARGS)
 
 # Hostile inputs at full size too; only these with ARGS="-m full_size".
 test-all: $(VENV)/.dev $(VENV)/.chromium

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from browsers import Browsers, BrowserSettings
 
 OUR_VARIABLES = "SEARCH_MCP_"
+STARTERS = frozenset(
+    "output_of running serving replicas pair proxied subprocess Popen create_subprocess_exec "
+    "site server product guarded postgres mortal running_postgres redis redis_server "
+    "WorkerPool workers SingleUseProcesses shots".split()
+)
+"""Fixtures, functions and modules through which tests start programs."""
 
 # The same examples everywhere, and however long they take on a busy machine.
 hypothesis.settings.register_profile(
@@ -111,7 +117,7 @@ async def plain_browser(site: Site) -> AsyncIterator[Browser]:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out full sizes, keep tests of a module fixture in one process, skip browser tests without one."""
+    """Mark the tests, leave out full sizes, and skip browser tests where no Chromium is installed."""
     if "full_size" not in config.getoption("markexpr"):
         full = [item for item in items if item.get_closest_marker("full_size")]
         config.hook.pytest_deselected(items=full)
@@ -119,6 +125,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if _shares_module_fixture(item):
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        if _starts_programs(item):
+            item.add_marker(pytest.mark.programs)
     _skip_without_chromium(items)
 
 
@@ -127,6 +135,15 @@ def _shares_module_fixture(item: pytest.Item) -> bool:
     fixtures = getattr(item, "_fixtureinfo", None)
     used = fixtures.name2fixturedefs.values() if fixtures else ()
     return any(definitions[-1].scope == "module" for definitions in used)
+
+
+def _starts_programs(item: pytest.Item) -> bool:
+    """Return True if the test names one of STARTERS, or takes it as a fixture or parameter."""
+    code = getattr(getattr(item, "function", None), "__code__", None)
+    call = getattr(item, "callspec", None)
+    parameters = [value for value in call.params.values() if isinstance(value, str)] if call else ()
+    names = {*getattr(item, "fixturenames", ()), *(code.co_names if code else ()), *parameters}
+    return not names.isdisjoint(STARTERS)
 
 
 def _skip_without_chromium(items: list[pytest.Item]) -> None:

@@ -18,6 +18,8 @@ from scraper.extract.content.hashed_features import SCORE_NAMES
 from scraper.extract.content.neural_net import NeuralNet
 from tests.benchmarks.test_training import sample
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(width=16, epochs=200, blocks=256, rate=1e-2, dropped=0.2)
 
 

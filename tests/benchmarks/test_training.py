@@ -16,6 +16,8 @@ from benchmarks.training.recipe import ALL, Trained, train
 from benchmarks.training.table import FOLDS, Row, row_of, word_f1
 from benchmarks.training.trees import Growth
 
+pytestmark = pytest.mark.slow
+
 FOREST = Growth(trees=4, least=5)
 NET = Settings(width=8, rounds=1, epochs=4, blocks=256)
 TYPES = ("article", "forum", "product")
