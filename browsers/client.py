@@ -84,11 +84,13 @@ class Browsers:
         """Running visits, including queued ones."""
 
     async def __aenter__(self) -> Browsers:
+        """Start the egress proxy and the pool."""
         await self._pool.__aenter__()
         self._pool.start_soon()
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        """End all browsers and the egress proxy."""
         await self.close()
 
     async def close(self) -> None:
@@ -238,6 +240,7 @@ class VisitSlot:
     def __init__(
         self, peeks: FairSemaphore, renders: FairSemaphore, request: Request, deadline_at: float
     ) -> None:
+        """Prepare the slots for one request."""
         self._peeks = peeks
         self._renders = renders
         self._request = request
@@ -256,6 +259,7 @@ class VisitSlot:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        """Release all slots."""
         await self._held.aclose()
 
     async def to_render(self) -> None:
@@ -286,6 +290,7 @@ class CookieProfiles:
     """Cookies by (principal, profile) in memory. The least recently used profile is evicted first."""
 
     def __init__(self) -> None:
+        """Start without cookies."""
         self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(MAX_PROFILES)
 
     async def load(self, tab: Tab, request: Request) -> None:

@@ -39,6 +39,7 @@ class BrowsersError(Exception):
     """True if the URL's own host answered and redirected the visit."""
 
     def __init__(self, message: str, *, url: str = "", next_step: str | None = None) -> None:
+        """Set what happened, to which URL, and optionally the next step."""
         super().__init__(message)
         self.url = url
         if next_step is not None:
@@ -183,6 +184,7 @@ class BusyError(BrowsersError):
     code = "Busy"
 
     def __init__(self, message: str, *, retry_after_s: float, url: str = "") -> None:
+        """Set the message and the seconds until a retry makes sense."""
         super().__init__(message, url=url, next_step=f"Try again in {retry_after_s:.0f} s.")
         self.retry_after_s = retry_after_s
 

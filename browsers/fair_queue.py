@@ -26,6 +26,7 @@ class FairShare:
     """
 
     def __init__(self, limit: int) -> None:
+        """Limit the number of items."""
         self.limit = limit
         self.total = 0
         self._counts: Counter[str] = Counter()
@@ -194,6 +195,7 @@ class FairSemaphore:
     """Slots that (principal, host) pairs share fairly, with estimates of the wait for one."""
 
     def __init__(self, size: int, *, per_host: int, queue_limit: int) -> None:
+        """Set the number of slots, the slots per host and the length of the queue."""
         self._queue = FairQueue(size, per_key=per_host, limit=queue_limit)
         self._per_host = per_host
         self._durations: deque[tuple[str, float]] = deque(maxlen=REMEMBERED_DURATIONS)

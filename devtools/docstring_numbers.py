@@ -57,6 +57,7 @@ class Occurrence:
     """The text around the number, on one line."""
 
     def __str__(self) -> str:
+        """Return the number with its place and context."""
         return f"{self.number:>10}  {self.path}:{self.line}: {self.context}"
 
 

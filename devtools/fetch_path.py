@@ -64,6 +64,7 @@ class ModuleRecorder:
     """Record the modules below a root folder whose functions start or resume."""
 
     def __init__(self, root: Path, packages: tuple[str, ...]) -> None:
+        """Record modules of `packages` below `root`."""
         self._folders = {f"{root / package}/": package for package in packages}
         self._main_thread = threading.get_ident()
         self._is_recording = False

@@ -1,0 +1,1 @@
+"""Read, search and extract web pages for AI agents."""

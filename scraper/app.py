@@ -40,6 +40,7 @@ class App:
         structured: StructuredReader,
         shared: SharedState,
     ) -> None:
+        """Take ownership of open services."""
         self.settings = settings
         self.browsers = browsers
         self.workers = workers

@@ -46,6 +46,7 @@ class ScraperError(Exception):
     def __init__(
         self, message: str, *, target: str = "", next_step: str = "", retryable: bool | None = None
     ) -> None:
+        """Set what happened, to which URL or argument, and the next step."""
         super().__init__(message)
         self.target = target
         self.next_step = next_step
@@ -147,6 +148,7 @@ class HttpStatusError(SiteRefusedError):
     code = "http_error"
 
     def __init__(self, message: str, *, status: int, target: str = "", next_step: str = "") -> None:
+        """Set the message and the status code."""
         super().__init__(
             message,
             target=target,
@@ -162,6 +164,7 @@ class BlockedBySiteError(SiteRefusedError):
     code = "walled"
 
     def __init__(self, message: str, *, reason: str, target: str = "", next_step: str = "") -> None:
+        """Set the message and the kind of block page."""
         # A rate limit ends by itself.
         super().__init__(message, target=target, next_step=next_step, retryable=reason == "rate_limit")
         self.reason = reason
@@ -222,6 +225,7 @@ class OverloadedError(ScraperError):
     retryable = True
 
     def __init__(self, message: str, *, retry_after_s: float, target: str = "") -> None:
+        """Set the message and the seconds until a retry makes sense."""
         super().__init__(message, target=target, next_step=f"Try again in {retry_after_s:.0f} s.")
         self.retry_after_s = retry_after_s
 

@@ -1,4 +1,4 @@
-"""One parser for every URL: what is checked here is, to the letter, what the browser is sent to."""
+"""Parse and check URLs with the parser of browsers: the checked URL is the visited URL."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import ada_url
 from scraper.errors import InvalidUrlError
 
 MAX_URL_CHARS = 8_000
-"""Servers commonly refuse request lines beyond 8 kB."""
+"""Characters. Servers commonly reject request lines above 8 kB."""
 
 MAX_HOST_CHARS = 253
 """RFC 1035, 2.3.4."""
 
 _ECHO_CHARS = 120
-"""How much of a bad argument an error message repeats."""
+"""Characters of an invalid argument that an error message repeats."""
 
 _HOSTS_REMEMBERED = 1_024
-"""One page's host is asked for at six places."""
+"""Hosts in the cache. Six places look up the host of a page."""
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
 _SCHEMES = frozenset(
     "about blob chrome chrome-extension data devtools file filesystem ftp git irc jar javascript ldap magnet "
     "mailto resource sftp sms smb ssh tel telnet urn vbscript view-source ws wss".split()
 )
-"""Schemes that stand without `//`; any other word before a colon is more likely a search operator."""
+"""Schemes used without `//`. Any other word before a colon is probably a search operator."""
 _WEB = re.compile(r"https?:", re.IGNORECASE)
 _WEB_WITH_HOST = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _HOST_LIKE = re.compile(
@@ -37,33 +37,33 @@ _ADDRESS_LIKE = re.compile(
 )
 _LOCAL_PATH = re.compile(r"(?:[a-zA-Z]:[\\/]|~/|\.{1,2}/|/)")
 _INVISIBLE = re.compile(
-    # Control characters, which parsers drop in silence, and characters that make a text look like another.
+    # Control characters, which parsers drop, and characters that make a text look like another.
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 
 _SECOND_LEVEL = frozenset("ac co com edu gob gov go gv ltd mil ne net nhs nom or org plc sch".split())
-"""Labels under a two-letter country domain that do not name a site: co.uk, com.au, or.jp."""
+"""Second-level labels of country domains that do not name a site: co.uk, com.au, or.jp."""
 
 _SHARED_HOSTS = frozenset(
     "blogspot.com appspot.com azurewebsites.net fly.dev firebaseapp.com github.io gitlab.io herokuapp.com "
     "netlify.app onrender.com pages.dev readthedocs.io substack.com tumblr.com vercel.app web.app "
     "wixsite.com wordpress.com workers.dev".split()
 )
-"""Domains under which every customer has a site of their own (the common part of the public suffix list)."""
+"""Domains whose subdomains are separate sites (the common part of the public suffix list)."""
 
 
 def parse_target(text: str) -> str:
-    """The canonical absolute http(s) URL in `text`.
+    """Return the canonical absolute http(s) URL in `text`.
 
     Raises:
-        BadUrl: it is something else; the sentence says what, and what to give instead.
+        InvalidUrlError: the text is not such a URL; the message says why and what to pass instead.
     """
     target = text.strip(" \t\r\n\f")
-    _refuse_unreadable(target)
+    _reject_unreadable(target)
     if not _WEB.match(target):
         raise _not_a_web_url(target)
-    _refuse_tricks(target)
+    _reject_ambiguous(target)
     try:
         url = ada_url.URL(target)
     except ValueError:
@@ -77,14 +77,14 @@ def parse_target(text: str) -> str:
 
 
 def cache_key(url: str) -> str:
-    """What names the page in a canonical URL: all but a fragment that no script routes by (#! or #/)."""
+    """Return a canonical URL without its fragment, unless scripts route by it (#! or #/)."""
     page, mark, fragment = url.partition("#")
     return url if mark and fragment.startswith(("!", "/")) else page
 
 
 @functools.lru_cache(maxsize=_HOSTS_REMEMBERED)
 def host_of(url: str) -> str:
-    """The host of a canonical URL in lower case, without port and trailing dot; empty when there is none."""
+    """Return the host of a canonical URL in lower case, without port and trailing dot, or an empty string."""
     try:
         host: str = ada_url.URL(url).hostname
     except ValueError:
@@ -93,7 +93,7 @@ def host_of(url: str) -> str:
 
 
 def same_site(one: str, other: str) -> bool:
-    """Whether two canonical URLs belong to one registrable domain."""
+    """Return True if two canonical URLs belong to one registrable domain."""
     site = _site_of(one)
     return bool(site) and site == _site_of(other)
 
@@ -116,7 +116,7 @@ _EXAMPLE = "Give an absolute URL such as https://example.com/page."
 _SEARCH = "Search finds pages; then fetch one of their URLs."
 
 
-def _refuse_unreadable(target: str) -> None:
+def _reject_unreadable(target: str) -> None:
     if not target:
         raise _bad("The URL is empty.", target, _EXAMPLE)
     if len(target) > MAX_URL_CHARS:
@@ -127,8 +127,8 @@ def _refuse_unreadable(target: str) -> None:
         )
 
 
-def _refuse_tricks(target: str) -> None:
-    """What parsers read differently is refused, not interpreted."""
+def _reject_ambiguous(target: str) -> None:
+    """Reject URLs that parsers interpret differently."""
     if not _WEB_WITH_HOST.match(target):
         scheme, _, rest = target.partition(":")
         host = rest.lstrip("/\\")
@@ -154,7 +154,7 @@ def _refuse_tricks(target: str) -> None:
 
 
 def _not_a_web_url(target: str) -> InvalidUrlError:
-    """Why a text that does not start with http: or https: is refused."""
+    """Return the error for a text that does not start with http: or https:."""
     spaced = re.search(r"\s", target) is not None
     bare = target[2:] if target.startswith("//") else target
     if not spaced and (_HOST_LIKE.match(bare) or _ADDRESS_LIKE.match(bare)):

@@ -52,6 +52,7 @@ class Session:
     """Commands to and events from one target, or from the browser itself."""
 
     def __init__(self, connection: Connection, session_id: str | None) -> None:
+        """Use one session of the connection; None is the browser itself."""
         self.id = session_id
         self._connection = connection
         self._pending: dict[int, asyncio.Future[Event]] = {}
@@ -151,6 +152,7 @@ class Connection:
     """Connection to one browser: creates contexts and tabs, and routes their messages."""
 
     def __init__(self, transport: CdpTransport) -> None:
+        """Route messages over the transport."""
         self.closed = asyncio.Event()
         self.message_count = 0
         """Messages received from the browser and its tabs."""

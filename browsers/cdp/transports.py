@@ -43,6 +43,7 @@ class PipeHandshake:
     """Receives Playwright's ends of the pipe from the launcher, for one launch."""
 
     def __init__(self, folder: Path, chromium: str) -> None:
+        """Prepare the handshake for the Chromium at `chromium`, with files in `folder`."""
         self.executable = folder / f"chromium-{os.getpid()}-{id(self):x}"
         """Script that Playwright starts instead of Chromium."""
         self._address = folder / f"{id(self):x}.sock"
@@ -140,6 +141,7 @@ class PipeTransport:
     flat = True
 
     def __init__(self) -> None:
+        """Start without descriptors; `open` sets them."""
         self._to_chromium: asyncio.WriteTransport | None = None
         self._to_playwright: asyncio.WriteTransport | None = None
         self._transports: list[asyncio.BaseTransport] = []
@@ -290,6 +292,7 @@ class PlaywrightTransport:
     flat = False
 
     def __init__(self, session: CDPSession) -> None:
+        """Use Playwright's browser session."""
         self._session = session
         self._sending: set[asyncio.Future[Any]] = set()
         self._parents: dict[str, str] = {}

@@ -26,6 +26,7 @@ class Driver:
     """Owns the driver. The profile folders of all browsers are created in `folder`."""
 
     def __init__(self, folder: ProfileDir) -> None:
+        """Create profile folders in `folder`; start the driver on first use."""
         self._folder = folder
         self._playwright: Playwright | None = None
         self._starting = asyncio.Lock()

@@ -97,6 +97,7 @@ class RunningChromium:
     def __init__(
         self, browser: Browser, connection: Connection, tier: Tier, sandboxed: bool, folders: set[Path]
     ) -> None:
+        """Take ownership of a browser that has started."""
         self.connection = connection
         self.tier = tier
         self.sandboxed = sandboxed

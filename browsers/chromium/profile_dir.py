@@ -25,10 +25,12 @@ class ProfileDir:
     """A temporary folder with a lock. While its owner runs, no other process removes it."""
 
     def __init__(self) -> None:
+        """Start without a folder; entering creates it."""
         self.path = Path()
         self._lock: int | None = None
 
     def __enter__(self) -> ProfileDir:
+        """Create and lock the folder."""
         remove_abandoned_dirs()
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_parent()))
         # Locked before it gets its name: a concurrent cleanup finds no lock, or a locked one.
@@ -41,6 +43,7 @@ class ProfileDir:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Remove the folder."""
         if self._lock is not None:
             _remove(self.path)
             os.close(self._lock)

@@ -86,6 +86,7 @@ class Dialer:
     """Connects to checked addresses and remembers which address family worked for a host."""
 
     def __init__(self, *, limit_s: float = CONNECT_LIMIT_S, stagger_s: float = STAGGER_S) -> None:
+        """Set the time limit per address and the delay before the next one, in seconds."""
         self._limit_s = limit_s
         self._stagger_s = stagger_s
         self._slots: dict[str, _HostSlots] = {}
@@ -181,6 +182,7 @@ class DirectConnector:
     """Connects to the checked addresses without an upstream proxy."""
 
     def __init__(self, policy: TargetPolicy, dialer: Dialer) -> None:
+        """Check targets with the policy and connect with the dialer."""
         self._policy = policy
         self._dialer = dialer
 

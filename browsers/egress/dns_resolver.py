@@ -50,6 +50,7 @@ class CachingResolver:
         limit_s: float = LOOKUP_LIMIT_S,
         ttl_s: float = FOUND_TTL_S,
     ) -> None:
+        """Look names up with `names`, by default the system; times are in seconds."""
         self._names = names or DnsResolver()
         self._limit_s = limit_s
         self._ttl_s = ttl_s

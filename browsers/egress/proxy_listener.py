@@ -184,6 +184,7 @@ class ProxiedConnection:
     """
 
     def __init__(self, listener: ProxyListener, near: socket.socket) -> None:
+        """Serve the connection `near` of the listener's browser."""
         self.host = ""
         self.port = 0
         self._listener = listener

@@ -77,6 +77,7 @@ class Socks5Error(Exception):
     """The client does not speak SOCKS5 CONNECT. Carries the reply to send before the connection closes."""
 
     def __init__(self, reply: bytes = b"") -> None:
+        """Set the reply to send."""
         super().__init__("not SOCKS5 CONNECT")
         self.reply = reply
 
@@ -85,6 +86,7 @@ class HandshakeRejectedError(Exception):
     """The upstream proxy, or the site behind it, refused."""
 
     def __init__(self, kind: FailureKind, detail: str) -> None:
+        """Set the kind and the detail of the failure."""
         super().__init__(detail)
         self.kind = kind
         self.detail = detail

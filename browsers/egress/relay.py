@@ -56,6 +56,7 @@ class Pump:
     )
 
     def __init__(self, relay: Relay, source: socket.socket, sink: socket.socket, buffer: memoryview) -> None:
+        """Copy from `source` to `sink` through the shared buffer."""
         self._relay = relay
         self._loop = relay.loop
         self._source = source
@@ -205,6 +206,7 @@ class Relay:
         on_close: Callable[[], None],
         up_left: int | None = None,
     ) -> None:
+        """Join two connected sockets; `on_close` is called once at the end."""
         self.loop = asyncio.get_running_loop()
         self.counter = counter
         self.is_closed = False

@@ -96,6 +96,7 @@ class TargetPolicy:
     def __init__(
         self, resolver: CachingResolver, allowed: tuple[Network, ...], test_hosts: TestHosts
     ) -> None:
+        """Allow public addresses, the networks in `allowed` and the test hosts."""
         self._resolver = resolver
         self._allowed = allowed
         self._test_hosts = test_hosts

@@ -49,6 +49,7 @@ class ConnectionDeniedError(Exception):
     """No connection was made. Carries the failure."""
 
     def __init__(self, kind: FailureKind, host: str, port: int, detail: str = "") -> None:
+        """Set the failure of a connection to host and port."""
         super().__init__(f"{kind}: {detail}")
         self.failure = Failure(kind, host, port, detail)
 
@@ -67,6 +68,7 @@ class TrafficLog:
     )
 
     def __init__(self, wire_bytes: int) -> None:
+        """Limit the visit to `wire_bytes`."""
         self.wire_bytes = wire_bytes
         """Limit of bytes in each direction."""
         self.down_bytes = 0

@@ -99,6 +99,7 @@ class UpstreamConnector:
         *,
         local_dns: bool = False,
     ) -> None:
+        """Connect through `proxy`; resolve names here if `local_dns` is set."""
         self._proxy = proxy
         self._policy = policy
         self._resolver = resolver

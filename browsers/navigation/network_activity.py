@@ -39,6 +39,7 @@ class NetworkActivity:
     """Tracks the Network events of one tab. Times are from `time.monotonic`, in seconds."""
 
     def __init__(self, session: Session) -> None:
+        """Observe the tab of the session."""
         self.used_data = False
         """True if the page has requested data or opened a web socket."""
         self.last_at = time.monotonic()

@@ -46,6 +46,7 @@ class PagePatterns:
     """Results of the earlier pages of one batch."""
 
     def __init__(self) -> None:
+        """Start without results."""
         self._records: dict[PageSignature, _PatternRecord] = {}
 
     def is_known_idle(self, kind: PageSignature) -> bool:
@@ -81,6 +82,7 @@ class PageProgress:
     """Progress of one page until it is ready."""
 
     def __init__(self, patterns: PagePatterns) -> None:
+        """Compare the page with earlier ones."""
         self._patterns = patterns
         self._kind: PageSignature | None = None
         self._contents = 0

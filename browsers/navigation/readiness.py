@@ -36,6 +36,7 @@ class VirtualTime:
     """
 
     def __init__(self, session: Session) -> None:
+        """Control the clock of the tab of the session."""
         self._session = session
         self._granted_at: float | None = None
 

@@ -31,6 +31,7 @@ class RenderedPage:
     """Observes one page while it renders."""
 
     def __init__(self, tab: Tab, request: Request, tier: Tier, patterns: PagePatterns | None = None) -> None:
+        """Observe the page of one request."""
         self.response: PausedResponse | None = None
         """Response of the latest main document, or None before the commit."""
         self.frame_sessions: dict[str, Session] = {}

@@ -40,12 +40,14 @@ class CachedUrls:
     """
 
     def __init__(self) -> None:
+        """Start without URLs."""
         self.has_other_visits = False
         """True if some entries are from an earlier visit."""
         self._keys: set[str] = set()
         self._bytes = 0
 
     def __contains__(self, url: str) -> bool:
+        """Return True if the cache may contain the URL."""
         return bool(self._keys) and (_PLAIN.fullmatch(url) is None or _key(url) in self._keys)
 
     @property
@@ -105,6 +107,7 @@ class Tab:
         session: Session,
         listener: ProxyListener,
     ) -> None:
+        """Take ownership of a new target and its browser context."""
         self.connection = connection
         self.context_id = context_id
         self.frame_id = frame_id

@@ -39,6 +39,7 @@ class Heartbeat:
     """Probes a browser every few seconds. Any message from it counts as an answer."""
 
     def __init__(self, connection: Connection) -> None:
+        """Probe the browser of the connection."""
         self._connection = connection
         self._asked_at = float("-inf")
         self._heard = -1
@@ -96,6 +97,7 @@ class BrowserHandle:
         egress: EgressProxy,
         settings: BrowserSettings,
     ) -> None:
+        """Take ownership of a running browser."""
         self.chromium = chromium
         self.identity = identity
         self.heartbeat = Heartbeat(chromium.connection)

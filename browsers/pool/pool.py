@@ -55,6 +55,7 @@ class Pool:
     """Owns the driver, the browsers and their tabs."""
 
     def __init__(self, settings: BrowserSettings, egress: EgressProxy) -> None:
+        """Start browsers on first use."""
         self.restarts = 0
         self.last_error: str | None = None
         self._settings = settings
@@ -71,11 +72,13 @@ class Pool:
         self._was_sandboxed = False
 
     async def __aenter__(self) -> Pool:
+        """Start the tasks of the pool."""
         self._folder.__enter__()
         self._spawn(self._maintain())
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        """End all browsers and the driver."""
         self._closing = True
         for task in self._tasks:
             task.cancel()

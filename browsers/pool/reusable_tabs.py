@@ -56,10 +56,12 @@ class IdleTabs:
     """Idle tabs of site profiles. Each is kept for a limited time, and the oldest is evicted first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start without tabs; `clock` returns seconds."""
         self._tabs: OrderedDict[ProfileKey, _IdleTab] = OrderedDict()
         self._clock = clock
 
     def __len__(self) -> int:
+        """Return the number of idle tabs."""
         return len(self._tabs)
 
     def take(self, profile: ProfileKey | None) -> Tab | None:
@@ -138,11 +140,13 @@ class BatchTabs:
     """Tabs that wait briefly for the next page of their batch."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start without tabs; `clock` returns seconds."""
         self._kept: list[_WaitingTab] = []
         self._patterns: LRUCache[BatchKey, PagePatterns] = LRUCache(MAX_BATCHES)
         self._clock = clock
 
     def __len__(self) -> int:
+        """Return the number of waiting tabs."""
         return len(self._kept)
 
     def take(self, batch_key: BatchKey | None) -> Tab | None:

@@ -33,6 +33,7 @@ class PageCache:
     """Stored pages that the current settings allow to return."""
 
     def __init__(self, pages: PageStore, settings: Settings) -> None:
+        """Use a page store under the operator's settings."""
         self._pages = pages
         self._language = settings.language
         self._default_age_s = settings.cache_ttl_h * HOUR_S

@@ -38,6 +38,7 @@ class SingleFlight(Generic[K, T]):
     """Work in flight, by key."""
 
     def __init__(self) -> None:
+        """Start without work."""
         self._flights: dict[K, _Flight[T]] = {}
 
     def __len__(self) -> int:

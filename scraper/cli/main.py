@@ -41,7 +41,7 @@ _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 @click.version_option(version(), prog_name="search-mcp", message="%(prog)s %(version)s")
 @click.pass_context
 def group(ctx: click.Context) -> None:
-    """The web for AI agents: pages read by a real browser on this machine, over the Model Context Protocol.
+    """Read the web for AI agents with a browser on this machine, over the Model Context Protocol.
 
     Without a command, and if standard input is not a terminal, it runs `stdio`, as MCP clients expect.
     """

@@ -33,6 +33,7 @@ class LocalState:
     texts = None
 
     def __init__(self) -> None:
+        """Create the local limits, leases and claims."""
         self.limits = LocalLimits()
         self.leases = LocalLeases()
 
@@ -55,6 +56,7 @@ class LocalLimits:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, keep: int = MAX_LIMIT_KEYS) -> None:
+        """Start without keys; `clock` returns seconds, `keep` limits the keys."""
         self._clock = clock
         self._full_at: LRUCache[tuple[str, str], float] = LRUCache(keep)
 
@@ -88,6 +90,7 @@ class LocalLeases:
     """The `Leases` protocol by this process's clock."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, keep: int = MAX_LEASE_KEYS) -> None:
+        """Start without keys; `clock` returns seconds, `keep` limits the keys."""
         self._clock = clock
         self._keep = keep
         self._lanes: dict[str, _Lane] = {}

@@ -59,6 +59,7 @@ class ValkeyClient:
     """Runs scripts and commands; sends others later, in order."""
 
     def __init__(self, url: str, prefix: str = "search-mcp:") -> None:
+        """Use the service at `url`; connect on first use. All keys begin with `prefix`."""
         self.where = _describe_address(url)
         self.is_available = False
         """Whether it answered last time. While it did not, no caller waits for it."""

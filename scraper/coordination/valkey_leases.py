@@ -32,6 +32,7 @@ class ServerRegistry:
     """The servers that share one state."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
+        """Register servers through the client."""
         self.servers = UNSEEN
         """Number of servers last seen alive, including this one."""
         self.name = secrets.token_hex(6)
@@ -71,6 +72,7 @@ class ValkeyLeases:
     """
 
     def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
+        """Use the client, and the registry for the share of this server."""
         self._valkey = valkey
         self._registry = registry
         self._own = LocalLeases()
@@ -166,6 +168,7 @@ class ValkeyClaims:
     """The `WorkClaims` protocol over Valkey. While the service is down, every server does its own work."""
 
     def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
+        """Use the client, and the registry to detect lost servers."""
         self._valkey = valkey
         self._registry = registry
         self._numbers = itertools.count()

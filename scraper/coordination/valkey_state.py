@@ -18,6 +18,7 @@ class ValkeyState:
     alone = False
 
     def __init__(self, url: str) -> None:
+        """Use the service at `url`; connect on first use."""
         self._valkey = ValkeyClient(url)
         self._registry = ServerRegistry(self._valkey)
         self.limits = ValkeyLimits(self._valkey, self._registry)
@@ -68,6 +69,7 @@ class ValkeyLimits:
     """The `RateLimits` protocol over Valkey. While the service is down, each server keeps its share."""
 
     def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
+        """Use the client, and the registry for the share of this server."""
         self._valkey = valkey
         self._registry = registry
         self._own = LocalLimits()
@@ -99,6 +101,7 @@ class ValkeyCooldowns:
     """The `Cooldowns` protocol over Valkey."""
 
     def __init__(self, valkey: ValkeyClient, own: Cooldowns) -> None:
+        """Use the client; `own` holds the cooldowns while the service is down."""
         self._valkey = valkey
         self._own = own
         self._set_here: dict[tuple[str, str], Cooldown] = {}
@@ -154,6 +157,7 @@ class ValkeyBlobs:
     """The `SharedBlobs` protocol over Valkey."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
+        """Use the client."""
         self._valkey = valkey
 
     async def get(self, key: str) -> bytes | None:

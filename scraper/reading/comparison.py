@@ -17,6 +17,7 @@ class ReadingComparer:
     """Compares documents with their pages."""
 
     def __init__(self, visitor: PageVisitor, workers: WorkerPool) -> None:
+        """Visit pages with the visitor and extract them in the workers."""
         self._visitor = visitor
         self._workers = workers
 

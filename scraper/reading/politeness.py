@@ -62,6 +62,7 @@ class HostThrottle:
     """
 
     def __init__(self, leases: Leases, settings: Settings) -> None:
+        """Take the limits per host from the settings."""
         self._leases = leases
         self._terms = ThrottleTerms(settings.host_pages, settings.host_gap_s)
         self._queues: dict[str, _HostQueue] = {}
@@ -183,6 +184,7 @@ class PolitenessPolicy:
     """Permission for visits, by the robots.txt of their sites and the limits on their hosts."""
 
     def __init__(self, browsers: Browsers, settings: Settings, shared: SharedState) -> None:
+        """Take robots mode and limits from the settings."""
         self._browsers = browsers
         self._throttle = HostThrottle(shared.leases, settings)
         self._robots: RobotsFiles | None = None

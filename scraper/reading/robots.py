@@ -263,6 +263,7 @@ class RobotsRules:
     """The rules of one robots.txt for this program."""
 
     def __init__(self, text: str) -> None:
+        """Parse the text of a robots.txt."""
         values = {value.strip() for value in _DISALLOW.findall("\n".join(text.splitlines()))}
         # Computed here, in a thread: 25,000 rules take a tenth of a second.
         self._values = sorted(values, key=len, reverse=True)

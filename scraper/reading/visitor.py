@@ -86,6 +86,7 @@ class PageVisitor:
     def __init__(
         self, browsers: Browsers, workers: WorkerPool, settings: Settings, shared: SharedState
     ) -> None:
+        """Visit with the browsers and extract in the workers."""
         self.politeness = PolitenessPolicy(browsers, settings, shared)
         self._browsers = browsers
         self._workers = workers
@@ -192,6 +193,7 @@ class RenderDecider:
     """Decide if the page as served is enough, and keep the document: no page is read twice."""
 
     def __init__(self, workers: WorkerPool, deadline: Deadline, *, on_render: Callable[[], None]) -> None:
+        """Extract in the workers within the deadline; call `on_render` before rendering."""
         self.served: Snapshot | None = None
         """Response before rendering."""
         self._document: Document | None = None

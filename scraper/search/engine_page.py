@@ -72,6 +72,7 @@ class EnginePages:
     """Loads and parses result pages."""
 
     def __init__(self, browsers: Browsers, workers: WorkerPool) -> None:
+        """Load pages with the browsers and parse them in the workers."""
         self._browsers = browsers
         self._workers = workers
 

@@ -72,6 +72,7 @@ class EngineQueryRunner:
         breakers: CircuitBreakers,
         throttle: EngineThrottle | None = None,
     ) -> None:
+        """Query through the browsers with circuit breakers and a throttle."""
         self._pages = EnginePages(browsers, workers)
         self._breakers = breakers
         self._throttle = throttle or EngineThrottle()

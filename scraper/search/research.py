@@ -74,6 +74,7 @@ class Researcher:
     """Answers questions with sources and excerpts."""
 
     def __init__(self, searcher: Searcher, fetcher: Fetcher, workers: WorkerPool) -> None:
+        """Search, fetch and rank with these services."""
         self._searcher = searcher
         self._fetcher = fetcher
         self._workers = workers

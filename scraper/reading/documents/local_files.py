@@ -1,8 +1,7 @@
-"""Local files, beneath the one folder that the operator named: opened in one step, read once, bounded.
+"""Read local files below the root folder of the operator, with a size limit.
 
-The kernel itself keeps the path beneath the root while it opens it (openat2(2), Linux 5.6). Elsewhere the
-path is walked folder by folder, and no link is followed at all: stricter, never looser. A hard link into the
-root cannot be told from a file.
+On Linux 5.6 or newer, openat2(2) keeps the path below the root. Elsewhere the path is opened folder by folder
+without following any link, which is stricter. A hard link below the root cannot be distinguished from a file.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from pathlib import Path
 from scraper import errors
 
 _OPENAT2 = 437
-"""The same number on every processor."""
+"""System call number, the same on every processor."""
 _BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
 _TRIES = 10
-"""openat2 asks to be called again when a folder is moved while it looks."""
+"""Calls. openat2 returns EAGAIN if a folder is moved meanwhile."""
 _NO_OPENAT2 = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL})
 _OUTSIDE = frozenset({errno.EXDEV, errno.ELOOP})
 _LONGEST_PATH = 4_096
 _CHUNK = 1 << 20
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-"""Without waiting: a pipe without a writer would hold the server."""
-_KERNELS_OWN = frozenset(
+"""Non-blocking: a pipe without a writer would block the server."""
+_KERNEL_FILE_SYSTEMS = frozenset(
     {0x9FA0, 0x62656572, 0x64626720, 0x74726163, 0x1CD1, 0x27E0EB, 0x63677270, 0x73636673, 0xCAFE4A11}
 )
 """statfs(2): proc, sysfs, debugfs, tracefs, devpts, cgroup, cgroup2, securityfs, bpf."""
@@ -41,28 +40,36 @@ _DISABLED = "Pass an http(s) URL, or ask the operator to set SEARCH_MCP_DOCUMENT
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """What was in a file, and which it was."""
+    """Content and identity of a file."""
 
     data: bytes
     name: str
-    """As it was asked for, beneath the root."""
+    """The requested path, relative to the root."""
     changed: bool
-    """It was written to while it was read."""
+    """True if the file changed during the read."""
     identity: tuple[int, ...]
     """Device, inode, size and time of change."""
 
 
 class LocalFiles:
-    """Opens files beneath a root."""
+    """Opens files below a root folder."""
 
     def __init__(self, root: Path | None, limit_bytes: int, *, walks: bool = False) -> None:
-        """`walks`: never ask the kernel to keep the path beneath the root, as where it cannot."""
+        """Read below `root`, or nothing if it is None.
+
+        Args:
+            root: folder that the operator allows.
+            limit_bytes: largest file.
+            walks: open folder by folder even where openat2 exists.
+        """
         self._root = root
         self._limit_bytes = limit_bytes
-        self._open: Callable[[int, bytes], int] = _walked if walks or sys.platform != "linux" else _opened
+        self._open: Callable[[int, bytes], int] = (
+            _open_by_folder if walks or sys.platform != "linux" else _open_beneath
+        )
 
     def holds(self, source: str) -> bool:
-        """Whether there is a file of exactly this name that may be read."""
+        """Return True if a readable file has exactly this name."""
         try:
             self.identify(source)
         except errors.ScraperError:
@@ -70,7 +77,7 @@ class LocalFiles:
         return True
 
     def identify(self, source: str) -> tuple[int, ...]:
-        """Which file a path means now; the same answer means that nothing has changed.
+        """Return the identity of a file; an equal identity means an unchanged file.
 
         Raises:
             ScraperError: as `read`.
@@ -79,14 +86,14 @@ class LocalFiles:
             return _identity(os.fstat(handle))
 
     def read(self, source: str) -> LocalFile:
-        """A file's bytes. Blocks: call it in a thread.
+        """Return the bytes of a file. The call blocks; run it in a thread.
 
         Raises:
-            LocalReadsDisabled: the operator named no root.
-            OutsideRoot: the path leads out of it, or to what is no plain file.
-            NoSuchFile: there is none.
-            TooLarge: it is larger than the limit, or grew beyond it.
-            Refused: the server's user may not read it, or the root cannot be used.
+            LocalReadsDisabledError: the operator set no root.
+            OutsideRootError: the path leads out of the root, or is not a regular file.
+            LocalFileNotFoundError: the file does not exist.
+            ContentTooLargeError: the file is larger than the limit.
+            PolicyError: the user of the server may not read it, or the root is unusable.
         """
         with self._opened(source) as handle:
             before = os.fstat(handle)
@@ -95,7 +102,7 @@ class LocalFiles:
             data = self._bytes(handle, source)
             after = os.fstat(handle)
         changed = _identity(before) != _identity(after) or len(data) != after.st_size
-        return LocalFile(data, _shown(source), changed, _identity(after))
+        return LocalFile(data, _printable(source), changed, _identity(after))
 
     @contextmanager
     def _opened(self, source: str) -> Iterator[int]:
@@ -112,7 +119,7 @@ class LocalFiles:
             os.close(handle)
 
     def _beneath(self, source: str) -> bytes:
-        """The path as bytes, relative to the root."""
+        """Return the path as bytes, relative to the root."""
         if self._root is None:
             raise errors.LocalReadsDisabledError(
                 "local file reads are disabled on this server.", target=source, next_step=_DISABLED
@@ -122,7 +129,9 @@ class LocalFiles:
         except UnicodeEncodeError:
             raise errors.InvalidArgumentError("The path is no text that a file can be named by.") from None
         if b"\0" in path:
-            raise errors.InvalidArgumentError("A path cannot hold a zero character.", target=_shown(source))
+            raise errors.InvalidArgumentError(
+                "A path cannot hold a zero character.", target=_printable(source)
+            )
         if len(path) >= _LONGEST_PATH:
             raise errors.InvalidArgumentError(f"The path is longer than {_LONGEST_PATH:,} bytes.")
         if path.startswith(b"/"):
@@ -152,16 +161,18 @@ class LocalFiles:
         try:
             return self._open(root, path)
         except OSError as error:
-            raise _told(error, source) from None
+            raise _access_error(error, source) from None
 
     def _check(self, handle: int, source: str) -> None:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             what = "a folder" if stat.S_ISDIR(facts.st_mode) else "no plain file"
             raise errors.OutsideRootError(
-                f"{_shown(source)} is {what}.", target=_shown(source), next_step="Give the path of a file."
+                f"{_printable(source)} is {what}.",
+                target=_printable(source),
+                next_step="Give the path of a file.",
             )
-        if _file_system(handle) in _KERNELS_OWN:
+        if _file_system(handle) in _KERNEL_FILE_SYSTEMS:
             raise _outside(source)
 
     def _bytes(self, handle: int, source: str) -> bytes:
@@ -176,13 +187,13 @@ class LocalFiles:
     def _too_large(self, source: str) -> errors.ContentTooLargeError:
         return errors.ContentTooLargeError(
             f"The file is larger than the {self._limit_bytes // 1_000_000} MB that are read.",
-            target=_shown(source),
+            target=_printable(source),
             next_step="The operator can raise SEARCH_MCP_DOCUMENT_MB.",
         )
 
 
-def _opened(root: int, path: bytes) -> int:
-    """One call that the kernel keeps beneath the root; the walk where it knows no such call."""
+def _open_beneath(root: int, path: bytes) -> int:
+    """Open with openat2, or folder by folder if the kernel has no openat2."""
     how = struct.pack("QQQ", _FLAGS, 0, _BENEATH | _NO_MAGIC_LINKS)
     libc = ctypes.CDLL(None, use_errno=True)
     for _ in range(_TRIES):
@@ -193,12 +204,12 @@ def _opened(root: int, path: bytes) -> int:
         if code != errno.EAGAIN:
             break
     if code in _NO_OPENAT2:
-        return _walked(root, path)
+        return _open_by_folder(root, path)
     raise OSError(code, os.strerror(code))
 
 
-def _walked(root: int, path: bytes) -> int:
-    """Folder by folder, following no link and never upwards."""
+def _open_by_folder(root: int, path: bytes) -> int:
+    """Open folder by folder without following links or `..`."""
     parts = [part for part in path.split(b"/") if part not in (b"", b".")]
     if b".." in parts:
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
@@ -213,30 +224,32 @@ def _walked(root: int, path: bytes) -> int:
         os.close(folder)
 
 
-def _told(error: OSError, source: str) -> errors.ScraperError:
+def _access_error(error: OSError, source: str) -> errors.ScraperError:
     if error.errno in _OUTSIDE:
         return _outside(source)
     if error.errno in (errno.EACCES, errno.EPERM):
         return errors.PolicyError(
-            f"The server's user may not read {_shown(source)}.",
-            target=_shown(source),
+            f"The server's user may not read {_printable(source)}.",
+            target=_printable(source),
             next_step="The operator must allow it, or give another path.",
         )
     if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL):
         return errors.LocalFileNotFoundError(
-            f"There is no file {_shown(source)} beneath the folder of local files.",
-            target=_shown(source),
+            f"There is no file {_printable(source)} beneath the folder of local files.",
+            target=_printable(source),
             next_step="Check the path; it is taken relative to that folder.",
         )
     return errors.OutsideRootError(
-        f"{_shown(source)} cannot be read as a file.", target=_shown(source), next_step="Give another path."
+        f"{_printable(source)} cannot be read as a file.",
+        target=_printable(source),
+        next_step="Give another path.",
     )
 
 
 def _outside(source: str) -> errors.OutsideRootError:
     return errors.OutsideRootError(
-        f"{_shown(source)} lies outside of the folder that the operator allows.",
-        target=_shown(source),
+        f"{_printable(source)} lies outside of the folder that the operator allows.",
+        target=_printable(source),
         next_step="Give a path beneath it, without links that lead out.",
     )
 
@@ -246,7 +259,7 @@ def _identity(facts: os.stat_result) -> tuple[int, ...]:
 
 
 def _file_system(handle: int) -> int:
-    """The kind of file system a file lies on, as Linux numbers them; 0 elsewhere."""
+    """Return the Linux file system type of a file; 0 on other systems."""
     if sys.platform != "linux":
         return 0
     buffer = ctypes.create_string_buffer(256)
@@ -255,6 +268,6 @@ def _file_system(handle: int) -> int:
     return int(struct.unpack_from("l", buffer)[0]) & 0xFFFFFFFF
 
 
-def _shown(source: str) -> str:
-    """A path that can be printed."""
+def _printable(source: str) -> str:
+    """Return a printable path."""
     return source[:200].encode("utf-8", "replace").decode("utf-8", "replace")

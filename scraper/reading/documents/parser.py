@@ -72,6 +72,7 @@ class DocumentParser:
     """Parses documents, each in a process of its own."""
 
     def __init__(self, processes: SingleUseProcesses) -> None:
+        """Parse in single-use processes."""
         self._processes = processes
 
     async def parse(
@@ -158,6 +159,7 @@ class SnapshotDocumentReader:
     """Reads the documents that visits return."""
 
     def __init__(self, parser: DocumentParser) -> None:
+        """Parse with the document parser."""
         self._parser = parser
 
     async def read_for_fetch(self, snapshot: Snapshot, job: VisitJob, deadline: Deadline) -> Reading | None:

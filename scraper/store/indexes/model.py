@@ -167,22 +167,22 @@ class NamedIndexes(Protocol):
     async def create(
         self, name: str, *, principal: str, backend: str = "memory", tokenizer: Tokenizer | None = None
     ) -> None:
-        """Make an index that is not there yet."""
+        """Create an index."""
 
     async def add(self, name: str, document: IndexDocument, *, principal: str) -> DocumentAdded:
-        """Index a document in place of an older one of that id; returns once it is kept."""
+        """Index a document, replacing one of the same id; return once it is stored."""
 
     async def search(self, name: str, query: str, *, principal: str, limit: int) -> IndexHits:
-        """The best documents for a query."""
+        """Return the best documents for a query."""
 
     async def document(self, name: str, doc_id: str, *, principal: str) -> IndexDocument | None:
-        """One document as it was given."""
+        """Return one document as it was added."""
 
     async def documents(self, name: str, *, principal: str, limit: int, after: int = 0) -> list[str]:
-        """Ids in the order in which they came, from number `after` on."""
+        """Return ids in insertion order, from number `after` on."""
 
     async def names(self, *, principal: str) -> list[IndexSummary]:
-        """The indexes there are, by name."""
+        """Return the indexes, by name."""
 
     async def close(self) -> None:
-        """Let go of what is open."""
+        """Close all indexes."""
