@@ -1,1 +1,1 @@
-"""Tests of the pure reading rooms."""
+"""Tests of content extraction, which needs no network and no browser."""

@@ -1,4 +1,4 @@
-"""Markdown of a piece of a page, as the converter alone gives it."""
+"""Helpers that convert a part of a page to Markdown with the converter alone."""
 
 from __future__ import annotations
 

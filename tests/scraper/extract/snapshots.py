@@ -1,4 +1,4 @@
-"""Snapshots of pages written down in a test."""
+"""Helpers that build snapshots of pages from HTML in a test."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def read(html: str, **more: Any) -> Document:
 
 
 def markdown_of(html: str, **more: Any) -> str:
-    """Of the part that a test is about; more words stand beside it, so that the page is a whole one."""
+    """Return the Markdown of the HTML as main content of a page."""
     return read(f"<body><main>{html}</main></body>", **more).markdown

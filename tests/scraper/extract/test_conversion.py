@@ -1,4 +1,4 @@
-"""Whatever a page is like, converting it ends, raises nothing and loses no words."""
+"""Conversion of any page ends, raises nothing and loses no words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLASSES = (
 
 @st.composite
 def soup(draw: st.DrawFn) -> tuple[str, list[str]]:
-    """Tags opened and closed at random, and the words between them."""
+    """Generate randomly opened and closed tags, and the words between them."""
     pieces, words = [], []
     for number in range(draw(st.integers(1, 40))):
         kind = draw(st.integers(0, 9))

@@ -1,4 +1,4 @@
-"""Pages that leave out the tags of head and body, as HTML allows, are read like any other."""
+"""Pages without head and body tags, as HTML allows, are read like any other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All syntaxes of a page side by side: none loses another, none outgrows its bounds."""
+"""Structured data of all syntaxes together: no failure affects another syntax, and all sizes are bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page cache in a folder of its own, and pages to put into it."""
+"""Fixtures of the store tests: a page cache of each backend, and pages to store."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PATIENCE_S = 60.0
 
 
 def noise(length: int) -> str:
-    """Text that no compression makes smaller."""
+    """Return random hexadecimal digits, which compress badly."""
     return random.Random(length).randbytes(length // 2).hex()
 
 
@@ -130,7 +130,7 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresServer]:
 
 @pytest.fixture(autouse=True)
 def _databases_are_lent_again(request: pytest.FixtureRequest) -> Iterator[None]:
-    """To make and to remove one for every test would take longer than the tests."""
+    """Release databases for reuse: to create and drop one for every test would take longer than the tests."""
     yield
     if SERVER in request.config.stash:
         request.config.stash[SERVER].give_back()

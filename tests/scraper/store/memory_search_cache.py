@@ -32,15 +32,15 @@ class MemorySearchCache:
             del self._answers[next(iter(self._answers))]
 
     async def rest(self, engine: str, egress: str) -> Cooldown | None:
-        """How an engine stands; None when nothing is held against it."""
+        """Return the cooldown of an engine, or None."""
         return self._rests.get((engine, egress))
 
     def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
-        """Note how an engine stands."""
+        """Set or clear the cooldown of an engine."""
         if rest is None:
             self._rests.pop((engine, egress), None)
         else:
             self._rests[engine, egress] = rest
 
     async def close(self) -> None:
-        """Nothing happens."""
+        """Do nothing."""

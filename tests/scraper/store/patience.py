@@ -1,4 +1,4 @@
-"""Waiting for what a database tells nobody, and a store on it."""
+"""Helpers that poll a database until a condition holds, and open a store on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second backend, as plain as can be: what the protocol promises must not depend on SQLite."""
+"""A minimal second backend: the guarantees of the protocol must not depend on SQLite."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Kept:
 
 
 class PlainPages:
-    """The `Pages` protocol over a dictionary."""
+    """The `PageStore` protocol over a dictionary."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[CacheScope, str, str], _Kept] = {}

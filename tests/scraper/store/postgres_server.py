@@ -1,4 +1,4 @@
-"""A real PostgreSQL of the system's packages: on loopback, in a folder of its own, with many databases."""
+"""A PostgreSQL server from the system's packages, on loopback, in its own folder, with many databases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _program(name: str) -> str | None:
 
 
 def missing() -> str | None:
-    """Why no server can be started here; None when one can."""
+    """Return the reason why no server can be started here, or None."""
     if not (_program("initdb") and _program("pg_ctl")):
         return "no PostgreSQL on this machine: apt-get install postgresql"
     if os.geteuid() == 0 and not _has_account():
@@ -43,7 +43,7 @@ def _has_account() -> bool:
 
 
 class PostgresServer:
-    """One server: started, stopped, killed and started again."""
+    """One server that can be started, stopped, killed and restarted."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -53,16 +53,16 @@ class PostgresServer:
         self._free: list[str] = []
 
     def url(self, database: str = "postgres", *, password: str = PASSWORD, port: int | None = None) -> str:
-        """Where a database is, with the password."""
+        """Return the URL of a database, with the password."""
         return f"postgresql://{USER}:{password}@127.0.0.1:{port or self.port}/{database}"
 
     @property
     def pid(self) -> int:
-        """Of its first process; the others are its children."""
+        """Process id of the postmaster; the other processes are its children."""
         return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
 
     def make(self, settings: str = "") -> None:
-        """Make the files of the server; `settings` are lines of its configuration."""
+        """Create the files of the server; `settings` are lines of its configuration."""
         data = self.folder / "data"
         secret = self.folder / "secret"
         secret.write_text(PASSWORD)
@@ -90,7 +90,7 @@ class PostgresServer:
             file.write(f"unix_socket_directories=''\n{settings}\n")
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start the server and wait until it answers."""
         self._run(
             "pg_ctl",
             "-D",
@@ -104,11 +104,11 @@ class PostgresServer:
         )
 
     def stop(self, mode: str = "fast") -> None:
-        """End it: `fast` as an operator would, `immediate` as a crash."""
+        """Stop the server: `fast` as an operator would, `immediate` as a crash."""
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-w", "-m", mode, "stop")
 
     def signal(self, name: str) -> None:
-        """Send a signal to it and all its processes."""
+        """Send a signal to the server and all its processes."""
         pid = self.pid
         children = subprocess.run(
             ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False

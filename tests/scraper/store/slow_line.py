@@ -1,4 +1,4 @@
-"""A line that takes its time: TCP between two ports, each piece as late as is said, in either direction."""
+"""A slow network connection: a TCP relay that delays all data in both directions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def slow_line(port: int, delay_s: float) -> AsyncIterator[int]:
 
 
 async def _carry(source: asyncio.StreamReader, target: asyncio.StreamWriter, delay_s: float) -> None:
-    """Pieces overlap on their way: it is slow, not narrow."""
+    """Copy data with a delay. Pieces overlap, because the latency is high and not the bandwidth low."""
     due: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 

@@ -1,4 +1,4 @@
-"""Data that an earlier version of the program has written can be read.
+"""Data written by an earlier version of the program can be read.
 
 The files in `version_1` were written by revision 999d7b1, before classes and fields were renamed.
 """

@@ -1,4 +1,4 @@
-"""What the settings name is opened, and what they do not name is not even loaded."""
+"""The configured backend is opened, and other backends are not even imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A broken disk, file or neighbour costs the cache and nothing else."""
+"""A broken disk, a damaged file or another process disables the cache and nothing else."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ asyncio.run(main())
 
 @contextmanager
 def as_ordinary_user() -> Iterator[None]:
-    """Root may write everywhere; without its rights the same folder is read-only."""
+    """Drop root's rights in the block: root may write everywhere, even to a read-only folder."""
     if os.geteuid() != 0:
         yield
         return
@@ -60,7 +60,7 @@ def as_ordinary_user() -> Iterator[None]:
 
 @contextmanager
 def no_file_beyond(limit_bytes: int) -> Iterator[None]:
-    """No file of this process can grow beyond so much."""
+    """Limit the size of files that this process writes in the block."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, before[1]))
     try:
@@ -314,5 +314,5 @@ async def test_more_writes_than_the_queue_holds_are_lost_and_counted(tmp_path: P
 
 
 async def _pragma(pages: SqlitePageStore, setting: str) -> None:
-    """Set something that holds for the cache's own connection alone."""
+    """Set a pragma on the writer connection of the cache."""
     await pages._run_in_writer(lambda connection: connection.execute(f"PRAGMA {setting}"), limit_s=PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Whatever is put, read and cleared in whatever order: the cache holds what a plain dictionary would."""
+"""Any sequence of put, get and clear: the cache behaves like a dictionary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database that is away, full or slow costs kept pages, and nothing else."""
+"""An unreachable, full or slow database costs cached pages and nothing else."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ async def test_a_database_that_takes_no_writes_is_read_and_what_waits_is_written
 
 
 async def _cut_off(postgres: PostgresServer, name: str) -> None:
-    """Let connections be made anew, as they must be for a changed default."""
+    """Close all connections to a database: a changed default applies to new ones only."""
     await postgres.say(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
 
@@ -172,7 +172,7 @@ async def test_a_full_disk_is_said_and_what_waits_is_written_when_there_is_room(
 
 
 async def _does_not(*command: str) -> bool:
-    """Whether a program fails."""
+    """Return True if a program fails."""
     program = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     return await program.wait() != 0
 
@@ -202,7 +202,7 @@ async def test_a_line_of_200_ms_each_way_is_slow_and_nothing_more(postgres: Post
     async with slow_line(postgres.port, 0.2) as port:
         name = url.rpartition("/")[2]
         async with asyncio.timeout(5 * PATIENCE_S), shared_pages(postgres.url(name, port=port)) as pages:
-            # The first connection takes longer than a read may; it goes on being made for those that follow.
+            # The first connection takes longer than a read may; it completes later, for the reads that follow.
             await until(lambda: is_there(pages, "https://example.org/near"))
             pages.put(entry("https://example.org/far", text="far from the mill"))
             await until(lambda: nothing_waits(pages))

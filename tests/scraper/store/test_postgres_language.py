@@ -1,4 +1,4 @@
-"""A query finds the same pages in PostgreSQL as in SQLite, whatever is asked."""
+"""Every query finds the same pages in PostgreSQL as in SQLite."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def titled(number: int, title: str, text: str) -> PageEntry:
 
 
 def made_pages() -> list[PageEntry]:
-    """Every row of up to three words under each of some titles, and texts of many scripts."""
+    """Return pages of every row of up to three words under several titles, and of texts in many scripts."""
     rows = [" ".join(row) for count in range(4) for row in itertools.product("abc", repeat=count)]
     rows += ["abc", "abc a", "ab c b", "a x x b", "b x x x a x c"]
     titles = ("", "a", "c a")
@@ -165,7 +165,7 @@ async def test_pages_beyond_what_postgresql_holds(
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of four pages and more, so that a hundred pages are searched in steps."""
+    """Use blocks of four pages and more, so that a hundred pages are searched in steps."""
     from scraper.store.postgres import lexemes, ranking
 
     for module in (lexemes, ranking):
@@ -294,7 +294,7 @@ async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
     ) -> list[PostgresHit]:
         found = await ranked(connection, search, limit, counts)
         looked.append(len(found))
-        # As if somebody's first page came between the look at who there is and the search itself.
+        # Simulate a first page of another principal between the query for the principals and the search.
         numbers = await connection.fetch("SELECT id FROM pages")
         return [PostgresHit(row["id"], 1.0, False) for row in numbers]
 

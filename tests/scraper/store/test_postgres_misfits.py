@@ -1,4 +1,4 @@
-"""A database that is wrong, or somebody else's, is said and left alone."""
+"""A database that cannot be used is reported and not changed: wrong URL, tables, encoding or certificate."""
 
 from __future__ import annotations
 

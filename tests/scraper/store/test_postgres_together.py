@@ -1,4 +1,4 @@
-"""Servers that keep their pages in one database."""
+"""Several servers that store their pages in one database."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_the_cache_is_kept_within_its_size_by_one_server_at_a_time(
             pages.put(entry(f"https://example.org/{number}", text=noise(30_000 + 2 * number)))
             if number % 10 == 9:
                 await asyncio.gather(one.flush(), other.flush())
-        # What one has just written the other may not know of yet.
+        # One server may not know yet the latest writes of the other.
         assert 0 < (await one.stats()).bytes < 1_500_000 and (await one.stats()).lost == 0
         monkeypatch.setattr(pages_module, "CHECKED_PAGES", 1)
         one.put(entry("https://example.org/last", text="last"))

@@ -1,4 +1,4 @@
-"""Answers of searches are kept as they were, each for whom it was, and a damaged file is a miss."""
+"""Search answers are stored unchanged and by principal; a damaged file is a cache miss."""
 
 from __future__ import annotations
 

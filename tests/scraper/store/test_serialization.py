@@ -1,4 +1,4 @@
-"""A reading survives the way to disk and back, whole."""
+"""A reading is unchanged after it was written to disk and read again."""
 
 from __future__ import annotations
 

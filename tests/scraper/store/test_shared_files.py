@@ -1,4 +1,4 @@
-"""Files that others delete, damage, or move away while they are in use: in this process and in several."""
+"""Database files that are deleted, damaged or moved while one or several processes use them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ asyncio.run(main())
 
 
 def sound(path: Path) -> bool:
-    """Whether SQLite finds nothing wrong with a file."""
+    """Return True if SQLite's integrity check of a file succeeds."""
     connection = sqlite3.connect(path)
     try:
         return bool(connection.execute("PRAGMA integrity_check").fetchone() == ("ok",))
@@ -168,7 +168,7 @@ async def test_servers_go_on_together_when_their_file_is_damaged_under_them(tmp_
     await _writers(tmp_path, 3, 300, damaged=tmp_path / FILE_NAME)
     async with opened(tmp_path) as pages:
         pages.put(entry(text="afterwards"))
-        if await text_of(pages) is None:  # it met the damage itself
+        if await text_of(pages) is None:  # this read detected the damage
             pages.put(entry(text="afterwards"))
         assert await text_of(pages) == "afterwards"
     assert len(kept_aside(tmp_path)) <= 1

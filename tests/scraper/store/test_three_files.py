@@ -1,4 +1,4 @@
-"""Pages, answers and indexes: whatever happens to a file of theirs, they go on, and so does `fetch`."""
+"""Pages, search answers and indexes keep working after any damage to their files, and so does `fetch`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.scraper.store.conftest import PATIENCE_S, entry, text_of
 
 @dataclass(frozen=True)
 class Kept:
-    """One file's service: something put into it, and whether that is found."""
+    """A service with one file: store an entry, and look it up."""
 
     put: Callable[[], Awaitable[None]]
     found: Callable[[], Awaitable[bool]]
@@ -111,7 +111,7 @@ async def test_a_damaged_file_is_kept_aside_and_begun_anew(
 ) -> None:
     (tmp_path / name).write_bytes(b"no database at all " * 500)
     async with service(tmp_path) as kept:
-        for _ in range(2):  # the first may be what meets the damage
+        for _ in range(2):  # the first may detect the damage
             await kept.put()
         assert await kept.found()
     (aside,) = tmp_path.glob(f"{name}.corrupt-*")
@@ -227,7 +227,7 @@ async def test_a_killed_server_loses_no_document_that_it_confirmed(tmp_path: Pat
         adding.kill()
         said = (await adding.stdout.read()).split()
         await adding.wait()
-    last = int(said[-2]) if len(said) > 1 else 100  # the very last line may be half of one
+    last = int(said[-2]) if len(said) > 1 else 100  # the last line may be incomplete
     indexes = IndexService(tmp_path)
     assert len(await indexes.list_documents("kept", principal="local", limit=10**6)) > last
     for number in (0, last // 2, last):

@@ -1,4 +1,4 @@
-"""What waits to be written is written in order, tried again, bounded, and never waited for in vain."""
+"""Pending writes are written in order, retried and bounded, and a flush always ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of code in the markup of many highlighters: exact text, right language."""
+"""Code blocks in the markup of many highlighters: exact text, right language."""
 
 from __future__ import annotations
 

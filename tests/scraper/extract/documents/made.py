@@ -1,4 +1,4 @@
-"""Small documents of every kind, made from their parts."""
+"""Builders of small documents in every supported format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Word files: what Word shows and what stands in the file only by implication."""
+"""Word files: text as Word shows it, including numbering and styles that the file only implies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sheets, slides, books, OpenDocument and RTF."""
+"""Spreadsheets, presentations, EPUB books, OpenDocument and RTF."""
 
 from __future__ import annotations
 

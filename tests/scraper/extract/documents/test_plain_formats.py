@@ -1,4 +1,4 @@
-"""Tables of commas, JSON, feeds, mails, pictures, archives, and what is not read."""
+"""CSV, JSON, feeds, e-mails, images, archives, and unsupported formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a document, as they are searched for."""
+"""The plain text of a document, which the full-text search indexes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file is what its bytes say, whatever it is called."""
+"""The format of a file is detected from its bytes, whatever its name or declared type."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_bytes_tell_the_kind(data: bytes, kind: DocumentKind) -> None:
     "data", [b"<!--a-->" * 26 + b"x", b"<!--" * 9_999, b"<?xml>" * 9_999, b"<" * 9_999, b"From:\n" * 9_999]
 )
 def test_a_hostile_file_is_told_soon(data: bytes) -> None:
-    with soon():  # the first took eight seconds when its comments could be read in many ways
+    with soon():  # the first took eight seconds when its comments could match in many ways
         sniff_kind(data)
 
 

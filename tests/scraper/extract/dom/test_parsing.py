@@ -1,4 +1,4 @@
-"""Long tags are shortened for the parser's sake; what only looks like a tag is not."""
+"""Tags too long for the parser are shortened; text that only looks like a tag is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a picture is: the largest of its candidates, as browsers part them."""
+"""The URL of an image: the largest candidate of `srcset`, parsed as browsers do."""
 
 from __future__ import annotations
 

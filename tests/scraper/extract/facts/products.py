@@ -1,4 +1,4 @@
-"""Product pages of our own making, and what is read of them."""
+"""Helpers that build product pages and extract their facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facts of a product where several sources speak: which of them counts."""
+"""Product facts from several sources: the precedence of the sources."""
 
 from __future__ import annotations
 

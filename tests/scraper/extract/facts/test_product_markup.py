@@ -1,4 +1,4 @@
-"""The facts of a product that a page states for machines: items in any syntax, OpenGraph, lone properties."""
+"""Product facts from structured data: items in any syntax, OpenGraph, single properties."""
 
 from __future__ import annotations
 

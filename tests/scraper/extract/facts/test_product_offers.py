@@ -1,4 +1,4 @@
-"""Items whose offers, brands and numbers are written in ways that several makers of shops share."""
+"""Product items with offers, brands and numbers in variants that several shop systems use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facts of a product in the data that a page's own scripts work with."""
+"""Product facts from the data of a page's own scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facts of a product that stand on a page for a person alone."""
+"""Product facts from the visible text of a page."""
 
 from __future__ import annotations
 

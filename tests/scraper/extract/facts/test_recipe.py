@@ -1,4 +1,4 @@
-"""The facts of a recipe, from wherever a page states them."""
+"""Recipe facts from structured data and from visible text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lists of a recipe that only a person's eyes tell: headings, names, boxes; in many languages."""
+"""Recipe lists found by visible headings, names and boxes, in many languages."""
 
 from __future__ import annotations
 

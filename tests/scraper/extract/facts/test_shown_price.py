@@ -1,4 +1,4 @@
-"""Which of the amounts on a page is the price of its product."""
+"""Selection of the product price among the amounts on a page."""
 
 from __future__ import annotations
 

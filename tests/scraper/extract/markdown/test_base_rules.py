@@ -1,4 +1,4 @@
-"""Blocks that nothing around them may change, wherever their places end up."""
+"""Literal blocks are inserted unchanged, wherever their placeholders end up."""
 
 from __future__ import annotations
 

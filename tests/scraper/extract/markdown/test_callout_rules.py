@@ -1,4 +1,4 @@
-"""Notes set apart from the text, as the generators of documentation write them."""
+"""Callouts in the markup of documentation generators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links and pictures: what stands in brackets and in addresses never breaks the Markdown around it."""
+"""Links and images: their texts and URLs never break the surrounding Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PARSER = MarkdownIt("commonmark")
 
 
 def links_in(markdown: str) -> list[tuple[str, str]]:
-    """Text and address of each link, as a parser of Markdown reads them."""
+    """Parse Markdown and return the text and URL of each link."""
     found = []
     for token in PARSER.parse(markdown):
         inside: list[str] | None = None

@@ -1,4 +1,4 @@
-"""Lists, nested, numbered, of tasks, and of terms."""
+"""Nested, numbered, task and definition lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of values become tables; tables of layout, of code and numbered lists become what they are."""
+"""Data tables become Markdown tables; tables for layout, code and numbered lists become plain blocks."""
 
 from __future__ import annotations
 

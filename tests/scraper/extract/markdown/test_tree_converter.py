@@ -1,4 +1,4 @@
-"""The walk gives markdownify's own output, byte for byte, when it is given markdownify's own rules."""
+"""The tree converter with markdownify's own rules gives markdownify's output, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formulas in every way that pages set them become the TeX that a person would write."""
+"""Formulas in every common markup become readable TeX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formulas of which KaTeX left nothing but boxes with glyphs; the boxes are those of KaTeX 0.16 and later."""
+"""KaTeX formulas without TeX source, from the boxes of KaTeX 0.16 and later."""
 
 from __future__ import annotations
 

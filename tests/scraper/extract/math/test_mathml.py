@@ -1,4 +1,4 @@
-"""MathML, and MathJax's mirror of it, as TeX."""
+"""Conversion of MathML, and of MathJax's copy of it, to TeX."""
 
 from __future__ import annotations
 

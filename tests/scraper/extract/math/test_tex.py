@@ -1,4 +1,4 @@
-"""Formulas that are written out in running text, and texts that only look as if they held some."""
+"""TeX in running text, and texts that only look like TeX."""
 
 from __future__ import annotations
 

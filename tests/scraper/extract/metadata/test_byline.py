@@ -1,4 +1,4 @@
-"""Authors and dates as they stand around a headline, in several languages."""
+"""Authors and dates near a headline, in several languages."""
 
 from __future__ import annotations
 

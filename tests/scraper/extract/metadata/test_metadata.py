@@ -141,7 +141,7 @@ def test_of_a_paper_the_first_five_authors_are_named() -> None:
         ("<html lang=de-AT>", "de-AT"),
         ("<html lang='pt_BR'>", "pt-BR"),
         ("<html lang='<b>'><meta property=og:locale content=fr_FR>", "fr-FR"),
-        ("<html>", "en"),  # that of the words
+        ("<html>", "en"),  # the language of the text
     ],
 )
 def test_languages_are_tags(html: str, language: str) -> None:

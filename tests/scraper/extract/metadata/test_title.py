@@ -1,4 +1,4 @@
-"""The title of a page: from its headings, its title and its card, whichever is its own."""
+"""The title of a page, chosen from its headings, its title element and its social cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Titles that are buttons, and the labels of tabs."""
+"""ARIA widgets: headings made of buttons, and tab labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Footnotes, in whatever way a page ties notes to their marks."""
+"""Footnotes in every common markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an inline style or a simple rule hides, told without a browser."""
+"""Text hidden by inline styles or simple CSS rules, detected without a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures that scripts would bring, and players of videos in frames."""
+"""Lazy-loaded images, and video players in frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON-LD blocks in the states in which pages hold them."""
+"""Valid and broken JSON-LD blocks, as found on real pages."""
 
 from __future__ import annotations
 

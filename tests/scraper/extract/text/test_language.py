@@ -1,4 +1,4 @@
-"""The language of pages that do not say in which they are."""
+"""Language detection for pages that declare no language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The headings of a Markdown text, as a person reads them, and where they stand."""
+"""The headings of a Markdown text and their positions."""
 
 from __future__ import annotations
 

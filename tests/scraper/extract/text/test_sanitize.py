@@ -14,7 +14,7 @@ from tests.scraper.soon import soon
     [
         "plain\ttext\nwith lines",
         "Grüße, naïve, Ελλάδα, Привет",
-        "می\u200cخواهم",  # Persian: a joiner that tells two words apart
+        "می\u200cخواهم",  # Persian: a non-joiner that distinguishes two words
         "क\u094d\u200dष",  # Hindi
         "👨\u200d👩\u200d👧",
         "❤\ufe0f\u200d🔥",

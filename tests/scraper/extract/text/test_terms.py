@@ -1,4 +1,4 @@
-"""Words compare in every script, with or without spaces."""
+"""Terms are compared in every script, with or without spaces."""
 
 from __future__ import annotations
 

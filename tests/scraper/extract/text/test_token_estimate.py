@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scraper.extract.text.token_estimate import estimate, fit_prefix
 
-# Each text ten times over; what it costs in cl100k and in o200k was counted with these encodings themselves.
+# Each text is repeated ten times; its tokens in cl100k and o200k were counted with these encodings themselves.
 # The prose is article 1 of the Universal Declaration of Human Rights.
 COUNTED = [
     (

@@ -1,4 +1,4 @@
-"""Tests of `scraper.extract.verdict.shell_score`: content that waits in scripts, in any notation."""
+"""Tests of `scraper.extract.verdict.shell_score`: content that exists only in scripts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PROSE = "The ferry left in the morning with all that the island needs for a wee
 
 
 def letters_in_data(data: str) -> int:
-    """Letters of the long texts in a page's data that its body does not show."""
+    """Return the number of letters of long texts in a page's data that its body does not show."""
     head = Head(scripts=(ScriptElement("application/json", data, ""),))
     values = measure(head, etree.Element("body"), "")
     return round(math.expm1(values[FEATURES.index("texts in data, not shown")]))

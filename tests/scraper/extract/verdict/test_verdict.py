@@ -28,7 +28,7 @@ def thin(reason: str) -> Verdict:
 POW, CAPTCHA = blocked("proof_of_work"), blocked("captcha")
 
 CASES = [
-    # whole pages
+    # complete pages
     (f"<main><p>{LONG}</p></main>", OK),
     (f"<main><p>{LONG}</p></main>{SCRIPT}", OK),
     ("<h1>Example Domain</h1><p>This domain is for use in examples.</p>", OK),
@@ -47,7 +47,7 @@ CASES = [
     (f"<main><p>{LONG}</p><form><input type=password></form></main>", OK),
     (f"<script>window._cf_chl_opt={{}}</script><main><p>{LONG}</p></main>", OK),
     ("<main><p>" + "これは読むための文章です。" * 40 + f"</p></main>{SCRIPT}", OK),
-    # thin
+    # thin pages
     (SHELL, thin("javascript")),
     (f"<nav>{'<a href=/x>Menu entry</a> ' * 60}</nav><div id=app></div>{SCRIPT}", thin("javascript")),
     (f"<div id=__next><p>{WORDS[:400]}</p></div>{SCRIPT}<div id=root></div>", thin("javascript")),
@@ -59,7 +59,7 @@ CASES = [
     ("<iframe src=/inner></iframe>", thin("frames")),
     ("<script type=application/ld+json>{}</script>", thin("empty")),
     ("", thin("empty")),
-    # walls
+    # block pages
     (
         "<title>Just a moment...</title><div id=challenge-error-text>Enable JavaScript</div>" + SCRIPT,
         blocked("challenge"),
@@ -92,7 +92,7 @@ CASES = [
     ("<title>Human Verification</title><div id=captcha-container></div>", blocked("captcha")),
     ("<title>One moment, please...</title><p>Loader</p>", blocked("challenge")),
     (f"<main><h1>How to turn off bot verification in forms</h1><p>{WORDS[:600]}</p></main>", OK),
-    # walls by what they are made of, in any language
+    # block pages recognized by their markup, in any language
     (f"<p>Weiter?</p><form action=/errors/validateCaptcha><button>Weiter</button></form>{SCRIPT}", CAPTCHA),
     ("<p>Bitte warten.</p><script src=/_fs-ch-1T1wmsGaOgGaSxcX/script.js></script>", blocked("challenge")),
     ("<div id=x>読み込み中</div><script id=anubis_challenge type=application/json>{}</script>", POW),
@@ -108,7 +108,7 @@ CASES = [
         blocked("captcha"),
     ),
     ("<title>Too Many Requests</title><p>Slow down.</p>", blocked("rate_limit")),
-    # a banner over a short page is no wall
+    # a banner over a short page does not make it a block page
     (
         f"<main><p>{WORDS[:300]}</p></main>"
         f"<div class=cookie-consent><p>{WORDS[:600]}</p><button>Accept</button></div>{SCRIPT}",

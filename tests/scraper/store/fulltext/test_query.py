@@ -1,4 +1,4 @@
-"""A query means what FTS5 makes of it, wherever FTS5 makes anything of it; and never costs the cache."""
+"""A query means what FTS5 understands if FTS5 accepts it; no query fails or takes long."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def texts() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def pages() -> apsw.Connection:
-    """Every pair of a text, and of a short text as the title."""
+    """Create an FTS5 table of all pairs of a text with a short text as title."""
     connection = apsw.Connection(":memory:")
     connection.execute(f'CREATE VIRTUAL TABLE words USING fts5 (title, text, tokenize = "{TOKENIZER}")')
     with connection:
@@ -90,7 +90,7 @@ def test_what_fts5_takes_finds_what_fts5_finds(pages: apsw.Connection, query: st
     "piece", [" ", "title ", "title: ", "{title ", "- ", '"', '"a', "(", "NEAR(a ", "a + "]
 )
 def test_no_query_is_gone_through_again_from_each_of_its_signs(piece: str) -> None:
-    """Quadratic, the blanks alone would take minutes."""
+    """Check that the time is linear: quadratic, the blanks alone would take minutes."""
     assert len(tokenize(piece * (400_000 // len(piece)))) <= 400_000
 
 

@@ -1,4 +1,4 @@
-"""A hit shows the passage that says most of what was asked for."""
+"""The snippet of a hit is the passage that matches the query best."""
 
 from __future__ import annotations
 

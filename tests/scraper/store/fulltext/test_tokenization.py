@@ -1,4 +1,4 @@
-"""Words of every script reach SQLite's index, and queries meet them there."""
+"""Words of every script are indexed by SQLite, and queries find them."""
 
 from __future__ import annotations
 

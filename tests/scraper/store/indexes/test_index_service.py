@@ -1,4 +1,4 @@
-"""Named indexes, whichever backend keeps them: one contract."""
+"""Named indexes fulfill one contract with every backend."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ async def test_metadata_nested_beyond_reason_are_refused(indexes: IndexService) 
         deep = [deep]
     with pytest.raises(IndexFaultError, match="nested too deeply"):
         await add(indexes, "a", "mill", deep=deep)
-    while deep:  # so that taking it apart at the end is not too deep either
+    while deep:  # dismantled here, because freeing it at once would also recurse too deeply
         deep = deep[0]
 
 

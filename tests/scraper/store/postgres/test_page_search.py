@@ -1,4 +1,4 @@
-"""Whether a page is what a query asks for, by its words alone; that SQLite says the same stands elsewhere."""
+"""Query matching on the words of one page; other tests compare it with SQLite."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_a_word_that_stands_everywhere_is_held_against_others_soon(between: int,
     many = ["harbour"] * 100_000
     text = [*many, *["x"] * between, "ferry", *["x"] * 50, *many]
     wanted = Near((QueryTerm("harbour"), QueryTerm("ferry"), QueryTerm("lemon")), 4)
-    # `lemon` stands where `ferry` is far away, so that each `harbour` is looked at.
+    # `lemon` is far from `ferry`, so that every `harbour` is checked.
     with soon():
         assert not matches_query(wanted, {"title": [], "text": [*text, "lemon"]}, Lexer())
         both = Near(wanted.terms[:2], 4)

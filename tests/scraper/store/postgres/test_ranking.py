@@ -1,4 +1,4 @@
-"""Which pages a search in PostgreSQL reads at once, and how far it goes back."""
+"""The windows of pages that a search in PostgreSQL reads, and how far back it searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kept pages are found by their words, by those alone who may see them."""
+"""Full-text search of stored pages, limited to the pages that the principal may see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page cache gives out, to whom, and for how long."""
+"""Reads from the page cache: content, scope and maximum age."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenDocument texts, presentations and spreadsheets, as their offices show them."""
+"""OpenDocument texts, presentations and spreadsheets are read as office programs show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a PDF holds beside its pages' letters: filled forms, its title, pictures of pages."""
+"""PDF content other than page text: form fields, metadata, scanned pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Letters that do not stand as the others do: slanted ones, upright heads, heads and sums beside frames."""
+"""PDF text at unusual places: slanted lines, rotated table heads, heads and totals outside table frames."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.scraper.extract.documents.made import drawn_pdf, fields, table_cells,
 
 
 def leaning(x: float, y: float, text: str, matrix: str, size: float = 10) -> str:
-    """Operators that write a text by a matrix: `1 0 .3 1` leans, `0 1 -1 0` stands upright."""
+    """Return operators that write a text with a matrix: `1 0 .3 1` slants it, `0 1 -1 0` rotates it."""
     return f"BT /F1 {size} Tf {matrix} {x} {842 - y} Tm ({text}) Tj ET"
 
 

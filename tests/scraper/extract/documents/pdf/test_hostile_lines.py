@@ -1,4 +1,4 @@
-"""Lines and cells of a PDF that are made to be looked at for long."""
+"""PDF lines and cells that could make pattern matching slow."""
 
 from __future__ import annotations
 

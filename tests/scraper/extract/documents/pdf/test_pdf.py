@@ -1,4 +1,4 @@
-"""PDF pages as a person reads them: order, tables, headings, lists, and what repeats on every page."""
+"""PDF layout: reading order, tables, headings, lists, and repeated headers and footers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RTF: what its words of control mean, and what is none of the text."""
+"""RTF: control words, and parts that are not text."""
 
 from __future__ import annotations
 
