@@ -15,9 +15,9 @@ DECODE = """([label, data]) => {
   const bytes = Uint8Array.from(atob(data), c => c.charCodeAt(0));
   try { return new TextDecoder(label).decode(bytes); } catch { return null; }
 }"""
-# Refused by browsers for fear of scripts smuggled past a filter; in the text that we read nothing is run.
+# Browsers refuse these encodings because they can hide scripts from filters; we run no text.
 REFUSED = {"hz", "iso2022_kr"}
-# A script's decoder knows it as an encoding of its own; for pages the standard makes it windows-1252.
+# TextDecoder treats it as a separate encoding; for pages the standard maps it to windows-1252.
 FOR_SCRIPTS = {"x-user-defined"}
 
 
@@ -44,7 +44,7 @@ async def test_single_bytes_mean_what_they_mean_to_chromium(plain_browser: Brows
     assert len(asked) > 150
     for (label, _), theirs in zip(asked, await as_chromium(plain_browser, asked), strict=True):
         ours = decode_with(body, find_codec(label) or "")
-        # Browsers give holes in a table to control characters, which no reader wants.
+        # Browsers map gaps of a code table to control characters, which are useless in text.
         different = [
             pair
             for pair in zip(ours, theirs or "", strict=True)

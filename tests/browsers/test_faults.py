@@ -84,7 +84,7 @@ async def fresh(
     browser_settings: BrowserSettings, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Browsers]:
     """Open browsers that the test may break."""
-    # A connection that a killed process left unanswered is closed after this, and its request sent once more.
+    # A connection that a killed process left open is closed after this time, and its request is repeated.
     monkeypatch.setattr("browsers.egress.proxy_server.ProxyLimits", lambda: ProxyLimits(idle_s=6.0))
     async with Browsers(browser_settings) as running:
         yield running
@@ -93,7 +93,7 @@ async def fresh(
 async def under_load(door: Browsers, site: Site, number: int, tier: Tier) -> str:
     try:
         url = site.url("/slow-xhr", f"host{number}.example")
-        # Its text is waited for: a busy machine's site may take longer than pages wait for an answer.
+        # Wait for the text: on a busy machine the site may be slower than the limit for running requests.
         waits = {"wait": "p:nth-of-type(5)", "limits": WAITING}
         request = Request(url, mode=Mode.RENDER, tier=tier, deadline_s=120, **waits)  # type: ignore[arg-type]
         return f"{marks(await door.visit(request))} marks"
@@ -106,7 +106,7 @@ async def under_load(door: Browsers, site: Site, number: int, tier: Tier) -> str
 async def test_a_kill_under_load_is_survived(
     fresh: Browsers, site: Site, victim: str, tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A page that a busy machine leaves standing is not taken for one in an endless loop.
+    # A page that stalls on a busy machine must not count as one in an endless loop.
     monkeypatch.setattr("browsers.navigation.readiness.LOOK_LIMIT_S", 30.0)
     before = set(ours())
     await visit(fresh, site, "/static/1", tier=tier)
@@ -168,7 +168,7 @@ async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_r
 async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Any other server of this machine would sweep the common folder at its own start.
+    # Another server on this machine would clean the shared folder at its start.
     common = tempfile.mkdtemp(prefix="kill-")
     monkeypatch.setattr(tempfile, "tempdir", common)
     monkeypatch.setenv("TMPDIR", common)
@@ -243,7 +243,7 @@ async def test_without_the_shared_pipe_the_nested_wire_serves(
 async def test_without_what_only_linux_has_a_dead_browser_is_noticed_and_replaced(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As on macOS: no descriptor tells of a process's end, and no /proc of its children and memory.
+    # Simulate macOS: no pidfd reports the end of a process, and no /proc lists its children and memory.
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     before = set(ours())
     monkeypatch.setattr(processes, "PROC", Path("/nonexistent"))

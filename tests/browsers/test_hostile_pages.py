@@ -57,6 +57,6 @@ async def test_no_redirect_and_no_spelling_is_followed_to_a_private_address_by_a
     assert reached(outcomes) == []
     commit = [outcome.name for outcome in outcomes if not outcome.note.startswith("BlockedAddress")]
     assert commit == [REBINDING]
-    # An address is told only in the words of whoever asked for it.
+    # An error contains a private address only if the requested URL contains it.
     told = [outcome.name for outcome in outcomes if "127.0.0" in outcome.note]
     assert set(told) <= set(SPELLED)

@@ -49,7 +49,7 @@ async def test_the_text_of_a_runaway_page_is_kept(browsers: Browsers, site: Site
 async def test_a_page_without_rest_ends_within_its_limits(
     browsers: Browsers, site: Site, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What there is of it is read, however long that takes here.
+    # Allow the capture to take long on a busy machine.
     monkeypatch.setattr("browsers.navigation.visit.CAPTURE_LIMIT_S", 60.0)
     snapshot = await visit(browsers, site, path, deadline_s=90.0)
     assert snapshot.status == 200
@@ -62,7 +62,7 @@ async def test_a_page_that_asks_for_itself_again_is_soon_given_nothing(
 ) -> None:
     before = site.hits(path)
     await visit(browsers, site, path, deadline_s=90.0)
-    # One more may be on its way when the limit of five is found to be passed.
+    # One more request may be in flight when the limit of five is exceeded.
     assert site.hits(path) - before <= 7
 
 

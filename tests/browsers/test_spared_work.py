@@ -22,7 +22,7 @@ TEXT = "<p>The text that a reader came for, which is long enough to be taken for
 WRITTEN = f'<main id="m">{TEXT}'
 """Marker as a script inserts it; in the script itself it is written differently."""
 PAGES = {
-    # Pages learn so which image formats the browser reads.
+    # Pages detect supported image formats in this way.
     "/format-test": f"""<main id=m></main><script>
         const test = new Image();
         test.onload = () => document.getElementById("m").innerHTML = `{TEXT * 4}`;
@@ -113,6 +113,6 @@ async def test_windows_that_nobody_asked_for_do_not_open(visits: Visits, tier: T
 
 
 async def test_full_tier_loads_what_people_see(visits: Visits) -> None:
-    # No page is held for a picture: this one says when it has them.
+    # No page waits for images: this one marks when they are loaded.
     await visits.read("/pictures", Tier.FULL, wait="#loaded")
     assert {"/one.png", "/two.png"} <= set(visits.asked)

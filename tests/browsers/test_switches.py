@@ -206,7 +206,7 @@ async def test_playwright_adds_nothing_that_we_have_not_looked_at() -> None:
             executable_path=found.executable, ignore_default_args=list(UNWANTED_DEFAULTS)
         )
         started = [line for pid, line in _chromiums(found.executable).items() if pid not in before]
-        # A child has the line of its parent until it has become a program of its own.
+        # A child has the command line of its parent until it executes another program.
         command = started[0]
         assert all(line == command for line in started)
         await browser.close()

@@ -119,7 +119,7 @@ async def walled(
         render_slots=8,
     )
     browsers = Browsers(settings)
-    # What settings have no seam for: who answers for names, that answers are not kept, and what was refused.
+    # Replace what settings cannot: the resolver, the lifetime of its answers, and the connector.
     egress = browsers._egress
     egress._resolver._names, egress._resolver._ttl_s = HostileNames(), 0.0
     egress._connector = watched = Watched(egress._connector)

@@ -27,7 +27,7 @@ async def test_who_gives_up_just_when_somebody_knocks_leaves_without_a_word(
     await asyncio.sleep(0)
     with socket.socket(socket.AF_UNIX) as launcher, caplog.at_level(logging.ERROR, "asyncio"):
         launcher.connect(str(address))
-        # From here on the loop knows of the knock, and tells of it after the next step of ours.
+        # The event loop has noticed the connection and reports it after the next step of this task.
         await asyncio.sleep(0)
         connecting.cancel()
         handshake.close()
@@ -64,7 +64,7 @@ async def test_a_message_that_its_receiver_stumbles_over_keeps_no_other_from_arr
             json.dumps({"method": name, "params": {}, "sessionId": "OURS"}, separators=(",", ":")).encode()
             for name in ("first", "odd", "between", "odd", "last")
         ]
-        # The last of them comes in two pieces, the first of which is read together with the odd ones.
+        # The last message arrives in two pieces; the first is read together with the odd ones.
         whole = b"\0".join(told) + b"\0"
         os.write(chromium, whole[:-9])
         await asyncio.sleep(0.05)

@@ -98,7 +98,7 @@ asyncio.run(ask())
 
 
 def test_a_driver_that_does_not_start_is_told_in_words() -> None:
-    # In a process of its own: Playwright never lets go of the transport of a driver that did not start.
+    # Run in a separate process: Playwright never releases the transport of a driver that did not start.
     asked = subprocess.run(
         [sys.executable, "-c", ASK],
         env={**os.environ, "PLAYWRIGHT_NODEJS_PATH": "/bin/false"},
@@ -175,7 +175,7 @@ async def test_the_death_of_a_driver_is_no_fault_that_python_tells_of(
         driver = Driver(folder)
         dead = await driver.playwright()
         for pid in set(list_tree_pids(os.getpid())) - before:
-            # Another door's browser may have come to a renderer more meanwhile.
+            # Browsers of other tests may have started a renderer meanwhile.
             if b"run-driver" in _command_line(pid):
                 os.kill(pid, signal.SIGKILL)
         await driver.restart(dead)
@@ -193,7 +193,7 @@ def test_a_long_name_of_the_folder_of_temporary_files_keeps_no_browser_from_star
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     with ProfileDir() as folder:
         beneath = folder.path / "org.chromium.Chromium.XXXXXX" / "SingletonSocket"
-        # What an address of a socket may have on macOS, which allows the least.
+        # The limit of a socket path on macOS, which is the lowest.
         assert len(os.fsencode(beneath)) <= 103
     assert not folder.path.exists()
 
@@ -211,7 +211,7 @@ async def test_the_full_browser_starts_beneath_a_long_name(
 
 
 async def test_a_user_without_a_home_has_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    # As in a container whose user is a mere number.
+    # Simulate a container whose user has no entry in passwd.
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     homes: list[str | None] = []

@@ -36,7 +36,7 @@ async def test_a_host_that_stays_silent_is_given_up() -> None:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
         address = full.getsockname()
-        # A backlog that is full answers no one.
+        # A listener with a full backlog accepts no connection.
         fillers = [socket.socket() for _ in range(4)]
         for filler in fillers:
             filler.setblocking(False)
@@ -47,7 +47,7 @@ async def test_a_host_that_stays_silent_is_given_up() -> None:
 
 
 async def test_a_host_without_a_route_is_unreachable() -> None:
-    # No TCP goes to a multicast group, with whatever network this machine has.
+    # TCP to a multicast group fails on every network.
     assert await denied(Dialer(), target("224.0.0.1", 80)) is FailureKind.HOST_UNREACHABLE
 
 

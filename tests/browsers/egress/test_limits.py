@@ -134,7 +134,7 @@ async def test_a_connection_on_which_nobody_speaks_is_closed(open_listener: Open
         async with raw(gate) as mute, through(gate, SITE) as conversation:
             await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
             await settled(lambda: gate.traffic.up_bytes > 0 and len(gate._connections) == 2)
-            # Now that everything is said: before, a busy machine may well be silent for so long.
+            # Set the limit only now: earlier, a busy machine may pause for so long.
             _lose_patience(gate, 0.1)
             assert await conversation.hear_all() == b""
             assert await mute.hear_all() == b""

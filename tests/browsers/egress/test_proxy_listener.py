@@ -156,7 +156,7 @@ async def test_a_thousand_short_connections_leave_no_socket_open(open_listener: 
         gate = await open_listener(test_hosts=at(port))
         for _ in range(50):
             await asyncio.gather(*(_fetch(gate) for _ in range(20)))
-        # Its own alone: a door that other tests share opens and closes what it likes meanwhile.
+        # Count the sockets of this listener only: browsers that other tests share open and close others.
         await settled(lambda: not gate._connections and sockets_at(gate.port, port) == 0)
         assert gate.traffic.connections == 1000
 

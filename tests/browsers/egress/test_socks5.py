@@ -49,7 +49,7 @@ async def test_who_says_much_before_the_answer_is_held_back(open_listener: OpenL
         await asyncio.sleep(0.1)
         (passage,) = gate._connections
         assert len(passage._received) < 1 << 20
-        # Else closing would wait until the other end has taken all of it.
+        # Without the abort, closing would wait until the other end has received everything.
         conversation.writer.transport.abort()
         names.speak.set()
 

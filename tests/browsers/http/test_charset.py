@@ -95,7 +95,7 @@ def test_a_declaration_in_a_comment_is_none() -> None:
 
 def test_a_declaration_late_in_a_long_head_counts() -> None:
     page = document("Grüße", f'<style>{"a{} " * 1000}</style><meta charset="ibm866">')
-    # Read as IBM 866 these two bytes are Cyrillic: too few to doubt what is declared.
+    # In IBM 866 these two bytes are Cyrillic: too few to overrule the declared encoding.
     assert "Gr№▀e" not in page
     assert decode(page.encode("latin-1"), HTML) != page
     body_first = page.replace("<style>", "</head><body><style>")

@@ -54,7 +54,7 @@ async def test_a_page_that_was_served_in_time_is_given_as_served(
         return limits[-1]
 
     async def undecided(_: Snapshot) -> bool:
-        # The visit's time is up now: not before the page was served, however long that takes here.
+        # End the visit's time now, after the page was served, however long that took.
         limits[-1].reschedule(asyncio.get_running_loop().time())
         await asyncio.sleep(60)
         return True
@@ -137,7 +137,7 @@ async def test_every_status_is_told(browsers: Browsers, site: Site, status: int)
 async def test_a_body_without_end_is_cut_at_the_deadline(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # When its response comes, all but two seconds of the visit are used up: however long it took to come.
+    # Reserve all but two seconds of the visit when its response arrives, however long that took.
     monkeypatch.setattr("browsers.navigation.visit.CAPTURE_RESERVE_S", 60.0)
     monkeypatch.setattr("browsers.navigation.visit.MIN_SETTLE_S", 2.0)
     snapshot = await visit(browsers, site, "/endless", Mode.PEEK, deadline_s=60.0)
@@ -189,7 +189,7 @@ async def test_a_rendered_page_whose_end_never_came_is_not_called_complete(
     browsers: Browsers, site: Site, path: str
 ) -> None:
     shown: list[int] = []
-    # Of a document that broke off Chromium gives its parser nothing once in a hundred times.
+    # Once in a hundred times Chromium passes nothing of a truncated document to its parser.
     while len(shown) < 3 and 10 not in shown:
         snapshot = await visit(browsers, site, path, Mode.RENDER)
         assert (snapshot.rendered, snapshot.complete) == (True, False)
@@ -201,7 +201,7 @@ async def test_a_rendered_page_whose_end_never_came_is_not_called_complete(
 async def test_a_document_that_cannot_be_read_does_not_hold_its_visit(
     browsers: Browsers, site: Site, path: str
 ) -> None:
-    # Who waits for more of it ends at the deadline, with no answer.
+    # Waiting for more data would end at the deadline, without a response.
     async with asyncio.timeout(PATIENCE_S):
         snapshot = await visit(browsers, site, path, deadline_s=600.0, limits=VisitLimits(settle_s=500.0))
     assert (snapshot.html, snapshot.complete) == ("", False)

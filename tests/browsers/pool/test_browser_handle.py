@@ -170,7 +170,7 @@ async def test_a_tab_serves_so_many_peeks_and_no_more(
     async with Browsers(replace(browser_settings, peeks_per_tab=2)) as door:
         for _ in range(8):
             await visit(door, site, "/static/1", Mode.PEEK)
-    # One may be left with its first; that any serves twice is what it is kept for.
+    # One tab may be left with a single peek; reuse means that any tab serves two.
     assert max(peeks.values()) == 2 and peeks.total() >= 8
 
 

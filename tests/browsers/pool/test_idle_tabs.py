@@ -133,7 +133,7 @@ async def test_a_page_that_is_asked_for_again_comes_from_its_site(browsers: Brow
 async def test_a_tab_at_rest_runs_no_script_and_sends_nothing(browsers: Browsers, site: Site) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "dora"}
     await visit(browsers, site, "/poll", limits=_SHORT, **who)
-    # Answered after all that was on its way to the site when the tab came to rest.
+    # This call returns after all requests in flight when the tab became idle.
     site.hits("/api/collect")
     before = site.hits("/api/collect")
     await asyncio.sleep(1.5)

@@ -1,4 +1,4 @@
-"""A fetcher with stand-ins around it, and two things that may happen on the way of a page."""
+"""A fetcher with fake browsers, workers and cache, and two hooks for its visits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ URL = "https://example.org/page"
 
 
 class House:
-    """A fetcher with stand-ins around it."""
+    """A fetcher with fake browsers, workers and cache."""
 
     def __init__(self, door: ScriptedDoor | None = None, settings: Settings | None = None) -> None:
         self.door = door or ScriptedDoor()

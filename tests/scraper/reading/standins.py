@@ -1,4 +1,4 @@
-"""A door and a reader whose faults can be chosen: those that no real page produces when it is wanted."""
+"""Fake browsers, workers and cache whose faults a test can choose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RENDERED = "<p>Rendered.</p>"
 
 
 class ScriptedDoor:
-    """Serves `served`, renders to `rendered`; `before` and `while_rendering` are awaited on the way."""
+    """Fake `Browsers`: serve `served` or render to `rendered`; `before` and `while_rendering` are hooks."""
 
     def __init__(self, served: str = SERVED, rendered: str = RENDERED, **more: Any) -> None:
         self.requests: list[Request] = []
@@ -58,7 +58,7 @@ class ScriptedDoor:
 
 
 class ScriptedWorkers:
-    """Reads by the words in the page: THIN, CAPTCHA, LOGIN, DEGRADED, BLANK; or fails as `failing` says."""
+    """Fake workers: THIN, CAPTCHA, LOGIN, DEGRADED or BLANK in a page set the result; `failing` is raised."""
 
     def __init__(self) -> None:
         self.failing: Exception | None = None
@@ -82,7 +82,7 @@ class ScriptedWorkers:
 
 
 class CountingPages:
-    """A cache in memory that remembers what it was asked."""
+    """A cache in memory that records the requested maximum ages."""
 
     def __init__(self) -> None:
         self.entries: dict[tuple[CacheScope, str, str], PageEntry] = {}

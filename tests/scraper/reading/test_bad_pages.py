@@ -1,4 +1,4 @@
-"""What is no page, or too much of one, through the workers as in service: a document or one typed error."""
+"""Invalid and oversized pages through real workers: each gives a document or one typed error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _cycle() -> str:
 
 
 def _decoded(body: bytes, content_type: str) -> Snapshot:
-    """Letters as the door makes them of bytes."""
+    """Return a page decoded from bytes as in `Browsers`."""
     return page(decode(body, content_type), body=body)
 
 

@@ -1,4 +1,4 @@
-"""A batch keeps its order, its deadline, and each page's fate apart from the others'."""
+"""A batch keeps its order and its deadline, and pages fail independently."""
 
 from __future__ import annotations
 

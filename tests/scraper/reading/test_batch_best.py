@@ -1,4 +1,4 @@
-"""The best pages are read at once; others stand in for those that fail or are late."""
+"""The best pages are read concurrently; others replace those that fail or are late."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ URLS = [f"https://site{number}.example/" for number in range(6)]
 
 
 class Web:
-    """Pages that answer after so many seconds, or fail; None: never."""
+    """Pages that answer after a delay in seconds (None: never), or fail."""
 
     def __init__(self, delays: dict[str, float | None], failing: tuple[str, ...] = ()) -> None:
         self.asked: list[str] = []

@@ -1,4 +1,4 @@
-"""Pages that break off, never end or are far too large: content with a warning, or one clear error."""
+"""Truncated, endless and far too large pages: content with a warning, or one clear error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def settings(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def app(settings: Settings) -> AsyncIterator[App]:
-    """Open, and with a browser that is there: no deadline is used up by its start."""
+    """Open the app and wait for its browser, so that its start uses up no deadline."""
     async with App.open(settings) as opened:
         await until(lambda: opened.browsers.status().ready, limit_s=START_S)
         yield opened
@@ -56,7 +56,7 @@ async def test_a_byte_a_second_ends_at_the_deadline_with_what_had_come(app: App,
             reading = await app.fetcher.fetch(ReadRequest(site.url("/drip"), render="http", deadline_s=8))
             assert reading.truncated and reading.warnings
         except ScraperError as error:
-            # Where not even a byte came in time.
+            # Not even one byte came in time.
             assert "drip" in str(error)
 
 

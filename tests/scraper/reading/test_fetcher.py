@@ -1,4 +1,4 @@
-"""When a page is visited, how far, and by whom."""
+"""Visits of the fetcher: when a page is visited, in which mode and with which tier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a page is taken from the cache, and when it is kept."""
+"""Cache use of the fetcher: when a page comes from the cache, and when it is stored."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class TestTheCache:
 
 
 def _grow_old(house: House, *, hours: float) -> None:
-    """Everything in the cache was read so long ago."""
+    """Set the age of all cached pages."""
     then = datetime.now(UTC) - timedelta(hours=hours)
     for place, entry in house.pages.entries.items():
         house.pages.entries[place] = replace(entry, reading=replace(entry.reading, retrieved_at=then))

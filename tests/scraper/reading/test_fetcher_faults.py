@@ -1,4 +1,4 @@
-"""What is told where a page cannot be read, and when it is asked for once more."""
+"""Errors of the fetcher for pages that cannot be read, and its retries."""
 
 from __future__ import annotations
 

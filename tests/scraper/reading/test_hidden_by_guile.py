@@ -1,4 +1,4 @@
-"""Text that a page hides from people, and from those who look for hidden text; and what must not be lost."""
+"""Text that a page hides from people and from detectors of hidden text; visible text must be kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 HOST = "guile.example"
 WORDS = "and eight more words of the same plain kind"
 FILL = f"<p>{'The ferry leaves the harbour at noon, with lemons and two bicycles. ' * 12}</p>"
-# In a sheet that is not part of the markup: only the browser knows what it hides.
+# A constructed style sheet is not in the markup: only the browser knows what it hides.
 SHEET = """<script>
 const sheet = new CSSStyleSheet();
 sheet.replaceSync('.none{display:none}.small{font-size:0}');
@@ -83,7 +83,7 @@ NESTED = {
 
 
 def carriers() -> dict[str, tuple[str, bool]]:
-    """Markup with `@` in the place of the words, and whether a person sees them."""
+    """Return markup with `@` in the place of the words, and True if the words are visible."""
     plain = {name: (f'<p style="{style}">@</p>', False) for name, style in STYLES.items()}
     seen = {name: (f'<p style="{style}">@</p>', True) for name, style in SEEN_STYLES.items()}
     return plain | seen | NESTED

@@ -1,4 +1,4 @@
-"""Every way of carrying text that the site knows, read as a user reads it, rendered and as served."""
+"""Visible and hidden text in every kind of markup of the site, read rendered and as served."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ async def test_cancelling_gives_the_tab_back_at_once(
     task = asyncio.create_task(fetcher.fetch(ReadRequest(site.url("/stalls?key=cancelled"), deadline_s=600)))
     await until(lambda: site.hits("/stalls?key=cancelled"))
     task.cancel()
-    # A second is what is promised; the rest is room for a busy machine, far below the visit's own time.
+    # One second is the guarantee; the rest is a margin for a busy machine, far below the visit's deadline.
     async with asyncio.timeout(60):
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -121,7 +121,7 @@ async def test_a_wall_is_tried_once_more_with_the_full_browser_and_then_told(
 
 async def test_a_site_that_limits_is_asked_once_and_its_pause_is_told(fetcher: Fetcher, site: Site) -> None:
     before = site.hits("/wall/too-many")
-    # A host of its own: it is left alone for a while after this.
+    # A separate host, because it has a cooldown after this.
     error = await told(fetcher, site.url("/wall/too-many", "host9.example"))
     assert error.sentence().endswith("The site asks to try again in 7 s.")
     assert error.retryable
@@ -201,7 +201,7 @@ async def test_a_page_that_asks_for_a_password_is_a_login_in_either_browser(
 
 async def test_a_batch_gives_what_it_has_when_its_time_is_up(fetcher: Fetcher, site: Site) -> None:
     urls = [site.url("/static/76"), site.url("/api/hang"), site.url("/static/77")]
-    # With browser and readers started, so that none of its time goes there.
+    # Start browser and workers first, so that the batch spends no time on them.
     await fetcher.fetch(ReadRequest(site.url("/static/70"), deadline_s=120))
     first, late, third = await fetcher.fetch_batch(urls, deadline_s=10)
     assert isinstance(first, Reading) and isinstance(third, Reading)

@@ -1,4 +1,4 @@
-"""What a visit came to: content with its warnings, or one sentence with the next step."""
+"""The outcome of a visit: content with its warnings, or one error with the next step."""
 
 from __future__ import annotations
 

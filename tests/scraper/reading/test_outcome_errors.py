@@ -1,4 +1,4 @@
-"""Each thing that can go wrong on the way has one thing that a user is told."""
+"""Every error of a visit becomes one error with a message for the user."""
 
 from __future__ import annotations
 

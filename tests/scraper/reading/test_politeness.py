@@ -1,4 +1,4 @@
-"""How often, how many at once and when a host is asked; and what is told when there is no turn in time."""
+"""Limits per host: gaps, concurrency and cooldowns; and the error if there is no turn in time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HOST = "example.org"
 
 
 def fetcher(door: ScriptedDoor, **chosen: Any) -> Fetcher:
-    """One that reads through a scripted door."""
+    """Return a fetcher over fake browsers."""
     return Fetcher(
         cast(Browsers, door),
         cast(WorkerPool, ScriptedWorkers()),
@@ -44,7 +44,7 @@ def url(number: int, host: str = HOST) -> str:
 
 
 class Counted:
-    """A door's pages that take a while, and how many of each host were open at once."""
+    """Delay the pages of fake browsers and count how many of each host are open at once."""
 
     def __init__(self, door: ScriptedDoor, seconds: float = 0.02) -> None:
         self.most = 0
@@ -184,7 +184,7 @@ class TestTheGap:
         begun = time.monotonic()
         async with asyncio.timeout(30):
             await asyncio.gather(*(reads.fetch(ReadRequest(url(number))) for number in range(4)))
-        # Between two of them a slow machine may let less pass: the first of the two came late.
+        # On a slow machine two visits may be closer together, if the first of them came late.
         since = [start - begun for start in counted.starts]
         assert all(passed >= 0.15 * number - 0.01 for number, passed in enumerate(since)), since
 
@@ -258,7 +258,7 @@ class TestRetryAfter:
             (404, "60"),
             (429, "soon"),
             (429, "-5"),
-            # Moments that no calendar holds.
+            # Dates outside the range of `datetime`.
             (429, "Fri, 31 Dec 9999 23:59:59 -0500"),
             (429, "Wed, 21 Oct 99999999999999999999 07:28:00 GMT"),
             (429, "Wed, 21 Oct 2026 07:28:00 +99999999999999"),
@@ -312,7 +312,7 @@ class TestRetryAfter:
 class TestManyServers:
     @pytest.fixture
     async def polite(self) -> AsyncIterator[list[HostThrottle]]:
-        """Several servers over one state, as the leases of one process stand in for it."""
+        """Return the throttles of several servers that share one state."""
         leases = LocalLeases()
         yield [HostThrottle(leases, Settings(host_pages=3)) for _ in range(4)]
 
@@ -330,5 +330,5 @@ async def test_without_settings_a_turn_costs_next_to_nothing() -> None:
     for _ in range(2_000):
         async with polite.turn(HOST, "local", deadline):
             pass
-    # 12 us each where it was measured; a page costs ten thousand.
+    # Measured: 12 us for each; a page costs ten thousand.
     assert (time.process_time() - begun) / 2_000 < 0.001

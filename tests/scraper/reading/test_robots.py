@@ -1,4 +1,4 @@
-"""What robots.txt lets be read, for how long that is believed, and what a caller is told."""
+"""robots.txt: which pages may be read, how long the file is cached, and the errors of callers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Enough = Callable[[Snapshot], object]
 
 
 class RobotsDoor:
-    """Serves a robots.txt, or what is in its place, and the same page everywhere else."""
+    """Fake `Browsers`: serve a robots.txt or a replacement for it, and the same page everywhere else."""
 
     def __init__(self, text: str = RULES, status: int = 200) -> None:
         self.text, self.status = text, status
@@ -83,7 +83,7 @@ async def refusal(reads: Fetcher, path: str) -> errors.ScraperError:
 
 
 class KeptTexts:
-    """What servers have fetched for each other."""
+    """A shared cache of files that several servers fetched."""
 
     def __init__(self) -> None:
         self._kept: dict[str, bytes] = {}

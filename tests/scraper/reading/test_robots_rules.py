@@ -1,4 +1,4 @@
-"""Which rule of a robots.txt speaks against a page."""
+"""The rule of a robots.txt that forbids a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service around the extraction: walls, pages that break a reader, answers that are no pages."""
+"""The structured data service: block pages, pages that break the extraction, responses that are no pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LD = '<script type="application/ld+json">{"@type": "Product", "name": "Kettle"}<
 
 
 class Visitor:
-    """Brings the same page each time, judged as it is told."""
+    """Fake visitor: return the same page each time, with a fixed verdict."""
 
     def __init__(self, html: str, verdict: Verdict | None = None, text: str = "Words.", **more: Any) -> None:
         self.jobs: list[VisitJob] = []
@@ -34,7 +34,7 @@ class Visitor:
 
 
 class Here:
-    """WorkerPool that work in this process; they give up on `extract` when told so."""
+    """Fake worker pool that runs in this process; the functions in `fail` time out."""
 
     def __init__(self, *, fail: tuple[object, ...] = ()) -> None:
         self._fail = fail

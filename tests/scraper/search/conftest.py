@@ -1,4 +1,4 @@
-"""The local engines, and searchers that ask them through real browsers."""
+"""Fixtures of the search tests: local engines, and searchers that query them with real browsers."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def workers() -> AsyncIterator[WorkerPool]:
 
 
 class MakeSearcher(Protocol):
-    """Makes a searcher that makes no pauses, for a caller of its own: no test sees another's cookies."""
+    """Create a searcher without pauses between requests."""
 
     def __call__(self, searches: SearchCache | None = None, **engines: Engine) -> Searcher: ...
 

@@ -1,4 +1,4 @@
-"""Pages and results without a browser: what is searched and read is chosen by the test."""
+"""Fake searcher and fetcher whose results and pages the test chooses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def url_of(name: str) -> str:
 
 
 class Listed:
-    """A searcher that knows a list of names, and remembers how it was asked."""
+    """A searcher with fixed results that records its requests."""
 
     def __init__(self, *names: str, error: errors.ScraperError | None = None, **more: Any) -> None:
         self.asked: list[SearchRequest] = []
@@ -44,7 +44,7 @@ class Listed:
 
 
 class Library:
-    """A fetcher of pages by name; a name that is not there fails, one that holds None never comes."""
+    """A fetcher of pages by name; an unknown name fails, a page that is None never arrives."""
 
     def __init__(self, pages: Mapping[str, str | None]) -> None:
         self.asked: list[ReadRequest] = []

@@ -1,4 +1,4 @@
-"""Rows of engines, in few words."""
+"""Builders of result rows of engines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scraper.search.fusion import EngineRanking
 def row(
     rank: int, url: str, title: str = "", snippet: str = "", date: datetime | None = None, **more: str
 ) -> EngineResult:
-    """One row; without a title it is called after its address."""
+    """Return one row; its title is the URL by default."""
     return EngineResult(rank, title or url, url, snippet, date, **more)
 
 

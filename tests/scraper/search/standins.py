@@ -1,4 +1,4 @@
-"""An engine and a door whose answers and faults can be chosen: what no real engine gives when wanted."""
+"""Fake engine, browsers and workers whose answers and faults a test can choose."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def _parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
 
 
 class StandInDoor:
-    """Serves `pages` by host; `before` is awaited on the way."""
+    """Fake `Browsers`: serve `pages` by host; `before` is a hook."""
 
     def __init__(self, **pages: str) -> None:
         self.pages = pages
         self.requests: list[Request] = []
         self.started: list[Tier] = []
         self.known: set[tuple[str, str]] = set()
-        """Who has cookies of whom."""
+        """Principals and site profiles that have cookies."""
         self.before: Callable[[Request], Awaitable[None]] = _nothing
 
     async def visit(self, request: Request, enough: Any = None) -> Snapshot:
@@ -59,7 +59,7 @@ class StandInDoor:
 
 
 class InlineWorkers:
-    """Runs at once what is to be run."""
+    """Fake workers that run functions in this process."""
 
     async def run(self, function: Callable[..., Any], *args: Any, limit_s: float = 5.0) -> Any:
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Addresses of one page have one key, those of two pages have two."""
+"""URLs of one page have the same key; URLs of different pages have different keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consent is refused with the page's own form, and nothing else is ever sent."""
+"""Consent is refused with the page's own form, and no other form is ever submitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that answer another query are known; honest ones, however weak, are not taken for such."""
+"""Result rows for another query (decoys) are detected; weak but real rows are not mistaken for decoys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between two requests to one engine there is a pause, and never two at once."""
+"""Requests to one engine never overlap, and there is a pause between them."""
 
 from __future__ import annotations
 

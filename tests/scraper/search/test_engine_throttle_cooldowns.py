@@ -1,4 +1,4 @@
-"""An engine that refused rests, longer each time, and is tried again by one request."""
+"""An engine that refused has a cooldown, longer each time, and is retried with one request."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_a_restart_does_not_end_a_rest(tmp_path: Path) -> None:
     await first.close()
     second = SqliteSearchCache(tmp_path)
     assert await CircuitBreakers(second).find_cooldown("bing") is not None
-    # Another way out has not been walled.
+    # The engine did not block the other egress proxy.
     assert await CircuitBreakers(second, "http://user:word@proxy.example:8080").find_cooldown("bing") is None
     await second.close()
     assert b"word" not in (tmp_path / "searches.sqlite").read_bytes()

@@ -1,4 +1,4 @@
-"""What a caller asked for holds, whatever engines make of it."""
+"""Filters of the request are applied to all rows, even if engines ignore them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of several engines become one list, fairly."""
+"""Fusion of the rows of several engines into one list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is asked is searched for as it is, or answered with what is wrong and in which argument."""
+"""Every query is searched unchanged, or refused with the problem and its argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts as words, in scripts with and without spaces."""
+"""Terms of texts, in scripts with and without spaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question becomes sources and what they say of it, within budget and deadline."""
+"""Research finds sources and their passages about a question, within budget and deadline."""
 
 from __future__ import annotations
 

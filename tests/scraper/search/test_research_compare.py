@@ -1,4 +1,4 @@
-"""Two to five pages stand side by side, each with what it says of one question."""
+"""Comparison of two to five pages by their passages about one question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search keeps, shares and tells when engines fail."""
+"""The searcher: caching, shared searches, and errors of engines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TWO = "https://c.example/ Gamma"
 
 
 class House:
-    """A searcher over two engines, and what is behind it."""
+    """A searcher over two fake engines, with fake browsers and an in-memory cache."""
 
     def __init__(self, *engines: Engine) -> None:
         self.door = StandInDoor(one=ONE, two=TWO)
@@ -148,7 +148,7 @@ async def test_a_partial_answer_is_not_given_again_after_an_hour() -> None:
 
 
 async def kept_for(house: House, age_s: float, **asked: object) -> bool:
-    """Whether the one answer that was kept is given again at that age."""
+    """Return True if the only cached answer is used at that age."""
     ((scope, key),) = house.searches._answers
     answer = house.searches._answers[scope, key]
     house.searches.put(
@@ -265,7 +265,7 @@ class TestFaults:
             asyncio.create_task(house.searcher.search(SearchRequest(f"words {n}"))) for n in range(20)
         ]
         ended = list[bool]()
-        # All but those who wait for the turns after four and after eight seconds.
+        # All searches except those that wait for the turns after four and after eight seconds.
         for search in itertools.islice(asyncio.as_completed(searches, timeout=30), 18):
             try:
                 await search
@@ -293,7 +293,7 @@ class TestFaults:
             if "one" in request.url:
                 await asyncio.Event().wait()
 
-        # How long the other needs is up to the machine.
+        # The time of the other engine depends on the machine.
         for deadline_s in (0.5, 2.0, 8.0):
             house = House()
             house.door.before = hang

@@ -1,4 +1,4 @@
-"""The search tools as a caller meets them, over real browsers and the engines of loopback."""
+"""The search tools through their public interface, with real browsers and the engines on loopback."""
 
 from __future__ import annotations
 

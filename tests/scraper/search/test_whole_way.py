@@ -1,4 +1,4 @@
-"""The whole way of a search in a real browser: address, walls, page, rows, one list."""
+"""End-to-end searches in a real browser: URL, block pages, result page, rows, fused list."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def test_three_engines_are_asked_and_merged(
     assert answer.engines == ("duckduckgo", "mojeek", "googlenews")
     assert answer.errors == {} and answer.hint is None and not answer.cached
     assert len(answer.results) == 10
-    # Page 0 is found by all three, by Google News under an address that says nothing.
+    # Page 0 is found by all three, by Google News under an opaque URL.
     first = next(row for row in answer.results if row.url.endswith("/0"))
     assert set(first.engines) == {"duckduckgo", "mojeek", "googlenews"}
     assert first.source == "Harbour Review"
@@ -159,7 +159,7 @@ class TestWhatIsNoAnswer:
                     QUERY, engines=["mojeek", "brave"], deadline_s=deadline_s, principal=caller, cache=REFRESH
                 )
             )
-            # On a busy machine the one that answers may want more time too.
+            # On a busy machine the engine that answers may need more time too.
             if "brave" not in answer.errors:
                 break
         assert answer.errors == {"mojeek": "timeout"}

@@ -202,7 +202,7 @@ async def test_a_line_of_200_ms_each_way_is_slow_and_nothing_more(postgres: Post
     async with slow_line(postgres.port, 0.2) as port:
         name = url.rpartition("/")[2]
         async with asyncio.timeout(5 * PATIENCE_S), shared_pages(postgres.url(name, port=port)) as pages:
-            # The first connection takes longer than a read may; it completes later, for the reads that follow.
+            # The first connection takes longer than a read may; it completes for later reads.
             await until(lambda: is_there(pages, "https://example.org/near"))
             pages.put(entry("https://example.org/far", text="far from the mill"))
             await until(lambda: nothing_waits(pages))

@@ -1,4 +1,4 @@
-"""Local files: what lies beneath the operator's folder, and nothing else, by either way of opening."""
+"""Local files: only files below the configured folder can be read, by either method of opening."""
 
 from __future__ import annotations
 

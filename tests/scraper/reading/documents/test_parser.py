@@ -1,4 +1,4 @@
-"""What becomes of a document whose reader fails."""
+"""Failures of the process that parses a document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GOOD: dict[str, Any] = {
 
 
 class ScriptedShots:
-    """Answers in turn; an exception is raised."""
+    """Fake single-use processes: return the answers in order, or raise them if they are exceptions."""
 
     def __init__(self, *answers: dict[str, Any] | Exception) -> None:
         self.answers = list(answers)

@@ -1,4 +1,4 @@
-"""Documents by address and by path: read once, paged from memory or the cache, and never for another."""
+"""Documents by URL and by path: read once, paged from memory or the cache, separated by principal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ URL = "https://site.example/paper.pdf"
 
 
 class House:
-    """A reader of documents over a door that serves one file."""
+    """A document reader over fake browsers that serve one file."""
 
     def __init__(
         self,
