@@ -93,7 +93,7 @@ async def measure(options: Options) -> Figures:
 
 
 def fold_models() -> list[BlockClassifier]:
-    """The models of the folds, each of which has not seen one; empty where one is missing."""
+    """Return the models of the folds, each trained without its fold; empty if one is missing."""
     paths = [fold_weights(fold) for fold in range(FOLDS)]
     if not all(path.is_file() for path in paths):
         return []
@@ -113,7 +113,7 @@ def _news(corpora: Path) -> Iterator[Sample]:
 
 
 def fold_of(domain: str) -> int:
-    """The fold of a domain, by which the model is found that has not seen it."""
+    """Return the fold of a domain, whose model was trained without it."""
     return zlib.crc32(domain.encode()) % FOLDS
 
 
@@ -218,7 +218,7 @@ def _news_scores(news: Sequence[Sample], answers: Sequence[_Answer]) -> Figures:
 
 
 def _shingles(text: str) -> Counter[tuple[str, ...]]:
-    """Runs of four words; a text of fewer is one run."""
+    """Return the runs of four words; a shorter text is one run."""
     words = _WORDS.findall(text)
     return Counter(tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1)))
 

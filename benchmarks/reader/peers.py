@@ -26,7 +26,7 @@ _LIMIT_S = 1_800.0
 
 
 def peer_answers(peer: str, pages: Sequence[Sample]) -> list[tuple[str, float]] | None:
-    """The text and the milliseconds of CPU for each page; None where the peer is not set up."""
+    """Return text and milliseconds of CPU for each page, or None if the peer is not installed."""
     python = peer_python(_ENVIRONMENTS.get(peer, "readers"))
     if not (python.parent.parent / "set-up.json").exists():
         return None

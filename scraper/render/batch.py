@@ -11,7 +11,7 @@ from scraper.errors import ScraperError
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
-from scraper.render.errors import error_object, error_sentence
+from scraper.render.answer_text import EXPLANATION, TextCut, cut, error_object, error_sentence
 from scraper.render.fetch import (
     BODY_BUDGET,
     MAX_FACT,
@@ -23,8 +23,6 @@ from scraper.render.fetch import (
     sealed_page,
 )
 from scraper.render.json_truncation import compact
-from scraper.render.paging import TextCut, cut
-from scraper.render.untrusted_region import EXPLANATION
 
 T = TypeVar("T")
 

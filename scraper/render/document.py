@@ -14,9 +14,8 @@ from scraper.extract.text import markdown_structure as outlines
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
+from scraper.render.answer_text import EXPLANATION, TextCut, cut, seal
 from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH, characters_for, read_ago
-from scraper.render.paging import TextCut, cut
-from scraper.render.untrusted_region import EXPLANATION, seal
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 

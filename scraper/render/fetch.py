@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
-from scraper.render.paging import KEEP_WHOLE, TextCut, cut
-from scraper.render.untrusted_region import EXPLANATION, NOTICE, seal
+from scraper.render.answer_text import EXPLANATION, KEEP_WHOLE, NOTICE, TextCut, cut, seal
 from scraper.urls import MAX_URL_CHARS
 
 BODY_BUDGET = 7_500

@@ -10,9 +10,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Excerpt, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import fetch as render_page
-from scraper.render.errors import error_object, error_sentence
-from scraper.render.paging import TextCut
-from scraper.render.untrusted_region import EXPLANATION, seal
+from scraper.render.answer_text import EXPLANATION, TextCut, error_object, error_sentence, seal
 from scraper.retrieval.text_fragments import link_to_quotation
 
 RULE = "\n\n---\n\n"

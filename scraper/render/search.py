@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import InstantAnswer, PageHit, PageHits, RelatedTopic, SearchAnswer, SearchResult
+from scraper.render.answer_text import EXPLANATION, defuse, seal
 from scraper.render.fetch import iso_date
-from scraper.render.untrusted_region import EXPLANATION, defuse, seal
 
 ANSWER_BUDGET = 6_000
 """Tokens of results, enough for 50 with long snippets. A common answer of ten has about a thousand."""

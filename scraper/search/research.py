@@ -23,7 +23,7 @@ from scraper.model import (
 )
 from scraper.reading.batch import PageOutcome, read_best
 from scraper.render import research as render
-from scraper.render.paging import cut
+from scraper.render.answer_text import cut
 from scraper.render.research import PAGE_TOKENS
 from scraper.retrieval.passages import (
     MAX_CHARACTERS,

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.render import search as render
 from scraper.settings import Settings
-from scraper.tools.model import Tool, ToolAnswer, ToolCall, json_answer, make_tool, new_region
-from scraper.tools.parameters import FORMAT, Parameter, Parameters
+from scraper.tools.model import (
+    FORMAT,
+    Parameter,
+    Parameters,
+    Tool,
+    ToolAnswer,
+    ToolCall,
+    json_answer,
+    make_tool,
+    new_region,
+)
 from scraper.values import IntegerValue, StringValue
 
 if TYPE_CHECKING:

@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.untrusted_region import EXPLANATION, seal
+from scraper.render.answer_text import EXPLANATION, seal
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
-from scraper.tools.model import Tool, ToolAnswer, ToolCall, make_tool, new_region
-from scraper.tools.parameters import Parameter, Parameters, string_parameter
+from scraper.tools.model import (
+    Parameter,
+    Parameters,
+    Tool,
+    ToolAnswer,
+    ToolCall,
+    make_tool,
+    new_region,
+    string_parameter,
+)
 from scraper.tools.prompts import Prompt, prompts_for
 from scraper.tools.tool_ranking import SearchableItem, rank, read_uses
 from scraper.values import ChoiceValue, IntegerValue

@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.settings import Settings
 from scraper.store.indexes.model import BACKENDS, DEFAULT_INDEX, IndexDocument, IndexFaultError, Tokenizer
-from scraper.tools.model import BoundTool, Run, Tool, ToolAnswer, ToolCall, json_answer, read_description
-from scraper.tools.parameters import Parameter, Parameters, ParametersValue, string_parameter
+from scraper.tools.model import (
+    BoundTool,
+    Parameter,
+    Parameters,
+    ParametersValue,
+    Run,
+    Tool,
+    ToolAnswer,
+    ToolCall,
+    json_answer,
+    read_description,
+    string_parameter,
+)
 from scraper.values import AnyString, BooleanValue, IntegerValue, ObjectValue, StringValue
 
 if TYPE_CHECKING:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from scraper import errors
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading, ReadRequest, SearchRequest
+from scraper.render.answer_text import NOTICE
 from scraper.render.fetch import MAX_LENGTH, piece_of, published
 from scraper.render.json_truncation import compact
 from scraper.render.search import REASONS
-from scraper.render.untrusted_region import NOTICE
-from scraper.tools.model import Tool, ToolAnswer, ToolCall, make_tool
-from scraper.tools.parameters import Parameters, string_parameter
+from scraper.tools.model import Parameters, Tool, ToolAnswer, ToolCall, make_tool, string_parameter
 from scraper.tools.search import is_blocked
 
 if TYPE_CHECKING:

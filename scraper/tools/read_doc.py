@@ -12,7 +12,10 @@ from scraper.render import document as render
 from scraper.render.fetch import MAX_LENGTH
 from scraper.settings import Settings
 from scraper.tools.model import (
+    FORMAT,
     RESULT_CHARS,
+    Parameter,
+    Parameters,
     Tool,
     ToolAnswer,
     ToolCall,
@@ -20,8 +23,8 @@ from scraper.tools.model import (
     json_answer,
     make_tool,
     new_region,
+    string_parameter,
 )
-from scraper.tools.parameters import FORMAT, Parameter, Parameters, string_parameter
 from scraper.values import BooleanValue, IntegerValue, StringValue
 
 if TYPE_CHECKING:

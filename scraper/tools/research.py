@@ -18,13 +18,19 @@ from scraper.search.research import (
     compare,
 )
 from scraper.settings import Settings
-from scraper.tools.model import Tool, ToolAnswer, ToolCall, body_budget, json_answer, make_tool, new_region
-from scraper.tools.parameters import (
+from scraper.tools.model import (
     FORMAT,
     Parameter,
     Parameters,
+    Tool,
+    ToolAnswer,
+    ToolCall,
+    body_budget,
+    json_answer,
+    make_tool,
     max_age_parameter,
     max_age_s,
+    new_region,
     string_parameter,
 )
 from scraper.tools.search import ENGINES, is_blocked

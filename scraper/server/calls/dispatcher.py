@@ -22,7 +22,7 @@ from mcp.types import INTERNAL_ERROR
 from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
-from scraper.render.errors import error_sentence
+from scraper.render.answer_text import error_sentence
 from scraper.server.calls.call_limiter import CallLimiter
 from scraper.server.calls.progress import ProgressNotifier, Send, report_progress
 from scraper.server.calls.rate_limit import TOO_MANY

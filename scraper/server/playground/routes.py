@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scraper.errors import ScraperError
-from scraper.render.errors import error_sentence
+from scraper.render.answer_text import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body

@@ -19,7 +19,7 @@ from mcp.types import (
 )
 
 from scraper.errors import InvalidArgumentError
-from scraper.render.errors import error_sentence
+from scraper.render.answer_text import error_sentence
 from scraper.server.protocol import schemas
 from scraper.server.protocol.requests import refuse_cursor
 from scraper.tools.prompts import Prompt

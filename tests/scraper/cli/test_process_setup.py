@@ -15,7 +15,7 @@ CLOSING = "import os, sys; os.close({}); os.execv(sys.executable, [sys.executabl
 
 
 async def without(descriptor: int, *arguments: str, env: dict[str, str]) -> Output:
-    """What a command does that is started with this descriptor closed."""
+    """Run a command with this descriptor closed."""
     return await output_of("-c", CLOSING.format(descriptor), *SEARCH_MCP, *arguments, env=env)
 
 

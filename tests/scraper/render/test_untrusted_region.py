@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.render.untrusted_region import seal
+from scraper.render.answer_text import seal
 
 REGION = "7f3a9c21"
 OPENING = f"<<<untrusted {REGION}>>>"

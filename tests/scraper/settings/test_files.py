@@ -16,7 +16,7 @@ from scraper.settings.files import UnreadableFileError, find_cache_folder, read_
 
 @pytest.fixture
 def homeless(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A user without a home, whose temporary files are in this folder."""
+    """Simulate a user without a home; temporary files are in this folder."""
 
     def refuses(*_: object, **__: object) -> Path:
         raise RuntimeError("could not determine the home directory")
