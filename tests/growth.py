@@ -33,9 +33,9 @@ _ROUNDS = 6
 """Measurements until the check fails. It compares the least of each size, which noise cannot lower."""
 
 
-def full_size(value: object, id: str) -> Any:
-    """Return a parameter that only `make test-all` runs."""
-    return pytest.param(value, id=id, marks=pytest.mark.full_size)
+def full_size(*values: object, id: str) -> Any:
+    """Return a set of parameters that only `make test-all` runs."""
+    return pytest.param(*values, id=id, marks=pytest.mark.full_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def hostile_inputs(
         "hostile",
         [
             *(pytest.param(hostile, id=name) for name, hostile in (tenths | once).items()),
-            *(full_size(hostile, f"{name}, full size") for name, hostile in fulls.items()),
+            *(full_size(hostile, id=f"{name}, full size") for name, hostile in fulls.items()),
         ],
     )
 

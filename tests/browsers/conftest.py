@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browsers.reading import await_answers
+from tests.browsers.reading import await_answers, await_frames
 
 
 @pytest.fixture(scope="session")
@@ -35,14 +35,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def time_to_scroll(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise time limits for pages with lazy content: a busy machine paints frames late."""
-    for limit, seconds in (
-        ("navigation.lazy_content.FRAMES_LIMIT_S", 5.0),
-        ("navigation.lazy_content.SKIP_LIMIT_S", 5.0),
-        ("navigation.lazy_content.ROUND_LIMIT_S", 20.0),
-        ("navigation.visit.LAZY_LIMIT_S", 40.0),
-        ("navigation.visit.CAPTURE_LIMIT_S", 20.0),
-    ):
-        monkeypatch.setattr(f"browsers.{limit}", seconds)
+    await_frames(monkeypatch)
 
 
 @pytest.fixture

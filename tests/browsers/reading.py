@@ -36,6 +36,18 @@ async def visit(
     return await browsers.visit(request, never)
 
 
+def await_frames(patch: pytest.MonkeyPatch) -> None:
+    """Raise the limits for pages that show more when they are scrolled."""
+    for limit, seconds in (
+        ("navigation.lazy_content.FRAMES_LIMIT_S", 5.0),
+        ("navigation.lazy_content.SKIP_LIMIT_S", 5.0),
+        ("navigation.lazy_content.ROUND_LIMIT_S", 20.0),
+        ("navigation.visit.LAZY_LIMIT_S", 40.0),
+        ("navigation.visit.CAPTURE_LIMIT_S", 20.0),
+    ):
+        patch.setattr(f"browsers.{limit}", seconds)
+
+
 def await_answers(patch: pytest.MonkeyPatch) -> None:
     """Raise the limits for running requests, except for the pages of UNANSWERED."""
     for limit in ("DATA_HOLDS_S", "CODE_HOLDS_S", "HOLDS_WHEN_THIN_S", "SOCKET_WAIT_S"):

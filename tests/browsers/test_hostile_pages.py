@@ -9,6 +9,7 @@ import pytest
 
 from browsers import Mode, Tier
 from browsers.chromium.locate import find_chromium
+from tests.growth import full_size
 from tests.hostile.assault import assault, case_names, reached
 from tests.hostile.doors import unwalled, walled
 from tests.hostile.site import HostileSite
@@ -31,8 +32,15 @@ def _installed(tier: Tier) -> Tier:
     return tier
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize("tier", list(Tier))
+@pytest.mark.parametrize(
+    ("tier", "scheme"),
+    [
+        pytest.param(Tier.LIGHT, "https", id="light-https"),
+        pytest.param(Tier.FULL, "http", id="full-http"),
+        full_size(Tier.LIGHT, "http", id="light-http"),
+        full_size(Tier.FULL, "https", id="full-https"),
+    ],
+)
 async def test_no_hostile_page_reaches_what_is_near(tier: Tier, scheme: str) -> None:
     tls = server_context(["hostile.example"]) if scheme == "https" else None
     async with HostileSite(tls) as site, walled(site, len(SAMPLE), _installed(tier)) as door:

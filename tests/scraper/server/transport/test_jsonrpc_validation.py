@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
-from tests.scraper.process import running
+from tests.scraper.process import Program, running
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import ask, read, write
 from tests.scraper.server.wire import call, initialize
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def begun() -> AsyncIterator[Program]:
+    """Begin one conversation, which goes on through all damaged lines."""
+    async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
+        await ask(program, initialize())
+        yield program
 
 
 @pytest.mark.parametrize(
@@ -30,21 +40,17 @@ from tests.scraper.server.wire import call, initialize
         (b'{"jsonrpc": "2.0", "id": [1], "method": "tools/list"}', -32600, None),
     ],
 )
-async def test_what_is_no_message_is_told_so(line: bytes, code: int, name: object) -> None:
-    async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
-        await ask(program, initialize())
-        assert program.process.stdin is not None
-        program.process.stdin.write(line + b"\n\n")
-        told = await read(program)
-        assert (told["error"]["code"], told["id"]) == (code, name)
-        assert (await ask(program, call("echo", number=3)))["id"] == 3
+async def test_what_is_no_message_is_told_so(begun: Program, line: bytes, code: int, name: object) -> None:
+    assert begun.process.stdin is not None
+    begun.process.stdin.write(line + b"\n\n")
+    told = await read(begun)
+    assert (told["error"]["code"], told["id"]) == (code, name)
+    assert (await ask(begun, call("echo", number=3)))["id"] == 3
 
 
-async def test_a_notification_with_an_empty_id_is_still_one() -> None:
-    async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
-        await ask(program, initialize())
-        await write(program, {"jsonrpc": "2.0", "id": None, "method": "notifications/initialized"})
-        assert (await ask(program, call("echo", number=3)))["id"] == 3
+async def test_a_notification_with_an_empty_id_is_still_one(begun: Program) -> None:
+    await write(begun, {"jsonrpc": "2.0", "id": None, "method": "notifications/initialized"})
+    assert (await ask(begun, call("echo", number=3)))["id"] == 3
 
 
 async def test_the_first_line_may_be_the_damaged_one() -> None:
