@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scraper.engines.model import EngineResult
 
 RANK_CONSTANT = 60
-"""Constant of the authors. It makes the number of votes count first, and ranks among equals."""
+"""Constant of Cormack, Clarke and Buettcher (2009). It makes the number of votes count before ranks."""
 SECOND_OF_FAMILY = 0.3
 """Weight of a second engine over the same index: it repeats a vote, but may rank differently."""
 
