@@ -1,1 +1,1 @@
-"""Tests of the whole house, against real Chromium, real sockets and real files."""
+"""Tests of the whole project, with real Chromium, real sockets and real files."""

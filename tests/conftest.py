@@ -1,4 +1,4 @@
-"""What tests share: one running site, one running door, and nothing of the developer's own settings."""
+"""Shared fixtures: one test site, one `Browsers`, and no settings of the developer."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _no_settings_of_the_developer() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _interrupts_as_at_a_terminal() -> None:
-    """Who is started in the background of a script has them ignored, and so has whatever he starts."""
+    """Restore the handler of SIGINT: background jobs of a script ignore it, and so do their children."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -80,13 +80,13 @@ def browser_settings(site: Site) -> BrowserSettings:
     """Return settings that map the hosts of the site; change them with `dataclasses.replace`."""
     from browsers import BrowserSettings
 
-    # The certificate of the site's TLS hosts is one that nobody has signed.
+    # The certificate of the site's TLS hosts is not signed by a trusted authority.
     return BrowserSettings(test_hosts=site.test_hosts, ignore_certificate_errors=True)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browsers(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
-    """One running door for all tests that do not break it."""
+    """Start one `Browsers` for all tests that do not break it."""
     from browsers import Browsers
 
     async with Browsers(browser_settings) as running:
@@ -95,7 +95,7 @@ async def browsers(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def plain_browser(site: Site) -> AsyncIterator[Browser]:
-    """Chromium as anybody would start it, without our door: what our own is held against."""
+    """Start a plain Chromium without `Browsers`, for comparisons."""
     from playwright.async_api import async_playwright
 
     from browsers import Tier

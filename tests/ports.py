@@ -1,4 +1,4 @@
-"""Ports for programs that must be told theirs, and that end and start again at them."""
+"""Free ports for programs that need a fixed port, also after a restart."""
 
 from __future__ import annotations
 

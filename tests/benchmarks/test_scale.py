@@ -1,4 +1,4 @@
-"""The simulations say what can be worked out by hand, and agree where both can be asked."""
+"""The simulations agree with manual calculations, and with each other where both apply."""
 
 from __future__ import annotations
 

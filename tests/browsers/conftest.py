@@ -40,5 +40,5 @@ def time_to_scroll(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def time_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Raise time limits for pages whose requests are all answered: a busy server does not hang."""
+    """Raise time limits for pages whose requests are all answered: a busy server may be slow."""
     await_answers(monkeypatch)

@@ -1,4 +1,4 @@
-"""Slots: bounded, fair by caller and host, and never lost by a caller who leaves."""
+"""Slots are bounded, fair by caller and host, and never lost if a waiting caller is canceled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from browsers.fair_queue import FairSemaphore
 
 
 class Clock:
-    """Stands in for the module `time`: stands still until it is moved."""
+    """Replacement of the module `time` whose clock the test advances."""
 
     now = 1000.0
 
@@ -117,7 +117,7 @@ async def test_the_queue_is_told_in_seconds_of_one_who_comes_now() -> None:
     assert of.queue_s() == 0
     same_host = [asyncio.create_task(hold(of, [], "", "a", "x", gate)) for _ in range(3)]
     await turns()
-    assert of.queue_s() == 0  # a slot is free: whoever waits, waits for the host
+    assert of.queue_s() == 0  # a slot is free: callers wait only for the host
     other_host = asyncio.create_task(hold(of, [], "", "a", "y", gate))
     await turns()
     assert of.queue_s() == of.expected_wait_s() > 0

@@ -20,8 +20,8 @@ RUNAWAYS = ["/loop", "/loop-late", "/loop-microtask", "/alerts", "/alerts-endles
 
 
 TRIES = 3
-"""Attempts. A page counts as ready after a fraction of a second of idle time, and a busy machine may stand
-still as long. A wrong rule fails every time."""
+"""Attempts. A page counts as ready after a fraction of a second of idle time, and a busy machine may stall
+as long. A wrong rule fails every time."""
 
 AT_ONCE = 4
 """Pages visited at once. They mostly wait: 80 of them take 40 s one after the other."""

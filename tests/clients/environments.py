@@ -1,6 +1,6 @@
-"""Where other people's clients live, and what each environment holds.
+"""Folders and packages of the environments for third-party clients.
 
-Pinned: a client that changes under a test would make the test tell of the client.
+Versions are pinned, so that a failing test points to the product and not to a new version of a client.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The product as clients of other makes are given it: a command to start, or an address with a token."""
+"""The product as third-party clients use it: a command to start, or a URL with a token."""
 
 from __future__ import annotations
 

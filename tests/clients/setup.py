@@ -15,11 +15,11 @@ _LIMIT_S = 900
 
 
 class SetUpError(Exception):
-    """A package cannot be had here; the message is what the installer said."""
+    """A package cannot be installed; the message is the output of the installer."""
 
 
 def main() -> None:
-    """Make what is missing and say so."""
+    """Create the missing environments and report the result."""
     wanted = sys.argv[1:] or [environment.name for environment in ENVIRONMENTS]
     for environment in ENVIRONMENTS:
         if environment.name in wanted:

@@ -1,4 +1,4 @@
-"""Clients of other makes over both transports: each lists the tools, reads a page, is told of an error."""
+"""Third-party clients over both transports: each lists the tools, reads a page and receives an error."""
 
 from __future__ import annotations
 

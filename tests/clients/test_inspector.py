@@ -38,7 +38,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "find_tools": {"query": "read a page"},
 }
 FAILS = frozenset({"search", "research", "web_search", "instant_answer", "search_index"})
-"""There are no engines on loopback, and no such index: the answer says so."""
+"""Tools that report an error here: there are no engines on loopback, and the index does not exist."""
 
 
 async def inspected(served: Product, transport: str, *arguments: str) -> tuple[int, str, str]:

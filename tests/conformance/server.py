@@ -1,7 +1,7 @@
 """`python -m tests.conformance.server [--flag=value ...]`: the product's server with the suite's fixtures.
 
-The suite calls tools, prompts and resources by fixed names. They are laid over the product's server, whose
-transports, access rules, middleware and lists are what is tested.
+The suite calls tools, prompts and resources by fixed names. They are added to the product's server, whose
+transports, access rules, middleware and lists are tested.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FIXTURES = ("test_", "test://", "json_schema_2020_12")
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until a signal stops the server."""
     protocol.build = _building(protocol.build)
     given = dict(flag.removeprefix("--").split("=", 1) for flag in sys.argv[1:])
     settings = Settings.load({}, {"port": 0, **given})

@@ -1,4 +1,4 @@
-"""Runs the suite from npm against a server and says which of its scored scenarios hold."""
+"""Run the suite from npm against a server and return the results of its scored scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in deploy/, read, and judged by the schemas of those who take it."""
+"""Helpers that read the files in deploy/ and validate them with the schemas of their programs."""
 
 from __future__ import annotations
 

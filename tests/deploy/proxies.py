@@ -23,7 +23,7 @@ from tests.scraper.process import LIMIT_S, REPOSITORY
 DEPLOY = REPOSITORY / "deploy"
 PROXIES = ("haproxy", "nginx")
 CALL_HEADER = "X-Call"
-"""What a client sends here is in the proxy's log beside the servers that it was given to."""
+"""The proxy logs the value of this header together with the servers that received the request."""
 _STOP_S = 5.0
 _LOG = "calls.log"
 _FAULTS = "faults.log"
@@ -32,10 +32,10 @@ _SOCKET = "socket"
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What a proxy says of one request."""
+    """The log entry of a proxy for one request."""
 
     servers: tuple[str, ...]
-    """Addresses of those who were asked, in their order; haproxy tells the last alone."""
+    """Addresses of the servers that received the request, in order; haproxy logs only the last one."""
     status: int
     """-1: haproxy cut the connection."""
 
@@ -94,7 +94,7 @@ async def proxied(kind: str, servers: Sequence[int]) -> AsyncIterator[Proxy]:
         folder, port = Path(name), free_port()
         file, log = folder / f"{kind}.cfg", folder / _LOG
         file.write_text(configuration(kind, port, servers, folder))
-        # Into a file: a pipe that nobody reads holds up a proxy with much to complain of.
+        # Write to a file: an unread pipe would block a proxy that logs many errors.
         with log.open("wb") as out, (folder / _FAULTS).open("wb") as faults:
             process = await asyncio.create_subprocess_exec(
                 *_command(kind, path, file, folder), stdin=DEVNULL, stdout=out, stderr=faults
@@ -123,7 +123,7 @@ def _haproxy(port: int, servers: Sequence[int], folder: Path) -> str:
     text = _replaced(r"(?m)^global\n", f"global\n    stats socket {folder}/{_SOCKET}\n", text)
     text = _replaced(r"bind :8000", f"bind 127.0.0.1:{port}", text)
     text = _replaced(r"resolvers engine\n(    .*\n)+", "", text)
-    # Whoever is gone refuses at once; who is only slow, as all are on a loaded machine, is not meant here.
+    # A stopped server refuses at once; a server that is slow on a loaded machine must not count as stopped.
     text = _replaced(r"timeout check 3s", "timeout check 30s", text)
     lines = "".join(f"    server s{number} 127.0.0.1:{number} check\n" for number in servers)
     text = _replaced(r"    server-template .*\n", lines, text, times=2)

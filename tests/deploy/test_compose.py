@@ -1,4 +1,4 @@
-"""The compose file is one, and says what the server and its image know."""
+"""The compose file is valid and matches the server and its image."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_every_service_is_held_in_bounds(service: str) -> None:
     assert held["cap_drop"] == ["ALL"]
     assert "no-new-privileges:true" in held["security_opt"]
     assert set(held["deploy"]["resources"]["limits"]) == {"cpus", "memory", "pids"}
-    assert held.get("healthcheck") or service == "search"  # whose image has its own
+    assert held.get("healthcheck") or service == "search"  # the image of `search` has its own
     assert "privileged" not in held
 
 

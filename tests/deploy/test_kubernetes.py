@@ -1,4 +1,4 @@
-"""The manifests are what Kubernetes takes, and say what the server knows."""
+"""The manifests are valid for Kubernetes and match the server."""
 
 from __future__ import annotations
 

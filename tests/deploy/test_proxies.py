@@ -1,4 +1,4 @@
-"""The proxies' own programs accept what deploy/ says to them, and find the server that can do the work."""
+"""The proxies accept their configurations in deploy/ and route requests to a server that is ready."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_configuration_is_accepted_and_a_wrong_word_in_it_is_not(
 
 
 class Server:
-    """One that is asked, and answers every call with its status."""
+    """A fake server that answers every call with `status`."""
 
     def __init__(self, status: int = 200) -> None:
         self.status = status

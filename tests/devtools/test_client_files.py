@@ -1,4 +1,4 @@
-"""What registries, desktop clients and editors are told is true, and can be read by them."""
+"""The files for registries, desktop clients and editors are correct and valid."""
 
 from __future__ import annotations
 

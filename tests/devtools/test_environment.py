@@ -1,4 +1,4 @@
-"""Setting up on machines of all kinds: what is missing is said with the one command that brings it."""
+"""Setup on all kinds of machines: each missing program is reported with the command that installs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page for operators says what can be set, all of it, as the code has it."""
+"""The settings page of the docs lists all settings of the code."""
 
 from __future__ import annotations
 

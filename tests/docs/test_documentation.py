@@ -1,4 +1,4 @@
-"""What the pages for readers say of this tree is so: links lead somewhere, and what they name is there."""
+"""The documentation is correct about this repository: links have targets, and named files exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples run as their page says, against a real server."""
+"""The examples run as documented, with a real server."""
 
 from __future__ import annotations
 

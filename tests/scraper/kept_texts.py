@@ -1,4 +1,4 @@
-"""As much of an App as serves what is kept: a page cache and named indexes, no browser."""
+"""A partial App that serves stored pages: a page cache and named indexes, no browser."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class KeptApp:
 
     @property
     def app(self) -> App:
-        """For whoever wants a whole one."""
+        """Return this object cast to App."""
         return cast(App, self)
 
     def keep(self, url: str, text: str, *, title: str = "A page", principal: str = "local") -> None:

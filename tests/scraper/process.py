@@ -1,4 +1,4 @@
-"""A program under test as a process of its own, with what it says on stderr at hand."""
+"""A program under test in a separate process, with access to its stderr."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ import psutil
 
 REPOSITORY = Path(__file__).parents[2]
 LIMIT_S = 30.0
-"""Longer than anything here takes on a loaded machine: it tells hanging from slow."""
+"""Seconds. Longer than any step on a loaded machine: distinguishes a hang from a slow machine."""
 
 START_S = 120.0
-"""The same for a program's start, with its browsers, and for the whole of a command."""
+"""Seconds. Limit for the start of a program with its browsers, and for a whole command."""
 
 SOON_S = 15.0
-"""A second is what is promised and seen; the rest is room for a machine whose cores are shared. Whatever is
-held to it would last much longer if it were not ended."""
+"""Seconds. One second is guaranteed and measured; the rest is a margin for shared cores. A process that is
+not stopped would run much longer than this."""
 _LAST_WORDS_S = 10.0
-"""For what was said before the end; a process that it leaves behind for a moment holds its stderr open."""
+"""Seconds. Limit for reading the rest of stderr; a child that outlives the program keeps it open."""
 
 _ADDRESS = re.compile(r"serving MCP at (http://\S+)/mcp")
 
@@ -69,7 +69,7 @@ class Program:
                 waits[0].cancel()
 
     async def ended(self) -> int:
-        """Its exit code, once it has ended and said everything."""
+        """Wait for the end of the program and of its stderr; return the exit code."""
         async with asyncio.timeout(LIMIT_S):
             code = await self.process.wait()
             await asyncio.wait({self._listening}, timeout=_LAST_WORDS_S)

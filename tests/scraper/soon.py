@@ -1,4 +1,4 @@
-"""That something ends: a bound far above what it takes, and far below what it takes when it goes astray."""
+"""A CPU time limit, far above the normal time and far below the time of a quadratic algorithm."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _LIMIT_S = 2.0
-"""Of CPU, whatever else the machine does. What is held to it takes some hundredths of a second."""
+"""Seconds of CPU, independent of other load. The limited code takes some hundredths of a second."""
 
 
 @contextmanager
 def soon() -> Iterator[None]:
-    """Fail where the block takes more than two seconds of CPU."""
+    """Fail if the block takes more than two seconds of CPU."""
     begun = time.process_time()
     yield
     assert time.process_time() - begun < _LIMIT_S

@@ -61,7 +61,7 @@ async def test_opening_does_not_wait_for_the_browser(
 async def test_closing_leaves_no_browser_behind(settings: Settings) -> None:
     async with App.open(settings) as app:
         await ready(app)
-        # Its own alone: a door that other tests share starts processes of its own when it likes.
+        # Check only this app's processes: browsers that other tests share may start others.
         browser = psutil.Process(app.browsers._pool._supplies[Tier.LIGHT].chromium.pid)
         started = [browser, *chromium_of(browser)]
         assert len(started) > 1

@@ -35,7 +35,7 @@ MOODS = (
     "broken",
     "code",
 )
-"""How an engine can be made to answer: its rows, nothing found, its own wall, one that clears itself, ..."""
+"""Responses that a test can choose: rows, no rows, a block page, a challenge that solves itself, ..."""
 
 _INSTANT = "api.duckduckgo.com"
 _CONSENT = "consent.google.com"

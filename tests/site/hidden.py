@@ -1,7 +1,7 @@
-"""Forty-three ways in which text can stand in a page, most of them unseen by a person, and some more.
+"""Forty-three kinds of markup with text, most of it invisible to a person, and some more.
 
-Each carries one marker, `HIDDEN-nn` where a person would not see it and `SHOWN-nn` where one would;
-`/hidden/manifest.json` tells them with the name of the way.
+Each has one marker: `HIDDEN-nn` if a person would not see it, and `SHOWN-nn` if a person would.
+`/hidden/manifest.json` lists the markers with the names of the kinds.
 """
 
 from __future__ import annotations

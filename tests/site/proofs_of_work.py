@@ -1,7 +1,7 @@
-"""Walls that clear themselves in a browser: ALTCHA's widget with a server of our own, and one like Anubis.
+"""Challenges that solve themselves in a browser: ALTCHA's widget with our own server, and one like Anubis.
 
-What ALTCHA's server does is told by its library (npm altcha-lib 2.8): a key is derived by PBKDF2 from a nonce
-and a counter, and the widget searches the counter whose key begins as the challenge says.
+The server follows ALTCHA's library (npm altcha-lib 2.8): a key is derived by PBKDF2 from a nonce and a
+counter, and the widget searches for the counter whose key has the prefix of the challenge.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Readers in processes of their own: told what to read, counted, and ended with all that they started."""
+"""Contenders of a benchmark in separate processes: commanded, measured, and ended with all their children."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of the contract is whole, and a row that does not hold is told as that."""
+"""The contract table is complete, and a row that fails is reported as failed."""
 
 from __future__ import annotations
 

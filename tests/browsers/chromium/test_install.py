@@ -64,7 +64,7 @@ class Computer:
         return self.calls.read_text().splitlines()
 
     def _noted(self, name: str, script: str) -> str:
-        # Being asked for its version is not an installation.
+        # A query for the version does not count as an installation.
         return f'[ "$1" = --version ] && exit 0\necho "{name} $*" >> {self.calls}\n{script}'
 
 

@@ -266,8 +266,8 @@ async def test_peeks_of_a_batch_share_no_cookie(browsers: Browsers, site: Site) 
 async def incomplete(browsers: Browsers, site: Site, wanted: dict[str, int], times: int = 1) -> list[str]:
     """Return the pages that lacked a marker word in any of their repeated readings in one batch.
 
-    They are read once more in a batch of their own: a page counts as ready after a fraction of a second of
-    idle time, in which a busy machine may stand still.
+    They are read once more in a separate batch: a page counts as ready after a fraction of a second of
+    idle time, in which a busy machine may stall.
     """
     paths = list(wanted)
     for batch in ("first", "second", "third"):

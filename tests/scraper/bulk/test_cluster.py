@@ -173,7 +173,7 @@ async def test_who_goes_on_with_anothers_block_is_told_that_its_hosts_were_asked
 
 
 class Slow(RowCollector):
-    """Takes nothing until it is told to."""
+    """A collector that blocks until the test releases it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -239,7 +239,7 @@ async def test_ray_reads_every_page_once_although_its_processes_are_killed_twice
         "--gap",
         "1",
     )
-    # Of this test alone: by itself Ray writes one into the home of whoever runs it.
+    # A token for this test only: by default Ray writes one into the user's home.
     token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     async with running(*command, env={**here, **token}) as program:
         async with asyncio.timeout(RAY_S):
@@ -268,7 +268,7 @@ def kill_readers(program: Program) -> list[psutil.Process]:
 
 
 class Handed:
-    """An actor that stands in for the desk: nothing is handed in, ever."""
+    """Fake collector actor that never receives any rows."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()

@@ -23,7 +23,7 @@ def piped(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
 
 
 async def run(spec: JobSpec) -> list[str]:
-    """Run a job to its end; what was said on the way."""
+    """Run a job to its end and return its notifications."""
     said: list[str] = []
     async with BulkJob.open(spec, notify=said.append) as job:
         await read_locally(job, Pages(), asyncio.Event(), concurrency=4)

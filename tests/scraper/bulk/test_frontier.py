@@ -1,4 +1,4 @@
-"""What the file that says what is left promises of the disk."""
+"""Durability of the frontier file, which records the remaining pages."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ URLS = [f"http://host{number % 4}.example/{number}" for number in range(200)]
 
 
 class Pages:
-    """Reads pages without a web: counts, fails where it is told to, and can be told to stop the job."""
+    """Fake page reader: count pages, fail for chosen URLs, and stop the job after a number of pages."""
 
     def __init__(self) -> None:
         self.read: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What is cut out of a page for its JSON-LD tells the same as the page."""
+"""The parts cut out of a page give the same JSON-LD as the page."""
 
 from __future__ import annotations
 

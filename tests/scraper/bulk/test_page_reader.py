@@ -1,4 +1,4 @@
-"""One page of a job: what is asked of the fetcher, and what is told of what came."""
+"""One page of a job: the request to the fetcher, and the output row of its result."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ async def test_how_often_its_host_wants_to_be_asked_is_told_of_each_page() -> No
 
 
 class BrokenWorkers:
-    """Fails in a way that nobody foresaw."""
+    """Fake workers that raise an unexpected exception."""
 
     async def run(self, *_: object, **__: object) -> None:
         raise ZeroDivisionError

@@ -1,4 +1,4 @@
-"""The line that tells how a job stands: true after failures, a pause, and a run before."""
+"""The progress line of a job is correct after failures, a pause, and an earlier run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is tried again, after which pause, and which hosts are given up."""
+"""Retries of pages, pauses before them, and hosts that are given up."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ async def test_pages_of_sites_that_ask_for_long_pauses_hold_up_no_other(tmp_path
         await read_locally(job, read, stop, concurrency=PLACES, respects_robots=True)
         left_s = job.stats.minimum_s()
     await fetcher.close()
-    # Nobody waits at a host with a place that others could have.
+    # No task that waits for a host occupies a slot that other hosts could use.
     assert begun == door.pages == {"slow0.example": 1, "slow1.example": 1, "quick.example": len(QUICK)}
     assert door.most["quick.example"] == 2
     assert left_s == 29 * 30
@@ -102,7 +102,7 @@ class OnlyReader:
 async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # More than either run reads before its door ends it.
+    # More pages than either run reads before it is stopped.
     spec = order_of(tmp_path, [*SLOW, *(f"http://quick.example/{number}" for number in range(90))])
     doors: list[Door] = []
     for _ in range(2):
@@ -121,7 +121,7 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
             await run.run_bulk(spec, Settings(robots="obey"), stop=stop)
     first, again = (door.pages for door in doors)
     assert first["slow0.example"] == first["slow1.example"] == 1
-    # Whoever was cut off may have asked them just now.
+    # The interrupted run may have sent a request to them just before.
     assert again["slow0.example"] == again["slow1.example"] == 0
     assert again["quick.example"] >= len(QUICK)
 
@@ -176,7 +176,7 @@ async def test_a_page_of_a_site_that_limits_requests_is_read_when_it_lets_us(
 
 
 class Recovering(Limited):
-    """A site whose robots.txt cannot be had the first time."""
+    """A site whose robots.txt fails at the first request."""
 
     async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
         if request.url.endswith("/robots.txt"):

@@ -1,4 +1,4 @@
-"""Whose turn it is, with a clock of our own."""
+"""The order of hosts and pages in a job, with a fake clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of URLs in every form; what cannot be used is told."""
+"""Lists of URLs in every format; unusable lines are reported."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Counted:
-    """Claims of a server; notes who of a fleet has asked whose a page is."""
+    """The claims of a server; records which servers of a fleet have requested a claim."""
 
     def __init__(self, claims: ValkeyClaims, asked: defaultdict[str, set[int]]) -> None:
         self._claims = claims
@@ -84,7 +84,7 @@ class Fleet:
         return shared
 
     async def all_have_asked(self, servers: int) -> None:
-        """Return when so many servers know whose a page is to read."""
+        """Wait until `servers` servers have requested a claim to the same page."""
         await until(lambda: any(len(who) >= servers for who in self.asked.values()))
 
     async def server(self, **chosen: Any) -> Fetcher:
@@ -288,7 +288,7 @@ async def test_without_the_service_each_reads_for_itself(fleet: Fleet, redis: Re
 
 
 class SlowVisitor(Visitor):
-    """Waits, the first time, for all who want it."""
+    """A visitor that awaits `wanted` before each visit."""
 
     wanted: Callable[[], Awaitable[None]] | None = None
 

@@ -1,4 +1,4 @@
-"""A page that is too old is asked about, not read again, where its site can tell whether it has changed."""
+"""A stale page is revalidated instead of read again if its site supports conditional requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.site.running import Site
 pytestmark = pytest.mark.browser
 
 OLD = 1e-6
-"""Seconds: everything kept is older than that."""
+"""Seconds. Every cached page is older than that."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The same work is done once for all who want it at the same time, and ends with the last of them."""
+"""Concurrent callers share the same work; it is canceled when the last of them leaves."""
 
 from __future__ import annotations
 

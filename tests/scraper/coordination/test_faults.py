@@ -71,10 +71,10 @@ async def until_away(together: ValkeyState) -> None:
 
 
 async def does_everything(together: ValkeyState) -> None:
-    """Each thing that is asked of the state gets an answer, soon."""
+    """Assert that every operation of the state answers within SOON_S."""
     async with asyncio.timeout(SOON_S):
         assert not await together.limits.take(LIMIT, "fresh")
-        # What was given back and landed before is told without waiting, and may still be on its way.
+        # Earlier releases and results are sent without waiting for an answer, and may still be in flight.
         together.leases.give_back(await granted(together.leases, "host", ThrottleTerms(at_once=1)))
         claim = await outcome(together, waited=False)
         assert isinstance(claim, WorkClaim)
@@ -231,7 +231,7 @@ async def test_a_slow_service_is_waited_for_and_named(tmp_path: Path) -> None:
 async def test_on_a_line_of_200_ms_each_way_many_may_ask_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As long as a command may usually take; what a slow line is given more is as much as any machine needs.
+    # The usual limit of a command; the extra time for a slow connection suffices for any machine.
     monkeypatch.setattr(valkey_client, "COMMAND_S", 1.0)
     monkeypatch.setattr(valkey_client, "SLOWDOWN", SOON_S)
     # Each of them needs a connection of its own, and logs in first.

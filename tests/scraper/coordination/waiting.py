@@ -1,4 +1,4 @@
-"""For what arrives soon: looked at again and again, within a time that tells hanging from slow."""
+"""Helpers that poll a shared state; their time limit distinguishes a hang from a slow machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOON_S = 60.0
 
 
 async def until(ready: Callable[[], Awaitable[object]]) -> None:
-    """Return once this is so; TimeoutError when it is not."""
+    """Wait until a condition holds; raise TimeoutError after SOON_S."""
     async with asyncio.timeout(SOON_S):
         while True:
             if await ready():

@@ -82,7 +82,7 @@ PAGES: dict[str, Callable[[], Snapshot]] = {
 }
 
 SILENT = ("empty", "blank", "binary", "a picture", "a billion", "JSON that", "JSON without end")
-"""Where there is nothing that would have to be kept."""
+"""Pages without text that would have to be extracted."""
 
 
 @pytest.fixture(scope="module")

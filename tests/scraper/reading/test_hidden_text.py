@@ -15,7 +15,7 @@ from tests.site.running import Site
 pytestmark = pytest.mark.browser
 
 COVERED = {"under another box"}
-"""Nobody looks under boxes: it would take the place of every word."""
+"""Text under other boxes is not detected: this would need the position of every word."""
 
 THROUGH = {"browser": COVERED, "http": COVERED | {"noscript with scripts on"}}
 LOST = {

@@ -1,4 +1,4 @@
-"""What is shown of a long page bears on the question, stands alone, and costs no more than it may."""
+"""Passages of a long page are relevant to the question, self-contained and within the budget."""
 
 from __future__ import annotations
 

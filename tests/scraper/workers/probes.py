@@ -1,4 +1,4 @@
-"""What a process that has given up everything tries all the same; a script that prints what it could do."""
+"""A script that tries forbidden operations in a sandboxed process and prints those that succeed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Confine this process, try, and tell."""
+    """Sandbox this process, try the operations and print the results."""
     sys.path[:] = json.loads(sys.argv[1])
     from scraper.workers import sandbox
 

@@ -29,7 +29,7 @@ def test_an_enum_never_travels_as_a_call_of_getattr() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Makes more of what it is given."""
+    """A dataclass whose `__post_init__` changes its field."""
 
     text: str
 

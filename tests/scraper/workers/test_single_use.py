@@ -1,4 +1,4 @@
-"""Each document has a process of its own, which ends whatever the document does."""
+"""Each document is parsed in a separate process, which always ends."""
 
 from __future__ import annotations
 

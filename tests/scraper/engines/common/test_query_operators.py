@@ -1,4 +1,4 @@
-"""Whatever a person types becomes a query and stays one."""
+"""Every text that a person types becomes a valid query."""
 
 from __future__ import annotations
 

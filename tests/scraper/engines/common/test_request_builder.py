@@ -1,4 +1,4 @@
-"""How each engine is asked: its own words for time, place, kind and hosts."""
+"""Requests to each engine: its parameters for freshness, region, category and domains."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_later_pages() -> None:
 
 @pytest.mark.parametrize("more", [{}, {"freshness": "year"}, {"page": 2}, {"category": "news"}])
 def test_bing_is_asked_for_no_number_of_rows(more: dict[str, object]) -> None:
-    # Who asks for one is given rows about something else.
+    # With such a parameter Bing returns rows about something else.
     assert not {"count", "num"} & set(_fields("bing", **more))
 
 

@@ -1,4 +1,4 @@
-"""The order of decision: a wall is never an empty answer, and a strange page is an error."""
+"""Classification of responses: a block page is never an empty answer, and an unknown page is an error."""
 
 from __future__ import annotations
 
