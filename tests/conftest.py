@@ -131,7 +131,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _shares_module_fixture(item: pytest.Item) -> bool:
-    """Return True if the test uses a fixture that a second process would have to make again."""
+    """Return True if the test uses a fixture that a second process would have to create again."""
     fixtures = getattr(item, "_fixtureinfo", None)
     used = fixtures.name2fixturedefs.values() if fixtures else ()
     return any(definitions[-1].scope == "module" for definitions in used)
@@ -147,7 +147,7 @@ def _starts_programs(item: pytest.Item) -> bool:
 
 
 def _skip_without_chromium(items: list[pytest.Item]) -> None:
-    """Skip what needs Chromium where there is none; in CI that is a failure instead."""
+    """Skip tests that need Chromium if none is installed; in CI let them fail."""
     if "CI" in os.environ or _chromium_is_here():
         return
     skip = pytest.mark.skip(reason="no Chromium on this machine: run `make setup`")

@@ -33,7 +33,7 @@ def test_a_host_is_read_at_its_own_pace() -> None:
 
 def test_a_gap_is_kept() -> None:
     run = simulate(machine(), CrawlRate(per_host=1, gap_s=3), hosts(1, 10), pause_s=5)
-    # From the end of one page to the beginning of the next.
+    # Measured from the end of one page to the beginning of the next.
     assert run.seconds == pytest.approx(10 * (0.8 + 0.2) + 9 * 3, rel=0.05)
 
 

@@ -1,1 +1,1 @@
-"""The server as other people's clients meet it, each in an environment of its own outside the repo."""
+"""Tests with third-party clients, each in a separate environment outside the repository."""

@@ -14,7 +14,7 @@ from benchmarks.common.corpora import cache_folder
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """One virtual environment, and what npm adds to it."""
+    """One virtual environment with optional npm packages."""
 
     name: str
     packages: tuple[str, ...]
@@ -22,22 +22,22 @@ class Environment:
 
     @property
     def folder(self) -> Path:
-        """Where it lies."""
+        """Folder of the environment."""
         return cache_folder() / "clients" / self.name
 
     @property
     def python(self) -> Path:
-        """Its interpreter."""
+        """Python interpreter of the environment."""
         return self.folder / "bin" / "python"
 
     @property
     def node_folder(self) -> Path:
-        """Where its Node packages lie."""
+        """Folder of its Node packages."""
         return self.folder / "node"
 
     @property
     def record(self) -> Path:
-        """Written last: what was set up."""
+        """File that records the installed packages; written last."""
         return self.folder / "set-up.json"
 
     def contents(self) -> list[str]:
@@ -45,14 +45,14 @@ class Environment:
         return [*self.packages, *self.node_packages]
 
     def is_set_up(self) -> bool:
-        """Whether exactly this is there."""
+        """Return True if exactly these packages are installed."""
         try:
             return bool(json.loads(self.record.read_text(encoding="utf-8")) == self.contents())
         except (OSError, ValueError):
             return False
 
     def command(self, name: str) -> tuple[str, str]:
-        """Node and one of the programs that npm has put there."""
+        """Return the command of a program that npm installed."""
         return str(self.folder / "bin" / "node"), str(self.node_folder / "node_modules" / ".bin" / name)
 
 

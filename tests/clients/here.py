@@ -1,4 +1,4 @@
-"""Whether a test's client is on this machine; in CI it is set up where that is possible."""
+"""Check for a test's client on this machine; in CI it is installed if possible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.clients.setup import SetUpError, set_up
 
 
 def needed(environment: Environment) -> None:
-    """Skip, with the reason, unless this environment is there or can be made now."""
+    """Skip the test with a reason, unless this environment exists or can be created now."""
     if environment.is_set_up():
         return
     if "CI" not in os.environ:

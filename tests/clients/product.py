@@ -23,7 +23,7 @@ _LIMIT_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Where it is."""
+    """The running product: its URL over HTTP and its command over stdio."""
 
     url: str
     command: dict[str, Any]
@@ -31,7 +31,7 @@ class Product:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the server over HTTP wants to see."""
+        """Headers that the server over HTTP requires."""
         return {"Authorization": f"Bearer {_TOKEN}"}
 
     def task(self, transport: str, site: Site) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class Product:
 async def product(site: Site, folder: Path) -> AsyncIterator[Product]:
     """Start a server over HTTP; yield it with the command of a server over stdio."""
     env = {"SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable, "SEARCH_MCP_DATA": str(folder / "http")}
-    # Clients start it in a folder of their own, and hand down little of their surroundings.
+    # Clients start it in another folder and pass few environment variables.
     surroundings = {"PYTHONPATH": str(REPOSITORY), "PATH": os.environ["PATH"]}
     command = {
         "command": sys.executable,
@@ -61,7 +61,7 @@ async def product(site: Site, folder: Path) -> AsyncIterator[Product]:
 
 
 async def said_by(command: tuple[str, ...], folder: Path | None = None) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a client's program."""
+    """Run a client program; return its exit code, stdout and stderr."""
     environment = {**os.environ, "NO_PROXY": "127.0.0.1,localhost"}
     running = await asyncio.create_subprocess_exec(
         *command, cwd=folder, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=PIPE, stderr=PIPE

@@ -1,4 +1,4 @@
-"""`python -m tests.clients.setup [NAME ...]`: makes the clients' environments that are not there yet."""
+"""`python -m tests.clients.setup [NAME ...]`: create the missing environments of the clients."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def main() -> None:
 
 
 def set_up(environment: Environment) -> None:
-    """Make one environment, unless it is there.
+    """Create one environment unless it exists.
 
     Raises:
-        SetUpError: it cannot be made here.
+        SetUpError: it cannot be created here.
     """
     if environment.is_set_up():
         return

@@ -21,7 +21,7 @@ PYTHON_CLIENTS = [
     *((OLD_SDK, name) for name in ("sdk_1", "mcp_use", "langchain")),
 ]
 LOOSE = 2
-"""Tools with an object of free form, which no strict schema can hold."""
+"""Tools with a free-form object, which a strict schema cannot express."""
 NAMES = [tool.name for tool in registry.tools()]
 
 

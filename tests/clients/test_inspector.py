@@ -1,4 +1,4 @@
-"""The inspector's command line: every tool over both transports, and a strict look at the list of tools."""
+"""The inspector's command line: every tool over both transports, and strict validation of the tool list."""
 
 from __future__ import annotations
 

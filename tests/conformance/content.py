@@ -1,4 +1,4 @@
-"""The smallest picture and the smallest sound, and what else the suite's tools answer with."""
+"""Content that the suite's tools return: the smallest image, the smallest sound, text and resources."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PICTURE = _png()
 
 
 def text(words: str) -> TextContent:
-    """Words."""
+    """Return a text."""
     return TextContent(text=words)
 
 

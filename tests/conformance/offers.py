@@ -14,7 +14,7 @@ from tests.conformance.content import PICTURE, embedded, picture, text
 
 
 def add(server: MCPServer[Any]) -> None:
-    """Add them all."""
+    """Add the resources, prompts and requests."""
     _add_resources(server)
     _add_prompts(server)
 

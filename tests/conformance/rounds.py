@@ -26,7 +26,7 @@ Answers = Mapping[str, Any]
 
 
 def add(server: MCPServer[Any]) -> None:
-    """Add them all."""
+    """Add the tools and the prompt."""
     name = _form("What is your name?", name="string")
     capital = _to_model("What is the capital of France?")
     confirm = _form("Please confirm", ok="boolean")

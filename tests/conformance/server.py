@@ -65,7 +65,7 @@ def with_fixtures(product: Server[Any]) -> Server[Any]:
     for method, field in _LISTS.items():
         _lay_over(product, beside, method, _joined(product, beside, method, field))
     _lay_over(product, beside, "completion/complete", _handler(beside, "completion/complete"))
-    # Seals what is handed to a client between two rounds.
+    # Signs the state that a client carries between two rounds.
     product.middleware.extend(one for one in fixtures.middleware if isinstance(one, RequestStateBoundary))
     product.add_request_handler(
         "subscriptions/listen",

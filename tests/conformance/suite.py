@@ -22,7 +22,7 @@ _NOT_SCORED = re.compile(r"^  [✓✗] (\S+) \(", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the suite found."""
+    """Results of the suite."""
 
     passed: tuple[str, ...]
     failed: tuple[str, ...]
@@ -58,7 +58,7 @@ async def judged(url: str, requirements: str) -> Verdict:
 
 def _read(said: str) -> Verdict:
     outside = set(_NOT_SCORED.findall(said))
-    # A scenario of which no check was made shows nothing.
+    # A scenario without any check proves nothing.
     holds = {name: passed != "0" and failed == "0" for name, passed, failed in _SUMMARY.findall(said)}
     scored = {name: held for name, held in holds.items() if name not in outside}
     return Verdict(

@@ -1,4 +1,4 @@
-"""The tools that the suite calls by name: every kind of content, progress, logging, and what asks back."""
+"""Tools that the suite calls by name: all kinds of content, progress, logging, sampling, elicitation."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _MODERN_SCHEMA: dict[str, Any] = {
 
 
 def add(server: MCPServer[Any]) -> None:
-    """Add them all."""
+    """Add the tools."""
     _add_contents(server)
     _add_running(server)
     _add_asking(server)

@@ -79,14 +79,14 @@ def _add(library: Any, context: Any, action: int, name: str, conditions: list[di
             for one in conditions
         )
     )
-    if number >= 0:  # others are of another machine
+    if number >= 0:  # others belong to another architecture
         library.seccomp_rule_add_array(
             context, ctypes.c_uint32(action), number, ctypes.c_uint(len(conditions)), comparisons
         )
 
 
 def _applies(rule: dict[str, Any]) -> bool:
-    """Whether a rule is for a container without any capability on this kind of machine."""
+    """Return True if a rule applies to a container without capabilities on this architecture."""
     wanted, unwanted = rule.get("includes") or {}, rule.get("excludes") or {}
     if wanted.get("caps"):
         return False

@@ -13,7 +13,7 @@ from tests.scraper.process import REPOSITORY
 
 DEPLOY = REPOSITORY / "deploy"
 _KUBERNETES = "1.33"
-"""The oldest that is still looked after knows all that the manifests use."""
+"""The oldest supported version has all features that the manifests use."""
 
 
 def compose() -> dict[str, Any]:
@@ -23,7 +23,7 @@ def compose() -> dict[str, Any]:
 
 
 def manifests() -> list[dict[str, Any]]:
-    """Every object for Kubernetes."""
+    """Return all Kubernetes objects."""
     files = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
     return [found for file in files for found in yaml.safe_load_all(file.read_text())]
 

@@ -1,4 +1,4 @@
-"""The proxies as deploy/ sets them up, started here in front of servers on loopback."""
+"""Proxies with their configurations in deploy/, started in front of servers on loopback."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Proxy:
         return (self._folder / _FAULTS).read_text()
 
     async def ready(self) -> int:
-        """How many servers haproxy sends work to."""
+        """Return the number of servers that haproxy considers up."""
         async with asyncio.timeout(LIMIT_S):
             reader, writer = await asyncio.open_unix_connection(self._folder / _SOCKET)
             writer.write(b"show stat\n")
@@ -76,7 +76,7 @@ class Proxy:
 
 
 def program(kind: str) -> str | None:
-    """Where the proxy's program is; None when it is not installed."""
+    """Return the path of the proxy's program, or None if it is not installed."""
     return shutil.which(kind, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 
 
@@ -163,7 +163,7 @@ def _replaced(pattern: str, by: str, text: str, *, times: int = 1) -> str:
 
 
 async def _answers(proxy: Proxy, process: Process) -> None:
-    """Return once a server answers through the proxy."""
+    """Wait until a server answers through the proxy."""
     async with asyncio.timeout(LIMIT_S), aiohttp.ClientSession() as client:
         while True:
             assert process.returncode is None, proxy.faults()

@@ -1,4 +1,4 @@
-"""What the Dockerfile copies is sent to its build, and the image holds what deploy/ asks of it."""
+"""All files that the Dockerfile copies are in the build context, and the image has all that deploy/ needs."""
 
 from __future__ import annotations
 

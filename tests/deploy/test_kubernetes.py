@@ -112,7 +112,7 @@ async def test_the_probes_ask_for_what_is_there() -> None:
     assert [probe["path"] for probe in probes] == ["/health", "/health", "/ready"]
     assert routes == {"/health", "/ready"}
     for probe in probes:
-        # The address of a pod is no name that the server answers to.
+        # The server does not accept the address of a pod as a host name.
         assert probe["httpHeaders"] == [{"name": "Host", "value": "localhost"}]
     (metric,) = manifest("HorizontalPodAutoscaler")["spec"]["metrics"]
     assert f"# TYPE {metric['pods']['metric']['name']} gauge" in answer.body.decode()

@@ -112,7 +112,7 @@ async def test_haproxy_brings_a_session_to_the_server_that_opened_it() -> None:
 
 
 async def test_a_server_that_was_gone_is_asked_as_soon_as_it_is_back() -> None:
-    # haproxy looks for itself, each second.
+    # haproxy checks the servers itself, every second.
     one, other = Server(), Server()
     async with other.running():
         pass

@@ -23,7 +23,7 @@ CONFINED = Path(__file__).with_name("confined.py")
 LIMIT_S = 180
 PAGE = "data:text/html,<script>document.write(6*7)</script>"
 SANDBOX = {"chroot", "clone", "clone3", "setns", "unshare"}
-"""What the sandbox is made with: namespaces, and a root that is empty."""
+"""System calls that the sandbox needs: namespaces and an empty root."""
 MOUNTS = {"mount", "umount2", "pivot_root", "fsopen", "fsmount", "move_mount", "open_tree"}
 
 pytestmark = [
@@ -49,7 +49,7 @@ def test_without_the_namespaces_it_does_not(public_folder: Path) -> None:
 
 
 def confined(tier: Tier, profile: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Chromium reading a page as the image's user under a profile."""
+    """Run Chromium as the image's user under a seccomp profile and read a page."""
     found = locate.find_chromium(tier, None)
     if found is None:
         pytest.skip(f"no {tier} Chromium")

@@ -1,4 +1,4 @@
-"""What benchmarks print and write, and where their saved pages come from."""
+"""Output of the benchmarks, and the source of their saved pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The accounts behind every figure: nothing that a contender spends may be missing from them."""
+"""CPU accounting of contenders: no CPU time of a contender may be missing."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from tests.site.engine_server import EngineSite
 
 
 class Made:
-    """As much of a world as a row that touches nothing needs."""
+    """A minimal environment for rows that use nothing of it."""
 
     engines = EngineSite()
 

@@ -1,4 +1,4 @@
-"""The benchmark of Markdown counts what is right, what is missing and what is too much."""
+"""The Markdown benchmark counts correct, missing and superfluous parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floors hold, are raised, and are never lowered by accident: on a corpus and figures of our own."""
+"""Floors are enforced, raised, and never lowered by accident: with a small corpus and fixed figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved pages under their own host names: the page where it stood, nothing else."""
+"""Saved pages are served under their original host names and URLs, and nothing else is."""
 
 from __future__ import annotations
 

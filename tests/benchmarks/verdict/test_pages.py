@@ -1,4 +1,4 @@
-"""Labels of pages by their gold, on a corpus of our own."""
+"""Labels of pages from their gold files, with a small corpus."""
 
 from __future__ import annotations
 
