@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes what compose.yaml and kubernetes/ ask for as secrets, once, in the folder beside this file.
-# POSTGRES=host:port VALKEY=host:port name other places than those of compose.yaml.
+# Create the secrets for compose.yaml and kubernetes/, once, in a folder beside this file.
+# POSTGRES=host:port VALKEY=host:port set other hosts than those of compose.yaml.
 set -eu
 cd "$(dirname "$0")"
 folder=${1:-secrets}
@@ -24,5 +24,5 @@ printf %s "$postgres_password" >postgres-password
 printf %s "postgresql://search:$postgres_password@$postgres/search" >database-url
 printf %s "redis://:$valkey_password@$valkey/0" >shared-url
 printf 'requirepass %s\n' "$valkey_password" >valkey.conf
-# Engines mount the files as they are, for users of their own: what protects them here is the folder.
+# Container engines mount the files with this mode for their own users. Here, the mode of the folder protects them.
 chmod 0444 ./*
