@@ -78,7 +78,7 @@ class Document:
     markdown: str = ""
     verdict: Verdict = field(default_factory=Verdict)
     degraded: bool = False
-    """Whether the fallback reader was used, because the reader exceeded its limits."""
+    """True if the fallback reader was used, because the reader exceeded its limits."""
     links: tuple[Link, ...] = ()
     images: tuple[Image, ...] = ()
     outline: tuple[Heading, ...] = ()
@@ -93,7 +93,7 @@ class Document:
     ocr_pages: tuple[int, ...] = ()
     """Pages that are images of text and could not be read."""
     encrypted: bool = False
-    """Whether the document was encrypted and could be opened."""
+    """True if the document was encrypted and could be opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Reading:
     cached: bool
     retrieved_at: datetime
     truncated: bool = False
-    """Whether the site sent more than the limit and the rest was cut off."""
+    """True if the site sent more than the limit and the rest was cut off."""
     etag: str | None = None
     """Validator of this version of the page for revalidation."""
     last_modified: str | None = None
@@ -321,7 +321,7 @@ class ReadRequest:
     """Request to read one page."""
 
     url: str
-    """As the caller wrote it."""
+    """The text of the caller, unchanged."""
     render: str = "auto"
     """`http`: as served. `browser`: rendered. `auto`: rendered if the page as served is not enough."""
     cache: CachePolicy = CachePolicy()

@@ -43,7 +43,7 @@ class Load(Generic[T]):
     memory_key: Hashable | None = None
     """Key in the memory cache; None if the result is not held there."""
     is_private: bool = False
-    """Whether the result must not be sent to other servers."""
+    """True if the result must not be sent to other servers."""
     label: str = ""
     """Name of the result in progress messages, for example its host."""
 

@@ -53,9 +53,9 @@ class RetryLater:
     seconds: float
     """Seconds until the next attempt; infinite until a lease is given back."""
     known: bool = True
-    """Whether a lease cannot be available earlier. Otherwise one may be given back at any time."""
+    """True if a lease cannot be available earlier. Otherwise one may be given back at any time."""
     resting: bool = False
-    """Whether the host requested a cooldown."""
+    """True if the host requested a cooldown."""
 
 
 class Leases(Protocol):

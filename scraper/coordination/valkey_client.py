@@ -62,7 +62,7 @@ class ValkeyClient:
         """Use the service at `url`; connect on first use. All keys begin with `prefix`."""
         self.where = _describe_address(url)
         self.is_available = False
-        """Whether it answered last time. While it did not, no caller waits for it."""
+        """True if the service answered last time. Otherwise no caller waits for it."""
         self.problem: str | None = f"{self.where} has not answered yet."
         self.note: str | None = None
         self.command_s = math.nan

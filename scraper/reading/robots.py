@@ -94,7 +94,7 @@ class _File:
     expires_at: float = 0.0
     """Seconds of the epoch at which the file is requested again."""
     is_failure_temporary: bool = False
-    """Whether the failure may pass; that of a host that does not exist does not."""
+    """True if the failure may pass; that of a host that does not exist does not."""
     rules: RobotsRules | None = field(default=None, compare=False)
 
 

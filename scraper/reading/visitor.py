@@ -54,7 +54,7 @@ class VisitJob:
     principal: str
     limits: VisitLimits = field(default_factory=VisitLimits)
     json_responses: bool = False
-    """Whether to capture the JSON that the page fetches while it renders."""
+    """True to capture the JSON that the page fetches while it renders."""
     conditions: tuple[tuple[str, str], ...] = ()
     """Request headers for revalidation."""
     batch: str | None = field(default=None, compare=False, repr=False)

@@ -55,11 +55,11 @@ class EngineQueryResult:
     cooldown_s: float = 0.0
     """Seconds left of the cooldown for which the engine was not queried."""
     is_relaxed: bool = False
-    """Whether the results are for a less exact query."""
+    """True if the results are for a less exact query."""
     expected_wait_s: float = 0.0
     """Seconds that a new query would wait at least."""
     was_urgent: bool = False
-    """Whether the engine had little time, so that a timeout is no fault of it."""
+    """True if the engine had little time, so that a timeout is no fault of it."""
 
 
 class EngineQueryRunner:

@@ -65,7 +65,7 @@ class ResearchQuery:
     """Pages to read."""
     engines: Sequence[str] | None = None
     fetch: bool = True
-    """Whether to read pages; without them the answer is a list of sources."""
+    """True to read pages; without them the answer is a list of sources."""
     cache: CachePolicy = field(default_factory=CachePolicy)
     """For stored searches and stored pages."""
 

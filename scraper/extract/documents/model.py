@@ -17,7 +17,7 @@ class ParseRequest:
     """Facts about a document besides its bytes, and options for reading it."""
 
     media_type: str = ""
-    """As declared by the server, with parameters. Only a hint between text formats; never trusted."""
+    """Declared by the server, with parameters. It is only a hint between text formats; never trusted."""
     name: str = ""
     """File name. Only a hint between text formats; never trusted."""
     url: str = ""

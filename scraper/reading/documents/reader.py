@@ -43,7 +43,7 @@ from scraper.store.protocols import PageStore
 from scraper.urls import cache_key, host_of, parse_target
 
 DEFAULT_PAGES = 1_000
-"""Pages of a document read at once: `documents.pdf.source.MAX_PAGES`."""
+"""Pages of a document read at once: `documents.pdf.pdfium_source.MAX_PAGES`."""
 WIRE_EXTRA_MB = 16
 """Megabytes on the wire beyond the limit of the body."""
 

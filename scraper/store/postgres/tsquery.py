@@ -46,7 +46,7 @@ class TsQuery:
     ranked: tuple[str, ...]
     """Words by which hits are ranked."""
     needed: frozenset[str]
-    """Those of them that every hit contains."""
+    """Words that every hit contains."""
     counts_positions: bool
     """True if the text of long pages must be checked, since not all positions are stored."""
     has_near: bool
