@@ -27,7 +27,7 @@ STARTERS = frozenset(
 )
 """Fixtures, functions and modules through which tests start programs."""
 
-# The same examples everywhere, and however long they take on a busy machine.
+# Use the same examples on every machine, without a time limit for busy ones.
 hypothesis.settings.register_profile(
     "same-everywhere",
     deadline=None,

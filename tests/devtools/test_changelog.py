@@ -1,4 +1,4 @@
-"""Fragments of the changelog: their names, and what becomes of them."""
+"""Changelog fragments: their names, and the changelog made from them."""
 
 from __future__ import annotations
 

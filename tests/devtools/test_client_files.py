@@ -22,7 +22,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = BLOCK.findall((ROOT / "docs" / "clients.md").read_text(encoding="utf-8"))
 COMMANDS = frozenset(group.commands)
 NOT_GENERATORS = frozenset({"fetch_path", "docstring_numbers", "code_figures"})
-"""Programs of devtools that measure or check, and write nothing into the tree."""
+"""Programs of devtools that only measure or check and change no file of the repository."""
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -51,7 +51,7 @@ def test_the_registry_s_rules_are_kept() -> None:
     elsewhere = [setting for setting in setting_table() if setting.name in WEB_ONLY or "test" in setting.name]
     assert not named.keys() & {setting.variable for setting in elsewhere}
     assert not any("for tests" in variable["description"].lower() for variable in named.values())
-    # The registry looks for it in the package's description, as proof that both have one owner.
+    # The registry searches it in the package's description as proof of common ownership.
     assert f"<!-- mcp-name: {told['name']} -->" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -108,7 +108,7 @@ def _read(kind: str, text: str) -> Any:
 
 
 def _yaml(text: str) -> dict[str, Any]:
-    """As much of YAML as the one file needs: names, and one list of servers."""
+    """Parse the subset of YAML that the file needs: names, and one list of servers."""
     assert "\t" not in text
     found = dict(re.findall(r"^\s+(?:- )?(name|command): (\S+)$", text, re.MULTILINE))
     return {"mcpServers": [{**found, "args": re.findall(r"^\s+- ([\w.-]+)$", text, re.MULTILINE)}]}

@@ -30,7 +30,7 @@ esac
 
 
 class Machine:
-    """A folder with a space and a letter beyond ASCII in its name, and programs of its own."""
+    """A simulated machine: programs, and a home with a space and a non-ASCII letter in its name."""
 
     def __init__(self, folder: Path) -> None:
         self.home = folder / "an ü home"
@@ -44,17 +44,17 @@ class Machine:
             (self.programs / name).symlink_to(found)
 
     def has(self, name: str, text: str = "#!/bin/sh\n") -> None:
-        """Put a program there."""
+        """Add a program."""
         (self.programs / name).write_text(text)
         (self.programs / name).chmod(0o755)
 
     def has_python(self, *, too_old: int = 0, no_venv: int = 0, glibc: int = 1, other_mac: int = 1) -> None:
-        """Put a Python there; each number is an exit code."""
+        """Add a Python; each number is an exit code."""
         answers = {"too_old": too_old, "no_venv": no_venv, "glibc": glibc, "other_mac": other_mac}
         self.has("python3", PYTHON.format(**answers))
 
     def has_checkout(self) -> None:
-        """Put there what the Makefile names."""
+        """Add the files that the Makefile uses."""
         for name in ("Makefile", "devtools/environment.sh", "pyproject.toml"):
             (self.home / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, self.home / name)
@@ -63,7 +63,7 @@ class Machine:
             (self.home / f"requirements/{name}.txt").touch()
 
     def moved(self) -> None:
-        """Nothing in the environment is found any more by its old name."""
+        """Simulate that the folder of the environment was moved."""
         (self.home / ".venv/.runtime").touch()
         (self.home / ".venv/elsewhere").touch()
 
@@ -88,7 +88,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def as_root(command: str) -> str:
-    """As a person would type it here."""
+    """Return the command as this user must type it: with sudo, except for root."""
     return command if os.geteuid() == 0 else f"sudo {command}"
 
 

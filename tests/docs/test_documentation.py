@@ -16,17 +16,17 @@ ROOT = Path(__file__).parents[2]
 PATTERNS = "*.md docs/**/*.md benchmarks/*.md changes/*.md deploy/**/*.md examples/*.md .github/*.md".split()
 PAGES = sorted(page for pattern in PATTERNS for page in ROOT.glob(pattern))
 OPERATED = [ROOT / "Dockerfile", *(path for path in ROOT.glob("deploy/**/*") if path.is_file())]
-"""Files that set variables of ours."""
+"""Files that set environment variables of the product."""
 
 MOST_LINES = 150
-"""Of the first page: what fits in a few minutes."""
+"""Lines of the first page, which can be read in a few minutes."""
 
 _LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 _BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|js|sh|conf|cfg))`")
 _ELSEWHERE = {"node.js", "pg_hba.conf"}
-"""Names that look like a file of ours and are none."""
+"""Names that look like a file of this repository and are none."""
 
 
 def named(page: Path) -> str:

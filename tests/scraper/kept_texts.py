@@ -23,7 +23,7 @@ READ_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class KeptApp:
-    """The services, and two ways to fill them."""
+    """The services, with methods to store pages and documents."""
 
     settings: Settings
     pages: SqlitePageStore
@@ -45,7 +45,7 @@ class KeptApp:
     async def index(
         self, doc_id: str, text: str, *, name: str = "default", principal: str = "local", **metadata: Any
     ) -> None:
-        """Put a document into an index that is there."""
+        """Put a document into an existing index."""
         await self.indexes.add(name, IndexDocument(doc_id, text, metadata), principal=principal)
 
 

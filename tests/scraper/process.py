@@ -33,7 +33,7 @@ _ADDRESS = re.compile(r"serving MCP at (http://\S+)/mcp")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a program left behind."""
+    """Exit code and output of a program."""
 
     code: int
     out: str
@@ -52,7 +52,7 @@ class Program:
 
     @property
     def url(self) -> str:
-        """Where a server speaks the protocol."""
+        """URL of the MCP endpoint."""
         return self.base + "/mcp"
 
     async def until(self, pattern: str, *, limit_s: float = LIMIT_S) -> re.Match[str]:
@@ -76,13 +76,13 @@ class Program:
             return code
 
     async def close(self) -> None:
-        """End it by force where it still runs."""
+        """Kill the program if it still runs."""
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
         await self.process.wait()
         self._listening.cancel()
         await asyncio.wait({self._listening})
-        # A browser that outlives the process for a moment holds its stderr open; asyncio knows no other way.
+        # A browser that briefly outlives the process keeps its stderr open; asyncio has no other way.
         self.process._transport.close()  # type: ignore[attr-defined]
 
     async def _listen(self) -> None:
@@ -96,7 +96,7 @@ class Program:
 async def running(
     *command: str, env: dict[str, str] | None = None, stdin: int | None = None, stdout: int | None = None
 ) -> AsyncIterator[Program]:
-    """`python` with these arguments, ended when the block ends."""
+    """Start `python` with these arguments; stop it when the block ends."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *command,
@@ -114,7 +114,7 @@ async def running(
 
 
 async def output_of(*command: str, env: dict[str, str] | None = None, stdin: bytes = b"") -> Output:
-    """`python` with these arguments, run to its end."""
+    """Run `python` with these arguments to its end and return its output."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *command,
@@ -170,7 +170,7 @@ def chromium_of(root: psutil.Process) -> list[psutil.Process]:
     found = []
     with contextlib.suppress(psutil.NoSuchProcess):
         for child in root.children(recursive=True):
-            # One may end while the list is gone through, which takes none of the others from it.
+            # A process may end during the loop; the others are still returned.
             with contextlib.suppress(psutil.NoSuchProcess):
                 if "chrom" in child.name().lower():
                     found.append(child)
@@ -178,7 +178,7 @@ def chromium_of(root: psutil.Process) -> list[psutil.Process]:
 
 
 def alive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """Those that still run; a zombie only waits to be counted."""
+    """Return the processes that still run, without zombies."""
     return [process for process in processes if _runs(process)]
 
 

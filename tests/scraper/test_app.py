@@ -1,4 +1,4 @@
-"""All services open and close together, and leave nothing behind."""
+"""All services open and close together, and leave no process behind."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def test_who_comes_when_all_is_full_is_told_when_to_come_back(site: Site, 
     settings = Settings(data_dir=tmp_path, test_hosts=site.test_hosts, peek_slots=1, queue_limit=2)
     async with App.open(settings) as app:
         await ready(app)
-        # The one slot is held until all have come, however slowly they come.
+        # Hold the only slot until all calls have arrived, however slow they are.
         async with app.browsers._peeks.taken("another", "held.example", url="", wait_s=60):
             urls = [site.url(f"/static/{number}") for number in range(200, 220)]
             calls = [asyncio.create_task(app.fetcher.fetch(ReadRequest(url, deadline_s=120))) for url in urls]

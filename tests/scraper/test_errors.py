@@ -1,4 +1,4 @@
-"""How errors are put into words."""
+"""Texts of errors."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.site.running import Site
 pytestmark = pytest.mark.browser
 
 PATIENCE_MS = 60_000
-"""Far beyond what anything here takes, however busy the machine is."""
+"""Milliseconds. Far longer than any step takes, however busy the machine is."""
 
 KINDS = {
     "cookie-header",

@@ -27,7 +27,7 @@ SERVED_WHOLE = ("/static/1", "/rich", "/plain", "/slow-body", "/hydrate", "/slow
 
 
 PATIENCE_S = 60.0
-"""Far beyond what anything here takes, however busy the machine is."""
+"""Seconds. Far longer than any step takes, however busy the machine is."""
 
 
 @pytest.fixture

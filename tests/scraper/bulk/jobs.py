@@ -1,4 +1,4 @@
-"""What tests of jobs share: rows made by hand, and outputs read back with libraries that are not ours."""
+"""Helpers for tests of jobs: rows made by hand, and outputs read with independent libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same job on a cluster: blocks and desk by themselves, and Ray once."""
+"""Jobs on a cluster: block readers and collector alone, and one test with Ray."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def test_an_address_where_no_cluster_answers_is_told_in_one_sentence(
     pytest.importorskip("ray")
     from scraper.bulk.cluster import ray_connection
 
-    # Ray itself asks such an address for ever.
+    # Ray itself tries to connect to such an address forever.
     over = threading.Event()
     monkeypatch.setattr(ray_connection, "_connect", lambda _: over.wait(60))
     monkeypatch.setattr(ray_connection, "CONNECT_LIMIT_S", 0.05)
@@ -131,7 +131,7 @@ def test_a_signal_is_heard_although_the_cluster_took_it() -> None:
     heard: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
     try:
-        # As Ray does it: beneath Python, which goes on believing that its own handler is in place.
+        # Replace the handler below Python, as Ray does: Python assumes that its own handler is still set.
         ignore = 1
         libc.signal(signal.SIGTERM, ignore)
         _restore_sigterm()

@@ -1,4 +1,4 @@
-"""`search-mcp bulk` as a person runs it: real pages, real kills, real signals."""
+"""The command `search-mcp bulk` with real pages, kills and signals."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from tests.site.running import Site
 SEARCH_MCP = ("-m", "scraper.cli.main", "bulk")
 HOSTS = tuple(f"host{number}.example" for number in range(1, 7))
 JOB_S = 150.0
-"""Longer than any job here takes on a loaded machine."""
+"""Seconds. Longer than any job of these tests on a loaded machine."""
 RESTING = ("--gap", "3600")
-"""Each host gives one page and rests for an hour: the job does not end before the test has had its way."""
+"""A gap of one hour for each host: the job cannot end before the test stops it."""
 
 
 @pytest.fixture
 def here(site: Site, tmp_path: Path) -> dict[str, str]:
-    """Variables under which the site's hosts are found, without a cache."""
+    """Return environment variables that map the site's hosts and disable the cache."""
     return {
         "SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable,
         "SEARCH_MCP_DATA": str(tmp_path / "data"),
@@ -130,7 +130,7 @@ async def test_dead_browsers_and_readers_cost_no_page(
 
 
 def kill_workers(program: Program) -> None:
-    """Kill every browser and every reader of pages."""
+    """Kill all browsers and all worker processes."""
     with contextlib.suppress(psutil.NoSuchProcess):
         for process in psutil.Process(program.process.pid).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -166,13 +166,13 @@ async def test_a_signal_ends_it_cleanly_and_it_says_how_to_go_on(
 async def test_a_second_signal_ends_it_at_once_in_a_sentence_and_loses_nothing(
     site: Site, here: dict[str, str], tmp_path: Path
 ) -> None:
-    # Pages that never end keep the first signal waiting.
+    # Endless pages delay the stop after the first signal.
     urls = [*articles(site, 12, 4_000), *(site.url("/never", host) for host in HOSTS)]
     out = tmp_path / "out"
     command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl")
     async with running(*command, env=here, stdout=DEVNULL) as program:
         await until(lambda: written(out) >= 5, limit_s=JOB_S)
-        # Two of a kind that come at once can be one.
+        # Two signals of the same kind at once could be merged.
         program.process.send_signal(signal.SIGINT)
         program.process.send_signal(signal.SIGTERM)
         assert await program.ended() == 130

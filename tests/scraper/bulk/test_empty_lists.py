@@ -1,4 +1,4 @@
-"""Lists without a URL, and standard input that comes a second time."""
+"""Lists without a URL, and a second run with the list from standard input."""
 
 from __future__ import annotations
 

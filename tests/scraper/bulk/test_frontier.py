@@ -15,7 +15,7 @@ from tests.scraper.bulk.jobs import outcome_of
 
 
 class _Disk(apsw.VFS):
-    """The usual disk, with a list of the files that were brought to it."""
+    """The default file system, with a list of the files that were synced."""
 
     def __init__(self) -> None:
         self.below = apsw.vfs_names()[0]
@@ -39,7 +39,7 @@ class _File(apsw.VFSFile):
 
 @pytest.fixture
 def disk() -> Iterator[_Disk]:
-    """Watched while the test runs."""
+    """Record all syncs during the test."""
     watched = _Disk()
     try:
         yield watched
@@ -55,7 +55,7 @@ def test_where_the_output_goes_on_is_on_the_disk_before_what_it_replaces_is_remo
         frontier.add_lines([ListLine("http://a.example/1"), ListLine("http://a.example/2")])
         disk.brought.clear()
         frontier.mark_done([outcome_of(1)], OutputPosition(1, 100))
-        assert not disk.brought  # several times a second; what it could lose is read again
+        assert not disk.brought  # called several times a second; lost pages are read again
         frontier.set_position(OutputPosition(2))
         assert any(name.endswith("-wal") for name in disk.brought)
         disk.brought.clear()

@@ -1,4 +1,4 @@
-"""A job in its folder: begun, gone on with, refused; nothing lost and nothing twice."""
+"""A job in its folder: started, continued or refused; no page is lost or written twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each format, written in parts, cut off in the middle, and read back by its own library."""
+"""Each output format: written in parts, interrupted, and read with an independent library."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_name_of_a_file_is_on_the_disk_before_anything_is_noted_of_it(
     output.close()
     written = list(tmp_path.glob("pages-*"))
     assert {path.name for path in written} <= synced[-1]
-    if form is Format.PARQUET:  # the others append, and see to each piece
+    if form is Format.PARQUET:  # the other formats append and sync each piece
         assert {path.stat().st_ino for path in written} <= whole
 
 
@@ -201,7 +201,7 @@ def test_a_kill_around_the_turn_to_a_new_file_neither_loses_nor_doubles(
     before = output.append([outcome_of(1), outcome_of(2)])
     after = output.rotate()
     assert after is not None and after.file == before.file + 1
-    output.close()  # killed here: what the turn left behind was not tidied
+    output.close()  # killed here: the files of the rotation were not cleaned up
     output = opened(form, tmp_path, after if noted_turn else before, file_bytes=1)
     place = output.append([outcome_of(3)])
     assert place.file == (2 if noted_turn else 1)

@@ -1,4 +1,4 @@
-"""The report of a job made by hand: as data, and as a page of text."""
+"""The report of a job made by hand: as data and as text."""
 
 from __future__ import annotations
 

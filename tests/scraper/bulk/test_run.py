@@ -1,4 +1,4 @@
-"""Under which settings a process reads for a job."""
+"""Settings of the processes that read pages for a job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job read in this process by the real fetcher, with a web made by hand."""
+"""A job in this process with the real fetcher and fake browsers."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ async def test_a_job_that_goes_on_lets_every_host_rest_first(tmp_path: Path) -> 
 
 
 class Limited:
-    """A site that answers the first request with a page of its own: not so often."""
+    """A site that refuses the first request because of its rate limit."""
 
     def __init__(self) -> None:
         self.asked = 0

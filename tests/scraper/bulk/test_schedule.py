@@ -147,7 +147,7 @@ def test_the_gap_that_a_host_asks_for_is_kept() -> None:
     assert schedule.minimum_s() == 120.0
     second = schedule.take_page(30.5)
     assert second is not None and schedule.take_page(40.0) is None
-    # Another site of the same name asks for less.
+    # Another site on the same host requires a shorter pause.
     schedule.finish_page(second, requested_at=31.0, now=40.0, gap_s=0.0)
     assert schedule.take_page(60.9) is None and schedule.take_page(61.0) is not None
 
@@ -170,7 +170,7 @@ def begun(schedule: Schedule, now: float = 0.0) -> Counter[str]:
 
 def test_beside_a_host_that_ends_last_the_others_get_what_lets_them_end_with_it() -> None:
     small = {f"host{number}": 10 for number in range(20)}
-    # As many pages as it has, so as many places, and half as many more.
+    # The others get slots in proportion to their pages, and half as many more.
     assert begun(skewed({"large": 200, **small})) == {"large": 2, "others": 3}
     assert begun(skewed({"large": 10_000, **small})) == {"large": 2, "others": 1}
     assert begun(skewed({"large": 20, **small})) == {"large": 2, "others": 30}

@@ -148,7 +148,7 @@ def test_standard_input_that_has_no_lines_is_refused(
 
 def test_a_compressed_text_that_is_damaged_inside_cannot_be_used(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt.gz"
-    # A block of the kind that does not exist, behind a good head.
+    # A deflate block of an invalid type after a valid header.
     source.write_bytes(gzip.compress(b"http://a.example/\n")[:10] + b"\xff" * 40)
     with pytest.raises(UrlListError, match="cannot be read: Error -3 while decompressing"):
         list(url_lists.read_lines(str(source)))

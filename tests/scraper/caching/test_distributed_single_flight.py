@@ -1,4 +1,4 @@
-"""Ten servers that want one page at once visit it once."""
+"""Ten servers that request one page at the same time visit it once."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Counted:
         return getattr(self._claims, name)
 
     async def begin(self, key: str, *, waited: bool) -> WorkClaim | ClaimedElsewhere | WorkCompleted:
-        """Ask."""
+        """Request a claim and record the request."""
         said = await self._claims.begin(key, waited=waited)
         self._asked[key].add(id(self))
         return said
@@ -68,7 +68,7 @@ class Counted:
 
 @dataclass(slots=True)
 class Fleet:
-    """Servers of one web, each with a cache of its own."""
+    """Servers with common fake browsers, each with its own cache."""
 
     url: str
     stack: AsyncExitStack
@@ -88,7 +88,7 @@ class Fleet:
         await until(lambda: any(len(who) >= servers for who in self.asked.values()))
 
     async def server(self, **chosen: Any) -> Fetcher:
-        """One more."""
+        """Add a server."""
         shared = await self.shared()
         fetcher = Fetcher(
             cast(Browsers, self.door),
@@ -101,7 +101,7 @@ class Fleet:
         return fetcher
 
     async def servers(self, count: int) -> list[Fetcher]:
-        """So many."""
+        """Add `count` servers."""
         return [await self.server() for _ in range(count)]
 
     async def structured_readers(self, visitor: Visitor, count: int) -> list[StructuredReader]:

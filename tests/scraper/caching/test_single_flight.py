@@ -11,7 +11,7 @@ from scraper.caching.single_flight import SingleFlight
 
 
 class Work:
-    """Work that can be counted, ended and seen to be cancelled."""
+    """Work that counts its runs and cancellations, and ends when the test says so."""
 
     def __init__(self) -> None:
         self.begun = 0

@@ -1,4 +1,4 @@
-"""Short-lived state of each kind: of one process, and of servers that share it."""
+"""Fixtures of coordination state: of one process, and shared by several servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.scraper.coordination.redis_server import RedisServer, redis_server
 from tests.scraper.coordination.waiting import SOON_S
 
 Join = Callable[[], Awaitable[ValkeyState]]
-"""One more server that shares the state."""
+"""Adds a server that shares the state."""
 
 
 @pytest.fixture(autouse=True)
@@ -27,14 +27,14 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RedisServer]:
-    """One Redis for all tests that do not break it."""
+    """Start one Redis for all tests that do not break it."""
     async with redis_server(tmp_path_factory.mktemp("redis")) as server:
         yield server
 
 
 @pytest.fixture
 async def join(redis: RedisServer) -> AsyncIterator[Join]:
-    """Servers that share an empty Redis."""
+    """Empty the Redis and return a function that adds servers."""
     await redis.ask("FLUSHALL")
     joined: list[ValkeyState] = []
 

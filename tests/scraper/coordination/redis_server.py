@@ -1,4 +1,4 @@
-"""A real redis-server on loopback, and what can come between it and its clients."""
+"""A real redis-server on loopback, and a proxy that delays its connections."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RedisServer:
 
     @property
     def url(self) -> str:
-        """As SEARCH_MCP_SHARED_URL takes it."""
+        """URL in the form of SEARCH_MCP_SHARED_URL."""
         user = f"default:{self.password}@" if self.password else ""
         return f"redis://{user}127.0.0.1:{self.port}/0"
 
@@ -54,7 +54,7 @@ class RedisServer:
                 await asyncio.sleep(0.02)
 
     async def stop(self) -> None:
-        """End it at once; what it knew is lost."""
+        """Kill the server; its data is lost."""
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
                 self.process.kill()
@@ -89,7 +89,7 @@ async def redis_server(folder: Path, *options: str, password: str = "") -> Async
 
 @dataclass(slots=True)
 class Proxy:
-    """Passes bytes on, each after a while."""
+    """A TCP proxy that delays all data."""
 
     to_port: int
     delay_s: float = 0.0
@@ -97,11 +97,11 @@ class Proxy:
 
     @property
     def url(self) -> str:
-        """The way to a Redis through it."""
+        """URL of the Redis behind this proxy."""
         return f"redis://127.0.0.1:{self.port}/0"
 
     async def passed(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Relay one connection."""
         there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self.to_port)
         await asyncio.gather(self._copied(reader, there_writer), self._copied(there_reader, writer))
 

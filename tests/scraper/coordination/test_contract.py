@@ -1,4 +1,4 @@
-"""What holds whether a process keeps the state alone or shares it."""
+"""The contract of the state of one process and of the shared state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.scraper.coordination.waiting import granted, refused
 
 FEW = Limit("few", burst=3, per_second=5)
 SCARCE = Limit("scarce", burst=3, per_second=0.01)
-"""None comes back while a test runs, however slow the machine is."""
+"""No token is refilled during a test, however slow the machine is."""
 
 
 class TestLimits:

@@ -1,4 +1,4 @@
-"""The service stopped, full, slow, refusing or no Redis at all: a clear word, no call fails, none hangs."""
+"""Redis is stopped, full, slow, refuses, or is no Redis: a clear status, and no call fails or hangs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def until_there(together: ValkeyState) -> None:
 
 
 async def until_away(together: ValkeyState) -> None:
-    """Ask until it is known that the service is away."""
+    """Call the state until it reports that the service is unreachable."""
 
     async def away() -> bool:
         await together.limits.take(Limit("asking", 1_000, 1_000), "x")
@@ -234,7 +234,7 @@ async def test_on_a_line_of_200_ms_each_way_many_may_ask_at_once(
     # The usual limit of a command; the extra time for a slow connection suffices for any machine.
     monkeypatch.setattr(valkey_client, "COMMAND_S", 1.0)
     monkeypatch.setattr(valkey_client, "SLOWDOWN", SOON_S)
-    # Each of them needs a connection of its own, and logs in first.
+    # Each call needs a separate connection and logs in first.
     async with redis_server(tmp_path, password=SECRET) as redis, delayed(redis.port, 0.2) as slow:
         url = slow.url.replace("redis://", f"redis://:{SECRET}@")
         async with member(url) as one:
@@ -259,7 +259,7 @@ async def test_a_service_that_falls_silent_costs_one_command(
 ) -> None:
     monkeypatch.setattr(valkey_client, "COMMAND_S", 0.3)
     async with redis_server(tmp_path) as redis, delayed(redis.port, 0.0) as way, member(way.url) as one:
-        # However long it may take to make a connection.
+        # Allow any time for a connection.
         monkeypatch.setattr(valkey_client, "CONNECT_S", 3_600)
         await does_everything(one)
         way.delay_s = 3_600
@@ -414,7 +414,7 @@ async def test_what_was_granted_to_a_call_that_is_cancelled_is_free(
     redis: RedisServer, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for constant in ("LEASE_S", "CLAIM_S"):
-        # Longer than is waited for below: nothing becomes free by itself.
+        # Longer than the waits below, so that nothing expires.
         monkeypatch.setattr(valkey_leases, constant, 60.0)
     async with member(redis.url) as one:
         await until_there(one)

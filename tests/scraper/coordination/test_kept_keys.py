@@ -1,4 +1,4 @@
-"""What one process remembers of callers and hosts is bounded, and the oldest go first."""
+"""The state of one process about callers and hosts is bounded; the oldest entries are evicted first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several servers agree on over one Redis."""
+"""State that several servers share through one Redis."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.scraper.coordination.waiting import granted, outcome, refused, until
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 LONG_S = 200.0
-"""Nothing runs out by itself while a test runs."""
+"""Seconds. Nothing expires during a test."""
 LASTING = """
     local lasting = 0
     for _, key in ipairs(redis.call('KEYS', '*')) do
@@ -53,7 +53,7 @@ async def test_the_rate_of_all_together_is_what_was_said(join: Join) -> None:
         return granted
 
     total = sum(await asyncio.gather(*map(hurried, servers)))
-    # What a slow machine does not ask for cannot be granted: only too many is a fault of the limit.
+    # A slow machine requests fewer calls than the limit allows: only a total above the limit is a fault.
     assert total <= 5 + 100 * 1.2
 
 
@@ -222,7 +222,7 @@ async def _left_ms(redis: RedisServer, key: str) -> int:
 
 
 async def _die(server: ValkeyState) -> None:
-    """End a server without a word to the others."""
+    """Stop a server abruptly, as in a crash."""
     for task in server._valkey._tasks:
         task.cancel()
     await asyncio.wait(server._valkey._tasks)

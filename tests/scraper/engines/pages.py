@@ -1,4 +1,4 @@
-"""What the tests of the engines share: rows, pages made of them, and the moment at which they are read."""
+"""Helpers for engine tests: rows, pages built from them, and a fixed current time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FACES = (
     ("baidu", "web"),
     ("baidu", "news"),
 )
-"""Every face of an engine that is HTML."""
+"""All HTML variants of the engines."""
 
 ROWS = tuple(
     EngineRow(

@@ -1,4 +1,4 @@
-"""Pages made to cost time, depth or sense: they end soon, and nothing is raised."""
+"""Hostile pages (long, deep or nonsensical): parsing ends soon and raises nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scraper.engines.registry import ENGINES
 from tests.scraper.engines.pages import FACES, ROWS, page, read
 
 _SOON_S = 5.0
-"""Real pages take 5 to 60 ms; this only proves that nothing grows without bound."""
+"""Real pages take 5 to 60 ms; this only proves that the time is bounded."""
 
 _SIZE = 350_000
 _LINK = (

@@ -1,4 +1,4 @@
-"""The many shapes of an instant answer, and the one that means there is none."""
+"""All forms of an instant answer, including the form without an answer."""
 
 from __future__ import annotations
 

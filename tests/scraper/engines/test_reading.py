@@ -1,4 +1,4 @@
-"""Every engine's pages, in every shape they come in."""
+"""Result pages of every engine in all their variants."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_date_in_front_of_the_snippet_is_cut_off_and_read(engine: str, face: s
 def test_rows_are_found_by_shape_when_every_class_has_another_name(engine: str, face: str) -> None:
     response = read(engine, renamed(page(engine, face, (_AD, *ROWS))))
     assert [(row.title, row.url) for row in response.results] == [(row.title, row.url) for row in ROWS]
-    # The main face of DuckDuckGo is known by attributes: it has not changed for us.
+    # DuckDuckGo's main variant is parsed by attributes, so renamed classes do not matter.
     assert response.layout_changed is (face != "drawn")
 
 

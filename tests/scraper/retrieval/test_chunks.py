@@ -1,4 +1,4 @@
-"""A text falls into pieces that can be shown alone, and nothing of it is lost."""
+"""A text is split into self-contained chunks, and nothing of it is lost."""
 
 from __future__ import annotations
 

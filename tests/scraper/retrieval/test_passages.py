@@ -18,7 +18,7 @@ FERRY = "The night ferry to Borkum carries bicycles free of charge between Octob
 
 
 def page(*parts: str, filler: int = 12) -> str:
-    """Parts far apart in a long text."""
+    """Passages far apart in a long text."""
     between = "\n\n".join([FILLER * 5] * filler)
     return f"\n\n{between}\n\n".join(("# Harbour news", *parts, "The end."))
 

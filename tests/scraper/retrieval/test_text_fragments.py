@@ -1,4 +1,4 @@
-"""Links open a page at the quotation: in writing by the standard's rules, and in a real Chromium."""
+"""Links with text fragments follow the standard's rules and open a real Chromium at the quotation."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class TestInChromium:
 
 
 async def scrolled(browser: Browser, body: str, text_directive: str, *, patience_s: float = 60.0) -> float:
-    """How far down the page opens, as soon as it does."""
+    """Open a link and return the scroll position, as soon as the page has scrolled."""
     address = "https://site.example/quoted"
     page = await browser.new_page()
     try:
@@ -149,7 +149,7 @@ async def scrolled(browser: Browser, body: str, text_directive: str, *, patience
             ),
         )
         await page.goto(link_to_quotation(address, text_directive))
-        # The browser looks for the words once the page is laid out, and again when it is loaded.
+        # The browser searches for the words after layout, and again after loading.
         end = time.monotonic() + patience_s
         while not (offset := await page.evaluate("scrollY")) and time.monotonic() < end:
             await page.wait_for_timeout(25)

@@ -1,1 +1,1 @@
-"""Tests of the worker processes, with real processes that really die."""
+"""Tests of the worker processes, with real processes that are really killed."""

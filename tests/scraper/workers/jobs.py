@@ -23,7 +23,7 @@ def echo(value: object) -> object:
 
 
 def allow_no_more_processes() -> None:
-    """For the process that forks: root's are never refused."""
+    """Make `os.fork` fail in this process, because the system never refuses processes to root."""
 
     def refuse() -> int:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))

@@ -1,4 +1,4 @@
-"""What goes between processes is the same on every Python."""
+"""Messages between processes are the same on every Python version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scraper.workers import messages
 
 
 class Old(enum.StrEnum):
-    """Pickles itself as enums do in Python 3.11.2."""
+    """An enum that is pickled as in Python 3.11.2."""
 
     MEMBER = "member"
 
@@ -39,14 +39,14 @@ class Checked:
 
 @dataclass(slots=True)
 class Counting:
-    """Has a field that it is not made with."""
+    """A dataclass with a field that is no constructor argument."""
 
     name: str
     count: int = field(default=0, init=False)
 
 
 class Named(Counting):
-    """Has room for more than its fields."""
+    """A subclass with a `__dict__` beside its slots."""
 
 
 def test_a_document_travels_without_a_list_of_its_fields() -> None:

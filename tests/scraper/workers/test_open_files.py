@@ -1,4 +1,4 @@
-"""A server may have more files open than the oldest of calls, `select`, can count."""
+"""A server may have more open files than the limit of `select`."""
 
 from __future__ import annotations
 

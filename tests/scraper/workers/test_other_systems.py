@@ -1,4 +1,4 @@
-"""What is Linux's own may be missing, as on macOS: the server's end of the workers does without."""
+"""The server side of the workers works without features that only Linux has, as on macOS."""
 
 from __future__ import annotations
 

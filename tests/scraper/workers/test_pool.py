@@ -40,7 +40,7 @@ async def workers() -> AsyncIterator[WorkerPool]:
 
 
 def is_gone(pid: int) -> bool:
-    """Not even a zombie, unless it is one of a stranger: not every machine's first process buries orphans."""
+    """Return True if a process is gone, or a zombie of another parent: not every init reaps orphans."""
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         return process.ppid() != os.getpid() and process.status() == psutil.STATUS_ZOMBIE
@@ -115,7 +115,7 @@ async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice
     workers: WorkerPool, tmp_path: Path
 ) -> None:
     said = tmp_path / "pid"
-    # The least of them in which a machine comes to begin what it is to do.
+    # Try longer limits until the machine is fast enough to start the job within one.
     for limit_s in (0.5, 2.0, 8.0):
         slow = asyncio.create_task(workers.run(jobs.spin, str(said), limit_s=limit_s))
         neighbours = [await workers.run(jobs.echo, number, limit_s=60.0) for number in range(20)]
@@ -191,7 +191,7 @@ async def test_calls_go_on_after_the_fork_server_was_killed(workers: WorkerPool)
     if sys.platform == "linux":
         await until_gone(*before[1:])
     assert await workers.run(jobs.echo, "here", limit_s=PATIENCE_S) == "here"
-    if sys.platform == "linux":  # elsewhere its workers outlive it
+    if sys.platform == "linux":  # on other systems its workers outlive it
         assert before[0] not in workers.pids
 
 
@@ -269,7 +269,7 @@ CLOSED = """
 
 @LINUX
 async def test_nothing_is_left_after_close() -> None:
-    # In a process of its own: this one's files are opened and closed by others too.
+    # Run in a separate process: other tests open and close files in this one.
     told = await output_of("-c", textwrap.dedent(CLOSED))
     first, second, left = told.out.splitlines()
     assert "closed" in first and "closed" in second, told

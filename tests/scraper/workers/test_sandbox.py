@@ -1,4 +1,4 @@
-"""A confined process can do nothing but think and answer."""
+"""A sandboxed process can only compute and return its result."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def children() -> set[int]:
     """Return the child processes of this process, including zombies."""
     found = set()
     for task in Path("/proc/self/task").iterdir():
-        # A thread may end while the list is gone through.
+        # A thread may end during the loop.
         with contextlib.suppress(OSError):
             found |= {int(pid) for pid in (task / "children").read_text().split()}
     return found

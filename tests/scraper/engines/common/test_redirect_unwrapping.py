@@ -1,4 +1,4 @@
-"""Wrapped addresses are unwrapped where it can be done without asking anybody."""
+"""Redirect links are unwrapped if this is possible without a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates at the front of snippets, in the languages in which engines write them."""
+"""Dates at the start of snippets, in the languages of the engines."""
 
 from __future__ import annotations
 
