@@ -79,6 +79,6 @@ def _service_worker(to: str) -> Vector:
 def _response(vector: Vector) -> bytes:
     body = vector.body.encode()
     headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(body)), **vector.headers}
-    # What a redirect's target holds beyond ASCII goes out as it is: the browser makes sense of it.
+    # Non-ASCII characters in the target of a redirect are sent unchanged: the browser interprets them.
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     return f"HTTP/1.1 {vector.status} X\r\n{lines}\r\n".encode() + body

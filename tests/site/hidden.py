@@ -138,7 +138,7 @@ def _sections(carriers: tuple[Carrier, ...], first: int) -> str:
     )
 
 
-# What a scrolling reader would do to the faded paragraph.
+# Simulate the effect of scrolling on the faded paragraph.
 _FADE = """<script>const watch = new IntersectionObserver(seen => seen.forEach(one => {
   if (one.isIntersecting) one.target.style.opacity = '1';
 }));

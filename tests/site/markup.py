@@ -6,7 +6,7 @@ from aiohttp import web
 
 HTML = "text/html; charset=utf-8"
 
-# What the scripts of the site share: put texts on the page, ask the article service, wait.
+# Functions that the scripts of the site share: put texts on the page, call the article service, wait.
 _TOOLS = """
 const put = texts => {
   const place = document.querySelector('#app') || document.querySelector('main');

@@ -47,7 +47,7 @@ async def remembered(page: Page, url: str) -> dict[str, str]:
 
 
 async def test_memory_pages_find_all_that_a_kept_page_remembers(plain_browser: Browser, site: Site) -> None:
-    # Service workers want TLS; the HTTP cache keeps nothing that came under a certificate nobody trusts.
+    # Service workers require TLS; the HTTP cache stores nothing received with an untrusted certificate.
     for host, kinds in (("secure.example", KINDS - {"http-cache"}), ("site.example", KINDS - NEED_TLS)):
         page = await plain_browser.new_page(ignore_https_errors=True)
         url = site.url("/memory/kept", host)

@@ -51,7 +51,7 @@ async def _stalls(request: web.Request) -> web.StreamResponse:
     coded, body = request.query.get("as"), b"" if "none" in request.query else _BODY
     response = web.StreamResponse(headers={"Content-Type": "text/html; charset=utf-8"})
     if coded == "gzip":
-        # As much as is needed for the browser to unpack all of it; the end is still to come.
+        # Send enough for the browser to decompress everything; the end follows later.
         body = _packed(body, zlib.Z_SYNC_FLUSH)
         response.headers["Content-Encoding"] = "gzip"
     if coded != "chunks":

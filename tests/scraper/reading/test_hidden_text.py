@@ -22,7 +22,7 @@ LOST = {
     "browser": {"content before an element"},
     "http": {"content before an element", "visible inside invisible", "the alt text of a picture"},
 }
-"""Of the last, a picture of one dot among links: whether such a one is content, the model may doubt."""
+"""The last one is an image of one pixel among links, which the model may not classify as content."""
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ NONE: frozenset[str] = frozenset()
 
 async def until(happens: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(PATIENCE_S):
-        while not await happens():  # noqa: ASYNC110 - the database tells nobody
+        while not await happens():  # noqa: ASYNC110 - the database sends no event
             await asyncio.sleep(0.05)
 
 

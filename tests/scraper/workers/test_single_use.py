@@ -147,7 +147,7 @@ async def test_who_leaves_ends_the_process() -> None:
     shots = SingleUseProcesses(1, keep_warm=False)
     before = children()
     task = asyncio.create_task(ask(shots, PDF))
-    while not children() - before:  # noqa: ASYNC110 - nobody tells of a birth
+    while not children() - before:  # noqa: ASYNC110 - no event reports a birth
         await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -166,7 +166,7 @@ async def test_a_process_that_dies_is_told_of_and_costs_only_its_own_call(shots:
     waiting = await shots._warm
     pid = waiting._process.pid
     os.kill(pid, 9)
-    while pid in children():  # noqa: ASYNC110 - nobody tells of a death
+    while pid in children():  # noqa: ASYNC110 - no event reports a death
         await asyncio.sleep(0.01)
     assert "parsed" in await ask(shots, PDF)
 
