@@ -284,7 +284,7 @@ async def read_in_one_batch(
 ) -> dict[str, list[int]]:
     """Return the number of marker words in each reading of a page."""
     found: dict[str, list[int]] = {path: [] for path in paths}
-    turns = asyncio.Semaphore(3)
+    turns = asyncio.Semaphore(4)
 
     async def read(path: str) -> None:
         async with turns:

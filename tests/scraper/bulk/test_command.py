@@ -15,6 +15,7 @@ import pytest
 
 from scraper.bulk.model import Format
 from scraper.settings.optional_dependencies import install_command
+from scraper.workers import bootstrap
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.process import LIMIT_S, Program, chromium_of, output_of, running, until
 from tests.site.running import Site
@@ -122,20 +123,27 @@ async def test_dead_browsers_and_readers_cost_no_page(
     async with running(*command, env=here) as program:
         for done in (6, 16):
             await until(lambda done=done: written(out) >= done, limit_s=JOB_S)
-            kill_workers(program)
+            killed = kill_workers(program)
+            assert any("chrom" in name for name in killed) and any("python" in name for name in killed), (
+                killed
+            )
         async with asyncio.timeout(JOB_S):
             assert await program.process.wait() == 0, "".join(program.said)
     assert numbers_in(out, Format.JSONL) == Counter(urls)
     assert [row["url"] for row in rows_in(out, Format.JSONL) if row["error"]] == []
 
 
-def kill_workers(program: Program) -> None:
-    """Kill all browsers and all worker processes."""
+def kill_workers(program: Program) -> list[str]:
+    """Kill all browsers and all worker processes; return the names of their programs."""
+    killed = []
     with contextlib.suppress(psutil.NoSuchProcess):
         for process in psutil.Process(program.process.pid).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):
-                if "chrom" in process.name().lower() or "nursery.py" in " ".join(process.cmdline()):
+                name = process.name().lower()
+                if "chrom" in name or bootstrap.__file__ in process.cmdline():
                     process.kill()
+                    killed.append(name)
+    return killed
 
 
 @pytest.mark.browser

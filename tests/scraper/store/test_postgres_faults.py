@@ -14,6 +14,7 @@ from scraper.store import write_behind
 from scraper.store.postgres import pages as postgres_pages
 from scraper.store.postgres.connection_pool import QUICK_LIMIT_S
 from scraper.store.protocols import IncompleteOperationError, PageStore
+from tests.growth import full_size
 from tests.ports import free_port
 from tests.scraper.store.conftest import PATIENCE_S, entry, noise, shared_pages, text_of
 from tests.scraper.store.patience import NONE, is_there, nothing_waits, until
@@ -194,12 +195,13 @@ async def _fill_up(url: str, folder: str) -> None:
         assert stats.pages == 41 and stats.lost == 0 and stats.problem is None
 
 
-async def test_a_line_of_200_ms_each_way_is_slow_and_nothing_more(postgres: PostgresServer) -> None:
+@pytest.mark.parametrize("delay_s", [0.1, full_size(0.2, id="200 ms")])
+async def test_a_line_with_a_delay_is_slow_and_nothing_more(postgres: PostgresServer, delay_s: float) -> None:
     url = await postgres.database()
     async with shared_pages(url) as near:
         near.put(entry("https://example.org/near", text="near the mill"))
         await until(lambda: nothing_waits(near))
-    async with slow_line(postgres.port, 0.2) as port:
+    async with slow_line(postgres.port, delay_s) as port:
         name = url.rpartition("/")[2]
         async with asyncio.timeout(5 * PATIENCE_S), shared_pages(postgres.url(name, port=port)) as pages:
             # The first connection takes longer than a read may; it completes for later reads.
