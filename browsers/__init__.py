@@ -1,6 +1,12 @@
-"""Visit web pages with Chromium: a URL goes in through `Browsers.visit` and a `Snapshot` comes back."""
+"""Visit web pages with Chromium: a URL goes in through `Browsers.visit` and a `Snapshot` comes back.
 
-from browsers.client import Browsers
+`Browsers` is imported on first use: it costs 150 ms, which other modules of this package do not need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from browsers.model import (
     Frame,
     JsonResponse,
@@ -13,6 +19,9 @@ from browsers.model import (
     VisitLimits,
 )
 from browsers.settings import BrowserSettings
+
+if TYPE_CHECKING:
+    from browsers.client import Browsers
 
 __all__ = [
     "BrowserSettings",
@@ -27,3 +36,12 @@ __all__ = [
     "Timing",
     "VisitLimits",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import `Browsers` on first use (PEP 562)."""
+    if name != "Browsers":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from browsers.client import Browsers
+
+    return Browsers

@@ -62,7 +62,7 @@ async def test_closing_leaves_no_browser_behind(settings: Settings) -> None:
     async with App.open(settings) as app:
         await ready(app)
         # Check only this app's processes: browsers that other tests share may start others.
-        browser = psutil.Process(app.browsers._pool._supplies[Tier.LIGHT].chromium.pid)
+        browser = psutil.Process(app.browsers._pool._handles[Tier.LIGHT].chromium.pid)
         started = [browser, *chromium_of(browser)]
         assert len(started) > 1
     await until(lambda: alive(started) == [])

@@ -98,7 +98,7 @@ async def test_who_asks_for_the_names_finds_the_browser_started(
     async with App.open(replace(engine_settings, data_dir=tmp_path)) as app:
         await run(app, "engines")
         async with asyncio.timeout(120):
-            while not app.browsers._pool.ready(Tier.FULL):  # noqa: ASYNC110 - no event reports a start
+            while not app.browsers._pool.is_ready(Tier.FULL):  # noqa: ASYNC110 - no event reports a start
                 await asyncio.sleep(0.05)
 
 

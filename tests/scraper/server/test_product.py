@@ -61,7 +61,7 @@ async def test_the_handshake_is_answered_before_anything_heavy_is_loaded(site: S
         await asyncio.sleep(0.5)  # in which one that hurries ahead would load more
         loaded = {line.rsplit("|")[-1].strip() for line in program.said}
         assert "mcp.server.lowlevel" in loaded
-        assert loaded.isdisjoint({"playwright", "browsers", "lxml", "apsw", "rich", "markdownify"})
+        assert loaded.isdisjoint({"playwright", "browsers.client", "lxml", "apsw", "rich", "markdownify"})
         await write(program, {"jsonrpc": "2.0", "method": "notifications/initialized"})
         await program.until(r"\| +playwright\n")
 
