@@ -8,9 +8,9 @@ from itertools import product
 
 from benchmarks.serp.pages import WITH_ROWS, SerpPage
 from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score
-from scraper.engines.common import generic_parser, result_page
-from scraper.engines.common.generic_parser import ShapeWeights
+from scraper.engines.common import result_page, shape_parser
 from scraper.engines.common.rows import results_from_rows
+from scraper.engines.common.shape_parser import ShapeWeights
 
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _GRID = [
@@ -38,13 +38,13 @@ def left_out(pages: Sequence[SerpPage]) -> Mapping[str, list[Score]]:
 
 def _under_all_weights(saved: SerpPage) -> list[Score]:
     read = result_page.build_result_page(saved.snapshot())
-    groups = generic_parser.link_groups(read)
+    groups = shape_parser.link_groups(read)
     known: dict[int, Score] = {}
     scores = []
     for weights in _GRID:
-        picked = generic_parser.choose_group(groups, weights)
+        picked = shape_parser.choose_group(groups, weights)
         if id(picked) not in known:
-            rows = results_from_rows(generic_parser.rows_of(picked), _NOW)
+            rows = results_from_rows(shape_parser.rows_of(picked), _NOW)
             given = tuple(ReadRow(row.title, row.url, row.snippet) for row in rows)
             known[id(picked)] = score(saved, ReadPage("ok", given))
         scores.append(known[id(picked)])
@@ -56,6 +56,6 @@ def _best(others: Sequence[Sequence[Score]]) -> int:
 
     def merit(index: int) -> tuple[float, bool]:
         worth = mean(scores[index].recall + scores[index].precision for scores in others)
-        return round(worth, 6), _GRID[index] == generic_parser.DEFAULT_WEIGHTS
+        return round(worth, 6), _GRID[index] == shape_parser.DEFAULT_WEIGHTS
 
     return max(range(len(_GRID)), key=merit)

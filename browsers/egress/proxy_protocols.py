@@ -1,4 +1,4 @@
-"""Parse and build the messages of SOCKS5 and HTTP proxies.
+"""SOCKS5 and HTTP proxy protocols: messages of the browser side, and handshakes with the upstream proxy.
 
 Browsers connect to the egress proxy with SOCKS5 (RFC 1928), CONNECT only. The egress proxy connects to the
 operator's upstream proxy with HTTP CONNECT or SOCKS5 with a password (RFC 1928, 1929). Plain http over an

@@ -1,4 +1,4 @@
-"""Decode the body of a response: as declared if that fits, else with a detected encoding."""
+"""Decode the body of a response: as UTF-8 if it is valid, else as declared, else with a detected encoding."""
 
 from __future__ import annotations
 
@@ -199,11 +199,12 @@ _JUDGED_AS = {"iso8859_15": "cp1252"}
 
 
 def decode(body: bytes, content_type: str) -> str:
-    """Decode a body. This never raises, and the text contains neither NUL nor lone surrogates.
+    """Decode a body.
 
-    The order is that of https://html.spec.whatwg.org/#determining-the-character-encoding: byte order mark,
-    Content-Type, declaration in the markup. A declaration that clearly does not fit is ignored. Then UTF-8 if
-    valid, and last a detected encoding.
+    The order is: byte order mark; UTF-8 if (almost) all of the body is valid; the encoding of Content-Type
+    or else of the markup, unless another fits clearly better; a detected encoding. Exceptions are UTF-16
+    without a mark, escape sequences, and fewer than 8 continuation bytes with a declared East Asian or Thai
+    encoding.
     """
     text = _text(body, content_type)
     return text.replace("\0", "") if "\0" in text else text

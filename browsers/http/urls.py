@@ -26,9 +26,9 @@ _ABSOLUTE = re.compile(r"(https?):(/*)", re.IGNORECASE)
 
 
 def resolve_location(base: str, location: str) -> str:
-    """Resolve a `Location` header against the URL `base`, without user information.
+    """Resolve a `Location` header against `base`.
 
-    A location that cannot be a URL is returned unchanged.
+    Credentials in the header are removed, those of `base` are kept. An invalid location is returned trimmed.
     """
     text = location.strip(_AROUND).translate(_INSIDE)
     try:

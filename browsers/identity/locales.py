@@ -130,7 +130,10 @@ def format_posix_locale(language: str) -> str:
 
 
 def find_timezone(language: str) -> str:
-    """Return a time zone in which this language is common."""
+    """Return the time zone of most people in the tag's region, or in the usual region of its language.
+
+    The time zone is New York if the region is unknown.
+    """
     _, region = _parts(language)
     return REGION_TIMEZONES.get(region, DEFAULT_TIMEZONE)
 

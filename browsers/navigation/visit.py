@@ -19,7 +19,7 @@ from browsers.navigation.capture import capture_dom
 from browsers.navigation.lazy_content import reveal_lazy_content
 from browsers.navigation.navigation import Navigation
 from browsers.navigation.page_patterns import PagePatterns
-from browsers.navigation.rendering import RenderedPage
+from browsers.navigation.rendered_page import RenderedPage
 from browsers.navigation.response import (
     PausedResponse,
     ResponseBody,

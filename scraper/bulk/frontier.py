@@ -131,7 +131,7 @@ class Frontier:
     # Adding the list
 
     def reset(self) -> None:
-        """Delete a list that was empty or incomplete, so that another can be added."""
+        """Delete all pages, hosts and facts. The caller must ensure that the list is not filled."""
         with _transaction(self._connection):
             self._connection.execute("DELETE FROM facts")
             self._connection.execute("DELETE FROM pages")
@@ -179,7 +179,7 @@ class Frontier:
         return [JobPage(int(str(n)), str(url), str(name), str(problem)) for n, url, name, problem in rows]
 
     def counts(self) -> FrontierCounts:
-        """Return the number of pages and how many are done."""
+        """Count pages, done pages, lines and repeated lines."""
         pages, done = self._connection.execute(
             "SELECT count(*), count(outcome) FROM pages WHERE id <= ?", (self._last,)
         ).fetchall()[0]

@@ -149,7 +149,11 @@ class ValkeyLeases:
 
 
 def _share(terms: ThrottleTerms, servers: int) -> ThrottleTerms:
-    """Return the share of one server; all together keep the terms, except limits below their number."""
+    """Return the terms of one server.
+
+    `at_once` is divided by the number of servers (at least 1), the gap is multiplied by it.
+    With fewer slots than servers, all servers together exceed the limit.
+    """
     return ThrottleTerms(max(1, terms.at_once // servers) if terms.at_once else 0, terms.gap_s * servers)
 
 
@@ -175,7 +179,10 @@ class ValkeyClaims:
         self._held: dict[str, WorkClaim] = {}
 
     async def begin(self, key: str, *, waited: bool) -> WorkClaim | ClaimedElsewhere | WorkCompleted:
-        """Claim work, unless another server does it or has just done it."""
+        """Claim work, unless another server is doing it.
+
+        Only a caller that `waited` for that server gets its stored result; for others the work is done again.
+        """
         claim = WorkClaim(key, f"{self._registry.name}-{next(self._numbers)}")
         keys = [self._claim(key), self._landed(key)]
         try:

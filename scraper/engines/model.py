@@ -75,7 +75,7 @@ class EngineResponse:
     loosened: bool = False
     """True if the engine found nothing for the exact query and shows results of a relaxed query."""
     layout_changed: bool = False
-    """True if the layout parser and the generic parser disagree: the markup has probably changed."""
+    """True if the layout parser and the shape parser disagree: the markup has probably changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,11 @@ def comparison_as_markdown(
 
 
 def comparison_as_json(question: str, pages: Sequence[ReadPage]) -> dict[str, object]:
-    """Return the comparison as an object; a failed page is an excerpt with `error`."""
+    """Return a comparison as an object.
+
+    `excerpts` has one object per page; that of a failed page has `error`, the passages of the others are in
+    `passages`.
+    """
     excerpts = [_compared_object(page, pages) for page in pages]
     return {
         "question": question,

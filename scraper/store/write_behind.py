@@ -93,7 +93,7 @@ class WriteBehindQueue(Generic[T]):
         return self._newest.get(key)
 
     async def flush(self) -> None:
-        """Wait until all items queued so far are written, or until a new attempt has failed."""
+        """Wait until all queued items are written, or an attempt has failed."""
         put, failed = self._put, self._failed_tries
         self._wake.set()
         self._start()

@@ -21,9 +21,9 @@ from scraper.workers.errors import WorkerDiedError, WorkerFailedError, WorkerMem
 from scraper.workers.process import Channel, ProcessGoneError, create_socket_pair, launch, wait_for_exit
 from scraper.workers.sandbox import SandboxLimits
 
-JOB = "scraper.extract.documents.isolated:parse"
+JOB = "scraper.extract.documents.confined_job:parse"
 """The job: `function(data, request, confine)`, which returns a JSON object."""
-PRELOAD = ("scraper.extract.documents.isolated:warm_up",)
+PRELOAD = ("scraper.extract.documents.confined_job:warm_up",)
 """Loaded in a process that waits for its document."""
 
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

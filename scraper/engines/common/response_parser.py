@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import block_pages, dom_text, generic_parser, layout_parser
+from scraper.engines.common import block_pages, dom_text, layout_parser, shape_parser
 from scraper.engines.common.layout_parser import ResultLayout, Select
 from scraper.engines.common.redirect_unwrapping import unwrap
 from scraper.engines.common.result_page import ResultPage, build_result_page
@@ -106,13 +106,13 @@ class ParseRules:
 
 
 def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None = None) -> EngineResponse:
-    """Parse a result page. Without `rules`, use only the generic parser."""
+    """Parse a result page. Without `rules`, use only the shape parser."""
     rules = rules or ParseRules()
     page = build_result_page(snapshot)
     if page.root is None:
         return _parse_failure(page, rules)
     selected = _rows_by_layout(page, rules.layouts)
-    shape = generic_parser.parse_by_shape(page)
+    shape = shape_parser.parse_by_shape(page)
     block_page = None if selected or _has_rows(shape) else block_pages.find_block_page(page)
     if block_page is not None and not (block_page.yields and _says_none(page, rules)):
         return _blocked(block_page)
@@ -156,7 +156,7 @@ def _rows_by_layout(page: ResultPage, layouts: Sequence[ResultLayout]) -> list[E
     return max(readings, key=len, default=[])
 
 
-def _has_rows(shape: generic_parser.ShapeResult) -> bool:
+def _has_rows(shape: shape_parser.ShapeResult) -> bool:
     """Return True if the shape is convincing: then the page is not a block page."""
     return shape.is_convincing and len(shape.rows) >= _MIN_SHAPE_ROWS
 
@@ -170,7 +170,7 @@ def _blocked(block_page: block_pages.BlockPage) -> EngineResponse:
     )
 
 
-def _is_empty(page: ResultPage, rules: ParseRules, shape: generic_parser.ShapeResult) -> bool:
+def _is_empty(page: ResultPage, rules: ParseRules, shape: shape_parser.ShapeResult) -> bool:
     """Return True if the page has no results.
 
     The element that `rules.none` selects is enough. A sentence counts only without convincing rows: "No more

@@ -182,7 +182,7 @@ class _PageConverter(
         return _WHITE.sub(" ", text) if "\n" in text or "  " in text or "\t" in text else text
 
     def escape_plain(self, text: str, parent_tags: Tags) -> str:
-        """Escape only characters that would change the meaning, and never `_` inside of a word."""
+        """Escape every `*` and backtick, `_` at word edges, and other marks where they have an effect."""
         if "\\" in text:
             text = _ESCAPES.sub(r"\\\\", text)
         if "*" in text:

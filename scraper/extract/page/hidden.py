@@ -118,7 +118,7 @@ class _StyleChecker:
         return known
 
     def _is_background(self, element: Element, colour: str) -> bool:
-        """Compare with the nearest declared background, or with white if no style sheet may set another."""
+        """Return True if the text color equals the nearest background, or white without a style sheet."""
         around: Element | None = element
         while around is not None:
             style, attribute = around.get("style"), around.get("bgcolor")
@@ -198,7 +198,11 @@ def mark_collapsed(hidden: Iterable[Element], *, wrappers: bool) -> list[Element
 
 
 def _find_collapsed_passages(candidates: list[Element], *, wrappers: bool) -> set[Element]:
-    """Return the passages that a click reveals, and mark the collapsible ones."""
+    """Return the passages to keep.
+
+    These are collapsible ones, which are marked, and with `wrappers` elements with most of the text of the
+    page, which are not marked.
+    """
     visible: set[Element] = set()
     if not candidates:
         return visible
@@ -245,7 +249,10 @@ def _find_controlled_ids(root: Element) -> frozenset[str]:
 
 
 def _has_tabs(panels_in: Element | None, *, tabs_in: Callable[[Element], int]) -> bool:
-    """Return True if an element holds several panels after as many tabs, which need not refer to them."""
+    """Return True if the element holds at least two tab panels with equally many tabs near it.
+
+    The nearest of the element and two ancestors with tabs counts.
+    """
     if panels_in is None:
         return False
     panels = sum(one.get("role") == "tabpanel" for one in islice(panels_in, _MAX_TABS))

@@ -69,7 +69,7 @@ class LocalFiles:
         )
 
     def holds(self, source: str) -> bool:
-        """Return True if a readable file has exactly this name."""
+        """Return True if `source` is the path of a readable file below the root."""
         try:
             self.identify(source)
         except errors.ScraperError:

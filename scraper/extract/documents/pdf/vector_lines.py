@@ -42,7 +42,10 @@ def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...],
 
 
 def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> VectorLines:
-    """Return the straight lines of a page, and boxes up to the size that a table can have."""
+    """Return horizontal and vertical lines, and the edges of boxes small enough for a table.
+
+    The result is empty if the page has more than `MAX_RULES` shapes and lines.
+    """
     if drawing is None or len(drawing.shapes) + len(drawing.lines) > MAX_RULES:
         return VectorLines()
     across: list[RuledLine] = []

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from browsers.cdp.session import Connection, Message
 from browsers.model import Request, Tier
-from browsers.navigation.rendering import MAX_DOCUMENTS, RenderedPage
+from browsers.navigation.rendered_page import MAX_DOCUMENTS, RenderedPage
 from browsers.navigation.response import PausedResponse
 from browsers.navigation.tab import PAUSE_AT_RESPONSE, Tab
 

@@ -77,7 +77,7 @@ class RowGroup:
 
     @property
     def is_poor(self) -> bool:
-        """Return True if the group is so small that it may be a footer."""
+        """Return True if the group has at most 4 links and is not convincing; it may be a footer."""
         return len(self.candidates) <= _FOOTER and not self.is_convincing
 
     @property
@@ -115,7 +115,8 @@ def parse_by_shape(page: ResultPage, weights: ShapeWeights = DEFAULT_WEIGHTS) ->
 def choose_group(found: Sequence[RowGroup], weights: ShapeWeights) -> RowGroup | None:
     """Return the group that looks most like results, or None.
 
-    One or two links count as results if they have all features and there is no good list.
+    One or two links count if each has heading, text and a title of usual length, and there is no list or
+    only a small, unconvincing one with a lower score.
     """
 
     def score(group: RowGroup) -> float:
@@ -180,9 +181,10 @@ def _heading_above(link: Element) -> Element | None:
 
 
 def _grouped(candidates: Sequence[LinkCandidate]) -> Iterable[list[int]]:
-    """Group candidates by shapes from fine to coarse.
+    """Group link indices by shape, from fine to coarse.
 
-    If icon, URL and title link to the same page with the same markup, only the title represents them.
+    Each shape gives a group of all links, and a group with only the most title-like link of each run to one
+    URL.
     """
     speakers = _speakers(candidates)
     by_shape: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)

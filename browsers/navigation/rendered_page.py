@@ -64,10 +64,10 @@ class RenderedPage:
         self._json: dict[str, Event] = {}
 
     def prepare(self) -> Awaitable[object]:
-        """Enable everything that rendering needs. The result can be awaited in a blank tab.
+        """Send the commands that rendering needs.
 
-        While a response is paused, Chromium delays commands to the tab until the page commits. The results
-        then come after the commit, and its first milliseconds are not observed.
+        Await the result only in a blank tab: while a response is paused, Chromium answers after the commit,
+        so the first milliseconds of the page are not observed.
         """
         session, buffer = self._session, JSON_BUFFER_BYTES if self._request.json_responses else 0
         session.on("Page.javascriptDialogOpening", self._on_dialog)
@@ -120,7 +120,7 @@ class RenderedPage:
         return tuple(found for found in read if found is not None)
 
     def on_document(self, response: PausedResponse) -> None:
-        """Handle another main document: a cleared challenge or a client-side redirect."""
+        """Count a further paused main document and continue it; abort it if it is one too many or no page."""
         self._documents += 1
         self._known.add(response.loader_id)
         if self._documents > MAX_DOCUMENTS or not response.is_page:
@@ -157,7 +157,10 @@ class RenderedPage:
             self._on_committed(frame["loaderId"])
 
     def _on_committed(self, loader_id: str) -> None:
-        """Handle a main document that was not paused: the second of a page. From then on all are paused."""
+        """Note the committed main document.
+
+        If it was not paused and is not the first, count it, use its response, and pause all later ones.
+        """
         self._newest = loader_id
         told, known = self._told.pop(loader_id, None), self._known
         if told is not None and known and loader_id not in known:
