@@ -40,8 +40,8 @@ AFTERWARDS = "setTimeout(done, %d)"
 AT_ONCE = "done()"
 FRAME_S = 0.02
 DEBOUNCE_S = 0.15
-"""Seconds that pages wait for the end of scrolling before they act. With virtual time they pass at once.
-Otherwise they are waited only for a page that listens to scroll events."""
+"""Seconds for which pages debounce scrolling. Virtual time skips them. In real time they are spent only for a
+page that listens to scroll events."""
 SCROLL_EVENTS = frozenset({"scroll", "scrollend", "wheel"})
 SKIP_LIMIT_S = 1.0
 

@@ -48,7 +48,7 @@ def stdio(toolset: str, **flags: Any) -> None:
 
 @contextlib.contextmanager
 def _errors_in_one_line() -> Iterator[None]:
-    """Convert errors of the operator's settings to messages without a traceback."""
+    """Show invalid settings and failed starts as one line without a traceback."""
     try:
         yield
     except SettingsError as error:

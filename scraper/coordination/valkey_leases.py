@@ -38,7 +38,7 @@ class ServerRegistry:
         self.name = secrets.token_hex(6)
         """Name of this server."""
         self.on_forgotten: Callable[[], None] = lambda: None
-        """Called if the service no longer knows this server: it was restarted or emptied."""
+        """Called if the service no longer lists this server: it lost its data, or heartbeats failed."""
         self._known = False
         self._valkey = valkey
         self._key = valkey.key("servers", "all")

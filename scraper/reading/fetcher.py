@@ -36,8 +36,8 @@ _METHODS = {
     "http": ("http", "document"),
     "browser": ("browser", "document"),
 }
-"""Methods of stored readings that serve each `render`. A request for a rendered page gets no page as served,
-nor the reverse. Stored pages were found to be enough, so `auto` takes either."""
+"""Methods of cached readings that answer each `render`. `browser` accepts no unrendered page, `http` no
+rendered one. `auto` accepts both, because only pages with enough content are stored."""
 
 BATCH_CONCURRENCY = 8
 """Pages of one batch read at once. The browsers have limits and fairness of their own."""

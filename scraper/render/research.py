@@ -17,7 +17,7 @@ RULE = "\n\n---\n\n"
 GAP = "[…]"
 """Mark where page text is left out."""
 PAGE_TOKENS = 130
-"""Tokens of a page's heading, header, facts and border, or of its object's names, at common length."""
+"""Estimated tokens of a page besides its excerpts: header and separators, or field names in JSON."""
 
 _NO_EXCERPTS = "Nothing of this page found room in the answer; `fetch` reads it whole."
 _PAGING_FIELDS = ("start", "returned_chars", "total_chars", "next_start")

@@ -22,7 +22,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 QUEUE_LIMIT = 256
-"""Items that may wait for writing. Further pages are read anew and not stored."""
+"""Items that may wait for writing. Further items are rejected and count as lost."""
 QUEUE_BYTES = 64_000_000
 """Bytes of items that may wait while a database is unreachable. Memory is needed for pages being read."""
 RETRY_S = 2.0
@@ -190,7 +190,11 @@ class WriteBehindPageStore(ABC):
         max_age_s: float,
         allowed: frozenset[str],
     ) -> PageEntry | None:
-        """Return the newest page read by one of `methods`, from the queue or else from the database."""
+        """Return the newest page of `scope` read by one of `methods`, or None.
+
+        The page is at most `max_age_s` seconds old and needs only the exceptions in `allowed`. The queue is
+        searched before the database.
+        """
         entry = None
         if max_age_s > 0:
             if len(self._queue):

@@ -28,7 +28,7 @@ MAX_QUERY_CHARS = 2_000
 
 
 def cache_search_tool(settings: Settings) -> Tool:
-    """Return `cache_search`."""
+    """Return `cache_search`: full-text search in cached pages."""
     parameters = Parameters(
         Parameter(
             "query",

@@ -70,7 +70,7 @@ def fetch_batch_tool(settings: Settings) -> Tool:
 
 
 def extract_structured_tool(settings: Settings) -> Tool:
-    """Return `extract_structured`."""
+    """Return `extract_structured`: the machine-readable data of a page."""
     return make_tool(
         "extract_structured",
         "Structured data of a web page",

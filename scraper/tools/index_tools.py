@@ -45,7 +45,7 @@ class _Backend(StringValue):
 
 
 def search_index_tool(settings: Settings) -> Tool:
-    """Return `search_index`."""
+    """Return `search_index`: find documents of a named index."""
     parameters = Parameters(
         Parameter("query", AnyString(), 'Words; +must, -not, "exact phrase".', required=True),
         Parameter("k", IntegerValue(1, MAX_HITS), "Results to return.", default=10),
@@ -62,7 +62,7 @@ def search_index_tool(settings: Settings) -> Tool:
 
 
 def search_add_document_tool(settings: Settings) -> Tool:
-    """Return `search_add_document`."""
+    """Return `search_add_document`: add a text to a named index."""
     parameters = Parameters(
         string_parameter("doc_id", "Document id.", required=True),
         Parameter("content", AnyString(), "Text to index.", required=True),
@@ -82,7 +82,7 @@ def search_add_document_tool(settings: Settings) -> Tool:
 
 
 def search_create_index_tool(settings: Settings) -> Tool:
-    """Return `search_create_index`."""
+    """Return `search_create_index`: create a named index."""
     tokenizer = ParametersValue(
         Parameter("lowercase", BooleanValue(), "Ignore case.", default=True),
         Parameter("min_length", IntegerValue(1, MAX_MIN_LENGTH), "Drop shorter words.", default=2),

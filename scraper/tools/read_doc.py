@@ -43,7 +43,7 @@ _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
 def read_doc_tool(settings: Settings) -> Tool:
-    """Return `read_doc`."""
+    """Return `read_doc`: the text of a document as Markdown."""
     parameters = Parameters(
         string_parameter("source", "http(s) URL, or local path.", required=True),
         Parameter("start", IntegerValue(-MAX_OFFSET, MAX_OFFSET), "First character to return.", default=0),

@@ -79,7 +79,7 @@ def research_tool(settings: Settings) -> Tool:
 
 
 def compare_tool(settings: Settings) -> Tool:
-    """Return `compare`."""
+    """Return `compare`: excerpts of two to five pages for one question."""
     parameters = Parameters(
         Parameter("question", StringValue(MAX_QUESTION_CHARS), "What to compare.", required=True),
         Parameter("urls", _ComparedUrls(), f"{MIN_URLS} to {MAX_URLS} absolute http(s) URLs.", required=True),

@@ -44,7 +44,7 @@ _KEYWORDS = string_parameter("query", "検索キーワード", required=True)
 
 
 def search_tool(settings: Settings) -> Tool:
-    """Return `search` with the operator's defaults in its schema."""
+    """Return `search`: several engines and filters, with the operator's defaults in its schema."""
     parameters = Parameters(
         string_parameter("query", "Search words.", required=True),
         ENGINES,
@@ -63,12 +63,12 @@ def search_tool(settings: Settings) -> Tool:
 
 
 def engines_tool(settings: Settings) -> Tool:
-    """Return `engines`."""
+    """Return `engines`: the list of search engines."""
     return make_tool("engines", "List search engines", Parameters(), _engines, open_world=False)
 
 
 def web_search_tool(settings: Settings) -> Tool:
-    """Return `web_search`."""
+    """Return `web_search`: DuckDuckGo only, as a plain list."""
     parameters = Parameters(
         _KEYWORDS,
         Parameter(
@@ -82,7 +82,7 @@ def web_search_tool(settings: Settings) -> Tool:
 
 
 def instant_answer_tool(settings: Settings) -> Tool:
-    """Return `instant_answer`."""
+    """Return `instant_answer`: the DuckDuckGo Instant Answer API."""
     return make_tool("instant_answer", "Ask for an instant answer", Parameters(_KEYWORDS), _instant_answer)
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 BURST = 60
 PER_SECOND = 5.0
-"""Searches per second. Agents search once or twice per task; one of 100,000 cached pages takes up to 20
-ms."""
+"""Default events per second. Agents search once or twice per task. A search of 100,000 cached pages takes up
+to 20 ms."""
 
 TOO_MANY = -32000
 """Error code from the range that JSON-RPC reserves for servers."""

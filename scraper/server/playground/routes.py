@@ -1,4 +1,4 @@
-"""Serve the playground page with its status and its comparison of a page.
+"""Serve the playground: status, and any page side by side as rendered and as extracted.
 
 Text of web pages never becomes markup: responses are JSON, the script inserts them as text only, and the
 content security policy forbids all foreign scripts, styles, frames, images and addresses.
@@ -89,7 +89,7 @@ class Playground:
         return JSONResponse(status, headers=_HEADERS)
 
     async def _try(self, request: Request) -> Response:
-        """Return a page as rendered and as read."""
+        """Return a page side by side as Chromium renders it and as agents receive it."""
         parsed = await _parse(request)
         if parsed is None:
             return _error(400, "Send JSON with url and optionally render: auto, http or browser.")

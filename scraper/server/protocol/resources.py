@@ -26,7 +26,7 @@ from scraper.tools import cached_resources
 Context = ServerRequestContext[Any, Any]
 
 NOT_FOUND = -32002
-"""Error code before 2026-07-28; since then, an unknown URI is an invalid parameter."""
+"""Error code of protocol versions before 2026-07-28; later ones use INVALID_PARAMS."""
 _PAGE_ITEMS = 50
 
 
