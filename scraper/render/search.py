@@ -12,7 +12,7 @@ from scraper.render.answer_text import EXPLANATION, defuse, seal
 from scraper.render.fetch import iso_date
 
 ANSWER_BUDGET = 6_000
-"""Tokens of results, enough for 50 with long snippets. A common answer of ten has about a thousand."""
+"""Tokens of results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""
 
 MAX_TITLE = 200
 MAX_URL = 2_000
