@@ -6,7 +6,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS :=
-WORKERS := 2
+WORKERS := 3
 IMAGE := search-mcp
 CORPORA := corpora
 BENCHMARKS := settle hidden egress throughput search store soak
@@ -19,7 +19,7 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 
 help:
 	@echo 'make serve        MCP on http://127.0.0.1:8000/mcp; sets up what is missing'
-	@echo 'make test         all tests, in two processes (WORKERS=4: in four); sets up what is missing'
+	@echo 'make test         all tests, in three processes (WORKERS=4: in four); sets up what is missing'
 	@echo 'make test-fast    tests that start no browser and no other program, in under 90 seconds'
 	@echo 'make test-all     the same, with hostile inputs at full size'
 	@echo 'make setup        only what `make serve` sets up'

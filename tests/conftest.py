@@ -123,8 +123,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=full)
         items[:] = [item for item in items if item not in set(full)]
     for item in items:
-        if _shares_module_fixture(item):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        if getattr(config.option, "loadgroup", False) and _shares_module_fixture(item):
+            _keep_in_one_process(item, item.nodeid.partition("::")[0])
         if _starts_programs(item):
             item.add_marker(pytest.mark.programs)
     _skip_without_chromium(items)
@@ -135,6 +135,17 @@ def _shares_module_fixture(item: pytest.Item) -> bool:
     fixtures = getattr(item, "_fixtureinfo", None)
     used = fixtures.name2fixturedefs.values() if fixtures else ()
     return any(definitions[-1].scope == "module" for definitions in used)
+
+
+def _keep_in_one_process(item: pytest.Item, group: str) -> None:
+    """Append the group to the test's ID, where the scheduler of pytest-xdist looks for it.
+
+    The mark `xdist_group` does the same, but pytest 9.2 has a new ID that pytest-xdist 3.8 does not set.
+    """
+    identifier = f"{item.nodeid}@{group}"
+    item._nodeid = identifier  # type: ignore[attr-defined]
+    if hasattr(item, "_id"):
+        item._id = type(item._id).parse(identifier)
 
 
 def _starts_programs(item: pytest.Item) -> bool:
