@@ -105,6 +105,7 @@ async def test_a_timeout_raised_by_the_function_is_not_taken_for_ours(workers: W
 async def test_what_cannot_travel_or_is_not_trusted_fails_in_words_and_costs_no_process(
     workers: WorkerPool, job
 ) -> None:
+    await workers.run(jobs.pid)
     before = set(workers.pids)
     with pytest.raises(WorkerFailedError):
         await workers.run(job)
