@@ -40,9 +40,9 @@ def main() -> None:
     settings = Settings.load({}, {"port": 0, **given})
     entrypoints.logs.configure(settings.log_level, settings.log_format)
     pair = registry.openai_tools(settings)
-    opening = entrypoints._opening(settings)
+    open_app = entrypoints._app_factory(settings)
     serving = entrypoints.serve_http(
-        settings, registry.tools(settings), opening, version="0.0.0", openai_tools=pair
+        settings, registry.tools(settings), open_app, version="0.0.0", openai_tools=pair
     )
     asyncio.run(serving)
 
