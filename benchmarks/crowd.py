@@ -24,12 +24,7 @@ _LIMIT_S = 110.0
 """Of one call: twice the server's own deadline."""
 _START_S = 60.0
 _BUSY = re.compile(r"Try again in [0-9]+ s\.")
-_GOALS = (
-    Goal("hung", at_most=0),
-    Goal("wrong", at_most=0),
-    Goal("failed", at_most=0),
-    Goal("answered", at_least=1),
-)
+_GOALS = (Goal("hung", at_most=0), Goal("wrong", at_most=0), Goal("failed", at_most=0), Goal("answered", at_least=1))
 
 
 async def measure(options: Options) -> Figures:

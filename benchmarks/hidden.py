@@ -49,9 +49,7 @@ async def measure(options: Options) -> Figures:
         carriers = await asyncio.to_thread(_carriers, site)
         texts = {page: await _texts(site, page) for page in (_FIRST, _MORE)}
     figures = _print_page("The carriers", [one for one in carriers if one.page == _FIRST], texts[_FIRST], "")
-    figures |= _print_page(
-        "More of them", [one for one in carriers if one.page == _MORE], texts[_MORE], "more."
-    )
+    figures |= _print_page("More of them", [one for one in carriers if one.page == _MORE], texts[_MORE], "more.")
     print_goals(figures, _GOALS)
     return figures
 

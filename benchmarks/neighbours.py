@@ -65,9 +65,7 @@ class _Street:
     hostile: WireClient
     numbers: Iterator[int]
 
-    async def seconds(
-        self, way: str, readings: int, beside: asyncio.Task[object] | None = None
-    ) -> list[float]:
+    async def seconds(self, way: str, readings: int, beside: asyncio.Task[object] | None = None) -> list[float]:
         """How long each of so many fetches took; fewer where the hostile call ends sooner."""
         taken: list[float] = []
         begun = time.monotonic()

@@ -93,9 +93,7 @@ async def _cost(one: OneCall, pid: int, calls: int) -> _Cost:
     for _ in range(_WARM):
         await one()
     rounds = [await _round(one, pid, max(1, calls // _ROUNDS)) for _ in range(_ROUNDS)]
-    return _Cost(
-        statistics.median(cost.cpu_ms for cost in rounds), statistics.median(cost.wall_ms for cost in rounds)
-    )
+    return _Cost(statistics.median(cost.cpu_ms for cost in rounds), statistics.median(cost.wall_ms for cost in rounds))
 
 
 async def _round(one: OneCall, pid: int, calls: int) -> _Cost:

@@ -105,8 +105,7 @@ async def measure(options: Options) -> Figures:
                 for number, page in enumerate(_pages(site))
             ]
             loops = {
-                path: _Seen.of([await _ours(browsers, site, path, path[1:]) for _ in range(times)])
-                for path in _LOOPS
+                path: _Seen.of([await _ours(browsers, site, path, path[1:]) for _ in range(times)]) for path in _LOOPS
             }
     figures = _print_pairs(pairs) | _print_loops(loops)
     print_goals(figures, _GOALS)
@@ -186,12 +185,7 @@ def _print_loops(loops: dict[str, _Seen]) -> Figures:
     print_table("Pages whose scripts never end", ("page", "marks", "kept", "s", ""), rows)
     kept = sum(seen.found >= _LOOPS[path] for path, seen in loops.items())
     slowest = max(seen.seconds for seen in loops.values())
-    return {
-        "loops": len(loops),
-        "loops_kept": kept,
-        "loops_kept_share": kept / len(loops),
-        "loops_slowest_s": slowest,
-    }
+    return {"loops": len(loops), "loops_kept": kept, "loops_kept_share": kept / len(loops), "loops_slowest_s": slowest}
 
 
 def _time_ratio(pairs: Sequence[_Pair]) -> float:

@@ -80,12 +80,7 @@ _ENVIRONMENTS = (
     _Environment("crawl4ai", ("crawl4ai==0.9.5", _PLAYWRIGHT)),
     _Environment(
         "documents",
-        (
-            "liteparse==2.18.0",
-            "markitdown[docx,pdf,pptx,xlsx]==0.1.8",
-            "pdfplumber==0.11.10",
-            "pypandoc_binary==1.15",
-        ),
+        ("liteparse==2.18.0", "markitdown[docx,pdf,pptx,xlsx]==0.1.8", "pdfplumber==0.11.10", "pypandoc_binary==1.15"),
         launches=False,
     ),
     _Environment(

@@ -59,17 +59,11 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--corpus", type=Path, required=True, metavar="DIR", help="folders or archives of pages"
-    )
+    parser.add_argument("--corpus", type=Path, required=True, metavar="DIR", help="folders or archives of pages")
     parser.add_argument("--out", type=Path, default=_SHIPPED, metavar="FILE", help="where the weights go")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write {figure: number}")
     parser.add_argument(
-        "--without",
-        nargs="*",
-        default=[],
-        choices=SOURCES[1:],
-        help="archives that are scored and not learned from",
+        "--without", nargs="*", default=[], choices=SOURCES[1:], help="archives that are scored and not learned from"
     )
     return parser.parse_args()
 

@@ -49,12 +49,8 @@ async def measure(options: Options) -> Figures:
         scores[fold == one] = x[fold == one] @ _fitted(x[fold != one], y[fold != one])
     _print_mistakes(scores, y, beyond)
     weights = _fitted(x, y)
-    print_table(
-        "Weights", ("measure", "weight"), zip(shell_score.FEATURES, map(_rounded, weights), strict=True)
-    )
-    return {
-        f"weight.{name}": _rounded(value) for name, value in zip(shell_score.FEATURES, weights, strict=True)
-    }
+    print_table("Weights", ("measure", "weight"), zip(shell_score.FEATURES, map(_rounded, weights), strict=True))
+    return {f"weight.{name}": _rounded(value) for name, value in zip(shell_score.FEATURES, weights, strict=True)}
 
 
 def _values(page: Labelled) -> tuple[tuple[float, ...] | None, bool]:

@@ -7,17 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from browsers.model import (
-    Frame,
-    JsonResponse,
-    Mode,
-    RedirectHop,
-    Request,
-    Snapshot,
-    Tier,
-    Timing,
-    VisitLimits,
-)
+from browsers.model import Frame, JsonResponse, Mode, RedirectHop, Request, Snapshot, Tier, Timing, VisitLimits
 from browsers.settings import BrowserSettings
 
 if TYPE_CHECKING:

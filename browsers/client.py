@@ -57,8 +57,8 @@ class PoolStatus:
 class Browsers:
     """A pool of Chromium browsers behind an egress proxy.
 
-    `async with Browsers(settings) as browsers:` returns at once. The browser starts in the background and
-    visits wait for it.
+    `async with Browsers(settings) as browsers:` returns at once. The browser starts in the background and visits wait
+    for it.
     """
 
     def __init__(self, settings: BrowserSettings | None = None, egress: EgressProxy | None = None) -> None:
@@ -75,9 +75,7 @@ class Browsers:
         self._profiles = CookieProfiles()
         limit = self._settings.queue_limit
         self._peeks = FairSemaphore(self._settings.peek_slots, per_host=MAX_PEEKS_PER_HOST, queue_limit=limit)
-        self._renders = FairSemaphore(
-            self._settings.render_slots, per_host=MAX_RENDERS_PER_HOST, queue_limit=limit
-        )
+        self._renders = FairSemaphore(self._settings.render_slots, per_host=MAX_RENDERS_PER_HOST, queue_limit=limit)
         self._scripted_hosts: LRUCache[str, None] = LRUCache(MAX_SCRIPTED_HOSTS)
         """Hosts whose last page was rendered."""
         self._active = 0
@@ -137,8 +135,7 @@ class Browsers:
     async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
         """Visit one URL, with one retry after a temporary failure.
 
-        In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is
-        rendered.
+        In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is rendered.
 
         Raises:
             BrowsersError: a subclass from browsers.errors, with the URL and the next step.
@@ -237,9 +234,7 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
 class VisitSlot:
     """Slot of one visit: first a peek slot, then a render slot when it starts to render."""
 
-    def __init__(
-        self, peeks: FairSemaphore, renders: FairSemaphore, request: Request, deadline_at: float
-    ) -> None:
+    def __init__(self, peeks: FairSemaphore, renders: FairSemaphore, request: Request, deadline_at: float) -> None:
         """Prepare the slots for one request."""
         self._peeks = peeks
         self._renders = renders
@@ -277,9 +272,7 @@ class VisitSlot:
 
     async def _take(self, slots: FairSemaphore, into: AsyncExitStack, *, bounded: bool) -> None:
         wait_s = max(0.0, self._deadline_at - time.monotonic())
-        turn = slots.taken(
-            self._request.principal, self._host, url=self._request.url, wait_s=wait_s, bounded=bounded
-        )
+        turn = slots.taken(self._request.principal, self._host, url=self._request.url, wait_s=wait_s, bounded=bounded)
         await into.enter_async_context(turn)
 
 

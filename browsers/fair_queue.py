@@ -1,7 +1,7 @@
 """Queues, limits and slots that principals (callers) share fairly.
 
-Turns rotate by principal, and for one principal by key (a host). So neither a principal with 1,000 requests
-nor a host with 1,000 pages delays the others.
+Turns rotate by principal, and for one principal by key (a host). So neither a principal with 1,000 requests nor a host
+with 1,000 pages delays the others.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from browsers import errors
 class FairShare:
     """Number of items by principal, with a limit that no principal can use up alone.
 
-    Beyond the limit only principals with less than an equal share of it may add an item. The total never
-    exceeds twice the limit.
+    Beyond the limit only principals with less than an equal share of it may add an item. The total never exceeds twice
+    the limit.
     """
 
     def __init__(self, limit: int) -> None:
@@ -281,10 +281,7 @@ class FairSemaphore:
 
     def _drained_s(self) -> float:
         """Return the seconds until the queue is empty; a host has fewer slots than there are."""
-        by_host = (
-            self._held_s(host) * count / self._per_host
-            for host, count in self._queue.waiting_by_key().items()
-        )
+        by_host = (self._held_s(host) * count / self._per_host for host, count in self._queue.waiting_by_key().items())
         return max(self.expected_wait_s(), *by_host, 0.0)
 
     def _held_s(self, host: str | None = None) -> float:

@@ -56,8 +56,7 @@ class Request:
     mode: Mode = Mode.AUTO
     principal: str = "local"
     site_profile: str | None = None
-    """Name of a profile whose cookies and storage are kept between visits, for each principal. None keeps
-    nothing."""
+    """Name of a profile whose cookies and storage are kept between visits, for each principal. None keeps nothing."""
     batch: str | None = None
     """Name of a batch of consecutive visits. Visits to one host may share a process, but never page data."""
     language: str = "en-US"
@@ -117,11 +116,10 @@ class Timing:
 class Snapshot:
     """Result of a visit.
 
-    `body` is the main response without content encoding. It is empty if the page was rendered without a peek.
-    `html` is the body as text, or the final DOM if `rendered`: shadow roots are `<template shadowrootmode>`
-    elements, invisible content has the attribute `data-x-hidden`, and visible frames are in `frames`, with
-    their position marked by `data-x-frame`. For a response that is not text, `html` is empty. Header names
-    are in lower case.
+    `body` is the main response without content encoding. It is empty if the page was rendered without a peek. `html`
+    is the body as text, or the final DOM if `rendered`: shadow roots are `<template shadowrootmode>` elements,
+    invisible content has the attribute `data-x-hidden`, and visible frames are in `frames`, with their position marked
+    by `data-x-frame`. For a response that is not text, `html` is empty. Header names are in lower case.
     """
 
     url: str

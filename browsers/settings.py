@@ -23,8 +23,7 @@ class BrowserSettings:
     proxy: str | None = None
     """http://, socks5:// URL of an upstream proxy, credentials included."""
     proxy_dns: str = "remote"
-    """`remote`: the upstream proxy resolves names. `local`: this server does and sends the proxy a checked
-    address."""
+    """`remote`: the upstream proxy resolves names. `local`: this server does and sends the proxy a checked address."""
     language: str = "en-US"
     timezone: str | None = None
     """IANA time zone that pages see. None uses that of the host, unless it is UTC."""
@@ -49,8 +48,8 @@ class BrowserSettings:
     full_idle_s: float = 120.0
     """Seconds without visits after which the full tier is stopped."""
     test_key_pin: str | None = None
-    """SHA-256 (base64) of the public key of a server behind `test_hosts`. Its certificate is trusted
-    regardless of its issuer."""
+    """SHA-256 (base64) of the public key of a server behind `test_hosts`. Its certificate is trusted regardless of its
+    issuer."""
     ignore_certificate_errors: bool = False
     """Only for tests that serve TLS under made-up names."""
     extra_switches: tuple[str, ...] = field(default=())

@@ -80,10 +80,7 @@ def manifest_json() -> dict[str, Any]:
             },
         },
         "tools": [{"name": tool.name, "description": tool.title} for tool in registry.tools()],
-        "compatibility": {
-            "platforms": ["darwin", "linux"],
-            "runtimes": {"python": project["requires-python"]},
-        },
+        "compatibility": {"platforms": ["darwin", "linux"], "runtimes": {"python": project["requires-python"]}},
         "user_config": {setting.name: _question(setting) for setting in asked},
     }
 

@@ -42,9 +42,7 @@ def figures(root: Path) -> dict[str, int]:
         "n818": ruff_count(root, "N818", PACKAGES),
         "repeated_class_names": len(repeated_class_names(sources)),
         "single_importer_modules": len(single),
-        "single_importer_modules_small": sum(
-            _lines(root, module, sources) <= SMALL_LINES for module in single
-        ),
+        "single_importer_modules_small": sum(_lines(root, module, sources) <= SMALL_LINES for module in single),
     }
 
 
@@ -57,25 +55,13 @@ def repeated_class_names(sources: Mapping[Path, str]) -> dict[str, int]:
 def single_importer_modules(packages: Sequence[str]) -> list[str]:
     """Return the modules that exactly one other module imports."""
     graph = grimp.build_graph(*packages, cache_dir=None)
-    return sorted(
-        module for module in graph.modules if len(graph.find_modules_that_directly_import(module)) == 1
-    )
+    return sorted(module for module in graph.modules if len(graph.find_modules_that_directly_import(module)) == 1)
 
 
 def ruff_count(root: Path, rule: str, paths: Sequence[str]) -> int:
     """Return how often the code breaks a rule of ruff, whatever the project's configuration ignores."""
     options = ("--isolated", "--select", rule, "--config", "lint.pydocstyle.convention='google'")
-    command = (
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        *options,
-        "--output-format",
-        "json",
-        "--exit-zero",
-        *paths,
-    )
+    command = (sys.executable, "-m", "ruff", "check", *options, "--output-format", "json", "--exit-zero", *paths)
     done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
     return len(json.loads(done.stdout))
 

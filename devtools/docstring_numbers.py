@@ -76,9 +76,7 @@ def occurrences(path: str, source: str) -> Iterator[Occurrence]:
             yield Occurrence(number, path, line, " ".join(context.split()))
 
 
-def compare(
-    base: Iterable[Occurrence], now: Iterable[Occurrence]
-) -> tuple[list[Occurrence], list[Occurrence]]:
+def compare(base: Iterable[Occurrence], now: Iterable[Occurrence]) -> tuple[list[Occurrence], list[Occurrence]]:
     """Return the numbers that were lost and those that are new, sorted by place.
 
     Where a number occurs more often on one side, the occurrences without a similar sentence on the other side
@@ -133,8 +131,7 @@ def _by_number(found: Iterable[Occurrence]) -> Mapping[str, list[Occurrence]]:
 def _unmatched(more: list[Occurrence], fewer: list[Occurrence]) -> list[Occurrence]:
     """Pair the most similar occurrences first; return those of the longer list without a partner."""
     pairs = sorted(
-        ((_similarity(one, other), i, j) for i, one in enumerate(more) for j, other in enumerate(fewer)),
-        reverse=True,
+        ((_similarity(one, other), i, j) for i, one in enumerate(more) for j, other in enumerate(fewer)), reverse=True
     )
     paired: set[int] = set()
     taken: set[int] = set()
@@ -164,9 +161,7 @@ def _base_sources(root: Path, revision: str, paths: Sequence[str]) -> Iterator[t
     archive = subprocess.run(command, check=True, capture_output=True).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
         for member in files:
-            content = (
-                files.extractfile(member) if member.isfile() and _is_chosen(member.name, paths) else None
-            )
+            content = files.extractfile(member) if member.isfile() and _is_chosen(member.name, paths) else None
             if content is not None:
                 yield member.name, content.read().decode("utf-8")
 

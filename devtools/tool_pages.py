@@ -118,8 +118,7 @@ def _prompts_page(prompts: tuple[Prompt, ...]) -> str:
 
 def _list(tools: tuple[Tool, ...]) -> str:
     rows = "".join(
-        f"| [{tool.name}]({tool.name}.md) | {_shown(tool.description.partition(chr(10))[0])} |\n"
-        for tool in tools
+        f"| [{tool.name}]({tool.name}.md) | {_shown(tool.description.partition(chr(10))[0])} |\n" for tool in tools
     )
     more = "\n[search and fetch for ChatGPT](openai.md), [prompts](prompts.md)\n"
     return f"{_MADE}# Tools\n\n| tool | what it does |\n|---|---|\n{rows}{more}"

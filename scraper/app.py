@@ -76,12 +76,7 @@ class App:
             stack.push_async_callback(processes.close)
             parser = DocumentParser(processes)
             fetcher = Fetcher(
-                browsers,
-                workers,
-                store.pages,
-                settings,
-                documents=SnapshotDocumentReader(parser),
-                shared=shared,
+                browsers, workers, store.pages, settings, documents=SnapshotDocumentReader(parser), shared=shared
             )
             stack.push_async_callback(fetcher.close)
             structured = StructuredReader(fetcher.visitor, workers, settings, shared)
@@ -89,13 +84,7 @@ class App:
             documents = DocumentReader(fetcher, parser, store.pages, settings, shared)
             stack.push_async_callback(documents.close)
             searcher = Searcher(
-                browsers,
-                workers,
-                store.searches,
-                settings,
-                engines=ENGINES,
-                default_engines=DEFAULTS,
-                shared=shared,
+                browsers, workers, store.searches, settings, engines=ENGINES, default_engines=DEFAULTS, shared=shared
             )
             stack.push_async_callback(searcher.close)
             yield cls(settings, browsers, workers, store, fetcher, documents, searcher, structured, shared)

@@ -29,9 +29,9 @@
         BrowserFailedError          the browser failed twice
         InternalError               a bug
 
-Each error has the URL or argument that it is about (`target`), a message (`str(error)`), the next step, a
-stable `code` for programs, and `retryable`: whether the same call may succeed later. No message contains the
-private address of a name.
+Each error has the URL or argument that it is about (`target`), a message (`str(error)`), the next step, a stable
+`code` for programs, and `retryable`: whether the same call may succeed later. No message contains the private address
+of a name.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ class ScraperError(Exception):
     code: str = "error"
     retryable: bool = False
 
-    def __init__(
-        self, message: str, *, target: str = "", next_step: str = "", retryable: bool | None = None
-    ) -> None:
+    def __init__(self, message: str, *, target: str = "", next_step: str = "", retryable: bool | None = None) -> None:
         """Set what happened, to which URL or argument, and the next step."""
         super().__init__(message)
         self.target = target
@@ -150,10 +148,7 @@ class HttpStatusError(SiteRefusedError):
     def __init__(self, message: str, *, status: int, target: str = "", next_step: str = "") -> None:
         """Set the message and the status code."""
         super().__init__(
-            message,
-            target=target,
-            next_step=next_step,
-            retryable=status in {408, 425, 429, 500, 502, 503, 504},
+            message, target=target, next_step=next_step, retryable=status in {408, 425, 429, 500, 502, 503, 504}
         )
         self.status = status
 

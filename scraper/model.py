@@ -106,8 +106,7 @@ class Reading:
     requested_url: str
     status: int
     method: str
-    """`http`: read as served. `browser`: rendered. `document`: read by a document parser. `file`: from
-    disk."""
+    """`http`: read as served. `browser`: rendered. `document`: read by a document parser. `file`: from disk."""
     cached: bool
     retrieved_at: datetime
     truncated: bool = False
@@ -297,8 +296,7 @@ class CachePolicy:
     """Earlier results that may answer a request, and their age limit."""
 
     max_age_s: float | None = None
-    """Seconds. Older stored results are not used. 0 requests a new one; None is the default of the
-    operator."""
+    """Seconds. Older stored results are not used. 0 requests a new one; None is the default of the operator."""
     reuse: Reuse = Reuse.STORED
 
     @property

@@ -122,9 +122,7 @@ def _reject_unreadable(target: str) -> None:
     if len(target) > MAX_URL_CHARS:
         raise _too_long(target)
     if _INVISIBLE.search(target):
-        raise _bad(
-            f"{_shown(target)} holds control or invisible characters.", target, "Give the URL without them."
-        )
+        raise _bad(f"{_shown(target)} holds control or invisible characters.", target, "Give the URL without them.")
 
 
 def _reject_ambiguous(target: str) -> None:
@@ -141,15 +139,11 @@ def _reject_ambiguous(target: str) -> None:
     authority = before_query.split("://", 1)[1].split("/", 1)[0]
     if "@" in authority:
         raise _bad(
-            f"{_shown(target)} carries a user name before its host.",
-            target,
-            "Give the URL without the part before @.",
+            f"{_shown(target)} carries a user name before its host.", target, "Give the URL without the part before @."
         )
     if re.search(r"\s", authority):
         raise _bad(
-            f"{_shown(target)} has a space in its host name.",
-            target,
-            f"{_EXAMPLE} For a question use `search`.",
+            f"{_shown(target)} has a space in its host name.", target, f"{_EXAMPLE} For a question use `search`."
         )
 
 
@@ -159,9 +153,7 @@ def _not_a_web_url(target: str) -> InvalidUrlError:
     bare = target[2:] if target.startswith("//") else target
     if not spaced and (_HOST_LIKE.match(bare) or _ADDRESS_LIKE.match(bare)):
         likely = "http" if _ADDRESS_LIKE.match(bare) else "https"
-        return _bad(
-            f"{_shown(target)} has no scheme.", target, f"Did you mean {_shown(f'{likely}://{bare}')}?"
-        )
+        return _bad(f"{_shown(target)} has no scheme.", target, f"Did you mean {_shown(f'{likely}://{bare}')}?")
     if not spaced and _LOCAL_PATH.match(target):
         return _bad(f"{_shown(target)} is a path, not a URL.", target, _EXAMPLE)
     scheme = _SCHEME.match(target)

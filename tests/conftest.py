@@ -29,10 +29,7 @@ STARTERS = frozenset(
 
 # Use the same examples on every machine, without a time limit for busy ones.
 hypothesis.settings.register_profile(
-    "same-everywhere",
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    "same-everywhere", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("same-everywhere")
 
@@ -106,8 +103,7 @@ async def plain_browser(site: Site) -> AsyncIterator[Browser]:
     mapped = ",".join(f"MAP {name} {address}:{port}" for name, address, port in site.test_hosts)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=found.executable,
-            args=[f"--host-resolver-rules={mapped}", "--ignore-certificate-errors"],
+            executable_path=found.executable, args=[f"--host-resolver-rules={mapped}", "--ignore-certificate-errors"]
         )
         try:
             yield browser

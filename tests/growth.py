@@ -68,9 +68,7 @@ def hostile_inputs(
     `growing` has the full size of each input and a function that builds it in any size. Inputs that cost less
     than half a second at full size are `cheap`: they have one size.
     """
-    tenths = {
-        name: Hostile(make, max(2, full // SHARE), is_full=False) for name, (full, make) in growing.items()
-    }
+    tenths = {name: Hostile(make, max(2, full // SHARE), is_full=False) for name, (full, make) in growing.items()}
     fulls = {name: Hostile(make, full, is_full=True) for name, (full, make) in growing.items()}
     once = {name: Hostile(_ignoring_size(make), 1, is_full=True) for name, make in (cheap or {}).items()}
     return pytest.mark.parametrize(

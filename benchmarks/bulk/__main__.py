@@ -67,9 +67,7 @@ async def _killed(bench: Bench, way: Way, pages: int) -> list[Found]:
 def _workers_here(job: int) -> list[int]:
     """Browsers and readers of pages of a job on one machine."""
     return [
-        process.pid
-        for process in tree(job)
-        if process.kind == "browser" or "nursery.py" in command_of(process.pid)
+        process.pid for process in tree(job) if process.kind == "browser" or "nursery.py" in command_of(process.pid)
     ]
 
 

@@ -85,10 +85,7 @@ class BulkSite:
         await self._ask(f"/forget?at_once={at_once}&gap_s={gap_s}")
 
     async def _ask(self, path: str) -> dict[str, float]:
-        async with (
-            aiohttp.ClientSession() as session,
-            session.get(f"http://127.0.0.1:{self.port}{path}") as response,
-        ):
+        async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{self.port}{path}") as response:
             told: dict[str, float] = await response.json()
             return told
 
@@ -180,9 +177,7 @@ def _html(host: str, number: int) -> str:
     if number % _TOLD_EVERY == 0:
         data = {"@context": "https://schema.org", "@type": "Article", "headline": f"Report {number}"}
         told = f'<script type="application/ld+json">{json.dumps(data)}</script>'
-    links = "".join(
-        f'<li><a href="/page/{number + step}">Report {number + step}</a></li>' for step in range(1, 30)
-    )
+    links = "".join(f'<li><a href="/page/{number + step}">Report {number + step}</a></li>' for step in range(1, 30))
     body = f"<article><h1>Report {number} of {host}</h1>{''.join(paragraphs)}</article>"
     if number % _SCRIPTED_EVERY == 0:
         written = f"document.getElementById('app').innerHTML={json.dumps(body)}"
@@ -206,9 +201,7 @@ _WORDS = (
 
 
 async def _serve() -> None:
-    runner = web.AppRunner(
-        _Site().application(), access_log=None, handler_cancellation=True, shutdown_timeout=0.2
-    )
+    runner = web.AppRunner(_Site().application(), access_log=None, handler_cancellation=True, shutdown_timeout=0.2)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0, backlog=_BACKLOG).start()

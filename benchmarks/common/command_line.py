@@ -32,9 +32,7 @@ class Goal:
 
     def reached(self, value: float) -> bool:
         """Whether a value is within the bounds."""
-        return (self.at_most is None or value <= self.at_most) and (
-            self.at_least is None or value >= self.at_least
-        )
+        return (self.at_most is None or value <= self.at_most) and (self.at_least is None or value >= self.at_least)
 
     def __str__(self) -> str:
         return f"<= {self.at_most:g}" if self.at_most is not None else f">= {self.at_least:g}"
@@ -63,9 +61,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     print(f"\n{title}")
     for row in cells:
         first = row[0].ljust(widths[0])
-        print(
-            "  ".join([first, *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))])
-        )
+        print("  ".join([first, *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))]))
     print(flush=True)
 
 
@@ -90,9 +86,7 @@ def cell(value: object) -> str:
 
 def _parse(description: str) -> Options:
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument(
-        "--corpora", type=Path, metavar="DIR", help="folders or .tar.xz archives of saved pages"
-    )
+    parser.add_argument("--corpora", type=Path, metavar="DIR", help="folders or .tar.xz archives of saved pages")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: within two minutes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write {figure: number}")
     given = parser.parse_args()

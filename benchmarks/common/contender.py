@@ -77,12 +77,7 @@ class Running:
     async def read(self, reading: Reading) -> Lap:
         """Have it read, and account for it."""
         before, client_before = self.account.usage(), self._client_s()
-        request = {
-            "read": reading.urls,
-            "how": reading.how,
-            "at_once": reading.at_once,
-            "together": reading.together,
-        }
+        request = {"read": reading.urls, "how": reading.how, "at_once": reading.at_once, "together": reading.together}
         reply = await self._ask(request)
         await asyncio.sleep(reading.aftermath_s)
         return Lap(
@@ -134,22 +129,12 @@ async def running(contender: Contender) -> AsyncIterator[Running]:
         if contender.server:
             await stack.enter_async_context(
                 running_server(
-                    contender.server,
-                    contender.environment,
-                    account,
-                    contender.ready_url,
-                    scratch / "server.log",
+                    contender.server, contender.environment, account, contender.ready_url, scratch / "server.log"
                 )
             )
             client = stack.enter_context(open_account())
         reader = await stack.enter_async_context(
-            process_in(
-                contender.command,
-                contender.environment,
-                client or account,
-                scratch / "reader.log",
-                piped=True,
-            )
+            process_in(contender.command, contender.environment, client or account, scratch / "reader.log", piped=True)
         )
         started = Running(reader, account, client, scratch / "reader.log")
         await started.ready()

@@ -39,9 +39,7 @@ class Usage:
         return max(0.0, self.total_s - self.python_s - self.driver_s)
 
     def __sub__(self, other: Usage) -> Usage:
-        return Usage(
-            self.total_s - other.total_s, self.python_s - other.python_s, self.driver_s - other.driver_s
-        )
+        return Usage(self.total_s - other.total_s, self.python_s - other.python_s, self.driver_s - other.driver_s)
 
     def __truediv__(self, parts: float) -> Usage:
         return Usage(self.total_s / parts, self.python_s / parts, self.driver_s / parts)

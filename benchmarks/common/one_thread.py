@@ -6,9 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-_ONE = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
+_ONE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
 
 
 def in_one_thread(module: str, more: Mapping[str, str] | None = None) -> None:

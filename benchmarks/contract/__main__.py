@@ -29,16 +29,7 @@ from benchmarks.contract.rows import (
 from benchmarks.contract.rows.row import Row
 from benchmarks.contract.rows.world import World, world
 
-_ROOMS = (
-    openai_pair,
-    searching,
-    reading,
-    comparing,
-    recalling,
-    search_methods,
-    duckduckgo_pair,
-    indexes,
-)
+_ROOMS = (openai_pair, searching, reading, comparing, recalling, search_methods, duckduckgo_pair, indexes)
 _LIMIT_S = 120.0
 _EVIDENCE_CHARS = 100
 _GREEN, _RED, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[0m"

@@ -74,9 +74,7 @@ Texts = Mapping[Path, str]
 async def measure(options: Options) -> Figures:
     """Quality, robustness and cost."""
     if options.corpora is None:
-        raise FileNotFoundError(
-            "Say where the corpora are: --corpora DIR, with documents/ or documents.tar.xz."
-        )
+        raise FileNotFoundError("Say where the corpora are: --corpora DIR, with documents/ or documents.tar.xz.")
     corpus = corpus_folder(options.corpora, "documents")
     async with _parser() as parser:
         # First: the system tells the most memory of all children, and peers are children.
@@ -108,9 +106,7 @@ async def _quality(parser: DocumentParser, corpus: Path) -> Figures:
     return figures
 
 
-async def _scored(
-    parser: DocumentParser, name: str, pairs: Sequence[sets.Gold], peers: Sequence[str]
-) -> Figures:
+async def _scored(parser: DocumentParser, name: str, pairs: Sequence[sets.Gold], peers: Sequence[str]) -> Figures:
     figures: Figures = {}
     rows = []
     for reader, texts in (await _readers(parser, [pair.file for pair in pairs], peers)).items():
@@ -159,9 +155,7 @@ async def _facts(parser: DocumentParser, folder: Path) -> Figures:
 
 
 async def _readers(parser: DocumentParser, files: Sequence[Path], peers: Sequence[str]) -> dict[str, Texts]:
-    texts: dict[str, Texts] = {
-        OURS: {file: await _text(parser, file.read_bytes(), file.name) for file in files}
-    }
+    texts: dict[str, Texts] = {OURS: {file: await _text(parser, file.read_bytes(), file.name) for file in files}}
     for peer in peers:
         texts[peer] = await asyncio.to_thread(_peer_texts, peer, files)
     return texts
@@ -204,9 +198,7 @@ async def _robustness(parser: DocumentParser, corpus: Path, *, quick: bool) -> F
     for number, (name, data) in enumerate(jobs):
         begun = time.perf_counter()
         neighbour = (
-            asyncio.create_task(_pace(lambda: _text(parser, small, "small.pdf"), 1))
-            if number % 10 == 0
-            else None
+            asyncio.create_task(_pace(lambda: _text(parser, small, "small.pdf"), 1)) if number % 10 == 0 else None
         )
         try:
             outcome = await _outcome(parser, data, name)
@@ -252,9 +244,7 @@ async def _cost(corpus: Path) -> Figures:
             before = _children_cpu_s()
             await _text(parser, book.read_bytes(), book.name)
             figures["cpu_s_117_pages"] = _children_cpu_s() - before
-    three = next(
-        (pair.file for pair in sets.with_gold(corpus / "pdf-made") if pair.file.name.startswith("one")), None
-    )
+    three = next((pair.file for pair in sets.with_gold(corpus / "pdf-made") if pair.file.name.startswith("one")), None)
     if three is not None:
         async with _parser() as parser:
             spent = []
@@ -262,9 +252,7 @@ async def _cost(corpus: Path) -> Figures:
                 begun = time.perf_counter()
                 await _text(parser, three.read_bytes(), three.name)
                 spent.append(time.perf_counter() - begun)
-                await asyncio.sleep(
-                    0.5
-                )  # callers do not come in the same moment; the next process loads meanwhile
+                await asyncio.sleep(0.5)  # callers do not come in the same moment; the next process loads meanwhile
             figures["three_pages_ms"] = statistics.median(spent[1:]) * 1000
     print_table("What it costs, process included", ("figure", "value"), figures.items())
     return figures

@@ -36,8 +36,7 @@ def with_gold(folder: Path, kind: str = "pdf") -> list[Gold]:
 def icdar(folder: Path) -> list[Gold]:
     """Files of the table competition."""
     pairs = (
-        Gold(gold.with_name(gold.name.replace("-str.xml", ".pdf")), gold)
-        for gold in sorted(folder.rglob("*-str.xml"))
+        Gold(gold.with_name(gold.name.replace("-str.xml", ".pdf")), gold) for gold in sorted(folder.rglob("*-str.xml"))
     )
     return [pair for pair in pairs if pair.file.is_file()]
 
@@ -64,10 +63,7 @@ def hurtful(corpus: Path) -> list[Path]:
     """Hostile files, and odd ones of real life."""
     folders = ("hostile", "pdf-odd-pdfjs", "office-mammoth", "office-markitdown", "office-kreuzberg")
     return sorted(
-        file
-        for folder in folders
-        for file in (corpus / folder).rglob("*")
-        if file.is_file() and file.suffix != ".md"
+        file for folder in folders for file in (corpus / folder).rglob("*") if file.is_file() and file.suffix != ".md"
     )
 
 
@@ -96,7 +92,5 @@ def _damaged(data: bytearray, source: random.Random) -> bytes:
     else:
         numbers = list(re.finditer(rb"\d+", data))
         for match in reversed(source.sample(numbers, min(5, len(numbers)))):
-            data[match.start() : match.end()] = source.choice(
-                (b"0", b"-1", b"65536", b"2147483647", b"9" * 11)
-            )
+            data[match.start() : match.end()] = source.choice((b"0", b"-1", b"65536", b"2147483647", b"9" * 11))
     return bytes(data)

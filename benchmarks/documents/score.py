@@ -197,9 +197,7 @@ def _relations_in(text: str) -> Relations:
 
 
 def _headings(text: str) -> list[tuple[int, str]]:
-    found = (
-        (len(match[1]), " ".join(_words(match[2]))) for match in _HEADING.finditer(_FENCED.sub("", text))
-    )
+    found = ((len(match[1]), " ".join(_words(match[2]))) for match in _HEADING.finditer(_FENCED.sub("", text)))
     return [(level, words) for level, words in found if words]
 
 
@@ -243,17 +241,13 @@ def _cell_holds(fact: Mapping[str, Any], allowed: int, grid: Grid) -> bool:
         return cells[y][x] if 0 <= y < len(cells) and 0 <= x < len(cells[y]) else ""
 
     def holds(y: int, x: int) -> bool:
-        near = all(
-            same(_cell(fact[key]), at(y + dy, x + dx)) for key, (dy, dx) in around.items() if fact.get(key)
-        )
+        near = all(same(_cell(fact[key]), at(y + dy, x + dx)) for key, (dy, dx) in around.items() if fact.get(key))
         top, left = fact.get("top_heading"), fact.get("left_heading")
         above = not top or any(same(_cell(top), at(row, x)) for row in range(y))
         return near and above and (not left or any(same(_cell(left), at(y, column)) for column in range(x)))
 
     wanted = _cell(fact["cell"])
-    return any(
-        same(wanted, text) and holds(y, x) for y, row in enumerate(cells) for x, text in enumerate(row)
-    )
+    return any(same(wanted, text) and holds(y, x) for y, row in enumerate(cells) for x, text in enumerate(row))
 
 
 def _flat_formula(text: str) -> str:

@@ -109,9 +109,7 @@ async def _browsers(peer: Peer) -> AsyncIterator[tuple[Browser, Browser]]:
     async with async_playwright() as playwright, AsyncExitStack() as stack:
         pair = []
         for more in ([rules], []):
-            browser = await playwright.chromium.launch(
-                executable_path=found.executable, args=["--no-sandbox", *more]
-            )
+            browser = await playwright.chromium.launch(executable_path=found.executable, args=["--no-sandbox", *more])
             stack.push_async_callback(browser.close)
             pair.append(browser)
         yield pair[0], pair[1]

@@ -34,9 +34,7 @@ _PING_EACH = 20
 _START_S = 60.0
 _MODERN_SHARE = 0.4
 _GOALS = tuple(
-    Goal(f"{way}.{what}", at_most=0)
-    for way in ("http", "stdio")
-    for what in ("hung", "unanswered", "crashed")
+    Goal(f"{way}.{what}", at_most=0) for way in ("http", "stdio") for what in ("hung", "unanswered", "crashed")
 )
 
 

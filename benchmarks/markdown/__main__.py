@@ -50,16 +50,7 @@ _TITLES = {
     "main": "Hand-marked main parts of difficult pages",
 }
 _COLUMNS = {
-    "documentation": (
-        "headings",
-        "code",
-        "code_lang",
-        "tables",
-        "cells",
-        "list_items",
-        "links",
-        "relative_links",
-    ),
+    "documentation": ("headings", "code", "code_lang", "tables", "cells", "list_items", "links", "relative_links"),
     "fixtures": ("edit", "code_text", "code_edit", "code_lang", "cells", "teds", "math", "footnote_pages"),
     "main": ("edit", "text", "code_edit", "cells", "teds", "math"),
 }
@@ -171,9 +162,7 @@ def _reader(corpora: Path) -> Callable[[MarkdownPage], str]:
     if not models:
         print("In-sample behind the reader: its model has learned from most of these pages.")
     # Most of the pages stand among those to learn from, under another prefix.
-    folds = {
-        sample.id.partition("-")[2]: fold_of(sample.domain) for sample in samples(corpora, "extra-pages")
-    }
+    folds = {sample.id.partition("-")[2]: fold_of(sample.domain) for sample in samples(corpora, "extra-pages")}
 
     def read(page: MarkdownPage) -> str:
         fold = folds.get(page.id.partition("-")[2])

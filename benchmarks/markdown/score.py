@@ -70,9 +70,7 @@ def gold_from_json(path: Path) -> Gold:
         links=[(text, address or "") for text, address in facts["links"]],
     )
     return Gold(
-        structure,
-        tuple(language for language, _ in facts["code"]),
-        tuple(address for _, address in facts["links"]),
+        structure, tuple(language for language, _ in facts["code"]), tuple(address for _, address in facts["links"])
     )
 
 

@@ -61,9 +61,7 @@ _LANGUAGES: Mapping[str, str] = {
 }
 _HTML_TABLE = re.compile(r"<table\b.*?</table>", re.IGNORECASE | re.DOTALL)
 _HTML_ROW = re.compile(r"<tr\b[^>]*>", re.IGNORECASE)
-_HTML_CELL = re.compile(
-    r"<t[dh]\b[^>]*>(.*?)(?=</t[dh]>|<t[dh]\b|</tr>|</table>|$)", re.IGNORECASE | re.DOTALL
-)
+_HTML_CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)(?=</t[dh]>|<t[dh]\b|</tr>|</table>|$)", re.IGNORECASE | re.DOTALL)
 _HTML_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _HTML_TAG = re.compile(r"<[^>]*>")
 _TASK = re.compile(r"^\[[ xX]\] ")
@@ -91,9 +89,7 @@ def folded_text(text: str | None) -> str:
 
 def folded_code(text: str | None) -> str:
     """Code with its lines trimmed on the right, tabs as four blanks, runs of empty lines as one."""
-    plain = (
-        (text or "").replace("\r\n", "\n").replace("\u00a0", " ").replace("\u200b", "").replace("\t", "    ")
-    )
+    plain = (text or "").replace("\r\n", "\n").replace("\u00a0", " ").replace("\u200b", "").replace("\t", "    ")
     lines = [line.rstrip() for line in plain.split("\n")]
     while lines and not lines[0]:
         lines.pop(0)

@@ -21,9 +21,7 @@ class McpReader(Reader):
 
     async def read(self, url: str, how: str) -> str:
         """Return the answer as Markdown."""
-        return _text(
-            await self._client.call_tool("fetch", {"url": url, "render": how, "force_refresh": True})
-        )
+        return _text(await self._client.call_tool("fetch", {"url": url, "render": how, "force_refresh": True}))
 
     async def read_together(self, urls: Sequence[str], how: str, at_once: int) -> list[str]:
         """Return the content of each page of a batch; the server decides how many it reads at once."""

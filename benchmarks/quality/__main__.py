@@ -108,9 +108,7 @@ def _print(name: str, floors: Floors, measured: Mapping[str, float]) -> None:
 
 
 def _parsed(arguments: Sequence[str] | None) -> _Wish:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", type=Path, metavar="DIR", required=True)
     parser.add_argument("--floors", type=Path, metavar="FILE", default=quality_floors.FILE)
     parser.add_argument("--only", action="append", metavar="NAME", default=[])

@@ -86,9 +86,7 @@ async def measure(options: Options) -> Figures:
     figures |= await asyncio.to_thread(_peers, _Sets(pages, foreign, news))
     print_goals(figures, _GOALS)
     if not models:
-        print(
-            "In-sample: our model has seen these pages. benchmarks.train_reader makes models that have not."
-        )
+        print("In-sample: our model has seen these pages. benchmarks.train_reader makes models that have not.")
     return figures
 
 
@@ -141,9 +139,7 @@ def _ours(sets: _Sets, models: Sequence[BlockClassifier]) -> Figures:
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
     name = "ours" if models else "ours (has seen these pages)"
-    figures = _scored(
-        name, sets, *([read(page) for page in some] for some in (pages, sets.foreign, sets.news))
-    )
+    figures = _scored(name, sets, *([read(page) for page in some] for some in (pages, sets.foreign, sets.news)))
     wholes = [read_whole(page) for page in pages]
     whole = _cpu([answer.ms for answer in wholes])
     figures |= {f"wcxb.whole_cpu_ms.{key}": value for key, value in whole.items()}
@@ -177,9 +173,7 @@ def _scored(
         score = word_f1(answer.text, sample.gold)
         by_type[sample.page_type].append(score)
         by_type[""].append(score)
-    figures = {
-        f"wcxb.f1.{kind}".rstrip("."): statistics.mean(scores) for kind, scores in sorted(by_type.items())
-    }
+    figures = {f"wcxb.f1.{kind}".rstrip("."): statistics.mean(scores) for kind, scores in sorted(by_type.items())}
     figures |= {f"wcxb.cpu_ms.{key}": value for key, value in _cpu([answer.ms for answer in answers]).items()}
     figures |= _foreign_scores(sets.foreign, foreign_answers)
     figures |= _news_scores(sets.news, news_answers)
@@ -225,9 +219,7 @@ def _shingles(text: str) -> Counter[tuple[str, ...]]:
 
 def _bag_f1(text: str, gold: str, language: str) -> float:
     pattern = r"\w" if language in _CHARACTER_LANGUAGES else r"\w+"
-    ours, theirs = (
-        Counter(re.findall(pattern, unicodedata.normalize("NFKC", each).lower())) for each in (text, gold)
-    )
+    ours, theirs = (Counter(re.findall(pattern, unicodedata.normalize("NFKC", each).lower())) for each in (text, gold))
     return 2 * (ours & theirs).total() / max(ours.total() + theirs.total(), 1)
 
 

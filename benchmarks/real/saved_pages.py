@@ -17,8 +17,7 @@ from tests.site.certificate import server_context
 
 # What a page may load by itself; where its links lead is nobody's business here.
 _LOADED = re.compile(
-    r"""(?:\bsrc|srcset|poster|data-src|<link\b[^>]*?\bhref|url)\s*[=(]\s*["']?[^"'>]*?//([\w.-]+\.[a-z]{2,})""",
-    re.I,
+    r"""(?:\bsrc|srcset|poster|data-src|<link\b[^>]*?\bhref|url)\s*[=(]\s*["']?[^"'>]*?//([\w.-]+\.[a-z]{2,})""", re.I
 )
 _IN_SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 _HOST = re.compile(r"//([\w.-]+\.[a-z]{2,})", re.IGNORECASE)

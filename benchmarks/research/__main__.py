@@ -115,9 +115,7 @@ def _read(page: Page) -> Document:
         return Document(url=page.url)
 
 
-def _pages_of_answer(
-    question: Question, pages: Sequence[Page], vocabulary: Mapping[str, frozenset[str]]
-) -> list[Page]:
+def _pages_of_answer(question: Question, pages: Sequence[Page], vocabulary: Mapping[str, frozenset[str]]) -> list[Page]:
     """Return the page and two others of its language that share most words with the question, shuffled."""
     words = frozenset(split_terms(question.text))
     others = [page for page in pages if page.name != question.page.name]
@@ -127,9 +125,7 @@ def _pages_of_answer(
     return sorted(chosen, key=lambda page: _hash(question.text + page.name))
 
 
-def _one_page(
-    asked: Sequence[Question], documents: Mapping[str, Document], peer: Mapping[str, Any] | None
-) -> Figures:
+def _one_page(asked: Sequence[Question], documents: Mapping[str, Document], peer: Mapping[str, Any] | None) -> Figures:
     rows: list[tuple[object, ...]] = []
     figures: Figures = {}
     for budget in _BUDGETS:
@@ -254,15 +250,12 @@ def _by_peer(
     """Return the excerpts of free-search-mcp, or None if it is not installed."""
     python = peer_python(_PEER)
     if not python.exists():
-        print(
-            f"{python} is missing: run `python -m benchmarks.setup_peers` to see free-search-mcp beside us."
-        )
+        print(f"{python} is missing: run `python -m benchmarks.setup_peers` to see free-search-mcp beside us.")
         return None
     job = {
         "pages": [{"name": page.name, "url": page.url, "file": str(page.file)} for page in pages.values()],
         "asked": [
-            {"question": question.text, "pages": [page.name for page in answers[question.text]]}
-            for question in asked
+            {"question": question.text, "pages": [page.name for page in answers[question.text]]} for question in asked
         ],
     }
     done = subprocess.run(
@@ -282,10 +275,7 @@ def _by_peer(
 
 def _print_kinds(asked: Sequence[Question], documents: Mapping[str, Document]) -> None:
     budget = _BUDGETS[-1]
-    hits = {
-        question.text: is_inside(question.passage, _excerpts(documents, budget, question))
-        for question in asked
-    }
+    hits = {question.text: is_inside(question.passage, _excerpts(documents, budget, question)) for question in asked}
     groups: dict[str, list[bool]] = defaultdict(list)
     for question in asked:
         groups[f"kind {question.kind}"].append(hits[question.text])

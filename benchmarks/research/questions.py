@@ -39,9 +39,7 @@ QUESTIONS_A_PAGE = 4
 PAGES_A_DOMAIN = 10
 KINDS = ("words", "forms", "heading", "title")
 
-_SENTENCE = re.compile(
-    r"[^.!?。！？।\n]+(?:[.!?。！？।]+(?=[\s\"'”’»）)」]|$|(?<=[。！？।]))|(?=\n|$)|\.(?=\S))*"
-)
+_SENTENCE = re.compile(r"[^.!?。！？।\n]+(?:[.!?。！？।]+(?=[\s\"'”’»）)」]|$|(?<=[。！？।]))|(?=\n|$)|\.(?=\S))*")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]")
 _CONTENT = re.compile(
     "[\u3400-\u4dbf\u4e00-\u9fff\u30a0-\u30ff]{2,}"

@@ -15,15 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.scale_model.calibration import (
-    PER_HOST,
-    Calibration,
-    Job,
-    calibrated,
-    run_job,
-    sites_of,
-    urls_of,
-)
+from benchmarks.scale_model.calibration import PER_HOST, Calibration, Job, calibrated, run_job, sites_of, urls_of
 from benchmarks.scale_model.machine import Cost, Machine, Run, Site, Slots, simulate
 from benchmarks.scale_model.plan import groups, read_by
 from benchmarks.scale_model.site import HOSTS, KINDS, scale_site
@@ -116,9 +108,7 @@ def _slots(cores: int) -> Slots:
 
 
 def _foretold(calibration: Calibration, sites: Sequence[Site], cores: float) -> Run:
-    machine = Machine(
-        cores, _slots(os.cpu_count() or 1), calibration.costs, calibration.start_s / min(1.0, cores)
-    )
+    machine = Machine(cores, _slots(os.cpu_count() or 1), calibration.costs, calibration.start_s / min(1.0, cores))
     return simulate(machine, CrawlRate(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
 
 
@@ -160,10 +150,7 @@ def _planned(calibration: Calibration) -> Figures:
         **calibration.costs,
         "app": replace(app, browser_s=max(app.browser_s, _WEB_RENDERED_S - app.loop_s - app.reader_s)),
     }
-    mixes = (
-        _Mix("as here", calibration.costs, _SHARES),
-        _Mix("like the web", heavier, _WEB_SHARES),
-    )
+    mixes = (_Mix("as here", calibration.costs, _SHARES), _Mix("like the web", heavier, _WEB_SHARES))
     rows: list[tuple[object, ...]] = []
     figures: Figures = {}
     begun = time.monotonic()
@@ -197,9 +184,7 @@ def _machine_rate(mix: _Mix) -> tuple[float, str]:
     return readers * (1 - lost), "slots" if short == "hosts" else short
 
 
-def _plan(
-    mix: _Mix, pages: float, hosts: int, rate: float, short: str, figures: Figures
-) -> list[tuple[object, ...]]:
+def _plan(mix: _Mix, pages: float, hosts: int, rate: float, short: str, figures: Figures) -> list[tuple[object, ...]]:
     """One machine, as many as do it in a day, and as many as the hosts have work for."""
     found = groups(pages, hosts, _SKEW)
     visit_s = _LATENCY_S + mix.mean({kind: cost.total_s for kind, cost in mix.costs.items()})

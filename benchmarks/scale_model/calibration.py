@@ -148,9 +148,7 @@ class _Spent:
         return Cost(self.main_s, self.browser_s, self.reader_s, rendered=kind in _RENDERED)
 
     def __sub__(self, other: _Spent) -> _Spent:
-        return _Spent(
-            self.main_s - other.main_s, self.browser_s - other.browser_s, self.reader_s - other.reader_s
-        )
+        return _Spent(self.main_s - other.main_s, self.browser_s - other.browser_s, self.reader_s - other.reader_s)
 
     def __truediv__(self, parts: float) -> _Spent:
         return self * (1 / parts)

@@ -285,9 +285,7 @@ class _Simulation:
         self._last_at = self._now
         if fails:
             self._again.add(page.number)
-            self._schedule.retry_page(
-                page, requested_at=self._now, not_before=self._now + self._pause_s, now=self._now
-            )
+            self._schedule.retry_page(page, requested_at=self._now, not_before=self._now + self._pause_s, now=self._now)
         else:
             self._schedule.finish_page(page, requested_at=self._now, now=self._now)
 

@@ -79,9 +79,7 @@ def _html(number: int, *, scripted: bool) -> str:
     paragraphs = "".join(
         f"<p>{' '.join(rng.choices(_WORDS, k=rng.randint(20, 80)))}.</p>" for _ in range(rng.randint(4, 20))
     )
-    links = "".join(
-        f'<li><a href="/page/{number + step}">Report {number + step}</a></li>' for step in range(30)
-    )
+    links = "".join(f'<li><a href="/page/{number + step}">Report {number + step}</a></li>' for step in range(30))
     body = f"<article><h1>Report {number}</h1>{paragraphs}</article>"
     if scripted:
         text = json.dumps(body).replace("</", "<\\/")

@@ -38,15 +38,7 @@ _PAUSE_S = 4.0
 _LONG_PAUSE_S = 6.6
 _PEER = "free_search_mcp"
 _BY_HTTP = frozenset({"three_engines", "one_hangs"})
-_WORDS = (
-    "tidal power",
-    "wind turbines",
-    "solar cells",
-    "wave energy",
-    "heat pumps",
-    "dam safety",
-    "fuel cells",
-)
+_WORDS = ("tidal power", "wind turbines", "solar cells", "wave energy", "heat pumps", "dam safety", "fuel cells")
 _GOALS = (
     Goal("three_engines_s", at_most=1.5),
     Goal("three_engines_rows", at_least=10),

@@ -112,9 +112,7 @@ def _shape(pages: Sequence[SerpPage]) -> Figures:
         "generic.precision": mean(one.precision for one in everything),
         "generic.titles": share(sum(one.titles for one in everything), sum(one.hits for one in everything)),
         "generic.engines.recall": mean(mean(one.recall for one in listed) for listed in by_engine.values()),
-        "generic.engines.precision": mean(
-            mean(one.precision for one in listed) for listed in by_engine.values()
-        ),
+        "generic.engines.precision": mean(mean(one.precision for one in listed) for listed in by_engine.values()),
     }
 
 
@@ -146,18 +144,14 @@ def _decoys(pages: Sequence[SerpPage]) -> Figures:
         called = are_decoys(page.query, _parsed(page).results)
         if called != (page.kind == "decoy"):
             (missed if page.kind == "decoy" else wrong).append(page.name)
-    print_table(
-        "Decoys", ("", ""), [("missed", " ".join(missed) or "none"), ("wrong", " ".join(wrong) or "none")]
-    )
+    print_table("Decoys", ("", ""), [("missed", " ".join(missed) or "none"), ("wrong", " ".join(wrong) or "none")])
     return {"decoys_missed": len(missed), "decoys_wrong": len(wrong)}
 
 
 def _beside_peers(pages: Sequence[SerpPage], ours: Mapping[str, Score]) -> Figures:
     figures: Figures = {}
     for peer, faces in PEERS.items():
-        asked = [
-            page for page in pages if f"{page.engine} {page.variant}" in faces or page.variant == "mobile"
-        ]
+        asked = [page for page in pages if f"{page.engine} {page.variant}" in faces or page.variant == "mobile"]
         asked = [page for page in asked if any(face.startswith(page.engine) for face in faces)]
         scores = [score(page, read) for page, read in zip(asked, read_by(peer, asked), strict=True)]
         same = [ours[page.name] for page in asked]
@@ -171,11 +165,7 @@ def _beside_peers(pages: Sequence[SerpPage], ours: Mapping[str, Score]) -> Figur
 
 def _parsed(page: SerpPage) -> EngineResponse:
     engine = ENGINES.get(page.engine)
-    return (
-        engine.parse(page.snapshot(), _NOW)
-        if engine
-        else response_parser.parse_response(page.snapshot(), _NOW)
-    )
+    return engine.parse(page.snapshot(), _NOW) if engine else response_parser.parse_response(page.snapshot(), _NOW)
 
 
 def _read(response: EngineResponse) -> ReadPage:
@@ -210,9 +200,7 @@ def _figures(scores: Iterable[Score]) -> Figures:
         "false_walls": sum(one.read.status == "wall" for one in (*rows, *none)),
         "none": mean(float(one.read.status == "none" and not one.read.rows) for one in none),
         "invented": sum(bool(one.read.rows) for one in (*none, *walls)),
-        "shells_as_none": sum(
-            one.read.status == "none" for one in listed if one.page.kind in {"shell", "consent"}
-        ),
+        "shells_as_none": sum(one.read.status == "none" for one in listed if one.page.kind in {"shell", "consent"}),
     }
 
 

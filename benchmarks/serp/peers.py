@@ -14,15 +14,7 @@ from benchmarks.serp.score import ReadPage, ReadRow
 PEERS: Mapping[str, frozenset[str]] = {
     "ddgs": frozenset({"duckduckgo html", "mojeek web", "startpage web", "brave web", "bing web"}),
     "free_search_mcp": frozenset(
-        {
-            "duckduckgo html",
-            "mojeek web",
-            "googlenews rss",
-            "startpage web",
-            "brave web",
-            "bing web",
-            "baidu web",
-        }
+        {"duckduckgo html", "mojeek web", "googlenews rss", "startpage web", "brave web", "bing web", "baidu web"}
     ),
 }
 """Which faces of which engines each peer asks for: it is not measured by pages that it never sees.
@@ -55,9 +47,6 @@ def read_by(peer: str, pages: Sequence[SerpPage]) -> list[ReadPage]:
     if done.returncode != 0:
         raise SystemExit(f"{peer} failed:\n{done.stderr[-2000:]}")
     return [
-        ReadPage(
-            answer["status"],
-            tuple(ReadRow(row["title"], row["url"], row["snippet"]) for row in answer["rows"]),
-        )
+        ReadPage(answer["status"], tuple(ReadRow(row["title"], row["url"], row["snippet"]) for row in answer["rows"]))
         for answer in json.loads(done.stdout.splitlines()[-1])
     ]

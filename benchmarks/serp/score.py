@@ -62,9 +62,7 @@ def score(page: SerpPage, read: ReadPage) -> Score:
     key = _title_key if page.scrubbed else _url_key
     wanted = [key(row.title, row.url) for row in gold]
     known = {key(row.title, row.url) for row in page.rows}
-    as_linked = (
-        {} if page.scrubbed else {_canonical(row.href): _canonical(row.url) for row in page.rows if row.href}
-    )
+    as_linked = {} if page.scrubbed else {_canonical(row.href): _canonical(row.url) for row in page.rows if row.href}
     given = [as_linked.get(one, one) for one in (key(row.title, row.url) for row in read.rows)]
     first: dict[str, ReadRow] = {}
     for one, row in zip(given, read.rows, strict=True):
@@ -77,9 +75,7 @@ def score(page: SerpPage, read: ReadPage) -> Score:
         read,
         recall=len(pairs) / len(wanted) if wanted else 1.0,
         precision=sum(one in known for one in judged) / len(judged) if judged else 0.0,
-        order=_common_order([one for one in given if one in set(wanted)], wanted) / len(wanted)
-        if wanted
-        else 1.0,
+        order=_common_order([one for one in given if one in set(wanted)], wanted) / len(wanted) if wanted else 1.0,
         hits=len(pairs),
         titles=sum(_letters(right.title) == _letters(got.title) for right, got in pairs),
         exact=0 if page.scrubbed else sum(right.url == got.url for right, got in pairs),
@@ -100,14 +96,11 @@ def share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def _ads_through(
-    page: SerpPage, rows: Sequence[ReadRow], known: set[str], key: Callable[[str, str], str]
-) -> int:
+def _ads_through(page: SerpPage, rows: Sequence[ReadRow], known: set[str], key: Callable[[str, str], str]) -> int:
     titles = {_letters(ad.title) for ad in page.ads}
     addresses = set() if page.scrubbed else {_canonical(ad.url) for ad in page.ads}
     return sum(
-        (_letters(row.title) in titles or _canonical(row.url) in addresses)
-        and key(row.title, row.url) not in known
+        (_letters(row.title) in titles or _canonical(row.url) in addresses) and key(row.title, row.url) not in known
         for row in rows
     )
 
@@ -140,9 +133,7 @@ def _undated(snippet: str) -> str:
 
 def _overlap(one: str, other: str) -> float:
     """F1 over the words of two texts."""
-    left, right = (
-        Counter(_WORD.findall(unicodedata.normalize("NFKC", text).casefold())) for text in (one, other)
-    )
+    left, right = (Counter(_WORD.findall(unicodedata.normalize("NFKC", text).casefold())) for text in (one, other))
     total = left.total() + right.total()
     return 2 * (left & right).total() / total if total else 1.0
 

@@ -15,9 +15,7 @@ from scraper.engines.common.shape_parser import ShapeWeights
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _GRID = [
     ShapeWeights(heading=heading, text=text, title=title, domains=domains)
-    for heading, text, title, domains in product(
-        (1.0, 2.0, 3.0), (0.75, 1.5, 3.0), (0.25, 0.5), (0.5, 1.0, 2.0)
-    )
+    for heading, text, title, domains in product((1.0, 2.0, 3.0), (0.75, 1.5, 3.0), (0.25, 0.5), (0.5, 1.0, 2.0))
 ]
 
 
@@ -29,8 +27,7 @@ def left_out(pages: Sequence[SerpPage]) -> Mapping[str, list[Score]]:
             by_engine.setdefault(one.engine, []).append(_under_all_weights(one))
     return {
         engine: [
-            scores[_best([s for other in by_engine if other != engine for s in by_engine[other]])]
-            for scores in own
+            scores[_best([s for other in by_engine if other != engine for s in by_engine[other]])] for scores in own
         ]
         for engine, own in by_engine.items()
     }

@@ -33,11 +33,7 @@ from tests.site.running import Site, running_site
 _MANY = Limit("many", burst=1_000_000, per_second=1_000_000)
 _PAGE = b"x" * 20_000
 _START_S = 20.0
-_GOALS = (
-    Goal("flight.visits", at_most=1),
-    Goal("limit_error", at_most=0.05),
-    Goal("limit.together_ms", at_most=1.0),
-)
+_GOALS = (Goal("flight.visits", at_most=1), Goal("limit_error", at_most=0.05), Goal("limit.together_ms", at_most=1.0))
 
 
 async def measure(options: Options) -> Figures:
@@ -146,9 +142,7 @@ async def _read_ten(app: App, site: Site, number: int) -> tuple[float, float]:
     """Seconds of wall and of this process's CPU for ten pages."""
     begun, begun_cpu = time.perf_counter(), time.process_time()
     for page in range(10):
-        await app.fetcher.fetch(
-            ReadRequest(site.url(f"/static/{number * 10 + page}"), render="http", cache=REFRESH)
-        )
+        await app.fetcher.fetch(ReadRequest(site.url(f"/static/{number * 10 + page}"), render="http", cache=REFRESH))
     return time.perf_counter() - begun, time.process_time() - begun_cpu
 
 
@@ -159,9 +153,7 @@ async def _flight(url: str, site: Site, processes: int = 10) -> Figures:
     visits = site.hits(path) - before
     whole = sum(int(length) > 100 for length in said)
     print_table(
-        f"One page wanted by {processes} processes at once",
-        ("", "visits", "answers"),
-        (("shared", visits, whole),),
+        f"One page wanted by {processes} processes at once", ("", "visits", "answers"), (("shared", visits, whole),)
     )
     return {"flight.visits": visits, "flight.answers": whole}
 

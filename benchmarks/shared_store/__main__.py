@@ -56,11 +56,7 @@ _COMPARED_QUERIES = 100
 _NOBODY: frozenset[str] = frozenset()
 _WAITED = re.compile(r"(?:still waiting for|acquired) .* after ([\d.]+) ms")
 
-_GOALS = (
-    Goal("search_p95_ms", at_most=50),
-    Goal("put_ms", at_most=5),
-    Goal("lock_waits_above_100_ms", at_most=0),
-)
+_GOALS = (Goal("search_p95_ms", at_most=50), Goal("put_ms", at_most=5), Goal("lock_waits_above_100_ms", at_most=0))
 
 
 async def measure(options: Options) -> Figures:
@@ -257,8 +253,7 @@ async def _longest_wait_ms(server: PostgresServer, until: asyncio.Future[list[tu
     longest = 0.0
     while not until.done():
         waited = await connection.fetchval(
-            "SELECT 1000 * extract(epoch FROM max(clock_timestamp() - waitstart)) FROM pg_locks "
-            "WHERE NOT granted"
+            "SELECT 1000 * extract(epoch FROM max(clock_timestamp() - waitstart)) FROM pg_locks WHERE NOT granted"
         )
         longest = max(longest, float(waited or 0.0))
         await asyncio.sleep(0.01)

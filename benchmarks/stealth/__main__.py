@@ -15,13 +15,7 @@ from dataclasses import dataclass
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.stealth.detectors.catalogue import DETECTORS, Detector
-from benchmarks.stealth.detectors.examined import (
-    Look,
-    own_browsers,
-    own_tier,
-    playwright_page,
-    stealth_plugin,
-)
+from benchmarks.stealth.detectors.examined import Look, own_browsers, own_tier, playwright_page, stealth_plugin
 from benchmarks.stealth.detectors.install import installed
 from benchmarks.stealth.detectors.site import DetectorSite, served
 from browsers.chromium.locate import find_chromium

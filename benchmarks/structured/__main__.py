@@ -116,10 +116,7 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def _by_extruct(page: _Page) -> plain.Lists:
     found = extruct.extract(
-        page.html,
-        base_url=page.url,
-        errors="ignore",
-        syntaxes=["json-ld", "microdata", "opengraph", "rdfa"],
+        page.html, base_url=page.url, errors="ignore", syntaxes=["json-ld", "microdata", "opengraph", "rdfa"]
     )
     return {name.replace("-", "_"): values for name, values in found.items()}
 
@@ -142,9 +139,7 @@ def _recipes(pages: Sequence[_Page], found: Sequence[_Found]) -> Figures:
             for way in lost:
                 if got[way] < got["extruct"] - _LEAST_LOSS:
                     lost[way].append(f"{page.name} {field}")
-    return _told(
-        "recipes", score.RECIPE_FIELDS, {way: _means(scores[way]) for way in _WAYS}, lost, len(pages)
-    )
+    return _told("recipes", score.RECIPE_FIELDS, {way: _means(scores[way]) for way in _WAYS}, lost, len(pages))
 
 
 def _products(pages: Sequence[_Page], found: Sequence[_Found]) -> Figures:
@@ -164,9 +159,7 @@ def _products(pages: Sequence[_Page], found: Sequence[_Found]) -> Figures:
             if field in one.stated:
                 sources[f"{field} from {one.stated[field]['source']}"][got["ours"] or ""] += 1
         currency = one.stated.get("currency", {})
-        verdict = score.judged(
-            "currency", page.gold.get("currency"), currency.get("value"), currency.get("sign")
-        )
+        verdict = score.judged("currency", page.gold.get("currency"), currency.get("value"), currency.get("sign"))
         shown += [verdict] if verdict else []
     means = {way: {field: score.f1(field, told) for field, told in verdicts[way].items()} for way in _WAYS}
     figures = _told("products", score.PRODUCT_FIELDS, means, lost, len(pages))
@@ -203,13 +196,7 @@ def _told(
 def _print_sources(sources: Mapping[str, Counter[str]]) -> None:
     """How often each source is right: what the confidences rest on."""
     rows = [
-        (
-            name,
-            count["right"],
-            count["wrong"],
-            count["extra"],
-            count["right"] / max(1, count["right"] + count["wrong"]),
-        )
+        (name, count["right"], count["wrong"], count["extra"], count["right"] / max(1, count["right"] + count["wrong"]))
         for name, count in sorted(sources.items())
     ]
     print_table("Our facts by source", ("fact", "right", "wrong", "not in gold", "share right"), rows)

@@ -8,9 +8,7 @@ from typing import Any
 Lists = Mapping[str, Sequence[Any]]
 """The blocks of a page by syntax: `json_ld`, `microdata`, `rdfa`, `opengraph`."""
 
-_PRODUCTS = frozenset(
-    {"Product", "ProductModel", "IndividualProduct", "Vehicle", "Car", "Book", "ProductGroup"}
-)
+_PRODUCTS = frozenset({"Product", "ProductModel", "IndividualProduct", "Vehicle", "Car", "Book", "ProductGroup"})
 _GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
 _HOLDERS = ("@value", "value", "name", "url", "contentUrl", "@id")
 _TAGS = {
@@ -83,9 +81,7 @@ def _of_recipe(item: Mapping[str, Any]) -> dict[str, Any]:
         "image": _value(item.get("image")),
         "ratings": _value(rating.get("ratingValue")),
         "nutrients": {
-            name: _value(value)
-            for name, value in nutrition.items()
-            if name not in ("@type", "type", "@context", "@id")
+            name: _value(value) for name, value in nutrition.items() if name not in ("@type", "type", "@context", "@id")
         },
     }
 

@@ -33,8 +33,7 @@ _SIGNS = {
 _TAG = re.compile(r"<[^>]+>")
 _NO_LETTER = re.compile(r"[\W_]+")
 _ISO = re.compile(
-    r"P(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?",
-    re.IGNORECASE,
+    r"P(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE
 )
 
 
@@ -45,9 +44,7 @@ def likeness(field: str, gold: Any, found: Any) -> float:
     if field == "ingredients":
         return _overlap(map(_folded, gold), map(_folded, _listed(found)))
     if field == "instructions":
-        return Levenshtein.normalized_similarity(
-            _folded(" ".join(gold)), _folded(" ".join(map(str, _listed(found))))
-        )
+        return Levenshtein.normalized_similarity(_folded(" ".join(gold)), _folded(" ".join(map(str, _listed(found)))))
     if field in ("total_time", "prep_time", "cook_time"):
         return float(_minutes(gold) == _minutes(found))
     if field == "yields":

@@ -25,19 +25,7 @@ _USUAL = 2
 """Pages at once in the figures without a number."""
 _SAMPLE_S = 1.0
 _MEGABYTE = 1_000_000
-_COLUMNS = (
-    "",
-    "at once",
-    "pages/s",
-    "CPU ms",
-    "python",
-    "node",
-    "browser",
-    "p50 s",
-    "p95 s",
-    "failed",
-    "PSS MB",
-)
+_COLUMNS = ("", "at once", "pages/s", "CPU ms", "python", "node", "browser", "p50 s", "p95 s", "failed", "PSS MB")
 
 
 @dataclass(frozen=True, slots=True)

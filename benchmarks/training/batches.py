@@ -126,12 +126,8 @@ def _spans(around: Neighborhood) -> tuple[Ints, Ints]:
     """Return the start and end of each block's spans (blocks x spans); a neighbor is a span of one block."""
     n = len(around.weights)
     index = np.arange(n)
-    starts = [index + step for step in NEIGHBOR_STEPS] + [
-        span.starts[span.block_spans] for span in around.spans
-    ]
-    ends = [index + step + 1 for step in NEIGHBOR_STEPS] + [
-        span.ends[span.block_spans] for span in around.spans
-    ]
+    starts = [index + step for step in NEIGHBOR_STEPS] + [span.starts[span.block_spans] for span in around.spans]
+    ends = [index + step + 1 for step in NEIGHBOR_STEPS] + [span.ends[span.block_spans] for span in around.spans]
     return np.clip(np.stack(starts, axis=1), 0, n), np.clip(np.stack(ends, axis=1), 0, n)
 
 

@@ -70,9 +70,7 @@ class _Learned(NamedTuple):
     out_bias: Array
 
 
-def fit(
-    rows: Sequence[Row], table: Table, costs: Matrix, pages: Sequence[int], settings: Settings
-) -> NeuralNetWeights:
+def fit(rows: Sequence[Row], table: Table, costs: Matrix, pages: Sequence[int], settings: Settings) -> NeuralNetWeights:
     """Train a net on some pages; `costs` is the weight of each block of the table."""
     usual = Usual.of(table.learned(), [table.slices[n] for n in pages])
     batches = Batches(rows, table, usual, costs, settings.blocks)
@@ -81,9 +79,7 @@ def fit(
     key = jax.random.key(settings.seed)
     blocks = sum(rows[n].measures.n for n in short)
     steps = settings.epochs * round(blocks / settings.blocks / FILLED + 1)
-    rate = optax.warmup_cosine_decay_schedule(
-        0, settings.rate, steps // 20 + 1, steps + 1, settings.rate / 100
-    )
+    rate = optax.warmup_cosine_decay_schedule(0, settings.rate, steps // 20 + 1, steps + 1, settings.rate / 100)
     learned = _start(key, len(table.names), settings)
     state, mean = _ADAM.init(learned), learned
     done = 0
@@ -97,13 +93,7 @@ def fit(
 
 @partial(jax.jit, static_argnames="settings")
 def _step(
-    learned: _Learned,
-    mean: _Learned,
-    state: optax.OptState,
-    batch: Batch,
-    key: Array,
-    rate: Array,
-    settings: Settings,
+    learned: _Learned, mean: _Learned, state: optax.OptState, batch: Batch, key: Array, rate: Array, settings: Settings
 ) -> tuple[_Learned, _Learned, optax.OptState]:
     """Run one step of Adam with weight decay."""
     slope = jax.grad(_loss)(learned, batch, key, settings)
@@ -126,10 +116,7 @@ def _start(key: Array, columns: int, settings: Settings) -> _Learned:
         bias=jnp.zeros(width),
         rounds=tuple(
             _Round(
-                jnp.ones(width),
-                drawn(width, width, 0.7),
-                drawn((SPAN_COUNT + 1) * width, width, 0.7),
-                jnp.zeros(width),
+                jnp.ones(width), drawn(width, width, 0.7), drawn((SPAN_COUNT + 1) * width, width, 0.7), jnp.zeros(width)
             )
             for _ in range(settings.rounds)
         ),

@@ -47,9 +47,7 @@ def _ancestors(parent: NDArray[np.int64]) -> sparse.csr_matrix:
     return _incidence(np.concatenate(rows), np.concatenate(columns), (len(parent), len(parent)))
 
 
-def _incidence(
-    rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int, int]
-) -> sparse.csr_matrix:
+def _incidence(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int, int]) -> sparse.csr_matrix:
     ones = np.ones(len(rows), np.float32)
     return sparse.csr_matrix((ones, (rows, columns)), shape=shape)
 

@@ -21,13 +21,7 @@ from benchmarks.training.table import FOLDS, KEEP, Row
 from benchmarks.training.trees import Growth
 from benchmarks.training.views import Matrix, Table
 from scraper.extract.content import hashed_features
-from scraper.extract.content.block_classifier import (
-    PAGE_TYPES,
-    ModelWeights,
-    Prediction,
-    is_confident,
-    sigmoid,
-)
+from scraper.extract.content.block_classifier import PAGE_TYPES, ModelWeights, Prediction, is_confident, sigmoid
 from scraper.extract.content.neural_net import NeuralNet, NeuralNetWeights
 
 ALL = FOLDS
@@ -49,13 +43,9 @@ class Trained:
     without_url: list[Prediction]
 
 
-def train(
-    rows: Sequence[Row], log: Log, growth: Growth | None = None, settings: Settings | None = None
-) -> Trained:
+def train(rows: Sequence[Row], log: Log, growth: Growth | None = None, settings: Settings | None = None) -> Trained:
     """Train the model of all pages, and one for each fold."""
-    learners = [
-        [n for n, row in enumerate(rows) if row.teaches and row.fold != fold] for fold in range(FOLDS)
-    ]
+    learners = [[n for n, row in enumerate(rows) if row.teaches and row.fold != fold] for fold in range(FOLDS)]
     learners.append([n for n, row in enumerate(rows) if row.teaches])
     linears, scores = _linear_stage(rows, learners)
     log("linear stage done")
@@ -68,9 +58,7 @@ def train(
     seen, hidden = data.table.seen, data.table.without_url()
     page_types, judged_types = types.train(rows, seen, hidden, data.table.slices)
     weights = [
-        ModelWeights(
-            linears[fold], data.table.names, trees.nodes_of(forests[fold]), nets[fold], page_types[fold]
-        )
+        ModelWeights(linears[fold], data.table.names, trees.nodes_of(forests[fold]), nets[fold], page_types[fold])
         for fold in range(FOLDS + 1)
     ]
     named = [dict(zip(PAGE_TYPES, each.tolist(), strict=True)) for each in judged_types]
@@ -86,13 +74,9 @@ def _linear_stage(
 ) -> tuple[list[NDArray[np.float32]], list[Vector]]:
     matrices = [linear.tokens(row) for row in rows]
     weights = [
-        linear.fit(sparse.vstack([matrices[n] for n in some]).tocsr(), [rows[n] for n in some])
-        for some in learners
+        linear.fit(sparse.vstack([matrices[n] for n in some]).tocsr(), [rows[n] for n in some]) for some in learners
     ]
-    scores = [
-        np.asarray(hashed_features.compute_scores(row.measures, row.hashed, weights[row.fold]))
-        for row in rows
-    ]
+    scores = [np.asarray(hashed_features.compute_scores(row.measures, row.hashed, weights[row.fold])) for row in rows]
     return weights, scores
 
 
@@ -114,9 +98,7 @@ class _Data:
         return np.asarray(lines[self.weights[lines] > 0])
 
 
-def _forests(
-    data: _Data, learners: Sequence[Sequence[int]], growth: Growth, log: Log
-) -> list[lightgbm.Booster]:
+def _forests(data: _Data, learners: Sequence[Sequence[int]], growth: Growth, log: Log) -> list[lightgbm.Booster]:
     parameters = {"max_bin": 127, "verbose": -1}
     whole = lightgbm.Dataset(
         data.table.learned(), data.labels, weight=data.weights, params=parameters, free_raw_data=False

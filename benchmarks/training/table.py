@@ -143,9 +143,7 @@ def _labels(sample: Sample, page: PageStatistics) -> tuple[NDArray[np.float64], 
     return shares, weights, bool(gold) and cover > least
 
 
-def _labels_of_phrases(
-    sample: Sample, page: PageStatistics
-) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+def _labels_of_phrases(sample: Sample, page: PageStatistics) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
     """Label only the blocks that contain a phrase; the others have no weight."""
     texts = [_squashed(text) for text in page.texts]
     wanted, unwanted = _holding(texts, sample.wanted), _holding(texts, sample.unwanted)
@@ -168,8 +166,6 @@ def _bag(texts: Sequence[str], gold: str) -> Bag:
     numbers: dict[str, int] = {}
     words = [_WORD.findall(text.lower()) for text in texts]
     ids = np.array([numbers.setdefault(word, len(numbers)) for block in words for word in block], np.int64)
-    theirs = np.array(
-        [numbers.setdefault(word, len(numbers)) for word in _WORD.findall(gold.lower())], np.int64
-    )
+    theirs = np.array([numbers.setdefault(word, len(numbers)) for word in _WORD.findall(gold.lower())], np.int64)
     blocks = np.repeat(np.arange(len(texts)), [len(block) for block in words])
     return Bag(ids, blocks, np.bincount(theirs, minlength=len(numbers)))

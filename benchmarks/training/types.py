@@ -18,10 +18,7 @@ _MAX_DEVIATION = 6.0
 
 
 def train(
-    rows: Sequence[Row],
-    seen: NDArray[np.float32],
-    without_url: NDArray[np.float32],
-    slices: Sequence[slice],
+    rows: Sequence[Row], seen: NDArray[np.float32], without_url: NDArray[np.float32], slices: Sequence[slice]
 ) -> tuple[list[PageTypeClassifier], list[NDArray[np.float64]]]:
     """Train one model for each fold and one for all pages; return them and the folds' predictions."""
     typed = [n for n, row in enumerate(rows) if row.main]
@@ -31,9 +28,7 @@ def train(
     ]
     labels = np.array([PAGE_TYPES.index(rows[n].page_type) for n in typed])
     folds = np.array([rows[n].fold for n in typed])
-    models = [
-        _fit([each[folds != fold] for each in vectors], labels[folds != fold]) for fold in range(FOLDS + 1)
-    ]
+    models = [_fit([each[folds != fold] for each in vectors], labels[folds != fold]) for fold in range(FOLDS + 1)]
     judged = [
         models[row.fold].predict(average_columns(seen[at].T, row.measures.lengths))
         for row, at in zip(rows, slices, strict=True)
@@ -62,16 +57,9 @@ def _fit(vectors: Sequence[NDArray[np.float64]], labels: NDArray[np.int64]) -> P
         return value + _PENALTY / 2 * float((coefficients[:, :-1] ** 2).sum()), slope.ravel()
 
     found = optimize.minimize(
-        loss,
-        np.zeros(len(PAGE_TYPES) * (width + 1)),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": _ITERATIONS},
+        loss, np.zeros(len(PAGE_TYPES) * (width + 1)), jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS}
     )
     coefficients = found.x.reshape(len(PAGE_TYPES), width + 1).astype(np.float32)
     return PageTypeClassifier(
-        coefficients[:, :-1].copy(),
-        coefficients[:, -1].copy(),
-        means.astype(np.float32),
-        deviations.astype(np.float32),
+        coefficients[:, :-1].copy(), coefficients[:, -1].copy(), means.astype(np.float32), deviations.astype(np.float32)
     )

@@ -29,9 +29,7 @@ class Table:
     def __init__(self, rows: Sequence[Row], scores: Sequence[NDArray[np.float64]]) -> None:
         self.names = (*rows[0].names, *(SCORE_PREFIX + name for name in SCORE_NAMES))
         ends = np.cumsum([row.matrix.shape[1] for row in rows])
-        self.slices = [
-            slice(end - row.matrix.shape[1], end) for row, end in zip(rows, ends.tolist(), strict=True)
-        ]
+        self.slices = [slice(end - row.matrix.shape[1], end) for row, end in zip(rows, ends.tolist(), strict=True)]
         self.seen = np.empty((int(ends[-1]), len(self.names)), np.float32)
         for row, some, at in zip(rows, scores, self.slices, strict=True):
             self.seen[at, : len(row.names)] = row.matrix.T
@@ -47,9 +45,7 @@ class Table:
     def learned(self) -> Matrix:
         """Return the training table: some pages lose their URL, some their class names."""
         chance = np.random.default_rng(_SEED)
-        hidden, forgotten = (
-            chance.random(len(self.slices)) < share for share in (_HIDDEN_URLS, _FORGOTTEN_NAMES)
-        )
+        hidden, forgotten = (chance.random(len(self.slices)) < share for share in (_HIDDEN_URLS, _FORGOTTEN_NAMES))
         values = self.seen.copy()
         for number, at in enumerate(self.slices):
             self._alter(values[at], hidden=bool(hidden[number]), forgotten=bool(forgotten[number]))

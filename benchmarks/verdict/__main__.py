@@ -86,9 +86,7 @@ async def measure(options: Options) -> Figures:
             for key, value in _figures(judged).items():
                 figures[f"{name.replace('-', '_').replace(' ', '_')}.{key}"] = value
     rows = [(name, *_mistakes([one for one in judged if not _is_made(one)])) for name, judged in ways.items()]
-    print_table(
-        "Together, pages of our making apart", ("", "rendered for nothing", "stopped too early"), rows
-    )
+    print_table("Together, pages of our making apart", ("", "rendered for nothing", "stopped too early"), rows)
     print_goals(figures, _GOALS)
     return figures
 
@@ -110,10 +108,7 @@ def _by_peers(pages: Sequence[Labelled]) -> dict[str, list[_Judged]]:
         "free-search-mcp": lambda page: len(page.html) < _FEW_BYTES,
         "little text": lambda page: len("".join(text_of(page.html).split())) < _FEW_CHARACTERS,
     }
-    ways = {
-        name: [_Judged(page, "thin" if rule(page) else "ok") for page in pages]
-        for name, rule in rules.items()
-    }
+    ways = {name: [_Judged(page, "thin" if rule(page) else "ok") for page in pages] for name, rule in rules.items()}
     if not is_set_up("crawl4ai"):
         print("crawl4ai is not set up: `python -m benchmarks.setup_peers`")
         return ways
@@ -149,10 +144,7 @@ def _mean(values: Sequence[bool]) -> float | None:
 
 
 def _figures(judged: Sequence[_Judged]) -> Figures:
-    groups = {
-        "": [one for one in judged if not _is_made(one)],
-        "made.": [one for one in judged if _is_made(one)],
-    }
+    groups = {"": [one for one in judged if not _is_made(one)], "made.": [one for one in judged if _is_made(one)]}
     figures: Figures = {}
     for prefix, group in groups.items():
         for key, value in zip(("rendered_for_nothing", "stopped_too_early"), _mistakes(group), strict=True):

@@ -29,8 +29,7 @@ _CORE = 0.8
 _WORD = re.compile(r"\w+")
 _SCRIPTS = element_selector("//script[@src or not(@type) or @type='text/javascript' or @type='module']")
 _TEXTS = etree.XPath(
-    ".//text()[not(ancestor::script or ancestor::style or ancestor::template[not(@shadowrootmode)]"
-    " or ancestor::head)]"
+    ".//text()[not(ancestor::script or ancestor::style or ancestor::template[not(@shadowrootmode)] or ancestor::head)]"
 )
 _GOLD_OF_A_WALL = frozenset({"0551"})
 """The gold of this page is the text of the wall that whoever saved it met."""
@@ -53,12 +52,7 @@ class Labelled:
 
 def saved(corpora: Path, every: int = 1) -> Iterator[Labelled]:
     """Return the available saved pages and, of those with scripts, copies without their content."""
-    for corpus, read in (
-        ("wcxb", _wcxb),
-        ("extra-pages", _lines),
-        ("pages-lang", _lines),
-        ("recipes", _lines),
-    ):
+    for corpus, read in (("wcxb", _wcxb), ("extra-pages", _lines), ("pages-lang", _lines), ("recipes", _lines)):
         folder = corpus_folder(corpora, corpus)
         for number, (kind, name, url, file, gold) in enumerate(read(folder)):
             if number % every == 0:
@@ -74,9 +68,7 @@ def searches(corpora: Path) -> Iterator[Labelled]:
         file = folder / row["file"]
         if file.suffix == ".html" and file.exists():
             html = file.read_text(encoding="utf-8", errors="replace")
-            yield Labelled(
-                f"serp {row['kind']}", row["id"], row["page_url"], html, labels.get(row["kind"], "ok")
-            )
+            yield Labelled(f"serp {row['kind']}", row["id"], row["page_url"], html, labels.get(row["kind"], "ok"))
 
 
 def text_of(html: str) -> str:

@@ -78,15 +78,13 @@ _WALLS = {
     "siteground": "<meta http-equiv=refresh content='0;/.well-known/sgcaptcha/?r=%2F'>",
     "google": "<title>https://made.example</title><form id=captcha-form action=index method=post>"
     "<div class=g-recaptcha></div></form><hr>About this page. Our systems have detected unusual traffic.",
-    "yandex": "<title>Вы не робот?</title><form action='/checkcaptcha?key=1'>"
-    "<div class=CheckboxCaptcha>Я</div></form>",
+    "yandex": "<title>Вы не робот?</title><form action='/checkcaptcha?key=1'><div class=CheckboxCaptcha>Я</div></form>",
     "consent, google": "<h1>Bevor Sie zu Google weitergehen</h1>"
     "<form action='https://consent.google.com/save'>"
     f"<button>Alle ablehnen</button></form>{paragraphs('consent', 0, 3)}",
     "consent alone": f"<div id=onetrust-banner-sdk class=cookie-consent>{paragraphs('cookies', 0, 2)}</div>",
     "login": "<title>Sign in</title><form><input name=user><input type=password><button>Go</button></form>",
-    "login in Chinese": "<title>欢迎</title><form><input name=u><input type=password><button>登录"
-    "</button></form>",
+    "login in Chinese": "<title>欢迎</title><form><input name=u><input type=password><button>登录</button></form>",
     "denied in Russian": "<title>Доступ запрещён</title><p>Обратитесь к администратору.</p>",
     "too many": "<title>Too Many Requests</title><p>Please slow down.</p>",
     "hcaptcha alone": "<form><div class=h-captcha></div></form>"
@@ -99,8 +97,7 @@ _WHOLE = {
     f"{_DATA}{_APP}",
     "note for who has no scripts": "<noscript>Please enable JavaScript for comments.</noscript>"
     f"<main>{paragraphs('note', 0, 8)}</main>{_APP}",
-    "thread in noscript": f"<div id=main></div><noscript><h1>Thread"
-    f"</h1>{paragraphs('thread', 0, 10)}</noscript>{_APP}",
+    "thread in noscript": f"<div id=main></div><noscript><h1>Thread</h1>{paragraphs('thread', 0, 10)}</noscript>{_APP}",
     "contact form with a captcha": f"<main><h1>Contact</h1>{paragraphs('contact', 0, 2)}<form>"
     f"<input type=email>"
     "<textarea></textarea><div class=g-recaptcha></div></form></main>" + _RECAPTCHA,
@@ -108,8 +105,7 @@ _WHOLE = {
     f"{paragraphs('captchas', 0, 10)}</main>{_APP}",
     "article under a consent banner": f"<main>{paragraphs('under', 0, 10)}</main><div class=cookie-banner>"
     f"{paragraphs('banner', 0, 1)}</div>{_APP}",
-    "login beside the text": f"<main>{paragraphs('beside', 0, 6)}</main><form>"
-    f"<input type=password></form>{_APP}",
+    "login beside the text": f"<main>{paragraphs('beside', 0, 6)}</main><form><input type=password></form>{_APP}",
     "short and whole": "<h1>Example Domain</h1><p>This domain is for use in illustrative examples.</p>",
     "guarded but open": f"<main>{paragraphs('open', 0, 8)}</main>"
     "<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>",
@@ -120,11 +116,7 @@ _WHOLE = {
 
 def made() -> Iterator[Labelled]:
     """Return the shells, block pages and complete pages."""
-    for kind, expected, pages in (
-        ("shell", "thin", _SHELLS),
-        ("wall", "blocked", _WALLS),
-        ("whole", "ok", _WHOLE),
-    ):
+    for kind, expected, pages in (("shell", "thin", _SHELLS), ("wall", "blocked", _WALLS), ("whole", "ok", _WHOLE)):
         for name, html in pages.items():
             head = "<meta charset=utf-8>" if kind == "wall" else f"<meta charset=utf-8><title>{name}</title>"
             script = _APP if kind == "shell" else ""

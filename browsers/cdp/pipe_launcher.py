@@ -1,8 +1,8 @@
 """Replace this process by Chromium after it has passed Playwright's pipe to the server.
 
-Uses only the standard library. Run as `python -IS launcher.py SOCKET CHROMIUM SWITCHES...` in Chromium's
-place: file descriptors 3 and 4 are then Playwright's ends of `--remote-debugging-pipe`. They are sent to the
-server through SOCKET, which returns two others, and Chromium replaces this process.
+Uses only the standard library. Run as `python -IS launcher.py SOCKET CHROMIUM SWITCHES...` in Chromium's place: file
+descriptors 3 and 4 are then Playwright's ends of `--remote-debugging-pipe`. They are sent to the server through
+SOCKET, which returns two others, and Chromium replaces this process.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Send commands to browsers and tabs and receive events. Every wait ends when a renderer or browser crashes.
 
-A `CdpTransport` carries the messages. There are two (docs/decisions/001-transport.md). `Runtime.enable` is
-never sent, because pages can detect it.
+A `CdpTransport` carries the messages. There are two (docs/decisions/001-transport.md). `Runtime.enable` is never sent,
+because pages can detect it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ COMMAND_LIMIT_S = 10.0
 NO_PAGE = "javascript:"
 """URL of a new tab: an empty script, run in the initial empty document.
 
-`about:blank` would be committed like any page. The next page would then need a frame of its own, and the
-tab's history would have two entries. The first page of a tab takes over the empty document's frame with all
-changes made to it, so none are made (decision 005).
+`about:blank` would be committed like any page. The next page would then need a frame of its own, and the tab's history
+would have two entries. The first page of a tab takes over the empty document's frame with all changes made to it, so
+none are made (decision 005).
 """
 
 
@@ -187,10 +187,7 @@ class Connection:
         `<-loopback>` removes Chromium's rule that loopback bypasses the proxy.
         """
         made = await self.call(
-            "Target.createBrowserContext",
-            disposeOnDetach=True,
-            proxyServer=proxy_server,
-            proxyBypassList="<-loopback>",
+            "Target.createBrowserContext", disposeOnDetach=True, proxyServer=proxy_server, proxyBypassList="<-loopback>"
         )
         return str(made["browserContextId"])
 
@@ -204,10 +201,7 @@ class Connection:
         url = NO_PAGE if self.flat else "about:blank"
         target = await self.call("Target.createTarget", url=url, browserContextId=context_id, limit_s=limit_s)
         attached = await self.call(
-            "Target.attachToTarget",
-            targetId=target["targetId"],
-            flatten=self._transport.flat,
-            limit_s=limit_s,
+            "Target.attachToTarget", targetId=target["targetId"], flatten=self._transport.flat, limit_s=limit_s
         )
         return target["targetId"], self.add_session(attached["sessionId"])
 

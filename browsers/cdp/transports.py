@@ -1,13 +1,13 @@
 """Two transports for messages to a browser: a pipe shared with Playwright, and Playwright's own session.
 
-Playwright launches the browser and keeps its session. Chromium's debugging pipe has one client: with
-`PipeTransport` this process is the client. It relays the messages between Playwright and Chromium, and sends
-its own messages on the same pipe through a browser session of its own. There is no debugging port that other
-programs could open, and no Node process in between.
+Playwright launches the browser and keeps its session. Chromium's debugging pipe has one client: with `PipeTransport`
+this process is the client. It relays the messages between Playwright and Chromium, and sends its own messages on the
+same pipe through a browser session of its own. There is no debugging port that other programs could open, and no Node
+process in between.
 
-`PlaywrightTransport` needs nothing from the host: messages travel inside Playwright's browser session.
-Playwright does not know contexts created through it and detaches from their targets; attaching without
-flattening then gives private sessions. Each message is packed twice and passes Playwright's driver.
+`PlaywrightTransport` needs nothing from the host: messages travel inside Playwright's browser session. Playwright does
+not know contexts created through it and detaches from their targets; attaching without flattening then gives private
+sessions. Each message is packed twice and passes Playwright's driver.
 """
 
 from __future__ import annotations
@@ -154,15 +154,11 @@ class PipeTransport:
         self._own_sessions: set[str] = set()
 
     @classmethod
-    async def open(
-        cls, from_playwright: int, to_playwright: int, commands: int, answers: int
-    ) -> PipeTransport:
+    async def open(cls, from_playwright: int, to_playwright: int, commands: int, answers: int) -> PipeTransport:
         """Open the transport over four descriptors, which it owns from now on."""
         opened, loop = cls(), asyncio.get_running_loop()
 
-        async def read(
-            descriptor: int, on_message: Callable[[bytes], None], on_end: Callable[[], None]
-        ) -> None:
+        async def read(descriptor: int, on_message: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
             transport, _ = await loop.connect_read_pipe(
                 lambda: _Reader(on_message, on_end), os.fdopen(descriptor, "rb", 0)
             )
@@ -194,8 +190,8 @@ class PipeTransport:
         self._write({"id": ATTACH, "method": "Target.attachToBrowserTarget"})
         self._own = await self._attached
         self._own_sessions.add(self._own)
-        # Playwright would see each of our tabs paused and detach from it: a round trip for every tab, and a
-        # tab that stays paused forever if Playwright's driver has crashed.
+        # Playwright would see each of our tabs paused and detach from it: a round trip for every tab, and a tab that
+        # stays paused forever if Playwright's driver has crashed.
         params = {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}
         command = {"id": LEAVE_TABS_ALONE, "method": "Target.setAutoAttach", "params": params}
         self._write(command)
@@ -322,9 +318,7 @@ class PlaywrightTransport:
             self._start(message["id"], session_id, "Target.sendMessageToTarget", nested)
         else:
             # Ids are unique across sessions, and the answer to this command is ignored.
-            self.send(
-                parent, {"id": -message["id"], "method": "Target.sendMessageToTarget", "params": nested}
-            )
+            self.send(parent, {"id": -message["id"], "method": "Target.sendMessageToTarget", "params": nested})
 
     def close(self) -> None:
         """Do nothing: the session ends with its browser."""

@@ -109,8 +109,8 @@ async def _stop(playwright: Playwright) -> None:
 def _folders(folder: Path) -> Iterator[None]:
     """Set TMPDIR for the driver, which inherits it and creates browser profiles there.
 
-    Profiles of killed browsers remain, so they must be in a folder that can be removed. HOME is set if
-    missing, because the driver does not start without one.
+    Profiles of killed browsers remain, so they must be in a folder that can be removed. HOME is set if missing,
+    because the driver does not start without one.
     """
     tempfile.gettempdir()  # Python caches its own value before the change
     given = {"TMPDIR": str(folder)} | ({} if _has_home() else {"HOME": str(folder)})

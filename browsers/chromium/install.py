@@ -41,8 +41,7 @@ class HostPlatform:
     def apt_brings_chromium(self) -> bool:
         """True if apt-get installs a browser.
 
-        Ubuntu's package installs a snap, which cannot be automated, and so do most distributions derived from
-        it.
+        Ubuntu's package installs a snap, which cannot be automated, and so do most distributions derived from it.
         """
         names = self._distributions()
         return self.has("apt-get") and ("ubuntu" not in names or _UBUNTU_WITH_A_CHROMIUM in names)
@@ -83,13 +82,8 @@ _DOWNLOADS: Mapping[Tier, str] = {Tier.FULL: "chromium", Tier.LIGHT: "chromium-h
 # Playwright includes a Node that needs a library that a minimal Debian and its slim images lack (node 24).
 _DRIVER_LIBRARY: Mapping[str, str] = {"apt-get": "libatomic1", "dnf": "libatomic", "zypper": "libatomic1"}
 _APT_BOTH = (*_APT_INSTALL, "chromium", "chromium-headless-shell", "fonts-liberation")
-# First with the existing package lists, then with updated ones, then without the shell, which older releases
-# lack.
-_APT_ATTEMPTS = (
-    (_APT_BOTH,),
-    ((*_APT, "update"), _APT_BOTH),
-    ((*_APT_INSTALL, "chromium", "fonts-liberation"),),
-)
+# First with the existing package lists, then with updated ones, then without the shell, which older releases lack.
+_APT_ATTEMPTS = ((_APT_BOTH,), ((*_APT, "update"), _APT_BOTH), ((*_APT_INSTALL, "chromium", "fonts-liberation"),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +157,7 @@ def _look(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
     """Return the installed browsers. Each starts far enough to print its version, so its libraries exist."""
     located = [chromium for tier in tiers if (chromium := locate.find_chromium(tier, None, host.machine))]
     found = tuple(
-        chromium
-        for chromium in located
-        if locate.read_version(chromium, host.machine) != locate.UNKNOWN_VERSION
+        chromium for chromium in located if locate.read_version(chromium, host.machine) != locate.UNKNOWN_VERSION
     )
     missing = tuple(tier for tier in tiers if tier not in {chromium.tier for chromium in found})
     driver_starts = _driver_starts(host)
@@ -206,11 +198,7 @@ def _driver_starts(host: HostPlatform) -> bool:
 def _ways(host: HostPlatform) -> Iterator[_Way]:
     if host.is_root and host.machine.platform.startswith("linux"):
         yield from _package_managers(host)
-    yield _Way(
-        "Playwright's download",
-        (((*host.playwright, "install", *_DOWNLOADS.values()),),),
-        DOWNLOAD_LIMIT_S,
-    )
+    yield _Way("Playwright's download", (((*host.playwright, "install", *_DOWNLOADS.values()),),), DOWNLOAD_LIMIT_S)
 
 
 def _package_managers(host: HostPlatform) -> Iterator[_Way]:

@@ -21,8 +21,8 @@ VERSION_LIMIT_S = 10.0
 
 _VERSION = re.compile(r"(?<!\d)\d{1,9}(?:\.\d{1,9}){3}(?!\d)")
 
-# The binaries, not the scripts in /usr/bin: those do not `exec`, so a signal reaches only the script.
-# Ubuntu's script starts a snap, which cannot be automated.
+# The binaries, not the scripts in /usr/bin: those do not `exec`, so a signal reaches only the script. Ubuntu's script
+# starts a snap, which cannot be automated.
 _SYSTEM_LINUX: Mapping[Tier, tuple[str, ...]] = {
     Tier.LIGHT: (
         "usr/lib/chromium/chromium-headless-shell",  # Debian
@@ -47,10 +47,7 @@ _SYSTEM_MAC: Mapping[Tier, tuple[str, ...]] = {
 }
 
 # In Playwright's folder of one revision. Before 1.57 the folders were named chrome-linux and chrome-mac.
-_PLAYWRIGHT_FOLDERS: Mapping[Tier, str] = {
-    Tier.LIGHT: "chromium_headless_shell-",
-    Tier.FULL: "chromium-",
-}
+_PLAYWRIGHT_FOLDERS: Mapping[Tier, str] = {Tier.LIGHT: "chromium_headless_shell-", Tier.FULL: "chromium-"}
 _PLAYWRIGHT_BINARIES: Mapping[Tier, tuple[str, ...]] = {
     Tier.LIGHT: (
         "chrome-headless-shell-*/chrome-headless-shell",
@@ -97,9 +94,7 @@ class InstallRoots:
         return Path(chosen) if chosen else self.cache / "ms-playwright"
 
 
-def find_chromium(
-    tier: Tier, explicit: str | None, machine: InstallRoots | None = None
-) -> ChromiumInstall | None:
+def find_chromium(tier: Tier, explicit: str | None, machine: InstallRoots | None = None) -> ChromiumInstall | None:
     """Return the Chromium of a tier, or None. If a path is configured, only that path is checked."""
     machine = machine or InstallRoots()
     if explicit is not None:

@@ -181,13 +181,11 @@ class RunningChromium:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-async def launch(
-    driver: Driver, order: LaunchRequest, folder: Path, *, may_bare: bool = True
-) -> RunningChromium:
+async def launch(driver: Driver, order: LaunchRequest, folder: Path, *, may_bare: bool = True) -> RunningChromium:
     """Start a browser, with Chromium's sandbox if the host allows it. A crashed driver is replaced.
 
-    Only one launch may run at a time: folders that appear in `folder` meanwhile are taken for this browser's
-    profile. `may_bare` allows a second attempt without the sandbox.
+    Only one launch may run at a time: folders that appear in `folder` meanwhile are taken for this browser's profile.
+    `may_bare` allows a second attempt without the sandbox.
 
     Raises:
         NoBrowserError: it does not start.
@@ -279,9 +277,7 @@ async def _transport(browser: Browser, connecting: asyncio.Future[PipeTransport]
     return transport
 
 
-async def _start(
-    driver: Driver, order: LaunchRequest, executable: str, folder: Path, sandboxed: bool
-) -> Browser:
+async def _start(driver: Driver, order: LaunchRequest, executable: str, folder: Path, sandboxed: bool) -> Browser:
     playwright = await driver.playwright()
     try:
         return await _launch_with(playwright, order, executable, folder, sandboxed)
@@ -323,9 +319,7 @@ def _driver_is_dead(error: Exception) -> bool:
 
 
 def _no_browser(order: LaunchRequest, error: Exception) -> errors.NoBrowserError:
-    return errors.NoBrowserError(
-        f"Chromium at {order.executable} does not start: {_reason(error).rstrip('.')}."
-    )
+    return errors.NoBrowserError(f"Chromium at {order.executable} does not start: {_reason(error).rstrip('.')}.")
 
 
 def _reason(error: Exception) -> str:

@@ -16,8 +16,8 @@ REMOVALS = 40
 BETWEEN_REMOVALS_S = 0.05
 
 LONGEST_PARENT_BYTES = 34
-"""Bytes. Chromium's full tier creates a socket in `org.chromium.Chromium.XXXXXX/SingletonSocket` and exits if
-its path exceeds 107 bytes (Linux) or 103 (macOS, whose own temporary folder has 49)."""
+"""Bytes. Chromium's full tier creates a socket in `org.chromium.Chromium.XXXXXX/SingletonSocket` and exits if its path
+exceeds 107 bytes (Linux) or 103 (macOS, whose own temporary folder has 49)."""
 SHORT_PARENT = Path("/tmp")
 
 

@@ -1,7 +1,7 @@
 """Command-line switches and environment of each tier's Chromium, with the reason for each switch.
 
-Playwright puts its own defaults before ours, and Chromium uses the last of repeated switches. The two lists
-of features and `--blink-settings` therefore repeat the required values of Playwright.
+Playwright puts its own defaults before ours, and Chromium uses the last of repeated switches. The two lists of
+features and `--blink-settings` therefore repeat the required values of Playwright.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ EGRESS = (
     "--proxy-bypass-list=<-loopback>",
     # The browser resolves nothing itself. The exclusion is the address of the proxies.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-    # No UDP outside the proxy. The light tier obeys only the first form, the full tier only the second:
-    # without either one, three attacks worked on one of the tiers.
+    # No UDP outside the proxy. The light tier obeys only the first form, the full tier only the second: without either
+    # one, three attacks worked on one of the tiers.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     # No HTTP/3 and no WebTransport, which are UDP.
@@ -44,8 +44,8 @@ EGRESS = (
 )
 
 QUIET = (
-    # Every console message goes to stderr and through Playwright's driver: a page that writes 100,000 of them
-    # took 1.1 s of the browser's CPU and 0.4 s of the driver's. Errors remain.
+    # Every console message goes to stderr and through Playwright's driver: a page that writes 100,000 of them took 1.1
+    # s of the browser's CPU and 0.4 s of the driver's. Errors remain.
     "--log-level=2",
 )
 
@@ -55,21 +55,20 @@ PERSON = (
 )
 
 DESK = (f"--screen-info={{{SCREEN_WIDTH}x{SCREEN_HEIGHT} workAreaBottom={TASKBAR_HEIGHT}}}",)
-# Window sizes of a real desktop: inner <= outer <= available <= screen. Headless Chromium's default of 800 x
-# 600 reveals it, and so does any emulated viewport.
+# Window sizes of a real desktop: inner <= outer <= available <= screen. Headless Chromium's default of 800 x 600
+# reveals it, and so does any emulated viewport.
 FULL_WINDOW = f"--window-size={SCREEN_WIDTH},{SCREEN_HEIGHT - TASKBAR_HEIGHT}"
 LIGHT_WINDOW = f"--window-size={LIGHT_WIDTH},{LIGHT_HEIGHT}"
 
 LIGHT = (
-    # Fonts do not change the text. With images off: 250 -> 185 ms CPU for a JavaScript page. The full tier
-    # loads both, like normal users.
+    # Fonts do not change the text. With images off: 250 -> 185 ms CPU for a JavaScript page. The full tier loads both,
+    # like normal users.
     "--disable-remote-fonts",
     # A page that uses too much memory crashes at 361 MB after 2.4 s, instead of exhausting the machine.
     "--js-flags=--max-old-space-size=256",
     # The tabs of a context share a process, which no other context uses (browsers/pool/reusable_tabs.py).
     "--renderer-process-limit=1",
-    # The headless shell has no popup blocker: eight window.open opened eight windows and took 350 ms instead
-    # of 55.
+    # The headless shell has no popup blocker: eight window.open opened eight windows and took 350 ms instead of 55.
     "--block-new-web-contents",
 )
 
@@ -83,8 +82,8 @@ MOUSE = {
 NO_IMAGES = {"loadsImagesAutomatically": "false"}
 """Images stay in the DOM with their URL. They are not loaded, and neither load nor error events fire.
 
-`imagesEnabled=false` costs the same but also blocks data: images, which pages use to detect supported
-formats. A page whose text waits for a real image stays thin and goes to the full tier.
+`imagesEnabled=false` costs the same but also blocks data: images, which pages use to detect supported formats. A page
+whose text waits for a real image stays thin and goes to the full tier.
 """
 
 DISABLED_FEATURES = (
@@ -106,31 +105,31 @@ DISABLED_FEATURES = (
     "NetworkTimeServiceQuerying",
     "AimEnabled",
     "PreconnectToSearch",
-    # --- Playwright's ThirdPartyStoragePartitioning is left out: normal browsers do partition.
-    # --- Ours. Every window of the full tier loads two hidden pages for suggestions under the address bar, in
-    # a renderer of their own: without them a page in a new context costs 400 ms CPU instead of 700.
+    # --- Playwright's ThirdPartyStoragePartitioning is left out: normal browsers do partition. --- Ours. Every window
+    # of the full tier loads two hidden pages for suggestions under the address bar, in a renderer of their own:
+    # without them a page in a new context costs 400 ms CPU instead of 700.
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxFullPopup",
     # A spare renderer for each profile, discarded unused with each context: another 50 ms.
     "SpareRendererForSitePerProcess",
-    # Records sites that only redirect, to delete their data after an hour: our tabs are closed by then. A
-    # tenth of the browser's CPU for a peek.
+    # Records sites that only redirect, to delete their data after an hour: our tabs are closed by then. A tenth of the
+    # browser's CPU for a peek.
     "DIPS",
-    # URL patterns of popular scripts, of which contexts share a cached copy. Each context compiles them for
-    # its first request: 3.5-6 ms of the 200 of a JavaScript page, before the request is sent.
+    # URL patterns of popular scripts, of which contexts share a cached copy. Each context compiles them for its first
+    # request: 3.5-6 ms of the 200 of a JavaScript page, before the request is sent.
     "CacheSharingForPervasiveResources",
 )
 
 ENABLED_FEATURES = (
     # --- Playwright's: sends no request to Google's account server.
     "SkipListAccountsWithoutGaiaCookies",
-    # --- Ours. Runs the network service on a thread instead of a process, which on Linux has no sandbox of
-    # its own anyway: 8 % of the CPU of a peek, and 12 MB.
+    # --- Ours. Runs the network service on a thread instead of a process, which on Linux has no sandbox of its own
+    # anyway: 8 % of the CPU of a peek, and 12 MB.
     "NetworkServiceInProcess2",
-    # Creates the frame of a page when its response continues, not before. A peek ends there, and the frame,
-    # with a view, a compositor and a surface of the GPU process, was discarded: 60 % of the browser's CPU for
-    # a peek (decision 006). A tab without a page needs no such frame; other tabs do.
+    # Creates the frame of a page when its response continues, not before. A peek ends there, and the frame, with a
+    # view, a compositor and a surface of the GPU process, was discarded: 60 % of the browser's CPU for a peek
+    # (decision 006). A tab without a page needs no such frame; other tabs do.
     "DeferSpeculativeRFHCreation:create_speculative_rfh_delay_ms/60000",
 )
 
@@ -149,9 +148,7 @@ SMALL_SHARED_MEMORY = "--disable-dev-shm-usage"
 ENOUGH_SHARED_MEMORY_BYTES = 512 * 1024 * 1024
 """Bytes. Containers have 64 MB by default, and Chromium crashes when it is full. Below, files are used."""
 
-INHERITED = frozenset(
-    {"CHROME_DEVEL_SANDBOX", "HOME", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "USER"}
-)
+INHERITED = frozenset({"CHROME_DEVEL_SANDBOX", "HOME", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "USER"})
 INHERITED_PREFIXES = ("DYLD_", "FONTCONFIG_", "LD_", "NIX_", "XDG_")
 
 
@@ -168,8 +165,8 @@ class LaunchPlan:
 def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings) -> LaunchPlan:
     """Return the switches and environment of a browser with this tier and identity.
 
-    The unreachable proxy is in `args`, because Playwright's `proxy` option would add a second set of resolver
-    rules in literal quotes. The caller decides about the sandbox (`chromium_sandbox`).
+    The unreachable proxy is in `args`, because Playwright's `proxy` option would add a second set of resolver rules in
+    literal quotes. The caller decides about the sandbox (`chromium_sandbox`).
     """
     light = tier is Tier.LIGHT
     args = (

@@ -15,8 +15,8 @@ from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 CONNECT_LIMIT_S = 10.0
 STAGGER_S = 0.25
-"""Seconds before the next address is tried: RFC 8305's "connection attempt delay". A dead IPv6 route then
-costs 257 ms once for each host."""
+"""Seconds before the next address is tried: RFC 8305's "connection attempt delay". A dead IPv6 route then costs 257 ms
+once for each host."""
 DIALS_PER_HOST = 32
 HOSTS_REMEMBERED = 4096
 
@@ -152,9 +152,7 @@ class Dialer:
                     target = waiting.pop(0)
                     running[asyncio.create_task(self._dial(target))] = target
                 done, _ = await asyncio.wait(
-                    running,
-                    timeout=self._stagger_s if waiting else None,
-                    return_when=asyncio.FIRST_COMPLETED,
+                    running, timeout=self._stagger_s if waiting else None, return_when=asyncio.FIRST_COMPLETED
                 )
                 for task in done:
                     target = running.pop(task)
@@ -199,8 +197,8 @@ class _OwnAddressError(Exception):
 def _can_bind(address: str) -> bool:
     """Return True if the address is one of this machine's. Takes 5 us.
 
-    It is not enough to compare both ends of a connection: to a second address of an interface, Linux
-    connects from the first.
+    It is not enough to compare both ends of a connection: to a second address of an interface, Linux connects from the
+    first.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:

@@ -16,9 +16,9 @@ from browsers.egress.ip_rules import FAKE_DNS
 LOOKUP_LIMIT_S = 10.0
 """Seconds. Systems try a second name server after 5 s."""
 MAX_LOOKUPS = 64
-"""Simultaneous lookups. The default executor has 6 threads on two cores: a few silent name servers would
-block all other work. A lookup without an answer occupies its thread for up to 30 s, three times as long as
-the visit: a list with many such names filled 16 threads, and existing names were not resolved in time."""
+"""Simultaneous lookups. The default executor has 6 threads on two cores: a few silent name servers would block all
+other work. A lookup without an answer occupies its thread for up to 30 s, three times as long as the visit: a list
+with many such names filled 16 threads, and existing names were not resolved in time."""
 FOUND_TTL_S = 60.0
 FAILED_TTL_S = 5.0
 MAX_CACHED_NAMES = 4096
@@ -44,11 +44,7 @@ class CachingResolver:
     """Looks names up and caches the answers. The caller checks the addresses at each use."""
 
     def __init__(
-        self,
-        names: DnsResolver | None = None,
-        *,
-        limit_s: float = LOOKUP_LIMIT_S,
-        ttl_s: float = FOUND_TTL_S,
+        self, names: DnsResolver | None = None, *, limit_s: float = LOOKUP_LIMIT_S, ttl_s: float = FOUND_TTL_S
     ) -> None:
         """Look names up with `names`, by default the system; times are in seconds."""
         self._names = names or DnsResolver()
@@ -118,9 +114,7 @@ class CachingResolver:
         return now + (FAILED_TTL_S if isinstance(answer, OSError) else self._ttl_s)
 
 
-def _deliver(
-    answer: asyncio.Future[Sequence[str]], found: Sequence[str], problem: BaseException | None
-) -> None:
+def _deliver(answer: asyncio.Future[Sequence[str]], found: Sequence[str], problem: BaseException | None) -> None:
     if answer.done():
         return
     if problem is None:

@@ -1,8 +1,7 @@
 """Rules for addresses, names and ports of the public web. They work on the binary address.
 
-`ipaddress.is_global` is not used, because its answers change between versions. Python 3.11.7 calls
-`::127.0.0.1`, `64:ff9b::7f00:1`, `2002:7f00:1::`, `ff02::1`, `fec0::1`, `192.0.0.192` (Oracle's metadata) and
-`224.0.0.1` global.
+`ipaddress.is_global` is not used, because its answers change between versions. Python 3.11.7 calls `::127.0.0.1`,
+`64:ff9b::7f00:1`, `2002:7f00:1::`, `ff02::1`, `fec0::1`, `192.0.0.192` (Oracle's metadata) and `224.0.0.1` global.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class ProxyLimits:
     connect_s: float = CONNECT_LIMIT_S
     stagger_s: float = STAGGER_S
     idle_s: float = 60.0
-    """Seconds without a byte in either direction. Longer than any visit: the visit's deadline ends slow
-    sites. This limit only frees connections that a prepared tab does not use."""
+    """Seconds without a byte in either direction. Longer than any visit: the visit's deadline ends slow sites. This
+    limit only frees connections that a prepared tab does not use."""
     connections: int = 256
     """Simultaneous connections of one listener. A page of 90 hosts had 90."""
 
@@ -47,8 +47,8 @@ class ProxyLimits:
 class ProxyListener:
     """A SOCKS5 listener on this machine's loopback interface.
 
-    Other programs on this machine can connect to the port while it is open. The same policy and limits apply
-    to them: the public web, within the limits of the visit.
+    Other programs on this machine can connect to the port while it is open. The same policy and limits apply to them:
+    the public web, within the limits of the visit.
     """
 
     def __init__(
@@ -307,12 +307,7 @@ class ProxiedConnection:
 
     def _create_relay(self, far: socket.socket, up_left: int | None = None) -> Relay:
         self._relay = Relay(
-            self._near,
-            far,
-            counter=self._listener,
-            buffer=self._listener.buffer,
-            on_close=self.close,
-            up_left=up_left,
+            self._near, far, counter=self._listener, buffer=self._listener.buffer, on_close=self.close, up_left=up_left
         )
         return self._relay
 
@@ -323,9 +318,7 @@ class ProxiedConnection:
             async with asyncio.timeout(self._listener.idle_s):
                 head = await self._read_head()
                 if proxy_protocols.is_upgrade_request(head):
-                    early = await proxy_protocols.http_connect(
-                        far, f"{first.authority}:80", first.authorization
-                    )
+                    early = await proxy_protocols.http_connect(far, f"{first.authority}:80", first.authorization)
                     self._received = head + self._received
                     self._join(far, early)
                     return

@@ -1,10 +1,9 @@
 """SOCKS5 and HTTP proxy protocols: messages of the browser side, and handshakes with the upstream proxy.
 
-Browsers connect to the egress proxy with SOCKS5 (RFC 1928), CONNECT only. The egress proxy connects to the
-operator's upstream proxy with HTTP CONNECT or SOCKS5 with a password (RFC 1928, 1929). Plain http over an
-HTTP proxy uses requests in absolute form, because proxies refuse CONNECT to port 80. Such a connection
-carries one request: its head is rewritten and its body passes up to its length, so nothing behind it can
-evade the policy.
+Browsers connect to the egress proxy with SOCKS5 (RFC 1928), CONNECT only. The egress proxy connects to the operator's
+upstream proxy with HTTP CONNECT or SOCKS5 with a password (RFC 1928, 1929). Plain http over an HTTP proxy uses
+requests in absolute form, because proxies refuse CONNECT to port 80. Such a connection carries one request: its head
+is rewritten and its body passes up to its length, so nothing behind it can evade the policy.
 """
 
 from __future__ import annotations

@@ -21,11 +21,7 @@ class EgressProxy:
     """Owns the resolver, the target policy and the connector. One instance serves all browsers."""
 
     def __init__(
-        self,
-        settings: BrowserSettings,
-        *,
-        names: DnsResolver | None = None,
-        limits: ProxyLimits | None = None,
+        self, settings: BrowserSettings, *, names: DnsResolver | None = None, limits: ProxyLimits | None = None
     ) -> None:
         """Set up the proxy. `names` replaces the system's resolver; `limits` are for tests.
 
@@ -50,9 +46,7 @@ class EgressProxy:
         except BaseException:
             listener.close()
             raise
-        opened = ProxyListener(
-            listener, self._limits, self._connector, self._buffer, on_close=self._listeners.discard
-        )
+        opened = ProxyListener(listener, self._limits, self._connector, self._buffer, on_close=self._listeners.discard)
         self._listeners.add(opened)
         return opened
 
@@ -64,9 +58,7 @@ class EgressProxy:
 
 
 def _create_connector(settings: BrowserSettings, resolver: CachingResolver, limits: ProxyLimits) -> Connector:
-    policy = TargetPolicy(
-        resolver, ip_rules.parse_networks(settings.allow_nets), TestHosts(settings.test_hosts)
-    )
+    policy = TargetPolicy(resolver, ip_rules.parse_networks(settings.allow_nets), TestHosts(settings.test_hosts))
     dialer = Dialer(limit_s=limits.connect_s, stagger_s=limits.stagger_s)
     if settings.proxy is None:
         return DirectConnector(policy, dialer)

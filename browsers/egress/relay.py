@@ -9,8 +9,8 @@ Measured, CPU of this process (Python 3.11, loopback, 128 MB and 400 connections
     bare sockets, add_reader, 1 MB           0.27 ms/MB   0.23 ms   <- this
     os.splice through a pipe (Linux only)    0.26 ms/MB   0.28 ms, and two more descriptors each way
 
-The whole proxy on two busy cores (`python -m benchmarks.egress`): 0.28-0.44 ms a MB, and 10-13 ms for a page
-of 40 resources, which Chromium loads over 38 connections.
+The whole proxy on two busy cores (`python -m benchmarks.egress`): 0.28-0.44 ms a MB, and 10-13 ms for a page of 40
+resources, which Chromium loads over 38 connections.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Pump:
         self._loop = relay.loop
         self._source = source
         self._sink = sink
-        # Register by number: for an unregistered socket the selector raises an error with the socket's repr,
-        # which reads both addresses from the kernel. That took a quarter of the proxy's CPU.
+        # Register by number: for an unregistered socket the selector raises an error with the socket's repr, which
+        # reads both addresses from the kernel. That took a quarter of the proxy's CPU.
         self._source_fd = source.fileno()
         self._sink_fd = sink.fileno()
         self._buffer = buffer

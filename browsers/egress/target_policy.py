@@ -1,8 +1,8 @@
 """Decide which addresses may be dialed for a host and port. One blocked address of a name blocks the name.
 
-`TestHosts` maps names to addresses that the operator chose, for tests and demonstrations. Each name gets a
-made-up public address that is checked like any other; only a dial of exactly this address is redirected. A
-page that requests the real address is refused.
+`TestHosts` maps names to addresses that the operator chose, for tests and demonstrations. Each name gets a made-up
+public address that is checked like any other; only a dial of exactly this address is redirected. A page that requests
+the real address is refused.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ MAX_TARGETS = 6
 LOOPBACK: tuple[Address, ...] = (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1"))
 
 SYNTHETIC = IPv6Network("2e00:7465:7374::/48")
-"""Made-up addresses of test hosts. They lie inside 2000::/3, so that the policy accepts them, and are never
-assigned (IANA: 2e00::/7 is reserved)."""
+"""Made-up addresses of test hosts. They lie inside 2000::/3, so that the policy accepts them, and are never assigned
+(IANA: 2e00::/7 is reserved)."""
 
 LOGGED_NAMES = 8
 """Maximum of names in a log line."""
@@ -93,9 +93,7 @@ class TestHosts:
 class TargetPolicy:
     """Policy of the egress proxy. It is the same for every browser, page and redirect."""
 
-    def __init__(
-        self, resolver: CachingResolver, allowed: tuple[Network, ...], test_hosts: TestHosts
-    ) -> None:
+    def __init__(self, resolver: CachingResolver, allowed: tuple[Network, ...], test_hosts: TestHosts) -> None:
         """Allow public addresses, the networks in `allowed` and the test hosts."""
         self._resolver = resolver
         self._allowed = allowed
@@ -199,9 +197,7 @@ def _parse_answer(answer: str, host: str, port: int) -> Address:
     try:
         return ipaddress.ip_address(answer)
     except ValueError:
-        raise ConnectionDeniedError(
-            FailureKind.BLOCKED_ADDRESS, host, port, "an answer that is no address"
-        ) from None
+        raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, "an answer that is no address") from None
 
 
 def _interleave(found: list[Address]) -> list[Address]:

@@ -57,15 +57,7 @@ class ConnectionDeniedError(Exception):
 class TrafficLog:
     """Counters and failures of one visit."""
 
-    __slots__ = (
-        "_failures",
-        "connections",
-        "down_bytes",
-        "last_byte_at",
-        "too_large",
-        "up_bytes",
-        "wire_bytes",
-    )
+    __slots__ = ("_failures", "connections", "down_bytes", "last_byte_at", "too_large", "up_bytes", "wire_bytes")
 
     def __init__(self, wire_bytes: int) -> None:
         """Limit the visit to `wire_bytes`."""

@@ -86,8 +86,8 @@ def parse_proxy(url: str) -> ProxyAddress:
 class UpstreamConnector:
     """Connects through the operator's proxy.
 
-    The policy checks names and, if they can be resolved here, their addresses. The proxy makes the final
-    choice of the address. With `local_dns` the proxy receives a checked address instead of a name.
+    The policy checks names and, if they can be resolved here, their addresses. The proxy makes the final choice of the
+    address. With `local_dns` the proxy receives a checked address instead of a name.
     """
 
     def __init__(
@@ -190,15 +190,11 @@ async def _convert_errors(host: str, port: int) -> AsyncIterator[None]:
         async with asyncio.timeout(HANDSHAKE_LIMIT_S):
             yield
     except TimeoutError:
-        raise ConnectionDeniedError(
-            FailureKind.CONNECT_TIMEOUT, host, port, "the upstream proxy kept silent"
-        ) from None
+        raise ConnectionDeniedError(FailureKind.CONNECT_TIMEOUT, host, port, "the upstream proxy kept silent") from None
     except proxy_protocols.HandshakeRejectedError as error:
         raise ConnectionDeniedError(error.kind, host, port, error.detail) from None
     except OSError:
-        raise ConnectionDeniedError(
-            FailureKind.PROXY_FAILED, host, port, "it closed the connection"
-        ) from None
+        raise ConnectionDeniedError(FailureKind.PROXY_FAILED, host, port, "it closed the connection") from None
 
 
 def _proxy_error(problem: str) -> ValueError:

@@ -9,21 +9,17 @@ from types import MappingProxyType
 
 from browsers.http.charset_detection import detect_charset, score_charset
 
-# Labels: https://encoding.spec.whatwg.org/#names-and-labels. Where the standard decodes more than the Python
-# codec of the same name, the wider codec is used: pages declared `gb2312` contain characters of GB 18030, and
-# those declared `iso-8859-1` the quotation marks of windows-1252.
+# Labels: https://encoding.spec.whatwg.org/#names-and-labels. Where the standard decodes more than the Python codec of
+# the same name, the wider codec is used: pages declared `gb2312` contain characters of GB 18030, and those declared
+# `iso-8859-1` the quotation marks of windows-1252.
 _LABELS: Mapping[str, str] = MappingProxyType(
     {
         "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
         "cp866": "866 cp866 csibm866 ibm866",
-        "iso8859_2": "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987"
-        " l2 latin2",
-        "iso8859_3": "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988"
-        " l3 latin3",
-        "iso8859_4": "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988"
-        " l4 latin4",
-        "iso8859_5": "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5"
-        " iso_8859-5:1988",
+        "iso8859_2": "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2",
+        "iso8859_3": "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3",
+        "iso8859_4": "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4",
+        "iso8859_5": "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988",
         "iso8859_6": "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114"
         " iso-8859-6 iso-8859-6-e"
         " iso-8859-6-i iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987",
@@ -87,8 +83,8 @@ def list_labels() -> tuple[str, ...]:
 
 _JAPANESE_TWINS = ("〜～", "‖∥", "−－", "¢￠", "£￡", "¬￢")
 
-# (as Python decodes it, as browsers do): differences found by decoding each pair of bytes with Chromium,
-# except two slashes of Big5 that have similar characters of their own.
+# (as Python decodes it, as browsers do): differences found by decoding each pair of bytes with Chromium, except two
+# slashes of Big5 that have similar characters of their own.
 _TWINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "big5hkscs": ("•‧", "､﹑", "‾¯", "∼～", "♁⊕", "☉⊙", "¥￥", "¢￠", "£￡"),
@@ -100,8 +96,7 @@ _TWINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 _GAPS_FILLED = 50_000
-"""Maximum of undecodable characters that are repaired. More are not text, and each takes a microsecond or
-two."""
+"""Maximum of undecodable characters that are repaired. More are not text, and each takes a microsecond or two."""
 
 
 def decode_with(body: bytes, codec: str) -> str:
@@ -178,9 +173,9 @@ _MISTAKABLE = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jp", "cp949", "cp
 """Encodings of which a few characters can look like UTF-8."""
 
 _SURE_BYTES = 8
-"""Continuation bytes that make valid UTF-8 certain regardless of the declaration. GBK is the most similar
-encoding of the web: 16 of 100 of its common characters look like two bytes of UTF-8, all of eight in three
-texts of ten million."""
+"""Continuation bytes that make valid UTF-8 certain regardless of the declaration. GBK is the most similar encoding of
+the web: 16 of 100 of its common characters look like two bytes of UTF-8, all of eight in three texts of ten
+million."""
 
 _TRUSTED = 9
 """Valid UTF-8 characters for each invalid one: above, it is UTF-8 with errors."""
@@ -201,10 +196,9 @@ _JUDGED_AS = {"iso8859_15": "cp1252"}
 def decode(body: bytes, content_type: str) -> str:
     """Decode a body.
 
-    The order is: byte order mark; UTF-8 if (almost) all of the body is valid; the encoding of Content-Type
-    or else of the markup, unless another fits clearly better; a detected encoding. Exceptions are UTF-16
-    without a mark, escape sequences, and fewer than 8 continuation bytes with a declared East Asian or Thai
-    encoding.
+    The order is: byte order mark; UTF-8 if (almost) all of the body is valid; the encoding of Content-Type or else of
+    the markup, unless another fits clearly better; a detected encoding. Exceptions are UTF-16 without a mark, escape
+    sequences, and fewer than 8 continuation bytes with a declared East Asian or Thai encoding.
     """
     text = _text(body, content_type)
     return text.replace("\0", "") if "\0" in text else text

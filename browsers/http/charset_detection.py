@@ -1,8 +1,8 @@
 """Detect the encoding of bytes that declare none, or a wrong one, from the letters they decode to.
 
-Text decoded with a wrong encoding still consists of letters, but of rare ones. For Chinese and Korean, about
-three hundred of the most frequent characters are used: they make up two fifths to four fifths of any text,
-and a twentieth of text decoded with a wrong encoding.
+Text decoded with a wrong encoding still consists of letters, but of rare ones. For Chinese and Korean, about three
+hundred of the most frequent characters are used: they make up two fifths to four fifths of any text, and a twentieth
+of text decoded with a wrong encoding.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ ALPHABETS: Mapping[str, tuple[Alphabet, ...]] = MappingProxyType(
 
 SAMPLE_BYTES = 32 * 1024
 WIDE_SAMPLE_BYTES = 8 * 1024
-"""Bytes that suffice to distinguish any two encodings, in two milliseconds. Pages that begin with a language
-menu need more than a few kilobytes."""
+"""Bytes that suffice to distinguish any two encodings, in two milliseconds. Pages that begin with a language menu need
+more than a few kilobytes."""
 WINDOW_BYTES = 1024 * 1024
 """Bytes, from the first non-ASCII byte, in which the sample is collected."""
 AROUND_BYTES = 12
@@ -153,16 +153,14 @@ FREQUENT = 0.35
 WIDE_ENOUGH = 0.57
 """Score from which text is Chinese, Japanese or Korean. Wrongly decoded text scores 0.25."""
 LONELY = 0.5
-"""Share of the bytes above ASCII that stand between ASCII ones. Above it, text is probably in a Latin
-language in which a few byte pairs happen to be frequent characters."""
+"""Share of the bytes above ASCII that stand between ASCII ones. Above it, text is probably in a Latin language in
+which a few byte pairs happen to be frequent characters."""
 LONELY_WEIGHT = 16
 """Bytes. With fewer of them only Latin languages are considered."""
 BROKEN = 0.03
 """Share of undecodable characters that excludes a two-byte encoding."""
 
-UNLIKELY: Mapping[str, float] = MappingProxyType(
-    {"cp1250": 0.05, "iso8859_2": 0.05, "cp1254": 0.05, "cp1257": 0.1}
-)
+UNLIKELY: Mapping[str, float] = MappingProxyType({"cp1250": 0.05, "iso8859_2": 0.05, "cp1254": 0.05, "cp1257": 0.1})
 """Score deduction in favor of Western European encodings that share most letters with these."""
 
 QUOTE = 0.7
@@ -171,8 +169,8 @@ SYMBOL = -1.0
 UNREADABLE = -2.0
 """Values of characters that are not letters of the language; letters are worth about 1."""
 ALONE_COST = 2.0
-"""Deduction for a letter without neighbors in scripts other than Latin: they have few words of one letter,
-and wrongly decoded Italian has many."""
+"""Deduction for a letter without neighbors in scripts other than Latin: they have few words of one letter, and wrongly
+decoded Italian has many."""
 
 _HIGH = re.compile(rb"[\x80-\xff]")
 _RUN = re.compile(rb"[\x80-\xff]{1,4096}(?:[^<>\x80-\xff]{1,24}[\x80-\xff]{1,4096}){0,1000}")
@@ -215,9 +213,7 @@ def detect_charset(body: bytes) -> CharsetGuess:
     if lonely or scores[best] < WIDE_ENOUGH:
         wide = scores if weight >= LONELY_WEIGHT or not lonely else {}
         # The first of equal scores wins, and more common encodings come first.
-        scores = {
-            codec: _narrow_score(sample, codec) - UNLIKELY.get(codec, 0.0) for codec in ALPHABETS
-        } | wide
+        scores = {codec: _narrow_score(sample, codec) - UNLIKELY.get(codec, 0.0) for codec in ALPHABETS} | wide
         best = max(scores, key=scores.__getitem__)
     return CharsetGuess(best, scores[best], weight)
 

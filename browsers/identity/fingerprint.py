@@ -1,7 +1,7 @@
 """Identity that a browser shows consistently to scripts, workers and in request headers.
 
-Everything is true of the build and the machine, except the word "Headless". Nothing is injected into pages:
-pages can detect a patched property by comparing it with a worker's.
+Everything is true of the build and the machine, except the word "Headless". Nothing is injected into pages: pages can
+detect a patched property by comparing it with a worker's.
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ def _free_bytes(folder: str) -> int:
 SCREEN_WIDTH, SCREEN_HEIGHT, TASKBAR_HEIGHT = 1920, 1080, 40
 
 LIGHT_WIDTH, LIGHT_HEIGHT = 1280, 900
-"""Window of the light tier. Layout and painting cost 7-12 % less for a JavaScript page than a window that
-fills the screen."""
+"""Window of the light tier. Layout and painting cost 7-12 % less for a JavaScript page than a window that fills the
+screen."""
 
 PAINT_SCALE = 0.1
-"""Paint scale of the light tier. The page's own sizes, observers and frames do not change: only its image is
-a hundredth as large, which saves a tenth of the CPU of a JavaScript page."""
+"""Paint scale of the light tier. The page's own sizes, observers and frames do not change: only its image is a
+hundredth as large, which saves a tenth of the CPU of a JavaScript page."""
 
 
 def light_viewport() -> Event:
@@ -103,8 +103,7 @@ def light_viewport() -> Event:
 def tall_viewport(height: int) -> Event:
     """Return the same for a window as tall as its page, painted in full.
 
-    A window that was painted small and made taller stopped to produce frames once in 60 times; this one never
-    did.
+    A window that was painted small and made taller stopped to produce frames once in 60 times; this one never did.
     """
     return {"width": 0, "height": height, "deviceScaleFactor": 0, "mobile": False}
 
@@ -184,8 +183,7 @@ class BrowserIdentity:
             version=found[0],
             brands=_brands(major, found[0], _brand_name(product)),
             user_agent=(
-                f"Mozilla/5.0 ({system}) AppleWebKit/537.36 (KHTML, like Gecko)"
-                f" Chrome/{major}.0.0.0 Safari/537.36"
+                f"Mozilla/5.0 ({system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36"
             ),
             platform=NAVIGATOR_PLATFORM.get(host.system, "Linux x86_64"),
             hint_platform=CLIENT_HINT_PLATFORM.get(host.system, "Linux"),
@@ -203,8 +201,8 @@ class BrowserIdentity:
     def override(self, language: str | None = None) -> dict[str, Any]:
         """Return parameters of `Emulation.setUserAgentOverride` for each tab before it navigates.
 
-        The switch `--user-agent` reaches every worker but removes the detailed client hints, and the light
-        tier sends no correct Accept-Language by itself. This override corrects both.
+        The switch `--user-agent` reaches every worker but removes the detailed client hints, and the light tier sends
+        no correct Accept-Language by itself. This override corrects both.
         """
         return {
             "userAgent": self.user_agent,
@@ -216,8 +214,8 @@ class BrowserIdentity:
     def locale_override(self, language: str | None = None) -> dict[str, Any] | None:
         """Return parameters of `Emulation.setLocaleOverride`, or None if the formats are already correct.
 
-        Builds without language packs, as distributions and Playwright ship them, format everything as en-US
-        regardless of `--lang`. Unlike the languages, this override reaches workers of every kind.
+        Builds without language packs, as distributions and Playwright ship them, format everything as en-US regardless
+        of `--lang`. Unlike the languages, this override reaches workers of every kind.
         """
         language = language or self.language
         return None if language == FORMATS_OF_THE_BUILD else {"locale": language}
@@ -250,8 +248,8 @@ def _brand_name(product: str) -> str | None:
 def _brands(major: int, version: str, name: str | None) -> tuple[Brand, ...]:
     """Return the brand list in Chromium's order, seeded by the version.
 
-    Source: GenerateBrandVersionList and ShuffleBrandList in components/embedder_support/user_agent_utils.cc;
-    checked against Chromium 156.
+    Source: GenerateBrandVersionList and ShuffleBrandList in components/embedder_support/user_agent_utils.cc; checked
+    against Chromium 156.
     """
     listed = [_grease(major), Brand("Chromium", version)]
     if name is not None:

@@ -125,9 +125,7 @@ async def _is_seen(owner: Session, place: _Place) -> bool:
         owner.start("Page.createIsolatedWorld", frameId=place.parent_id, worldName=WORLD),
     )
     resolved = await owner.send(
-        "DOM.resolveNode",
-        backendNodeId=element["backendNodeId"],
-        executionContextId=world["executionContextId"],
+        "DOM.resolveNode", backendNodeId=element["backendNodeId"], executionContextId=world["executionContextId"]
     )
     answer = await owner.send(
         "Runtime.callFunctionOn",
@@ -194,9 +192,7 @@ def _in_closed_roots(taken: Event, frame_id: str) -> list[int]:
             continue
         nodes = document["nodes"]
         kinds = nodes["shadowRootType"]
-        inside = [
-            at for at, kind in zip(kinds["index"], kinds["value"], strict=True) if words[kind] == "closed"
-        ]
+        inside = [at for at, kind in zip(kinds["index"], kinds["value"], strict=True) if words[kind] == "closed"]
         one_each = {nodes["parentIndex"][at]: at for at in inside}
         found += [nodes["backendNodeId"][at] for at in one_each.values()]
     return found

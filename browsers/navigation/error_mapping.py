@@ -1,7 +1,7 @@
 """Convert Chromium's net errors and the proxy's traffic log into typed errors.
 
-Chromium shows ERR_SOCKS_CONNECTION_FAILED for every refusal of the proxy, and names the first URL of a chain
-of redirects. The reason and the host are in the traffic log.
+Chromium shows ERR_SOCKS_CONNECTION_FAILED for every refusal of the proxy, and names the first URL of a chain of
+redirects. The reason and the host are in the traffic log.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ ErrorType = type[errors.BrowsersError]
 
 # {site} is the failed host, {error} Chromium's name of the error, {detail} the proxy's text.
 _PROXY_FAILURES: dict[FailureKind, tuple[ErrorType, str]] = {
-    FailureKind.UNSAFE_PORT: (
-        errors.UnsafePortError,
-        "Browsers do not speak HTTP on this port of {site}.",
-    ),
+    FailureKind.UNSAFE_PORT: (errors.UnsafePortError, "Browsers do not speak HTTP on this port of {site}."),
     FailureKind.NAME_NOT_RESOLVED: (errors.NameNotResolvedError, "There is no host named {site}."),
     FailureKind.NAME_LOOKUP_TIMEOUT: (
         errors.NameLookupTimeoutError,
@@ -39,14 +36,8 @@ _PROXY_FAILURES: dict[FailureKind, tuple[ErrorType, str]] = {
     ),
     FailureKind.IDLE: (errors.DeadlineExceededError, "{site} accepted the connection and then said nothing."),
     FailureKind.TOO_LARGE: (errors.TooLargeError, "{site} sent more than the limit of bytes."),
-    FailureKind.TOO_MANY_CONNECTIONS: (
-        errors.UnreachableError,
-        "The page opened too many connections at once.",
-    ),
-    FailureKind.NOT_ALLOWED: (
-        errors.UnreachableError,
-        "This server did not let {site} be reached (no visit).",
-    ),
+    FailureKind.TOO_MANY_CONNECTIONS: (errors.UnreachableError, "The page opened too many connections at once."),
+    FailureKind.NOT_ALLOWED: (errors.UnreachableError, "This server did not let {site} be reached (no visit)."),
     FailureKind.INTERNAL: (errors.UnreachableError, "This server failed on the way to {site}."),
 }
 
@@ -112,10 +103,7 @@ _CHROMIUM_ERRORS: dict[str, tuple[ErrorType, str]] = {
     "ERR_INVALID_URL": _BAD_URL,
     "ERR_UNSAFE_PORT": _PROXY_FAILURES[FailureKind.UNSAFE_PORT],
     "ERR_INVALID_AUTH_CREDENTIALS": (errors.UnreachableError, "{site} rejected the user name and password."),
-    "ERR_UNEXPECTED_PROXY_AUTH": (
-        errors.UnreachableError,
-        "{site} asked for a proxy's password, as no site may.",
-    ),
+    "ERR_UNEXPECTED_PROXY_AUTH": (errors.UnreachableError, "{site} asked for a proxy's password, as no site may."),
     "ERR_PROXY_CONNECTION_FAILED": _NO_PROXY,
     "ERR_SOCKS_CONNECTION_FAILED": _NO_PROXY,
     "ERR_TUNNEL_CONNECTION_FAILED": _NO_PROXY,
@@ -130,10 +118,7 @@ _CHROMIUM_ERRORS: dict[str, tuple[ErrorType, str]] = {
         "The certificate of {site} was not issued by an authority that browsers know.",
     ),
     "ERR_CERT_COMMON_NAME_INVALID": (errors.TlsFailedError, "The certificate of {site} is for another host."),
-    "ERR_CERT_DATE_INVALID": (
-        errors.TlsFailedError,
-        "The certificate of {site} is out of date.",
-    ),
+    "ERR_CERT_DATE_INVALID": (errors.TlsFailedError, "The certificate of {site} is out of date."),
     "ERR_CERT_REVOKED": (errors.TlsFailedError, "The certificate of {site} was revoked."),
     "ERR_SSL_PROTOCOL_ERROR": (errors.TlsFailedError, "{site} does not speak TLS properly on this port."),
     "ERR_SSL_VERSION_OR_CIPHER_MISMATCH": (errors.TlsFailedError, "{site} speaks only outdated TLS."),
@@ -178,8 +163,8 @@ _BLOCKED_STEPS = {
 def map_net_error(net_error: str, url: str, last_url: str, traffic: TrafficLog) -> errors.BrowsersError:
     """Return the error for a main document that did not load.
 
-    `last_url` is the last redirect target, or `url`. The error never contains an address: the caller must not
-    learn private addresses.
+    `last_url` is the last redirect target, or `url`. The error never contains an address: the caller must not learn
+    private addresses.
     """
     named = _NET_ERROR.search(net_error)
     error = named.group() if named else (net_error.strip() or "no reason given")
@@ -259,9 +244,7 @@ def _build_error(
     meaning: tuple[ErrorType, str], url: str, first: _Place, failed: _Place, error: str, detail: str = ""
 ) -> errors.BrowsersError:
     kind, sentence = meaning
-    message = sentence.format(
-        site=_describe_site(first, failed), error=error, detail=detail or "it gave no reason"
-    )
+    message = sentence.format(site=_describe_site(first, failed), error=error, detail=detail or "it gave no reason")
     message = message.replace(",.", ".").replace(",:", ":")
     return kind(message[0].upper() + message[1:] if message.startswith("the ") else message, url=url)
 

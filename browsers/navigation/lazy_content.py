@@ -1,8 +1,8 @@
 """Load content that appears on scrolling, with one tall window instead of scrolling.
 
-A tall window triggers every observer at once: 15 of 15 lazy sections in 1.1 s, against 3.5 s by scrolling. It
-also lays out and paints the whole page, so one jump to the end first tests if anything loads there. (Counting
-the IntersectionObservers is exact, but needs a full garbage collection: as slow as the tall window.)
+A tall window triggers every observer at once: 15 of 15 lazy sections in 1.1 s, against 3.5 s by scrolling. It also
+lays out and paints the whole page, so one jump to the end first tests if anything loads there. (Counting the
+IntersectionObservers is exact, but needs a full garbage collection: as slow as the tall window.)
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ SCROLL_AND_SEE = """new Promise((done) => {
   document.dispatchEvent(new Event('scroll', {bubbles: true}));
   requestAnimationFrame(() => requestAnimationFrame(() => %s));
 })"""
-"""Observers fire with the second frame and start their requests in it. Pages that act after painting need as
-long. In a window as tall as its page nothing scrolls, so a scroll event is dispatched for listeners."""
+"""Observers fire with the second frame and start their requests in it. Pages that act after painting need as long. In
+a window as tall as its page nothing scrolls, so a scroll event is dispatched for listeners."""
 AFTERWARDS = "setTimeout(done, %d)"
 AT_ONCE = "done()"
 FRAME_S = 0.02
 DEBOUNCE_S = 0.15
-"""Seconds for which pages debounce scrolling. Virtual time skips them. In real time they are spent only for a
-page that listens to scroll events."""
+"""Seconds for which pages debounce scrolling. Virtual time skips them. In real time they are spent only for a page
+that listens to scroll events."""
 SCROLL_EVENTS = frozenset({"scroll", "scrollend", "wheel"})
 SKIP_LIMIT_S = 1.0
 
@@ -49,8 +49,8 @@ SKIP_LIMIT_S = 1.0
 async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limit_s: float) -> None:
     """Load lazy content within `limit_s`.
 
-    In virtual time there were perhaps no frames yet, and observers act in frames: such a page is tested even
-    if it fits its window. A page no taller than similar pages without lazy content is not tested.
+    In virtual time there were perhaps no frames yet, and observers act in frames: such a page is tested even if it
+    fits its window. A page no taller than similar pages without lazy content is not tested.
     """
     sample = readiness.last_sample
     if sample is None or not sample.scripted or (_fits(sample) and not readiness.time.is_taken):
@@ -111,9 +111,7 @@ async def _pause_s(session: Session) -> float:
         for target in ("window", "document"):
             found = await session.send("Runtime.evaluate", expression=target, limit_s=FRAMES_LIMIT_S)
             told = await session.send(
-                "DOMDebugger.getEventListeners",
-                objectId=found["result"]["objectId"],
-                limit_s=FRAMES_LIMIT_S,
+                "DOMDebugger.getEventListeners", objectId=found["result"]["objectId"], limit_s=FRAMES_LIMIT_S
             )
             if any(listener["type"] in SCROLL_EVENTS for listener in told["listeners"]):
                 return DEBOUNCE_S

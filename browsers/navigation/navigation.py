@@ -81,8 +81,7 @@ class Navigation:
     ) -> None:
         """Commit a paused response as the page. `on_answer` receives the result of the commit.
 
-        With `without_interception` no later request is paused, which saves a round trip for each request of
-        the page.
+        With `without_interception` no later request is paused, which saves a round trip for each request of the page.
 
         Raises:
             BrowsersError: data of other visits could not be removed from the tab.
@@ -161,9 +160,7 @@ class Navigation:
 
     def _on_redirect(self, response: PausedResponse, location: str) -> None:
         target = resolve_location(response.url, location)
-        self.hops.append(
-            RedirectHop(strip_credentials(response.url), response.status, strip_credentials(target))
-        )
+        self.hops.append(RedirectHop(strip_credentials(response.url), response.status, strip_credentials(target)))
         if not target.lower().startswith(("http:", "https:")):
             # For some schemes Chromium would look for an external program.
             self._end_with(response, self.explain_error("net::ERR_UNSAFE_REDIRECT", at=response.url))
@@ -206,9 +203,7 @@ class Navigation:
         try:
             await self._tab.empty_cache()
         except (CommandFailedError, TimeoutError) as error:
-            raise errors.BrowserGoneError(
-                "The browser did not empty its cache.", url=self._request.url
-            ) from error
+            raise errors.BrowserGoneError("The browser did not empty its cache.", url=self._request.url) from error
 
     def _send_custom_request(self, event: Event) -> None:
         """Continue the paused request with the form and the extra headers."""

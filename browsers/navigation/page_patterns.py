@@ -1,9 +1,9 @@
 """Predict when a page of a batch is idle from earlier pages built the same way.
 
-A third of the time for a page of a batch is spent waiting for parts that may come after a pause (170 of 500
-ms), and pages of one host are often one program with different data. Each page is therefore compared with
-earlier ones by its code, its build and its requests. After a page that did more when it seemed idle, similar
-pages always get the full wait.
+A third of the time for a page of a batch is spent waiting for parts that may come after a pause (170 of 500 ms), and
+pages of one host are often one program with different data. Each page is therefore compared with earlier ones by its
+code, its build and its requests. After a page that did more when it seemed idle, similar pages always get the full
+wait.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from browsers.navigation.readiness_rules import MAX_PAUSE_S, MIN_PAUSE_S, DomSam
 CALM_S = 0.04
 """Seconds of idle time after which a page is observed for more activity."""
 KNOWN_QUIET_S = 0.08
-"""Seconds to wait for a page if similar pages did nothing more. Twice the idle time of those, because load
-times vary."""
+"""Seconds to wait for a page if similar pages did nothing more. Twice the idle time of those, because load times
+vary."""
 ENOUGH_ALIKE = 2
 WATCHED_AGAIN = 8
 """One of this many pages gets the full wait anyway."""

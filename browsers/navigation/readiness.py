@@ -29,10 +29,9 @@ MAX_TASKS_A_MOMENT = 1000
 class VirtualTime:
     """The virtual clock of one tab.
 
-    Chromium cannot return from virtual time to real time: a clock that runs freely afterwards runs through
-    hours within milliseconds, so sessions end and carousels turn. From the first skip on, the page's time
-    therefore advances only when granted. As long as the page is observed, it is granted the time that really
-    passes.
+    Chromium cannot return from virtual time to real time: a clock that runs freely afterwards runs through hours
+    within milliseconds, so sessions end and carousels turn. From the first skip on, the page's time therefore advances
+    only when granted. As long as the page is observed, it is granted the time that really passes.
     """
 
     def __init__(self, session: Session) -> None:
@@ -113,8 +112,8 @@ class ReadinessWaiter:
     ) -> None:
         """Set up the waiter.
 
-        `may_skip` allows idle time to pass in virtual time, which a page can notice by comparing clocks.
-        `progress` predicts the wait from similar pages.
+        `may_skip` allows idle time to pass in virtual time, which a page can notice by comparing clocks. `progress`
+        predicts the wait from similar pages.
         """
         self.network = network
         self.time = VirtualTime(session)
@@ -256,9 +255,7 @@ class ReadinessWaiter:
             self._world = None
             raise
 
-    def _timers(
-        self, may_be_thin: bool, may_skip: bool, quiet_s: float, quiet_with_data_s: float
-    ) -> QuietTimers:
+    def _timers(self, may_be_thin: bool, may_skip: bool, quiet_s: float, quiet_with_data_s: float) -> QuietTimers:
         return QuietTimers(
             time.monotonic(),
             self.started_at,
@@ -285,8 +282,7 @@ class ReadinessWaiter:
     async def _had_overdue_work(self, before: DomSample) -> bool:
         """Return True if overdue timers of a busy machine bring content or requests.
 
-        The timer of this check runs after all that were due before it, and their requests are reported before
-        it ends.
+        The timer of this check runs after all that were due before it, and their requests are reported before it ends.
         """
         requests = self.network.requests
         try:

@@ -1,7 +1,7 @@
 """Decide when a page is ready from its content and requests, not from a silent network.
 
-The rules and their figures come from 33 difficult pages (pollers, clocks, spinners, late scripts, endless
-streams). Waiting for a silent network took three times as long and failed on six of them.
+The rules and their figures come from 33 difficult pages (pollers, clocks, spinners, late scripts, endless streams).
+Waiting for a silent network took three times as long and failed on six of them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,12 @@ QUIET_WITH_DATA_S = 0.25
 """Seconds without activity before a page is ready. Longer for pages that fetch data in several steps."""
 
 SKIP_AFTER_S = 0.05
-"""Seconds of the idle time that pass in real time, for sources other than requests and timers: databases,
-workers."""
+"""Seconds of the idle time that pass in real time, for sources other than requests and timers: databases, workers."""
 
 DATA_HOLDS_S = 1.2
 CODE_HOLDS_S = 0.8
 HOLDS_WHEN_THIN_S = 4.0
-"""Seconds after which a request no longer delays the page: a long poll, or a script host that does not
-answer."""
+"""Seconds after which a request no longer delays the page: a long poll, or a script host that does not answer."""
 
 THIN_CHARS = 200
 THIN_HEIGHT = 1.1

@@ -66,8 +66,8 @@ class RenderedPage:
     def prepare(self) -> Awaitable[object]:
         """Send the commands that rendering needs.
 
-        Await the result only in a blank tab: while a response is paused, Chromium answers after the commit,
-        so the first milliseconds of the page are not observed.
+        Await the result only in a blank tab: while a response is paused, Chromium answers after the commit, so the
+        first milliseconds of the page are not observed.
         """
         session, buffer = self._session, JSON_BUFFER_BYTES if self._request.json_responses else 0
         session.on("Page.javascriptDialogOpening", self._on_dialog)
@@ -191,9 +191,7 @@ class RenderedPage:
 
     async def _json_of(self, request_id: str, response: Event) -> JsonResponse | None:
         try:
-            answer = await self._session.send(
-                "Network.getResponseBody", requestId=request_id, limit_s=JSON_LIMIT_S
-            )
+            answer = await self._session.send("Network.getResponseBody", requestId=request_id, limit_s=JSON_LIMIT_S)
         except (CommandFailedError, TimeoutError):
             return None
         text = str(answer["body"])

@@ -53,8 +53,7 @@ _UNDECLARED = frozenset({"application/unknown", "unknown/unknown"})
 """Browsers sniff the content of these types (MIME Sniffing, section 7)."""
 
 READ_BYTES = (2 * 1024, 16 * 1024, 64 * 1024, 256 * 1024)
-"""Bytes of successive reads. A read answers only when full or at the end, so slow bodies begin with small
-reads."""
+"""Bytes of successive reads. A read answers only when full or at the end, so slow bodies begin with small reads."""
 
 HANDING_ON_S = 1.0
 """Seconds for the browser to deliver received data after the connection has ended."""
@@ -185,9 +184,7 @@ async def _read(session: Session, response: PausedResponse, cap_bytes: int, limi
     return ResponseBody(data, truncated=len(data) < known)
 
 
-async def _read_stream(
-    session: Session, response: PausedResponse, cap_bytes: int, limit_s: float
-) -> ResponseBody:
+async def _read_stream(session: Session, response: PausedResponse, cap_bytes: int, limit_s: float) -> ResponseBody:
     taken = await session.send("Fetch.takeResponseBodyAsStream", requestId=response.request_id)
     handle, total = taken["stream"], 0
     pieces: list[bytes] = []

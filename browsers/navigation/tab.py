@@ -26,17 +26,16 @@ _PLAIN = re.compile(
     r"(?:[/?#](?!(?:[^?#]*/)?(?:\.|%2e))[!-\[\]-~]*)?",
     re.ASCII | re.IGNORECASE,
 )
-"""A URL in the form that browsers write, except for letter case and percent encoding. Other forms (dots
-to go up by, the default port, a host in non-ASCII letters, other numbers for a host, backslashes) may
-mean any URL."""
+"""A URL in the form that browsers write, except for letter case and percent encoding. Other forms (dots to go up by,
+the default port, a host in non-ASCII letters, other numbers for a host, backslashes) may mean any URL."""
 
 
 class CachedUrls:
     """URLs that the HTTP cache of a tab may contain.
 
-    Emptying the cache after each peek took a tenth of its CPU. A page can read an entry only by requesting
-    its exact URL. The cache is therefore emptied before a URL comes again, before a page commits, which may
-    request any URL, and before it grows.
+    Emptying the cache after each peek took a tenth of its CPU. A page can read an entry only by requesting its exact
+    URL. The cache is therefore emptied before a URL comes again, before a page commits, which may request any URL, and
+    before it grows.
     """
 
     def __init__(self) -> None:
@@ -86,26 +85,18 @@ EVERY_ORIGIN = "*"
 PREPARE_LIMIT_S = 5.0
 """Seconds. A machine under heavy load needed more than two seconds for a tab's first answer."""
 PAUSE_AT_RESPONSE = [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}]
-PAUSE_AT_BOTH = [
-    {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"},
-    *PAUSE_AT_RESPONSE,
-]
+PAUSE_AT_BOTH = [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}, *PAUSE_AT_RESPONSE]
 
 
 class Tab:
     """A blank tab ready for a visit.
 
-    As long as its visits only peek, nothing commits in it and it can be reused after `clear_visit_data`.
-    After a render it is closed with its context, or frozen until the same profile returns.
+    As long as its visits only peek, nothing commits in it and it can be reused after `clear_visit_data`. After a
+    render it is closed with its context, or frozen until the same profile returns.
     """
 
     def __init__(
-        self,
-        connection: Connection,
-        context_id: str,
-        frame_id: str,
-        session: Session,
-        listener: ProxyListener,
+        self, connection: Connection, context_id: str, frame_id: str, session: Session, listener: ProxyListener
     ) -> None:
         """Take ownership of a new target and its browser context."""
         self.connection = connection
@@ -263,8 +254,8 @@ class Tab:
     async def renew(self) -> None:
         """Replace this tab by a new one in the same context and process, without data of earlier pages.
 
-        Window name, history and session storage end with the old tab. Cookies, caches and the storage of
-        every origin are emptied after it has closed, so that late writes are included.
+        Window name, history and session storage end with the old tab. Cookies, caches and the storage of every origin
+        are emptied after it has closed, so that late writes are included.
 
         Raises:
             CommandFailedError: the browser refused a command.
@@ -277,8 +268,8 @@ class Tab:
         async with asyncio.timeout(RENEW_LIMIT_S):
             # First, because a process without tabs ends.
             self.frame_id, self.session = await self.connection.open_session(self.context_id)
-            # The answer means that no script runs; unloading would run some. A closed page is detached before
-            # it ends, and ran a timer then in tests. A frozen page does not.
+            # The answer means that no script runs; unloading would run some. A closed page is detached before it ends,
+            # and ran a timer then in tests. A frozen page does not.
             await old.send("Emulation.setScriptExecutionDisabled", value=True)
             await old.send("Page.setWebLifecycleState", state="frozen")
             await _empty_local_storage(old, self.origins)
@@ -335,8 +326,7 @@ async def _empty_local_storage(session: Session, seen: set[str]) -> None:
     if gone:
         raise PageCrashedError(f"Frames of {len(gone)} origins came and went.")
     told = await asyncio.gather(
-        *(session.start("Storage.getStorageKey", frameId=frame["id"]) for frame in frames),
-        return_exceptions=True,
+        *(session.start("Storage.getStorageKey", frameId=frame["id"]) for frame in frames), return_exceptions=True
     )
     await asyncio.gather(
         *(

@@ -20,13 +20,7 @@ from browsers.navigation.lazy_content import reveal_lazy_content
 from browsers.navigation.navigation import Navigation
 from browsers.navigation.page_patterns import PagePatterns
 from browsers.navigation.rendered_page import RenderedPage
-from browsers.navigation.response import (
-    PausedResponse,
-    ResponseBody,
-    is_text_type,
-    read_body,
-    sniff_media_type,
-)
+from browsers.navigation.response import PausedResponse, ResponseBody, is_text_type, read_body, sniff_media_type
 from browsers.navigation.tab import Tab
 
 Enough = Callable[[Snapshot], Awaitable[bool]]
@@ -57,8 +51,7 @@ class Visit:
     ) -> None:
         """Set up the visit.
 
-        `expects_page` prepares the tab for rendering before the navigation. `patterns` are those of the
-        page's batch.
+        `expects_page` prepares the tab for rendering before the navigation. `patterns` are those of the page's batch.
         """
         self._tab = tab
         self._session = tab.session
@@ -86,9 +79,7 @@ class Visit:
         # Prepared late: its first milliseconds were not observed.
         if self._request.batch is not None and not self._expects_page:
             return self._tab.committed
-        return page is not None and (
-            page.readiness.time.is_taken or page.readiness.loops_ended > 0 or page.dialogs > 0
-        )
+        return page is not None and (page.readiness.time.is_taken or page.readiness.loops_ended > 0 or page.dialogs > 0)
 
     async def run(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
         """Make the visit. `may_render` is awaited before the page is rendered, to take a render slot.
@@ -107,13 +98,9 @@ class Visit:
                 raise
             if limit.expired():
                 raise self._navigation.deadline_error(self._elapsed()) from None
-            raise errors.PageCrashedError(
-                "The page's renderer does not answer.", url=self._request.url
-            ) from error
+            raise errors.PageCrashedError("The page's renderer does not answer.", url=self._request.url) from error
         except CommandFailedError as error:
-            raise errors.ConnectionClosedError(
-                f"The visit broke off: {error}", url=self._request.url
-            ) from error
+            raise errors.ConnectionClosedError(f"The visit broke off: {error}", url=self._request.url) from error
 
     async def _go(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
         if self._expects_page:
@@ -140,16 +127,12 @@ class Visit:
         left_s = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
         limit_s, cap_bytes = max(MIN_SETTLE_S, min(BODY_LIMIT_S, left_s)), self._request.limits.body_bytes
         try:
-            body = await read_body(
-                self._session, response, cap_bytes, limit_s, cut=self._tab.listener.drop_connections
-            )
+            body = await read_body(self._session, response, cap_bytes, limit_s, cut=self._tab.listener.drop_connections)
         except TimeoutError:
             raise self._navigation.deadline_error(self._elapsed()) from None
         return replace(body, truncated=True) if self._navigation.is_incomplete(response, body) else body
 
-    async def _needs_rendering(
-        self, peeked: Snapshot, response: PausedResponse, enough: Enough | None
-    ) -> bool:
+    async def _needs_rendering(self, peeked: Snapshot, response: PausedResponse, enough: Enough | None) -> bool:
         mode, limits = self._request.mode, self._request.limits
         renderable = peeked.is_html and response.is_page and not _asks_for_password(response)
         too_big = peeked.truncated or len(peeked.body) > limits.render_bytes
@@ -184,9 +167,7 @@ class Visit:
         page = self._page = self._page or self._create_page()
         page.response = response
         without_interception = self._can_skip_interception()
-        await self._navigation.commit(
-            response, body, page.on_navigated, without_interception=without_interception
-        )
+        await self._navigation.commit(response, body, page.on_navigated, without_interception=without_interception)
         await self._prepared()
         limits = self._request.limits
         left = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
@@ -224,9 +205,7 @@ class Visit:
             async with asyncio.timeout(PREPARE_LIMIT_S):
                 await self._preparing
         except TimeoutError:
-            raise errors.PageCrashedError(
-                "The page's renderer does not answer.", url=self._request.url
-            ) from None
+            raise errors.PageCrashedError("The page's renderer does not answer.", url=self._request.url) from None
 
     async def _captured(self, page: RenderedPage, body: ResponseBody, *, complete: bool) -> Snapshot:
         taken = await capture_dom(self._session, page.readiness, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)

@@ -29,8 +29,8 @@ from browsers.pool.reusable_tabs import (
 from browsers.settings import BrowserSettings
 
 PROBE_INTERVAL_S = 4.0
-"""Seconds between probes. Six tabs of pages that flood and grow, two cores at load 18: the slowest of 266
-answers took .53 s."""
+"""Seconds between probes. Six tabs of pages that flood and grow, two cores at load 18: the slowest of 266 answers took
+.53 s."""
 MAX_MISSED_PROBES = 4
 """Missed probes until a browser counts as dead. A suspend and resume of the machine misses one."""
 
@@ -91,11 +91,7 @@ class BrowserHandle:
     """One running browser and its tabs."""
 
     def __init__(
-        self,
-        chromium: RunningChromium,
-        identity: BrowserIdentity,
-        egress: EgressProxy,
-        settings: BrowserSettings,
+        self, chromium: RunningChromium, identity: BrowserIdentity, egress: EgressProxy, settings: BrowserSettings
     ) -> None:
         """Take ownership of a running browser."""
         self.chromium = chromium

@@ -1,11 +1,11 @@
 """Tabs that wait for the next visit of the same site profile, or for the next page of the same batch.
 
-Site profiles, measured on engine pages in the full tier: a visit in a new context takes 300 ms of CPU, one in
-the tab of the previous visit 130. A new tab in the same context saves only a tenth.
+Site profiles, measured on engine pages in the full tier: a visit in a new context takes 300 ms of CPU, one in the tab
+of the previous visit 130. A new tab in the same context saves only a tenth.
 
-Batches, measured on applications of 120 kB of script: a page in a new context takes 168 ms of CPU, one in a
-new tab of a context that already has its process 119, a new tab with a process of its own 171. `Tab.renew`
-removes what the previous page left. If that fails, the context is closed.
+Batches, measured on applications of 120 kB of script: a page in a new context takes 168 ms of CPU, one in a new tab of
+a context that already has its process 119, a new tab with a process of its own 171. `Tab.renew` removes what the
+previous page left. If that fails, the context is closed.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ class IdleTabs:
     def of(self, principal: str, site_profile: str) -> list[Tab]:
         """Remove and return the tabs of a profile in all languages."""
         return self._removed(
-            profile
-            for profile in self._tabs
-            if (profile.principal, profile.site_profile) == (principal, site_profile)
+            profile for profile in self._tabs if (profile.principal, profile.site_profile) == (principal, site_profile)
         )
 
     def all(self) -> list[Tab]:

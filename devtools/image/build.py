@@ -70,9 +70,7 @@ class Workshop:
     def clear(self) -> None:
         """Take down what buildah mounted and remove the folder."""
         for arguments in (("umount", "--all"), ("rm", "--all")):
-            subprocess.run(
-                self.buildah(*arguments), check=False, capture_output=True, timeout=COMMAND_LIMIT_S
-            )
+            subprocess.run(self.buildah(*arguments), check=False, capture_output=True, timeout=COMMAND_LIMIT_S)
         for mounted in reversed(_mounts_below(self.folder)):
             subprocess.run(["umount", "--lazy", mounted], check=False, timeout=COMMAND_LIMIT_S)
         if left := _mounts_below(self.folder):

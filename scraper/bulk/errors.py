@@ -62,13 +62,10 @@ def to_bulk_error(error: Exception, folder: Path) -> BulkError:
             f"{folder} cannot be written, by a fault of ours: {type(error).__name__}: {error}. "
             "What was written is safe; another format in another folder may take the rest."
         )
-    is_full = isinstance(error, apsw.FullError) or (
-        isinstance(error, OSError) and error.errno in _FULL_ERRNOS
-    )
+    is_full = isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno in _FULL_ERRNOS)
     if is_full or (isinstance(error, apsw.IOError) and _is_out_of_space(folder)):
         return DiskFullError(
-            f"There is no room left in {folder}. What was written is safe: make room, "
-            "and the same command goes on."
+            f"There is no room left in {folder}. What was written is safe: make room, and the same command goes on."
         )
     reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
     return BulkError(f"{folder} cannot be used: {reason}.")

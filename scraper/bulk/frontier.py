@@ -1,8 +1,7 @@
 """Frontier of a job in one SQLite file: pages that are left, and the outcomes of the others.
 
-A page is marked as done in the same transaction that records the position in the output. Whatever ends the
-process, file and table therefore agree: output behind that position is truncated, and its pages are read
-again.
+A page is marked as done in the same transaction that records the position in the output. Whatever ends the process,
+file and table therefore agree: output behind that position is truncated, and its pages are read again.
 """
 
 from __future__ import annotations
@@ -140,8 +139,7 @@ class Frontier:
     def add_lines(self, lines: Iterable[ListLine]) -> None:
         """Add the list."""
         list_hosts: dict[str, int] = {
-            str(name): int(str(number))
-            for number, name in self._connection.execute("SELECT id, name FROM hosts")
+            str(name): int(str(number)) for number, name in self._connection.execute("SELECT id, name FROM hosts")
         }
         count = 0
         lines = iter(lines)
@@ -156,9 +154,7 @@ class Frontier:
         """True if the list is complete and not empty."""
         return bool(self.get_fact("filled") and self.get_fact("lines"))
 
-    def _make_row(
-        self, line: ListLine, list_hosts: dict[str, int]
-    ) -> tuple[int, str, str | None, str | None]:
+    def _make_row(self, line: ListLine, list_hosts: dict[str, int]) -> tuple[int, str, str | None, str | None]:
         page = _parse_line(line)
         key = cache_key(page.url) if not page.problem else page.url
         if page.host not in list_hosts:
@@ -229,8 +225,8 @@ class Frontier:
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
         connection.execute("PRAGMA journal_mode = WAL")
-        # A killed process loses nothing. A power failure loses at most the last rows, and the output is
-        # truncated to match.
+        # A killed process loses nothing. A power failure loses at most the last rows, and the output is truncated to
+        # match.
         connection.execute("PRAGMA synchronous = NORMAL")
 
 

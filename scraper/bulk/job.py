@@ -1,7 +1,7 @@
 """A job in its folder: options, pages that are left, and the writing of rows.
 
-The pages are read by this process or by a cluster; both take them from here and deliver the outcomes. Every
-page of the list is written once, and written rows are never lost.
+The pages are read by this process or by a cluster; both take them from here and deliver the outcomes. Every page of
+the list is written once, and written rows are never lost.
 """
 
 from __future__ import annotations
@@ -77,9 +77,7 @@ class BulkJob:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def open(
-        cls, spec: JobSpec, *, notify: Callable[[str], None] = lambda _: None
-    ) -> AsyncIterator[BulkJob]:
+    async def open(cls, spec: JobSpec, *, notify: Callable[[str], None] = lambda _: None) -> AsyncIterator[BulkJob]:
         """Start or continue the job; delivered rows are written by the end of the block.
 
         Raises:
@@ -112,9 +110,7 @@ class BulkJob:
         """Return the hosts with pages left, most pages first."""
         return await self._run_in_thread(lambda: list(self._frontier.list_hosts()))
 
-    async def list_pages(
-        self, after_by_host: Iterable[tuple[int, int]], *, count: int
-    ) -> list[list[JobPage]]:
+    async def list_pages(self, after_by_host: Iterable[tuple[int, int]], *, count: int) -> list[list[JobPage]]:
         """Return the next pages of each host, given the host and the number of its last known page."""
         requests = list(after_by_host)
         list_waiting = self._frontier.list_waiting

@@ -31,10 +31,7 @@ _OUTPUTS = {
 
 
 def open_job_files(
-    spec: JobSpec,
-    stack: contextlib.ExitStack,
-    notify: Callable[[str], None],
-    is_abandoned: Callable[[], bool],
+    spec: JobSpec, stack: contextlib.ExitStack, notify: Callable[[str], None], is_abandoned: Callable[[], bool]
 ) -> tuple[Frontier, Output]:
     """Return the frontier and the output of a job; `stack` closes them.
 
@@ -86,18 +83,12 @@ def _lock_folder(spec: JobSpec) -> Iterator[None]:
 def _refuse_foreign_files(spec: JobSpec) -> None:
     """Refuse a folder with output files but without a job; the files would be truncated."""
     if not (spec.folder / FILE_NAME).exists() and any(spec.folder.glob("pages-*")):
-        raise JobMismatchError(
-            f"{spec.folder} holds pages, but not the job that wrote them: give another folder."
-        )
+        raise JobMismatchError(f"{spec.folder} holds pages, but not the job that wrote them: give another folder.")
 
 
 def _make_identity(spec: JobSpec) -> dict[str, str]:
     """Return the options that must be the same in each run."""
-    return {
-        "--format": spec.format.value,
-        "--render": spec.render,
-        "list": url_lists.compute_fingerprint(spec.source),
-    }
+    return {"--format": spec.format.value, "--render": spec.render, "list": url_lists.compute_fingerprint(spec.source)}
 
 
 def _read_first(lines: Iterator[ListLine]) -> Iterator[ListLine]:
@@ -110,8 +101,8 @@ def _check_same_job(spec: JobSpec, identity: dict[str, str], frontier: Frontier)
     """Store the identity of a new job, or compare it with that of an existing job."""
     previous = frontier.get_fact("order")
     if previous is None or not frontier.is_filled:
-        # Also if the list of the first command was unusable, incomplete or empty, for example because the
-        # program that wrote it failed.
+        # Also if the list of the first command was unusable, incomplete or empty, for example because the program that
+        # wrote it failed.
         frontier.reset()
         run = time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
         frontier.set_facts({"order": identity, "run": run, "source": spec.source})

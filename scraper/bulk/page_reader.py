@@ -1,7 +1,7 @@
 """Read one page of a job and make its output row.
 
-The part that needs the page's host comes first; the rest is done while the host is asked for its next page. A
-job ends with the host that has the most pages, so time between two of its pages counts once per page.
+The part that needs the page's host comes first; the rest is done while the host is asked for its next page. A job ends
+with the host that has the most pages, so time between two of its pages counts once per page.
 """
 
 from __future__ import annotations
@@ -141,8 +141,7 @@ class JobPageReader:
         light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
         # Exceptions are returned as values, so that an unexpected page affects this field only.
         (found,) = await asyncio.gather(
-            self._workers.run(structured.extract_basic, light, limit_s=STRUCTURED_LIMIT_S),
-            return_exceptions=True,
+            self._workers.run(structured.extract_basic, light, limit_s=STRUCTURED_LIMIT_S), return_exceptions=True
         )
         if isinstance(found, asyncio.CancelledError):
             raise found
@@ -157,9 +156,7 @@ def _to_scraper_error(answer: BaseException, page: JobPage) -> errors.ScraperErr
         return answer
     log.error("a fault of ours while reading a page of %s", page.host, exc_info=answer)
     return errors.InternalError(
-        f"Reading the page at {page.host} failed by a fault of ours.",
-        target=page.url,
-        next_step="The log says more.",
+        f"Reading the page at {page.host} failed by a fault of ours.", target=page.url, next_step="The log says more."
     )
 
 
@@ -226,10 +223,8 @@ def extract_json_ld_part(html: str) -> str:
     found, at = False, 0
     # Each step continues behind the part already scanned, so hostile pages take no longer than others.
     while (start := _TAG_STARTS.search(html, at)) is not None:
-        if start.group() == "<!--":
-            at = html.find("-->", start.end())
-        else:
-            at = html.find(">", start.end()) + 1 or -1
+        is_comment = start.group() == "<!--"
+        at = html.find("-->", start.end()) if is_comment else html.find(">", start.end()) + 1 or -1
         if at < 0:
             break
         tag = html[start.start() : at]

@@ -25,13 +25,7 @@ class PageRunner:
     """Pages in progress in one process."""
 
     def __init__(
-        self,
-        schedule: Schedule,
-        read: ReadPage,
-        deliver: Deliver,
-        *,
-        concurrency: int,
-        on_change: Callable[[], None],
+        self, schedule: Schedule, read: ReadPage, deliver: Deliver, *, concurrency: int, on_change: Callable[[], None]
     ) -> None:
         """Create a runner.
 
@@ -112,9 +106,7 @@ class PageRunner:
 
     async def _read_page(self, page: JobPage) -> None:
         if (site_error := self._retries.get_site_error(page)) is not None:
-            await self._finish_page(
-                PageResult(PageOutcome(page, make_skipped_row(page.url, site_error), 0.0), None)
-            )
+            await self._finish_page(PageResult(PageOutcome(page, make_skipped_row(page.url, site_error), 0.0), None))
             return
         result = await self._read(page)
         now = time.monotonic()

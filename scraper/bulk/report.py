@@ -74,11 +74,7 @@ class ProgressStats:
         done = self.done_before + self.written_now
         failed = self.written_now - self.outcomes["ok"]
         remaining_s = self.remaining_s(now)
-        parts = [
-            f"{done:,} of {self.total:,} pages",
-            f"{self.pages_per_s(now):.1f} a second",
-            f"{failed:,} failed",
-        ]
+        parts = [f"{done:,} of {self.total:,} pages", f"{self.pages_per_s(now):.1f} a second", f"{failed:,} failed"]
         common = [(code, count) for code, count in self.outcomes.most_common(4) if code != "ok"]
         if common:
             parts[-1] += f" ({', '.join(f'{code} {count:,}' for code, count in common)})"
@@ -194,17 +190,13 @@ def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -
         read=read,
         failed=written - read,
         by_method={str(name): int(number) for name, number in frontier.select(_BY_METHOD)},
-        errors=tuple(
-            ErrorSummary(code, number, _examples(frontier, code)) for code, number in outcomes.items()
-        ),
+        errors=tuple(ErrorSummary(code, number, _examples(frontier, code)) for code, number in outcomes.items()),
         hosts=int(frontier.select("SELECT count(*) FROM hosts WHERE name <> ''")[0][0]),
         largest_hosts=tuple(
             HostReport(str(n), int(p), int(f), round(s, 3), int(b or 0))
             for n, p, f, s, b in frontier.select(_BY_HOST, (HOSTS_LIMIT,))
         ),
-        slowest=tuple(
-            SlowPage(str(u), round(s, 3), str(o)) for u, s, o in frontier.select(_SLOWEST, (SLOWEST_LIMIT,))
-        ),
+        slowest=tuple(SlowPage(str(u), round(s, 3), str(o)) for u, s, o in frontier.select(_SLOWEST, (SLOWEST_LIMIT,))),
         markdown_bytes=int(frontier.select("SELECT coalesce(sum(bytes), 0) FROM pages")[0][0]),
         output_bytes=sum(path.stat().st_size for path in folder.glob("pages-*")),
         spent_s=round(frontier.get_fact("spent_s") or 0.0, 1),
@@ -263,7 +255,5 @@ def _format_errors(report: Report) -> str:
 
 def _shorten(text: str, most: int = 160) -> str:
     # Lists and sites are untrusted: control characters must not reach a terminal.
-    plain = "".join(
-        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split())
-    )
+    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split()))
     return plain if len(plain) <= most else plain[: most - 1] + "…"

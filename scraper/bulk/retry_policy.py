@@ -21,8 +21,8 @@ SITE_PAUSE_S = 5.0
 SITE_PAUSES = 6
 """Largest multiple of `SITE_PAUSE_S`."""
 DEAD_AFTER = 8
-"""Failures in a row after which a site counts as broken. With the pauses these take a minute or two, in which
-servers are restarted. Without a limit, one dead host of a thousand pages took an hour of pauses."""
+"""Failures in a row after which a site counts as broken. With the pauses these take a minute or two, in which servers
+are restarted. Without a limit, one dead host of a thousand pages took an hour of pauses."""
 SILENT_S = 8.0
 """Seconds. Names and connections time out after ten seconds; such a host is not tried again."""
 BROWSER_TRIES = 5
@@ -71,9 +71,7 @@ class RetryPolicy:
         self._failures.pop(page.number, None)
         return self._tries.pop(page.number, 0)
 
-    def get_retry_delay_s(
-        self, page: JobPage, error: errors.ScraperError | None, seconds: float = 0.0
-    ) -> float | None:
+    def get_retry_delay_s(self, page: JobPage, error: errors.ScraperError | None, seconds: float = 0.0) -> float | None:
         """Record an attempt that took `seconds` and return the pause before the next one.
 
         None means that the page is not read again.
@@ -109,9 +107,7 @@ def _is_site_failure(error: errors.ScraperError, page: JobPage) -> bool:
     """Return True if the error may affect other pages of the site, and may pass."""
     if isinstance(error, errors.RobotsDisallowedError):
         # If the page redirected to another site, its own site need not pause.
-        return (
-            error.retryable and _requested_pause_s(error) <= MAX_PAUSE_S and same_site(page.url, error.target)
-        )
+        return error.retryable and _requested_pause_s(error) <= MAX_PAUSE_S and same_site(page.url, error.target)
     return error.retryable or isinstance(error, errors.HostDownError)
 
 

@@ -88,9 +88,7 @@ def make_job_settings(spec: JobSpec, settings: Settings) -> Settings:
     return dataclasses.replace(
         settings,
         peek_slots=settings.peek_slots if concurrency is None else concurrency,
-        render_slots=settings.render_slots
-        if concurrency is None
-        else min(settings.render_slots, concurrency),
+        render_slots=settings.render_slots if concurrency is None else min(settings.render_slots, concurrency),
         queue_limit=max(settings.queue_limit, concurrency or 0),
         host_pages=rate.per_host,
         host_gap_s=rate.gap_s,
@@ -127,12 +125,7 @@ async def _write_report(job: BulkJob, seconds: float) -> Report:
 
 class _ClusterRunner(Protocol):
     async def __call__(
-        self,
-        job: BulkJob,
-        settings: Settings,
-        address: str,
-        stop: asyncio.Event,
-        notify: Callable[[str], None],
+        self, job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, notify: Callable[[str], None]
     ) -> None: ...
 
 
@@ -148,12 +141,7 @@ def _import_cluster_runner() -> _ClusterRunner:
 
 
 async def read_locally(
-    job: BulkJob,
-    read: ReadPage,
-    stop: asyncio.Event,
-    *,
-    concurrency: int,
-    respects_robots: bool = False,
+    job: BulkJob, read: ReadPage, stop: asyncio.Event, *, concurrency: int, respects_robots: bool = False
 ) -> None:
     """Read in this process until the list is complete or `stop` is set.
 
@@ -167,9 +155,7 @@ async def read_locally(
     Raises:
         BulkError: Rows cannot be written.
     """
-    schedule = Schedule(
-        job.spec.rate, respects_robots=respects_robots, count_left=lambda: job.stats.remaining
-    )
+    schedule = Schedule(job.spec.rate, respects_robots=respects_robots, count_left=lambda: job.stats.remaining)
     job.stats.minimum_s = schedule.minimum_s
     feeder = PageFeeder(job, schedule, on_pages=lambda: pages.notify())
     pages = PageRunner(schedule, read, job.deliver, concurrency=concurrency, on_change=feeder.notify)

@@ -1,8 +1,8 @@
 """Select the next page: of the hosts that may be asked now, the one with the most pages left. Pure.
 
-Pages of hosts that may not be asked yet wait here, not in the queues of the browsers. The host with the most
-pages comes first, because a job at that host's own pace ends with it. If it takes longer than all others
-together, they get only as many slots as let them end with it: more would make its pages slower.
+Pages of hosts that may not be asked yet wait here, not in the queues of the browsers. The host with the most pages
+comes first, because a job at that host's own pace ends with it. If it takes longer than all others together, they get
+only as many slots as let them end with it: more would make its pages slower.
 """
 
 from __future__ import annotations
@@ -114,9 +114,7 @@ class Schedule:
         """Return the seconds until a paused host may be asked, or infinity if none is paused."""
         return max(0.0, self._paused[0][0] - now) if self._paused else math.inf
 
-    def finish_page(
-        self, page: JobPage, *, requested_at: float | None, now: float, gap_s: float | None = None
-    ) -> None:
+    def finish_page(self, page: JobPage, *, requested_at: float | None, now: float, gap_s: float | None = None) -> None:
         """Remove a page that has ended.
 
         Args:
@@ -133,13 +131,7 @@ class Schedule:
         self._enqueue(host, now)
 
     def retry_page(
-        self,
-        page: JobPage,
-        *,
-        requested_at: float | None,
-        not_before: float,
-        now: float,
-        gap_s: float | None = None,
+        self, page: JobPage, *, requested_at: float | None, not_before: float, now: float, gap_s: float | None = None
     ) -> None:
         """Add a page again after the other pages of its host, which pauses until `not_before`."""
         host = self._hosts[page.host]

@@ -83,9 +83,7 @@ def compute_fingerprint(source: str) -> str:
         return ""
     try:
         if Path(source).is_fifo():
-            raise UrlListError(
-                f"{source} is no file: give what another program writes as standard input (-)."
-            )
+            raise UrlListError(f"{source} is no file: give what another program writes as standard input (-).")
         with Path(source).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
@@ -124,8 +122,7 @@ def _check_has_lines(start: str, source: str) -> None:
     """Refuse input without lines, which would become thousands of rows with errors."""
     if "\0" in start:
         raise UrlListError(
-            f"{_get_source_name(source)} is no text: "
-            "a list is text, CSV, JSON lines or Parquet, told by its name."
+            f"{_get_source_name(source)} is no text: a list is text, CSV, JSON lines or Parquet, told by its name."
         )
     if _ARRAY.match(start):
         command = "jq -c '.[]'" if source == STDIN else f"jq -c '.[]' {source}"
@@ -200,9 +197,7 @@ def _read_parquet(path: Path) -> Iterator[ListLine]:
             names = file.schema_arrow.names
             column = next((name for name in names if name.strip().lower() == COLUMN), None)
             if column is None:
-                raise UrlListError(
-                    f"{path} has no column `{COLUMN}`; its columns are {_format_names(names)}."
-                )
+                raise UrlListError(f"{path} has no column `{COLUMN}`; its columns are {_format_names(names)}.")
             number = 0
             for batch in file.iter_batches(columns=[column]):
                 for value in batch.column(0).to_pylist():

@@ -72,9 +72,7 @@ class PageCache:
         self, *, principal: str = "local", limit: int = 50, before: int | None = None
     ) -> list[CachedPageSummary]:
         """Return pages, newest first, from the one after the number `before`."""
-        return await self._pages.list_recent(
-            principal=principal, allowed=self._exceptions, limit=limit, before=before
-        )
+        return await self._pages.list_recent(principal=principal, allowed=self._exceptions, limit=limit, before=before)
 
     async def page(self, url: str, *, principal: str = "local") -> Reading | None:
         """Return the newest reading of a URL, or None."""

@@ -109,8 +109,8 @@ class ReadThrough(Generic[T]):
     ) -> T:
         """Return the result that the policy allows.
 
-        A load ends at the deadline of its last caller, or when the last one is canceled. Only the first
-        caller of a load receives the progress that the load itself reports.
+        A load ends at the deadline of its last caller, or when the last one is canceled. Only the first caller of a
+        load receives the progress that the load itself reports.
 
         Raises:
             TimeoutError: The load did not end before the deadline.

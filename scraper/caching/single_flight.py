@@ -124,9 +124,7 @@ STRUCTURED: Codec[StructuredData] = Codec(dump_structured, load_structured, lamb
 class DistributedSingleFlight(Generic[T]):
     """Work in flight on any server, by key."""
 
-    def __init__(
-        self, codec: Codec[T], claims: WorkClaims | None = None, settings: Settings | None = None
-    ) -> None:
+    def __init__(self, codec: Codec[T], claims: WorkClaims | None = None, settings: Settings | None = None) -> None:
         """Create the service; `claims` is None without other servers."""
         self._codec = codec
         self._claims = claims
@@ -228,13 +226,9 @@ def _load_error(row: dict[str, object]) -> errors.ScraperError:
     message, target, next_step = (str(row[name]) for name in ("message", "target", "next_step"))
     kind = _PAGE_ERRORS[str(row["kind"])]
     if kind is errors.HttpStatusError:
-        return errors.HttpStatusError(
-            message, status=int(str(row["status"])), target=target, next_step=next_step
-        )
+        return errors.HttpStatusError(message, status=int(str(row["status"])), target=target, next_step=next_step)
     if kind is errors.BlockedBySiteError:
-        return errors.BlockedBySiteError(
-            message, reason=str(row["reason"]), target=target, next_step=next_step
-        )
+        return errors.BlockedBySiteError(message, reason=str(row["reason"]), target=target, next_step=next_step)
     error = kind(message, target=target, next_step=next_step)
     error.retryable = bool(row["retryable"])
     return error

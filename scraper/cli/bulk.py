@@ -60,9 +60,7 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
 @click.option("--concurrency", type=click.IntRange(1, 64), help="Concurrent pages in one process.")
 @click.option("--per-host", type=click.IntRange(1, 64), default=2, help="Concurrent pages of one host.  [2]")
 @click.option(
-    "--gap",
-    type=click.FloatRange(0, 3_600),
-    help="Seconds between two requests to one host.  [SEARCH_MCP_HOST_GAP; 0]",
+    "--gap", type=click.FloatRange(0, 3_600), help="Seconds between two requests to one host.  [SEARCH_MCP_HOST_GAP; 0]"
 )
 @click.option(
     "--max-age",
@@ -71,9 +69,7 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
     type=click.FloatRange(0),
     help="Use cached pages that are younger than this, in hours.",
 )
-@click.option(
-    "--deadline", type=click.FloatRange(1, 3_600), default=60.0, help="Maximum seconds per page.  [60]"
-)
+@click.option("--deadline", type=click.FloatRange(1, 3_600), default=60.0, help="Maximum seconds per page.  [60]")
 @click.option("--limit", type=click.IntRange(1), help="Read only the first URLs of the list.")
 @click.option(
     "--cluster",
@@ -84,9 +80,8 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
 def bulk(urls: str, folder: Path, cluster: str | None, **flags: Any) -> int:
     """Read a long list of URLs into files.
 
-    URLS is a text file with one URL per line, CSV or Parquet with a column url, or JSON lines; - is standard
-    input. Every page is written once; a failed page is written with its error. The same command continues an
-    interrupted job.
+    URLS is a text file with one URL per line, CSV or Parquet with a column url, or JSON lines; - is standard input.
+    Every page is written once; a failed page is written with its error. The same command continues an interrupted job.
     """
     names = ("form", "render", "concurrency", "per_host", "gap", "max_age_h", "deadline", "limit")
     options = {name: flags.pop(name) for name in names}
@@ -122,9 +117,7 @@ def _job_spec(urls: str, folder: Path, options: dict[str, Any], settings: Settin
     from scraper.bulk.model import CrawlRate, Format, JobSpec
 
     gap_s = options["gap"]
-    rate = CrawlRate(
-        options["concurrency"], options["per_host"], settings.host_gap_s if gap_s is None else gap_s
-    )
+    rate = CrawlRate(options["concurrency"], options["per_host"], settings.host_gap_s if gap_s is None else gap_s)
     hours = options["max_age_h"]
     return JobSpec(
         source=urls,

@@ -43,11 +43,7 @@ def stats(**flags: Any) -> int:
 @click.argument("query")
 @click.option("--limit", type=click.IntRange(1, 50), default=10, help="Maximum number of pages.  [10]")
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(["markdown", "json"]),
-    default="markdown",
-    help="Output format.  [markdown]",
+    "--format", "form", type=click.Choice(["markdown", "json"]), default="markdown", help="Output format.  [markdown]"
 )
 @with_settings(without=SERVER_ONLY)
 def search(query: str, limit: int, form: str, **flags: Any) -> int:

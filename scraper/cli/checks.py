@@ -71,9 +71,7 @@ def check_browsers(settings: BrowserSettings) -> Iterator[Finding]:
         elif one := found.get(name):
             yield good(f"Chromium {one.version}, {name} tier ({one.source}): {one.executable}")
         elif found:
-            yield poor(
-                f"No Chromium of the {name} tier: {_describe_fallback(name)}", "search-mcp install-browser"
-            )
+            yield poor(f"No Chromium of the {name} tier: {_describe_fallback(name)}", "search-mcp install-browser")
     if not found and not wrong:
         yield bad("No Chromium is installed, or none starts", "search-mcp install-browser")
 
@@ -175,9 +173,7 @@ async def check_names(settings: Settings) -> list[Finding]:
         return []
     network = diagnostics.FAKE_DNS_NETWORK
     if network in settings.allow_nets:
-        return [
-            good(f"DNS answers every name from {network}, a tunnel's way, which SEARCH_MCP_ALLOW_NETS allows")
-        ]
+        return [good(f"DNS answers every name from {network}, a tunnel's way, which SEARCH_MCP_ALLOW_NETS allows")]
     return [
         bad(
             f"DNS answers every name from {network}: a VPN or tunnel on this machine makes up addresses, and "
@@ -190,13 +186,9 @@ async def check_names(settings: Settings) -> list[Finding]:
 def check_proxy(settings: Settings) -> Iterator[Finding]:
     """Check that the configured proxy accepts connections."""
     if settings.proxy is None:
-        ignored = [
-            name for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") if os.environ.get(name)
-        ]
+        ignored = [name for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") if os.environ.get(name)]
         if ignored:
-            yield poor(
-                f"{ignored[0]} is set but not used", "Set SEARCH_MCP_PROXY if pages must be read through it"
-            )
+            yield poor(f"{ignored[0]} is set but not used", "Set SEARCH_MCP_PROXY if pages must be read through it")
         return
     try:
         where = diagnostics.parse_proxy_address(settings.proxy)

@@ -1,7 +1,7 @@
 """Command `demo-engines`: serve test copies of the search engines on this machine.
 
-Their pages belong to the tests, which the installed package does not contain: the command needs a checkout
-and its development packages.
+Their pages belong to the tests, which the installed package does not contain: the command needs a checkout and its
+development packages.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _TERMINATE_TIMEOUT_S = 10.0
 def demo_engines(port: int, moods: tuple[str, ...], command: tuple[str, ...]) -> int:
     """Serve all search engines under their own names on this machine.
 
-    With a COMMAND of search-mcp, it runs this command against them and ends: demo-engines search "tides".
-    Without one, it prints the variables to set and runs until interrupted.
+    With a COMMAND of search-mcp, it runs this command against them and ends: demo-engines search "tides". Without one,
+    it prints the variables to set and runs until interrupted.
 
     Needs a checkout of the sources, because the pages belong to the tests.
     """
@@ -81,19 +81,13 @@ async def _serve(port: int, moods: dict[str, str], command: tuple[str, ...]) -> 
 
 def _variables(site: EngineSite, folder: str) -> dict[str, str]:
     hosts = ",".join(f"{name}={address}:{port}" for name, address, port in site.test_hosts)
-    return {
-        "SEARCH_MCP_TEST_HOSTS": hosts,
-        "SEARCH_MCP_TEST_KEY_PIN": site.key_pin,
-        "SEARCH_MCP_DATA": folder,
-    }
+    return {"SEARCH_MCP_TEST_HOSTS": hosts, "SEARCH_MCP_TEST_KEY_PIN": site.key_pin, "SEARCH_MCP_DATA": folder}
 
 
 async def _run(command: tuple[str, ...], variables: dict[str, str]) -> int:
     # The warnings about mapped names are expected here.
     environment = {"SEARCH_MCP_LOG_LEVEL": "error"} | dict(os.environ) | variables
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "scraper.cli.main", *command, env=environment
-    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "scraper.cli.main", *command, env=environment)
     try:
         return await process.wait()
     finally:

@@ -32,9 +32,7 @@ def doctor(**flags: Any) -> int:
     try:
         settings = Settings.load(os.environ, flags)
     except SettingsError as error:
-        _print_findings(
-            [Finding(CheckLevel.BAD, f"The settings cannot be used: {error}", "Correct or remove it")]
-        )
+        _print_findings([Finding(CheckLevel.BAD, f"The settings cannot be used: {error}", "Correct or remove it")])
         return 1
     worst = asyncio.run(_run_checks(settings))
     click.echo("\nThis machine cannot serve yet." if worst else "\nThis machine can serve.")
@@ -86,14 +84,12 @@ def _print_findings(findings: Iterable[Finding]) -> list[Finding]:
 
 
 @click.command()
-@click.option(
-    "--fonts/--no-fonts", default=True, help="Also install fonts for Chinese, Japanese, Korean and emoji."
-)
+@click.option("--fonts/--no-fonts", default=True, help="Also install fonts for Chinese, Japanese, Korean and emoji.")
 def install_browser(fonts: bool) -> int:
     """Install Chromium.
 
-    Installs the package of the system as root, and Playwright's download otherwise. If both fail, it prints
-    the command to run.
+    Installs the package of the system as root, and Playwright's download otherwise. If both fail, it prints the
+    command to run.
     """
     from browsers import diagnostics
 

@@ -82,9 +82,7 @@ def load(flags: dict[str, Any]) -> Settings:
 def _option(setting: Setting) -> Callable[[F], F]:
     note = f"{setting.help} [{setting.variable}{_default(setting)}]"
     if setting.is_switch:
-        return click.option(
-            setting.flag, setting.name, is_flag=True, default=None, help=note, cls=_SettingOption
-        )
+        return click.option(setting.flag, setting.name, is_flag=True, default=None, help=note, cls=_SettingOption)
     metavar = f"<{setting.unit or setting.kind.label}>"
     return click.option(setting.flag, setting.name, metavar=metavar, help=note, cls=_SettingOption)
 

@@ -40,8 +40,8 @@ def _open_null(number: int) -> None:
 
 
 OPEN_FILES = 8_192
-"""Open files. Each connection of a page uses two in this process and more in the browser. With 90, half of a
-dozen pages rendered at once crashed their browser. macOS allows 256 by default and 10,240 at most."""
+"""Open files. Each connection of a page uses two in this process and more in the browser. With 90, half of a dozen
+pages rendered at once crashed their browser. macOS allows 256 by default and 10,240 at most."""
 
 
 def raise_open_files_limit() -> None:

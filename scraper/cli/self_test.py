@@ -35,13 +35,7 @@ async def read_local_page(settings: Settings) -> list[Finding]:
     async with _page_server() as port:
         here = ((_HOST, "127.0.0.1", port),)
         alone = dataclasses.replace(
-            settings,
-            test_hosts=here,
-            proxy=None,
-            cache_mb=0,
-            shared_url=None,
-            database_url=None,
-            robots="off",
+            settings, test_hosts=here, proxy=None, cache_mb=0, shared_url=None, database_url=None, robots="off"
         )
         begun = time.monotonic()
         async with App.open(alone) as app:
@@ -50,11 +44,7 @@ async def read_local_page(settings: Settings) -> list[Finding]:
                     ReadRequest(f"http://{_HOST}/", render="browser", deadline_s=_LOCAL_LIMIT_S)
                 )
             except ScraperError as error:
-                return [
-                    bad(
-                        f"A page of this machine could not be read: {error.sentence()}", "See the lines above"
-                    )
-                ]
+                return [bad(f"A page of this machine could not be read: {error.sentence()}", "See the lines above")]
             took = time.monotonic() - begun
             if _WORDS not in reading.document.markdown:
                 return [bad("A page was read, but its script did not run", "See the lines above")]

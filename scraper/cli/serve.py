@@ -20,8 +20,8 @@ from scraper.settings import SettingsError
 def serve(**flags: Any) -> None:
     """Serve MCP over HTTP.
 
-    By default at http://127.0.0.1:8000/mcp, only for programs on this machine. The tools of ChatGPT
-    connectors are at /openai/mcp.
+    By default at http://127.0.0.1:8000/mcp, only for programs on this machine. The tools of ChatGPT connectors are at
+    /openai/mcp.
     """
     settings = load(flags)
     with _errors_in_one_line():

@@ -21,9 +21,7 @@ FORMAT = click.Choice(["markdown", "json"])
 def _reading_options(command: F) -> F:
     """Add the options of fetch and fetch-batch."""
     command = click.option("--format", type=FORMAT, help="Output format.  [markdown]")(command)
-    return click.option("--render", type=_RENDER, help="auto renders only pages that need it.  [auto]")(
-        command
-    )
+    return click.option("--render", type=_RENDER, help="auto renders only pages that need it.  [auto]")(command)
 
 
 @click.command(cls=Command)
@@ -54,8 +52,7 @@ def fetch(url: str, **flags: Any) -> int:
 def fetch_batch(urls: tuple[str, ...], lines: IO[str] | None, **flags: Any) -> int:
     """Read many pages at once.
 
-    A - among the URLs reads further ones from standard input, one per line. For long lists, use
-    `search-mcp bulk`.
+    A - among the URLs reads further ones from standard input, one per line. For long lists, use `search-mcp bulk`.
     """
     all_urls = [url for word in urls for url in (_read_urls(sys.stdin) if word == "-" else [word])]
     all_urls += _read_urls(lines) if lines else []
@@ -117,15 +114,7 @@ def search(query: str, no_cache: bool, **flags: Any) -> int:
     lists = {name: list(flags.pop(name)) for name in ("engines", "include_domains", "exclude_domains")}
     arguments = {"query": query, "use_cache": not no_cache}
     arguments |= {name: values for name, values in lists.items() if values}
-    names = (
-        "max_results",
-        "freshness",
-        "category",
-        "include_text",
-        "exclude_text",
-        "max_age_hours",
-        "format",
-    )
+    names = ("max_results", "freshness", "category", "include_text", "exclude_text", "max_age_hours", "format")
     return print_answer("search", arguments, flags, names)
 
 
@@ -164,9 +153,7 @@ def engines() -> None:
 @click.option("--engine", "engines", multiple=True, help="Use this engine; may be repeated.")
 @click.option("--no-fetch", is_flag=True, help="List the sources without reading them.")
 @click.option("--no-cache", is_flag=True, help="Ignore the cache.")
-@click.option(
-    "--max-age-hours", type=float, help="Use cached searches and pages only if they are younger than this."
-)
+@click.option("--max-age-hours", type=float, help="Use cached searches and pages only if they are younger than this.")
 @click.option("--format", type=FORMAT, help="Output format.  [markdown]")
 @with_settings(without=SERVER_ONLY)
 def research(question: str, engines: tuple[str, ...], no_fetch: bool, no_cache: bool, **flags: Any) -> int:

@@ -63,9 +63,7 @@ async def _run(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
             except ValueError as error:
                 raise SettingsError(str(error)) from None
             except OSError as error:
-                raise click.ClickException(
-                    f"Nothing can be read on this machine: {plainly(error)}."
-                ) from None
+                raise click.ClickException(f"Nothing can be read on this machine: {plainly(error)}.") from None
             call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress)
             return await tool.run(app, arguments, call)
 

@@ -8,8 +8,8 @@ from scraper.settings import Settings, SettingsError
 from scraper.settings.optional_dependencies import install_command
 
 CONNECT_WAIT_S = 1.0
-"""Seconds. Longest wait for the service at start: the first call should find it connected, but a service that
-is down must not delay the start."""
+"""Seconds. Longest wait for the service at start: the first call should find it connected, but a service that is down
+must not delay the start."""
 
 
 async def open_shared_state(settings: Settings) -> SharedState:
@@ -25,9 +25,7 @@ async def open_shared_state(settings: Settings) -> SharedState:
     try:
         from scraper.coordination.valkey_state import ValkeyState
     except ImportError:
-        raise SettingsError(
-            f"SEARCH_MCP_SHARED_URL needs redis-py. Run: {install_command('shared')}"
-        ) from None
+        raise SettingsError(f"SEARCH_MCP_SHARED_URL needs redis-py. Run: {install_command('shared')}") from None
     state = ValkeyState(settings.shared_url)
     await state.wait_connected(CONNECT_WAIT_S)
     return state

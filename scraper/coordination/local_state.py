@@ -10,14 +10,7 @@ from dataclasses import dataclass, field
 
 from cachetools import LRUCache
 
-from scraper.coordination.protocols import (
-    Cooldowns,
-    Lease,
-    Limit,
-    RetryLater,
-    SharedStateStatus,
-    ThrottleTerms,
-)
+from scraper.coordination.protocols import Cooldowns, Lease, Limit, RetryLater, SharedStateStatus, ThrottleTerms
 
 MAX_LIMIT_KEYS = 10_000
 MAX_LEASE_KEYS = 4_096

@@ -20,9 +20,7 @@ class LuaScript:
 
     def __post_init__(self) -> None:
         """Compute the digest."""
-        object.__setattr__(
-            self, "digest", hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
-        )
+        object.__setattr__(self, "digest", hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest())
 
 
 LIMIT = LuaScript(
@@ -113,8 +111,8 @@ LAND = LuaScript(
     redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
     """
 )
-"""Publish the result, unless another server has taken over. The claim is deleted first: if there is no memory
-for the value, another server does the work."""
+"""Publish the result, unless another server has taken over. The claim is deleted first: if there is no memory for the
+value, another server does the work."""
 
 GIVE_UP = LuaScript(
     """

@@ -1,7 +1,7 @@
 """Protocols of short-lived state, held by one process or shared by many servers.
 
-All of it may be lost. The price is a page fetched twice, or a site visited too soon. No method raises or
-hangs if the service behind it is down; docs/shared-state.md says what happens then.
+All of it may be lost. The price is a page fetched twice, or a site visited too soon. No method raises or hangs if the
+service behind it is down; docs/shared-state.md says what happens then.
 """
 
 from __future__ import annotations

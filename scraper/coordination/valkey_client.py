@@ -27,18 +27,18 @@ log = logging.getLogger(__name__)
 Word = str | bytes | int | float
 
 COMMAND_S = 1.0
-"""Seconds. Time limit of a command. A command takes 0.2 ms: the farthest data center still answers in time,
-and a service that is down costs one second once."""
+"""Seconds. Time limit of a command. A command takes 0.2 ms: the farthest data center still answers in time, and a
+service that is down costs one second once."""
 CONNECT_S = 4.0
 """Seconds. Time limit of connecting, login and checks, which take several round trips."""
 SLOWDOWN = 8
-"""A command may take this many times the average: with a new connection it takes four round trips, and slow
-networks vary."""
+"""A command may take this many times the average: with a new connection it takes four round trips, and slow networks
+vary."""
 HEARTBEAT_S = 3.0
 FIRST_RETRY_S = 0.25
 LAST_RETRY_S = 3.0
-"""Seconds. As long as a heartbeat. With ten, one server of two found the service eight seconds later than the
-other, when it was back after six, and both read the same pages meanwhile."""
+"""Seconds. As long as a heartbeat. With ten, one server of two found the service eight seconds later than the other,
+when it was back after six, and both read the same pages meanwhile."""
 SLOW_S = 0.05
 """Seconds. A slower command costs a fetch more than its own work."""
 CONNECTIONS = 32
@@ -241,8 +241,8 @@ def _client(url: str) -> Redis:
         url.replace("valkey", "redis", 1) if url.startswith("valkey") else url,
         max_connections=CONNECTIONS,
         timeout=CONNECT_S,
-        # redis-py would use asyncio.wait_for, which before Python 3.12 can swallow a cancellation: a canceled
-        # call would continue. Each command has a time limit of its own.
+        # redis-py would use asyncio.wait_for, which before Python 3.12 can swallow a cancellation: a canceled call
+        # would continue. Each command has a time limit of its own.
         socket_timeout=None,
         socket_connect_timeout=CONNECT_S,
         retry=Retry(NoBackoff(), 0),

@@ -12,14 +12,7 @@ from dataclasses import replace
 
 from scraper.coordination.local_state import LocalLeases
 from scraper.coordination.lua_scripts import ALIVE, BEGIN, EXTEND, GIVE_UP, HOLD, LAND, LEASE, REST
-from scraper.coordination.protocols import (
-    ClaimedElsewhere,
-    Lease,
-    RetryLater,
-    ThrottleTerms,
-    WorkClaim,
-    WorkCompleted,
-)
+from scraper.coordination.protocols import ClaimedElsewhere, Lease, RetryLater, ThrottleTerms, WorkClaim, WorkCompleted
 from scraper.coordination.valkey_client import HEARTBEAT_S, ValkeyClient, ValkeyUnavailableError
 
 FORGOTTEN_S = 5 * HEARTBEAT_S
@@ -88,11 +81,7 @@ class ValkeyLeases:
                 pass
         wait = await self._own.take(key, _share(terms, self._registry.servers))
         # The service may be back before a lease of this server is given back.
-        return (
-            replace(wait, seconds=POLL_S)
-            if isinstance(wait, RetryLater) and math.isinf(wait.seconds)
-            else wait
-        )
+        return replace(wait, seconds=POLL_S) if isinstance(wait, RetryLater) and math.isinf(wait.seconds) else wait
 
     def give_back(self, lease: Lease) -> None:
         """End a lease."""
@@ -151,8 +140,8 @@ class ValkeyLeases:
 def _share(terms: ThrottleTerms, servers: int) -> ThrottleTerms:
     """Return the terms of one server.
 
-    `at_once` is divided by the number of servers (at least 1), the gap is multiplied by it.
-    With fewer slots than servers, all servers together exceed the limit.
+    `at_once` is divided by the number of servers (at least 1), the gap is multiplied by it. With fewer slots than
+    servers, all servers together exceed the limit.
     """
     return ThrottleTerms(max(1, terms.at_once // servers) if terms.at_once else 0, terms.gap_s * servers)
 
@@ -160,8 +149,7 @@ def _share(terms: ThrottleTerms, servers: int) -> ThrottleTerms:
 CLAIM_S = 3 * HEARTBEAT_S
 """Seconds after its last heartbeat at which the claim of a server expires."""
 RESULT_S = 15.0
-"""Seconds for which a result is stored, for servers that poll or come just too late. Later ones use the page
-cache."""
+"""Seconds for which a result is stored, for servers that poll or come just too late. Later ones use the page cache."""
 MAX_RESULT_BYTES = 8_000_000
 """A larger result is not published: the next server does the work again."""
 

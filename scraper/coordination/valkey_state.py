@@ -44,9 +44,7 @@ class ValkeyState:
         """Return the status as of the last command."""
         valkey = self._valkey
         slow = valkey.is_available and valkey.command_s > SLOW_S
-        note = (
-            f"{valkey.where} is slow: {valkey.command_s * 1_000:.0f} ms a command." if slow else valkey.note
-        )
+        note = f"{valkey.where} is slow: {valkey.command_s * 1_000:.0f} ms a command." if slow else valkey.note
         return SharedStateStatus(True, valkey.problem, note, slow, self._registry.servers, valkey.command_s)
 
     async def close(self) -> None:

@@ -38,8 +38,7 @@ PARSE_RULES = response_parser.ParseRules(
             title=css("h3 a[href]"),
             address=_true_address,
             snippet=css(
-                ".c-abstract, [class*='summary-text'], span[class^='content-right_'],"
-                " .c-font-normal.c-color-text"
+                ".c-abstract, [class*='summary-text'], span[class^='content-right_'], .c-font-normal.c-color-text"
             ),
             date=css("span.c-color-gray2.c-font-normal, .c-color-time"),
             source=css("a.c-gray, span.c-color-gray[aria-label^='新闻来源'], .c-showurl"),

@@ -30,9 +30,7 @@ PARSE_RULES = response_parser.ParseRules(
             rows=css("li.b_algo"),
             title=css("h2"),
             link=css("h2 a[href], a[href]:has(h2), .b_algoheader > a[href]"),
-            snippet=css(
-                "p.b_lineclamp2, p.b_lineclamp3, p.b_lineclamp4, .b_caption p, .b_algoSlug, .b_mText p, p"
-            ),
+            snippet=css("p.b_lineclamp2, p.b_lineclamp3, p.b_lineclamp4, .b_caption p, .b_algoSlug, .b_mText p, p"),
             drops=css("span.algoSlug_icon"),
         ),
         ResultLayout(

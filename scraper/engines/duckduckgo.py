@@ -94,14 +94,7 @@ def _form(query: SearchQuery) -> Mapping[str, str]:
     if query.page > 1:
         start = _FIRST_ROWS + (query.page - 2) * _LATER_ROWS
         del form["b"]
-        form |= {
-            "s": str(start),
-            "dc": str(start + 1),
-            "nextParams": "",
-            "v": "l",
-            "o": "json",
-            "api": "d.js",
-        }
+        form |= {"s": str(start), "dc": str(start + 1), "nextParams": "", "v": "l", "o": "json", "api": "d.js"}
     return form
 
 

@@ -28,12 +28,7 @@ def ask(query: SearchQuery, now: datetime) -> Request:
         query_operators.exclude_operators(query.exclude_domains),
         _WITHIN.get(query.freshness or "", ""),
     )
-    parameters = {
-        "q": words,
-        "hl": where.tag,
-        "gl": where.country,
-        "ceid": f"{where.country}:{_edition(where)}",
-    }
+    parameters = {"q": words, "hl": where.tag, "gl": where.country, "ceid": f"{where.country}:{_edition(where)}"}
     return Request(
         url=f"{_URL}?{urlencode(parameters)}",
         tier=Tier.LIGHT,

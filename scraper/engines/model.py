@@ -65,8 +65,8 @@ class EngineResponse:
     detail: str = ""
     """Reason of a block page or an error.
 
-    Block pages: `captcha`, `consent`, `rate_limited`, `refused`. Errors: `not_rendered` (the scripts
-    of the page did not run), `layout_changed` (unknown markup), `unreadable` (no text), `http_NNN`.
+    Block pages: `captcha`, `consent`, `rate_limited`, `refused`. Errors: `not_rendered` (the scripts of the page did
+    not run), `layout_changed` (unknown markup), `unreadable` (no text), `http_NNN`.
     """
     wall: str = ""
     """Name of the block page for people: `anubis`, `altcha`, `turnstile`."""

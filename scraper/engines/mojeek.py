@@ -20,11 +20,7 @@ _NEXT = css(".pagination a[rel='next'], .pagination li:last-child a")
 
 PARSE_RULES = response_parser.ParseRules(
     layouts=(
-        ResultLayout(
-            rows=css("ul.results-standard > li"),
-            title=css("h2 a, a.title"),
-            snippet=css("p.s"),
-        ),
+        ResultLayout(rows=css("ul.results-standard > li"), title=css("h2 a, a.title"), snippet=css("p.s")),
         ResultLayout(
             rows=css("section.news-search-result article"),
             title=css("h2 a, h3 a"),

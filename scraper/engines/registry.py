@@ -9,14 +9,6 @@ from scraper.engines import baidu, bing, brave, duckduckgo, googlenews, mojeek, 
 from scraper.engines.model import Engine
 from scraper.engines.names import NAMES
 
-_ALL = (
-    duckduckgo.ENGINE,
-    mojeek.ENGINE,
-    googlenews.ENGINE,
-    startpage.ENGINE,
-    brave.ENGINE,
-    bing.ENGINE,
-    baidu.ENGINE,
-)
+_ALL = (duckduckgo.ENGINE, mojeek.ENGINE, googlenews.ENGINE, startpage.ENGINE, brave.ENGINE, bing.ENGINE, baidu.ENGINE)
 
 ENGINES: Mapping[str, Engine] = MappingProxyType(dict(zip(NAMES, _ALL, strict=True)))

@@ -39,11 +39,7 @@ _NEXT = css("form:has(input[name='page']):has(input[name='query'])")
 
 PARSE_RULES = response_parser.ParseRules(
     layouts=(
-        ResultLayout(
-            rows=css("div.result"),
-            title=css("a.result-title, a.result-link"),
-            snippet=css("p.description"),
-        ),
+        ResultLayout(rows=css("div.result"), title=css("a.result-title, a.result-link"), snippet=css("p.description")),
         ResultLayout(
             # Before 2024.
             rows=css(".w-gl__result"),

@@ -1,7 +1,7 @@
 """Extract the text of a page in one linear pass, for pages that take too long to parse.
 
-There is no parser, no recursion, and nothing that grows faster than the page. Elements that tags alone
-identify as hidden are removed; all other text stays, including navigation.
+There is no parser, no recursion, and nothing that grows faster than the page. Elements that tags alone identify as
+hidden are removed; all other text stays, including navigation.
 """
 
 from __future__ import annotations

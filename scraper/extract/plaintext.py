@@ -46,8 +46,7 @@ _DOCUMENT_TYPES = {
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PPTX",
 }
 _MARKUP_START = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
-    re.I | re.S,
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 
 
@@ -55,9 +54,7 @@ def is_page(snapshot: Snapshot) -> bool:
     """Return True if a snapshot is HTML."""
     if snapshot.rendered or snapshot.media_type in _PAGE_TYPES:
         return True
-    return snapshot.media_type in ("", "application/xml", "text/xml") and bool(
-        _MARKUP_START.match(snapshot.html)
-    )
+    return snapshot.media_type in ("", "application/xml", "text/xml") and bool(_MARKUP_START.match(snapshot.html))
 
 
 def read(snapshot: Snapshot) -> Document:

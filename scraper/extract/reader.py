@@ -19,9 +19,7 @@ from scraper.model import Document
 MAX_CHARACTERS = 4_000_000
 """Characters of Markdown and of text: a million tokens, more than any client reads."""
 
-_WARM_UP_PAGE = (
-    "<title>Any page</title><h1>Any page</h1>" + "<p>A passage of it, told in some words.</p>" * 20
-)
+_WARM_UP_PAGE = "<title>Any page</title><h1>Any page</h1>" + "<p>A passage of it, told in some words.</p>" * 20
 _SHOP_PAGE_TYPES = frozenset({"product", "collection", "listing", "service"})
 """Types of pages that sell. Their footnotes are small print, so that marks and notes are removed."""
 
@@ -110,9 +108,7 @@ def compare_reading(snapshot: Snapshot) -> ReadingComparison:
     document = read(snapshot)
     visible_text = fallback.read(snapshot).text if plaintext.is_page(snapshot) else document.text
     extracted = _fold_whitespace(document.text) + " " + _fold_whitespace(document.markdown)
-    lines = dict.fromkeys(
-        line.strip() for line in visible_text[:MAX_COMPARED_CHARACTERS].splitlines() if line.strip()
-    )
+    lines = dict.fromkeys(line.strip() for line in visible_text[:MAX_COMPARED_CHARACTERS].splitlines() if line.strip())
     return ReadingComparison(
         title=document.title or "",
         markdown=document.markdown[:MAX_COMPARED_CHARACTERS],

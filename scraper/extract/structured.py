@@ -115,9 +115,7 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
     parsing.flatten_deep_elements(root)
     microdata_items = reading.try_syntax("microdata", lambda: microdata.read(root, reading.base))
     fragments = microdata.find_loose_properties(root, product.FRAGMENTS)
-    rdfa_nodes = (
-        reading.try_syntax("rdfa", lambda: rdfa.read(root, reading.base)) if rdfa.is_present(root) else ()
-    )
+    rdfa_nodes = reading.try_syntax("rdfa", lambda: rdfa.read(root, reading.base)) if rdfa.is_present(root) else ()
     graphs = {
         FactSource.JSON_LD: SchemaGraph(json_ld),
         FactSource.MICRODATA: SchemaGraph(microdata_items),
@@ -196,12 +194,7 @@ def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[Item, ...]
     for response in list(responses)[:MAX_RESPONSES]:
         if len(response.text) > MAX_RESPONSE_CHARACTERS:
             evidence.append(
-                {
-                    "url": response.url,
-                    "status": response.status,
-                    "data": None,
-                    "too_large": len(response.text),
-                }
+                {"url": response.url, "status": response.status, "data": None, "too_large": len(response.text)}
             )
             continue
         try:

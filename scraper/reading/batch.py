@@ -37,12 +37,7 @@ def repeated_hosts(urls: Iterable[str]) -> frozenset[str]:
 
 
 async def read_all(
-    read: ReadUrl,
-    urls: Sequence[str],
-    *,
-    concurrency: int,
-    deadline: Deadline,
-    progress: ProgressCallback | None,
+    read: ReadUrl, urls: Sequence[str], *, concurrency: int, deadline: Deadline, progress: ProgressCallback | None
 ) -> list[PageOutcome]:
     """Return a reading or an error for each URL, in their order; a repeated URL is read once."""
     batch = _Batch(read, concurrency, deadline, progress)
@@ -52,9 +47,7 @@ async def read_all(
 
 
 class _Batch:
-    def __init__(
-        self, read: ReadUrl, concurrency: int, deadline: Deadline, progress: ProgressCallback | None
-    ) -> None:
+    def __init__(self, read: ReadUrl, concurrency: int, deadline: Deadline, progress: ProgressCallback | None) -> None:
         self.outcomes: dict[str, PageOutcome] = {}
         self._read = read
         self._slots = asyncio.Semaphore(concurrency)

@@ -9,13 +9,7 @@ from dataclasses import replace
 from browsers import Browsers
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.caching.page_cache import (
-    NOT_MODIFIED,
-    PageCache,
-    add_validators,
-    build_conditions,
-    revalidate,
-)
+from scraper.caching.page_cache import NOT_MODIFIED, PageCache, add_validators, build_conditions, revalidate
 from scraper.caching.read_through import Load, MemoryCache, ReadThrough
 from scraper.caching.single_flight import READINGS, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
@@ -31,13 +25,9 @@ from scraper.store.protocols import PageStore
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerPool
 
-_METHODS = {
-    "auto": ("http", "browser", "document"),
-    "http": ("http", "document"),
-    "browser": ("browser", "document"),
-}
-"""Methods of cached readings that answer each `render`. `browser` accepts no unrendered page, `http` no
-rendered one. `auto` accepts both, because only pages with enough content are stored."""
+_METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"), "browser": ("browser", "document")}
+"""Methods of cached readings that answer each `render`. `browser` accepts no unrendered page, `http` no rendered one.
+`auto` accepts both, because only pages with enough content are stored."""
 
 BATCH_CONCURRENCY = 8
 """Pages of one batch read at once. The browsers have limits and fairness of their own."""
@@ -92,11 +82,7 @@ class Fetcher:
         await self.visitor.politeness.close()
 
     async def fetch(
-        self,
-        request: ReadRequest,
-        *,
-        progress: ProgressCallback | None = None,
-        on_snapshot: OnSnapshot | None = None,
+        self, request: ReadRequest, *, progress: ProgressCallback | None = None, on_snapshot: OnSnapshot | None = None
     ) -> Reading:
         """Read one page; at the deadline, return what has arrived of it, with a warning.
 
@@ -142,16 +128,10 @@ class Fetcher:
 
         async def read(url: str, left_s: float) -> Reading:
             name = batch if host_of(url) in repeated else None
-            return await self.fetch(
-                ReadRequest(url, render=render, principal=principal, deadline_s=left_s, batch=name)
-            )
+            return await self.fetch(ReadRequest(url, render=render, principal=principal, deadline_s=left_s, batch=name))
 
         return await read_all(
-            read,
-            urls,
-            concurrency=self._batch_concurrency,
-            deadline=Deadline.within(deadline_s),
-            progress=progress,
+            read, urls, concurrency=self._batch_concurrency, deadline=Deadline.within(deadline_s), progress=progress
         )
 
     def gap_s(self, url: str) -> float | None:

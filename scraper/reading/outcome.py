@@ -54,9 +54,7 @@ _BLOCK_TEXTS = {
     "rate_limit": "limits how often it may be asked",
 }
 _LATER = "Try later, or another source."
-_BLOCK_STEPS = {
-    "login": "The page is not public: look for another source.",
-}
+_BLOCK_STEPS = {"login": "The page is not public: look for another source."}
 _STATUS_NEXT_STEPS = {
     401: "The page asks for a login: look for another source.",
     402: "The page asks for payment: look for another source.",
@@ -113,9 +111,7 @@ def check_content(snapshot: Snapshot, document: Document) -> None:
     """
     if document.verdict.kind is VerdictKind.BLOCKED:
         raise _blocked_error(snapshot, document)
-    if snapshot.status in _WITHOUT_CONTENT or (
-        _is_success(snapshot) and not (snapshot.body or snapshot.html)
-    ):
+    if snapshot.status in _WITHOUT_CONTENT or (_is_success(snapshot) and not (snapshot.body or snapshot.html)):
         raise _no_content_error(snapshot)
     if not _is_success(snapshot):
         raise _status_error(snapshot)
@@ -192,9 +188,7 @@ def _format_duration(seconds: float) -> str:
     return f"{seconds / 86_400:,.0f} days"
 
 
-def _build_warnings(
-    snapshot: Snapshot, document: Document, may_render: bool, requested_url: str
-) -> Iterator[str]:
+def _build_warnings(snapshot: Snapshot, document: Document, may_render: bool, requested_url: str) -> Iterator[str]:
     yield from redirect_warnings(snapshot, requested_url)
     if not snapshot.complete and snapshot.rendered:
         yield "The page was still loading when it was read: parts may be missing."
@@ -211,8 +205,7 @@ def _build_warnings(
 def _no_content_error(snapshot: Snapshot) -> errors.UnreadableError:
     if snapshot.status not in _WITHOUT_CONTENT and _declares_content(snapshot):
         return errors.MalformedDocumentError(
-            f"{host_of(snapshot.url)} answered {_format_status(snapshot.status)}, "
-            "but its body cannot be decoded.",
+            f"{host_of(snapshot.url)} answered {_format_status(snapshot.status)}, but its body cannot be decoded.",
             target=snapshot.requested_url,
             next_step="Its answer is damaged: try again later, or another source.",
         )
@@ -295,10 +288,7 @@ def _status_next_step(snapshot: Snapshot) -> str:
 
 
 def _rate_limit_step(snapshot: Snapshot) -> str:
-    return (
-        _retry_after_text(snapshot)
-        or "The site limits how often it may be asked: try again in a few minutes."
-    )
+    return _retry_after_text(snapshot) or "The site limits how often it may be asked: try again in a few minutes."
 
 
 def _retry_after_text(snapshot: Snapshot) -> str:
@@ -345,9 +335,7 @@ _ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], _ErrorType] = {
 
 _NEXT_STEPS: Mapping[type[browser_errors.BrowsersError], str] = {
     browser_errors.BadSchemeError: "Give an absolute http:// or https:// URL.",
-    browser_errors.NameNotResolvedError: (
-        "Check the spelling of the host, or look for the page with `search`."
-    ),
+    browser_errors.NameNotResolvedError: ("Check the spelling of the host, or look for the page with `search`."),
     browser_errors.TlsFailedError: (
         "The connection would not be safe. Try the site's http:// address, or another source."
     ),

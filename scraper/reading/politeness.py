@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from scraper.reading.robots import RobotsDecision, RobotsFiles
 
 COOLDOWN_LIMIT_S = 120.0
-"""Seconds. Longest cooldown of a host after one response: the response may have meant its own URL only, and a
-host that still means it repeats it."""
+"""Seconds. Longest cooldown of a host after one response: the response may have meant its own URL only, and a host
+that still means it repeats it."""
 PATIENCE_S = 5.0
 """Seconds. A longer cooldown is an error for the caller: a silent wait would hold up a batch."""
 VISIT_S = 2.0
@@ -139,9 +139,7 @@ class HostThrottle:
             except TimeoutError:
                 raise _busy_error(host, self._usual_s, _all_leases_text(host, terms)) from None
 
-    async def _wait_for_lease(
-        self, host: str, waiting: _HostQueue, deadline: Deadline, terms: ThrottleTerms
-    ) -> Lease:
+    async def _wait_for_lease(self, host: str, waiting: _HostQueue, deadline: Deadline, terms: ThrottleTerms) -> Lease:
         """Wait at the head of the queue until the host may be visited."""
         while True:
             waiting.lease_returned.clear()
@@ -160,9 +158,7 @@ class HostThrottle:
                     async with asyncio.timeout(None if math.isinf(answer.seconds) else answer.seconds):
                         await waiting.lease_returned.wait()
 
-    def _check_queue(
-        self, host: str, waiting: _HostQueue, principal: str, terms: ThrottleTerms, left_s: float
-    ) -> None:
+    def _check_queue(self, host: str, waiting: _HostQueue, principal: str, terms: ThrottleTerms, left_s: float) -> None:
         """Check that the wait fits into the time left, and the visit into the queue.
 
         Raises:
@@ -210,9 +206,7 @@ class PolitenessPolicy:
         self._throttle.assume_recent_requests()
 
     @asynccontextmanager
-    async def permission(
-        self, url: str, principal: str, deadline: Deadline
-    ) -> AsyncIterator[tuple[str, ...]]:
+    async def permission(self, url: str, principal: str, deadline: Deadline) -> AsyncIterator[tuple[str, ...]]:
         """Hold the permission to visit a canonical URL during the block; yield warnings for the caller.
 
         Raises:
@@ -227,9 +221,7 @@ class PolitenessPolicy:
         async with self._throttle.turn(host_of(url), principal, deadline, gap_s=gap_s):
             yield warnings
 
-    async def check_redirect(
-        self, url: str, snapshot: Snapshot, principal: str, deadline: Deadline
-    ) -> tuple[str, ...]:
+    async def check_redirect(self, url: str, snapshot: Snapshot, principal: str, deadline: Deadline) -> tuple[str, ...]:
         """Note the response, and return warnings about the URL at which the visit ended.
 
         Raises:
@@ -274,9 +266,7 @@ def _left_s(deadline: Deadline) -> float:
 
 def _check_wait(host: str, wait: RetryLater, terms: ThrottleTerms, left_s: float) -> None:
     if wait.known and wait.seconds > (min(left_s, PATIENCE_S) if wait.resting else left_s):
-        raise _busy_error(
-            host, wait.seconds, _cooldown_text(host) if wait.resting else _queue_text(host, terms, 0)
-        )
+        raise _busy_error(host, wait.seconds, _cooldown_text(host) if wait.resting else _queue_text(host, terms, 0))
 
 
 def _busy_error(host: str, wait_s: float, message: str) -> errors.HostBusyError:

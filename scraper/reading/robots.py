@@ -62,8 +62,7 @@ RULES_TRIED = 200
 """Rules that match up to their first wildcard and are parsed one by one to find the one that applies."""
 
 _DISALLOW = re.compile(r"^[^\S\n]*dis+al+ow[^\S\n]*:([^#\n]*)", re.IGNORECASE | re.MULTILINE)
-"""Spaces exclude line ends: with them 20,000 empty lines took a second, and a file may hold half a
-million."""
+"""Spaces exclude line ends: with them 20,000 empty lines took a second, and a file may hold half a million."""
 _AGENT_FIELDS = frozenset({"user-agent", "useragent", "user agent"})
 _OTHERS = "others"
 
@@ -164,8 +163,8 @@ class RobotsFiles:
         except browser_errors.TooManyRedirectsError:
             return _fetched_file("")
         except browser_errors.RefusedError:
-            # The file redirects to a forbidden address: like an absent file. If the site itself is at such an
-            # address, the visit of the page fails with that error.
+            # The file redirects to a forbidden address: like an absent file. If the site itself is at such an address,
+            # the visit of the page fails with that error.
             return replace(_fetched_file(""), expires_at=time.time() + UNREACHABLE_S)
         except (browser_errors.UnreachableError, browser_errors.TooLargeError) as error:
             return _failed_file(before, str(error), is_temporary=error.retryable)
@@ -213,9 +212,7 @@ def _decide(file: _File, url: str, now: float) -> RobotsDecision:
     rule = rules.find_disallow_rule(url)
     if rule is None:
         return RobotsDecision(gap_s=rules.gap_s)
-    return RobotsDecision(
-        False, f"The robots.txt of {host} does not let it be read (Disallow: {rule}).", rules.gap_s
-    )
+    return RobotsDecision(False, f"The robots.txt of {host} does not let it be read (Disallow: {rule}).", rules.gap_s)
 
 
 def disallowed_error(decision: RobotsDecision, url: str) -> errors.RobotsDisallowedError:
@@ -235,14 +232,7 @@ def _blob_key(origin: str) -> str:
 
 
 def _dump_file(file: _File) -> bytes:
-    row = [
-        file.text,
-        file.fetched_at,
-        file.failed_since,
-        file.failure,
-        file.expires_at,
-        file.is_failure_temporary,
-    ]
+    row = [file.text, file.fetched_at, file.failed_since, file.failure, file.expires_at, file.is_failure_temporary]
     return zlib.compress(json.dumps(row).encode(), 1)
 
 
@@ -286,8 +276,7 @@ class RobotsRules:
 def _rename_other_agents(text: str) -> str:
     """Return the text with one name for all agents whose groups do not apply to this program.
 
-    The parser stores each rule once for every name above it: half a megabyte may hold 18,000 names above
-    25,000 rules.
+    The parser stores each rule once for every name above it: half a megabyte may hold 18,000 names above 25,000 rules.
     """
     lines = text.splitlines()
     agents = [_parse_agent(line) for line in lines]

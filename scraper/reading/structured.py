@@ -56,12 +56,7 @@ class StructuredReader:
         await self._service.close()
 
     async def extract(
-        self,
-        url: str,
-        *,
-        principal: str = "local",
-        deadline_s: float = 55.0,
-        progress: ProgressCallback | None = None,
+        self, url: str, *, principal: str = "local", deadline_s: float = 55.0, progress: ProgressCallback | None = None
     ) -> StructuredData:
         """Return the structured data of a rendered page.
 
@@ -71,9 +66,7 @@ class StructuredReader:
         deadline = Deadline.within(deadline_s)
         job = VisitJob(cache_key(parse_target(url)), "browser", principal, json_responses=True)
         load: Load[StructuredData] = Load(
-            job,
-            run=lambda _: self._load(job, deadline, progress or ignore_progress),
-            label=job.host,
+            job, run=lambda _: self._load(job, deadline, progress or ignore_progress), label=job.host
         )
         try:
             return await self._service.read(load, REFRESH, deadline=deadline, progress=progress)
@@ -97,9 +90,7 @@ class StructuredReader:
             ScraperError: The page is empty or blocked, and has no data of its own.
         """
         try:
-            reading = outcome.build_reading(
-                result.snapshot, result.document, may_render=True, requested_url=job.url
-            )
+            reading = outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
         except errors.NoContentError:
             if _has_data(data):
                 return ()
@@ -128,11 +119,7 @@ class StructuredReader:
         return replace(data, warnings=(_SIMPLE_WARNING, *data.warnings))
 
     async def _run(
-        self,
-        extract: Callable[[Snapshot], StructuredData],
-        snapshot: Snapshot,
-        limit_s: float,
-        deadline: Deadline,
+        self, extract: Callable[[Snapshot], StructuredData], snapshot: Snapshot, limit_s: float, deadline: Deadline
     ) -> StructuredData:
         try:
             async with asyncio.timeout(deadline.left_s()):

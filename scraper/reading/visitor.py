@@ -34,8 +34,8 @@ READ_LIMIT_S = 5.0
 FALLBACK_LIMIT_S = 3.0
 """Seconds. The fallback reader is linear: two seconds for the largest page."""
 FULL_TIER_S = 86_400.0
-"""Seconds for which a host is visited with the full browser first. Block pages change: after a day the usual
-browser is tried again."""
+"""Seconds for which a host is visited with the full browser first. Block pages change: after a day the usual browser
+is tried again."""
 MAX_FULL_TIER_HOSTS = 1_000
 
 _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
@@ -83,9 +83,7 @@ class VisitResult:
 class PageVisitor:
     """Visits pages politely, with retries and the full browser for sites that block the usual one."""
 
-    def __init__(
-        self, browsers: Browsers, workers: WorkerPool, settings: Settings, shared: SharedState
-    ) -> None:
+    def __init__(self, browsers: Browsers, workers: WorkerPool, settings: Settings, shared: SharedState) -> None:
         """Visit with the browsers and extract in the workers."""
         self.politeness = PolitenessPolicy(browsers, settings, shared)
         self._browsers = browsers
@@ -136,9 +134,7 @@ class PageVisitor:
         self, job: VisitJob, tier: Tier, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:
         """Visit and read the response; if rendering fails, the page as served is the result."""
-        decider = RenderDecider(
-            self._workers, deadline, on_render=lambda: progress(0, 1, f"rendering {job.host}")
-        )
+        decider = RenderDecider(self._workers, deadline, on_render=lambda: progress(0, 1, f"rendering {job.host}"))
         async with self.politeness.permission(job.url, job.principal, deadline) as warnings:
             snapshot = await self._load(job, tier, deadline, decider)
         final = decider.require_served() if snapshot is None else snapshot
@@ -146,9 +142,7 @@ class PageVisitor:
         result = decider.served_result() if snapshot is None else await decider.read_result(snapshot)
         return replace(result, warnings=tuple(dict.fromkeys((*warnings, *more))))
 
-    async def _load(
-        self, job: VisitJob, tier: Tier, deadline: Deadline, decider: RenderDecider
-    ) -> Snapshot | None:
+    async def _load(self, job: VisitJob, tier: Tier, deadline: Deadline, decider: RenderDecider) -> Snapshot | None:
         """Return the response, or None if rendering failed and the page as served has text.
 
         Raises:
@@ -254,9 +248,7 @@ class RenderDecider:
             message = f"The page at {host_of(snapshot.url)} could not be read: {error}."
             target = snapshot.requested_url
             if isinstance(error, NoWorkerError):
-                raise errors.BrowserFailedError(
-                    message, target=target, next_step="Try again in a moment."
-                ) from error
+                raise errors.BrowserFailedError(message, target=target, next_step="Try again in a moment.") from error
             raise errors.ContentTooLargeError(
                 message, target=target, next_step="Look for a smaller page, or another source."
             ) from error
@@ -278,9 +270,7 @@ class RenderDecider:
             log.warning("a page of %s is read by the fallback reader: %s", host_of(snapshot.url), error)
             return await self._run(fallback.read, light, FALLBACK_LIMIT_S)
 
-    async def _run(
-        self, read: Callable[[Snapshot], Document], snapshot: Snapshot, limit_s: float
-    ) -> Document:
+    async def _run(self, read: Callable[[Snapshot], Document], snapshot: Snapshot, limit_s: float) -> Document:
         limit_s = min(limit_s, self._deadline.left_s())
         try:
             async with asyncio.timeout(self._deadline.left_s()):
@@ -311,9 +301,7 @@ def _is_enough(served: Snapshot, document: Document) -> bool:
 def timeout_error(job: VisitJob) -> errors.FetchTimeoutError:
     """Return the error for a page that was not read before the deadline."""
     return errors.FetchTimeoutError(
-        f"The page at {job.host} was not read in time.",
-        target=job.url,
-        next_step="Try again later, or another source.",
+        f"The page at {job.host} was not read in time.", target=job.url, next_step="Try again later, or another source."
     )
 
 

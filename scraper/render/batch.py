@@ -91,9 +91,7 @@ def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[di
 
     def render_within(tokens_left: int, chars: int) -> tuple[list[dict[str, object]], int]:
         pieces = _pieces(items, tokens_left, characters_for(budget))
-        objects = [
-            _shorten_facts(_object(item, piece), chars) for item, piece in zip(items, pieces, strict=True)
-        ]
+        objects = [_shorten_facts(_object(item, piece), chars) for item, piece in zip(items, pieces, strict=True)]
         return objects, round(token_estimate.estimate(compact(objects)) - _ANSWER_RATIO * budget)
 
     return _fit(render_within, budget - _JSON_TOKENS * len(items))
@@ -120,13 +118,7 @@ def _fit(render_within: Callable[[int, int], tuple[T, int]], text_budget: int) -
 
 
 def _section(
-    number: int,
-    item: BatchItem,
-    piece: TextCut | None,
-    region: str,
-    now: datetime | None,
-    render_hint: str,
-    chars: int,
+    number: int, item: BatchItem, piece: TextCut | None, region: str, now: datetime | None, render_hint: str, chars: int
 ) -> str:
     heading = f"## {number}. {clean_line(item.url, min(chars, _MAX_URL))}"
     if isinstance(item.outcome, ScraperError):

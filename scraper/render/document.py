@@ -42,12 +42,7 @@ class DocumentPart:
 
 
 def as_markdown(
-    reading: Reading,
-    part: DocumentPart,
-    *,
-    region: str,
-    now: datetime | None = None,
-    budget: int = BODY_BUDGET,
+    reading: Reading, part: DocumentPart, *, region: str, now: datetime | None = None, budget: int = BODY_BUDGET
 ) -> str:
     """Return a header, the text in an untrusted region, and how to continue.
 
@@ -80,8 +75,7 @@ def as_markdown(
         left = piece.total - piece.end
         more = ", and the same pages" if part.pages else ""
         parts.append(
-            f"Cut here: {left:,} characters are left. To go on, call read_doc again with "
-            f"start={piece.end}{more}."
+            f"Cut here: {left:,} characters are left. To go on, call read_doc again with start={piece.end}{more}."
         )
     return "\n\n".join(parts)
 
@@ -189,9 +183,7 @@ def _select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
     marks = list(PAGE_MARK.finditer(document.markdown))
     if not marks:
         raise InvalidArgumentError(
-            "This document has no pages to choose from.",
-            target="pages",
-            next_step="Use `start` and `length`.",
+            "This document has no pages to choose from.", target="pages", next_step="Use `start` and `length`."
         )
     ends = [mark.start() for mark in marks[1:]] + [len(document.markdown)]
     numbers = set(pages)

@@ -11,8 +11,8 @@ from scraper.render.answer_text import EXPLANATION, KEEP_WHOLE, NOTICE, TextCut,
 from scraper.urls import MAX_URL_CHARS
 
 BODY_BUDGET = 7_500
-"""Tokens of page text in an answer of default size. With its header, the answer has fewer than 9,000 tokens:
-always by the estimate, and on 95 of 100 pages by the encodings it was measured against."""
+"""Tokens of page text in an answer of default size. With its header, the answer has fewer than 9,000 tokens: always by
+the estimate, and on 95 of 100 pages by the encodings it was measured against."""
 
 MAX_CHARACTERS = 32_000
 """Characters of page text in such an answer. Some clients cut by characters, the first at 36,000."""
@@ -55,9 +55,7 @@ def as_markdown(
     parts = ["\n".join(lines), sealed_page(reading.document, piece, region)]
     if piece.next_start is not None:
         left = piece.total - piece.end
-        parts.append(
-            f"Cut here: {left:,} characters are left. To go on, call fetch again with start={piece.end}."
-        )
+        parts.append(f"Cut here: {left:,} characters are left. To go on, call fetch again with start={piece.end}.")
     return "\n\n".join(parts)
 
 
@@ -116,12 +114,7 @@ def characters_for(budget: int) -> int:
 
 
 def header(
-    reading: Reading,
-    piece: TextCut,
-    now: datetime | None,
-    *,
-    url_chars: int = MAX_URL,
-    fact_chars: int = MAX_FACT,
+    reading: Reading, piece: TextCut, now: datetime | None, *, url_chars: int = MAX_URL, fact_chars: int = MAX_FACT
 ) -> list[str]:
     """Return the header lines; of the site's own words they hold only the URL it redirected to."""
     lines = [f"URL: {clean_line(reading.url, url_chars)}"]
@@ -139,9 +132,7 @@ def header(
         lines.append(f"Left out: {removed}")
     if reading.truncated:
         lines.append("Truncated: the site sent more, or more slowly, than the limits allow.")
-    lines += [
-        f"Warning: {clean_line(warning, min(fact_chars, _MAX_WARNING))}" for warning in reading.warnings
-    ]
+    lines += [f"Warning: {clean_line(warning, min(fact_chars, _MAX_WARNING))}" for warning in reading.warnings]
     return lines
 
 
@@ -176,10 +167,7 @@ def _fact(text: str | None, chars: int = MAX_FACT) -> str | None:
 
 
 def _describe_removed(document: Document) -> str:
-    counts = (
-        (document.hidden_removed, "hidden element"),
-        (document.controls_removed, "invisible character"),
-    )
+    counts = ((document.hidden_removed, "hidden element"), (document.controls_removed, "invisible character"))
     return ", ".join(f"{count:,} {noun}{'s' if count > 1 else ''}" for count, noun in counts if count)
 
 

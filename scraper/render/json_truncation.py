@@ -26,12 +26,7 @@ class _Bounds:
     depth: int
 
 
-_LEVELS = (
-    _Bounds(600, 200, 20),
-    _Bounds(300, 40, 12),
-    _Bounds(160, 12, 8),
-    _Bounds(80, 5, 6),
-)
+_LEVELS = (_Bounds(600, 200, 20), _Bounds(300, 40, 12), _Bounds(160, 12, 8), _Bounds(80, 5, 6))
 """Limits from mild to strict. Readers need prices and dates, not article bodies."""
 
 _MIN_BUDGET = 20
@@ -41,8 +36,7 @@ _MIN_BUDGET = 20
 def truncate(blocks: Sequence[Any], budget: int) -> TruncatedJson:
     """Return the blocks within a budget of tokens.
 
-    All blocks are shortened with the mildest limits that make them fit. If no limits do, the last blocks are
-    dropped.
+    All blocks are shortened with the mildest limits that make them fit. If no limits do, the last blocks are dropped.
     """
     for level in _LEVELS:
         short = [_shorten(block, level, 0) for block in blocks]

@@ -241,12 +241,7 @@ def _document(page: ReadPage, report: ResearchReport, ranks: Mapping[str, int]) 
 
 def _compared_object(page: ReadPage, pages: Sequence[ReadPage]) -> dict[str, object]:
     if not isinstance(page.outcome, Reading):
-        return {
-            "url": clean_line(page.url, _MAX_URL),
-            "title": None,
-            "excerpt": "",
-            **error_object(page.outcome),
-        }
+        return {"url": clean_line(page.url, _MAX_URL), "title": None, "excerpt": "", **error_object(page.outcome)}
     fields = _page_object(page, page.outcome)
     answer = {("excerpt" if name == "content" else name): value for name, value in fields.items()}
     # In this answer, `excerpts` is the list of pages.

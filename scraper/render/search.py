@@ -29,9 +29,7 @@ _NO_CACHE = (
     "There is no cache to look into: it is switched off, or its file or database cannot be used now. "
     "Use `search` or `fetch` instead."
 )
-_NO_HITS = (
-    "Only pages that were read before are found here: use `search` for the web, or fewer or other words."
-)
+_NO_HITS = "Only pages that were read before are found here: use `search` for the web, or fewer or other words."
 
 REASONS: Mapping[str, str] = {
     "captcha": "asked for a captcha",
@@ -73,11 +71,7 @@ def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, o
     """Return the answer as an object, with `errors`, `hint` and `warnings` only if there are any."""
     objects = [result_object(row) for row in answer.results]
     count = len(_within_budget([_counted_text(row) for row in objects], budget))
-    data: dict[str, object] = {
-        "results": objects[:count],
-        "engines": list(answer.engines),
-        "cached": answer.cached,
-    }
+    data: dict[str, object] = {"results": objects[:count], "engines": list(answer.engines), "cached": answer.cached}
     if answer.errors:
         data["errors"] = dict(answer.errors)
     if answer.hint:
@@ -96,10 +90,7 @@ def web_search_as_markdown(answer: SearchAnswer) -> str:
         return f"{heading}\n\nNo results found.\n\n_Source: DuckDuckGo_"
     rows = []
     for number, row in enumerate(answer.results, 1):
-        lines = [
-            f"### {number}. {clean_line(row.title, MAX_TITLE)}",
-            f"**URL:** {clean_line(row.url, MAX_URL)}",
-        ]
+        lines = [f"### {number}. {clean_line(row.title, MAX_TITLE)}", f"**URL:** {clean_line(row.url, MAX_URL)}"]
         snippet = clean_line(row.snippet, MAX_SNIPPET)
         rows.append(defuse("\n".join([*lines, snippet] if snippet else lines)))
     source = f"_Source: DuckDuckGo ({len(answer.results)} results)_"
@@ -111,9 +102,7 @@ def instant_answer_as_markdown(query: str, answer: InstantAnswer) -> str:
     heading = f'## Instant Answer for "{clean_line(query, _MAX_QUERY)}"'
     if answer.empty:
         return f"{heading}\n\nNo instant answer available for this query.\n\n{_INSTANT_SOURCE}"
-    return "\n\n".join(
-        [heading, *(defuse(section) for section in _instant_sections(answer)), _INSTANT_SOURCE]
-    )
+    return "\n\n".join([heading, *(defuse(section) for section in _instant_sections(answer)), _INSTANT_SOURCE])
 
 
 def cache_hits_as_markdown(
@@ -158,10 +147,7 @@ def errors_line(errors: Mapping[str, str]) -> str:
 
 def result_text(number: int, row: SearchResult) -> str:
     """Return a result as text: title, URL, snippet."""
-    lines = [
-        f"{number}. {clean_line(row.title, MAX_TITLE) or '(no title)'}",
-        f"<{clean_line(row.url, MAX_URL)}>",
-    ]
+    lines = [f"{number}. {clean_line(row.title, MAX_TITLE) or '(no title)'}", f"<{clean_line(row.url, MAX_URL)}>"]
     facts = [fact for fact in (iso_date(row.date), clean_line(row.source or "", _MAX_SOURCE)) if fact]
     snippet = clean_line(row.snippet, MAX_SNIPPET)
     details = " · ".join([*facts, snippet] if snippet else facts)

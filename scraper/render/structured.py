@@ -31,11 +31,7 @@ def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET
     """Return a header, then the facts and the blocks of each syntax in an untrusted region."""
     facts, blocks = _divide_budget(found, budget)
     notes = [*_notes(found, blocks)]
-    header = [
-        f"URL: {clean_line(found.url, _MAX_URL)}",
-        "Method: browser",
-        *(f"Warning: {note}" for note in notes),
-    ]
+    header = [f"URL: {clean_line(found.url, _MAX_URL)}", "Method: browser", *(f"Warning: {note}" for note in notes)]
     header.append(EXPLANATION.format(region=region))
     sections = [_facts_section(name, fields) for name, fields in facts.items()]
     sections += [_section(name, blocks[name]) for name in (*SYNTAXES, "xhr") if blocks[name].blocks]
@@ -96,9 +92,7 @@ def _facts_section(name: str, facts: Mapping[str, Mapping[str, Any]]) -> str:
     lines = [f"## {name}"]
     for key, fact in facts.items():
         value = fact["value"]
-        more = "".join(
-            f", {extra} {_as_text(part)}" for extra, part in fact.items() if extra not in _COMMON_FIELDS
-        )
+        more = "".join(f", {extra} {_as_text(part)}" for extra, part in fact.items() if extra not in _COMMON_FIELDS)
         note = f" ({fact['source']}, {fact['confidence']:.2g}{more})"
         if isinstance(value, list):
             lines += [f"- {key}:{note}", *(f"    - {_as_text(part)}" for part in value)]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from scraper.extract.text.terms import split_markdown_terms, split_terms, stem
 
-# Chosen on half of the questions of `benchmarks.research`, those of other domains than the half that is
-# reported. None of them is critical: halving or doubling one moves the hits at 300 tokens by less than three
-# points, at 2,000 tokens by less than half a point.
+# Chosen on half of the questions of `benchmarks.research`, those of other domains than the half that is reported. None
+# of them is critical: halving or doubling one moves the hits at 300 tokens by less than three points, at 2,000 tokens
+# by less than half a point.
 _K1 = 1.0
 _B = 0.25
 """The chunks have about the same length already."""
@@ -104,10 +104,7 @@ def _field_scores(
     """Return the score and the covered share of the question for each chunk, with all pages in one row."""
     rows = [row for page in pages for row in page]
     found = Counter(term for counts, _ in rows for term in counts)
-    rarity = {
-        term: math.log(1 + (len(rows) - found[term] + 0.5) / (found[term] + 0.5))
-        for term in sorted(query_terms)
-    }
+    rarity = {term: math.log(1 + (len(rows) - found[term] + 0.5) / (found[term] + 0.5)) for term in sorted(query_terms)}
     whole = sum(rarity.values()) or 1.0
     weighted = [weights for page in pages for weights in _weights(page)]
     return [

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_headings
 
 TARGET_BYTES = 500
-"""Bytes of a chunk in UTF-8, a better measure of tokens than characters; a character of three bytes counts as
-four. About 110 tokens at most in any script."""
+"""Bytes of a chunk in UTF-8, a better measure of tokens than characters; a character of three bytes counts as four.
+About 110 tokens at most in any script."""
 
 _CODE_BYTES = 3 * TARGET_BYTES
 """Bytes. A code block up to this size is not split."""
@@ -125,9 +125,7 @@ def _split_lines(markdown: str, start: int, end: int) -> Iterator[_Atom]:
     while at < end:
         line_end = markdown.find("\n", at, end)
         line_end = end if line_end < 0 else line_end
-        if _measure(markdown, at, line_end) <= TARGET_BYTES or markdown[at:line_end].lstrip(" >").startswith(
-            "|"
-        ):
+        if _measure(markdown, at, line_end) <= TARGET_BYTES or markdown[at:line_end].lstrip(" >").startswith("|"):
             if line_end > at:
                 yield from _split_long(markdown, at, line_end, ends_block=line_end == end)
         else:
@@ -155,9 +153,7 @@ def _split_long(markdown: str, start: int, end: int, *, ends_block: bool = False
     yield _make_atom(markdown, start, end, ends_block=ends_block)
 
 
-def _make_atom(
-    markdown: str, start: int, end: int, *, is_heading: bool = False, ends_block: bool = False
-) -> _Atom:
+def _make_atom(markdown: str, start: int, end: int, *, is_heading: bool = False, ends_block: bool = False) -> _Atom:
     return _Atom(start, end, _measure(markdown, start, end), is_heading, ends_block)
 
 

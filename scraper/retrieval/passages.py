@@ -21,24 +21,23 @@ LINK_TOKENS = 60
 """Tokens of an excerpt in addition to its text: its heading, its link, the mark of a gap."""
 
 MIN_PAGE_SHARE = 0.25
-"""Share of an equal part of the budget that each page gets if it has relevant chunks, and at least its best
-one.
+"""Share of an equal part of the budget that each page gets if it has relevant chunks, and at least its best one.
 
-The rest goes to the best chunks of all pages. Of 200 questions to three pages with 900 tokens together, the
-passage was shown for 96 % from 0 to 0.5, 95.5 % at 0.75, 92 % with equal shares.
+The rest goes to the best chunks of all pages. Of 200 questions to three pages with 900 tokens together, the passage
+was shown for 96 % from 0 to 0.5, 95.5 % at 0.75, 92 % with equal shares.
 """
 
 _MIN_RELATIVE_SCORE = 0.1
-"""Share of the best score below which a chunk is not relevant. At 2,000 tokens this saves a third of the
-tokens, for 2 hits in 1,000."""
+"""Share of the best score below which a chunk is not relevant. At 2,000 tokens this saves a third of the tokens, for 2
+hits in 1,000."""
 
 _MIN_CONTEXT_SCORE = 0.6
 """Share of the best score from which a chunk is shown with its neighbors, if the budget allows."""
 
 _HEADINGS_SHOWN = 2
 _MAX_ROUNDS = 4
-"""Rounds of selection. Table heads and code fences are known only after a selection; their excess is reserved
-in the next round."""
+"""Rounds of selection. Table heads and code fences are known only after a selection; their excess is reserved in the
+next round."""
 
 MAX_CHARACTERS = 400_000
 """Characters of one page; the rest of a longer one is ignored."""
@@ -78,9 +77,7 @@ class _Page:
         self.markdown = markdown
         self.units = split_chunks(markdown)
         texts = [markdown[unit.start : unit.end] for unit in self.units]
-        self.pieces = [
-            ChunkTerms.of(query, text, unit.headings) for text, unit in zip(texts, self.units, strict=True)
-        ]
+        self.pieces = [ChunkTerms.of(query, text, unit.headings) for text, unit in zip(texts, self.units, strict=True)]
         self.costs = [token_estimate.estimate(text) + 1 for text in texts]
         self.scores: list[float] = []
         self.chosen: set[int] = set()
@@ -125,9 +122,7 @@ class _Page:
         """Return the neighbors of a chunk in its section."""
         headings = self.units[at].headings
         return [
-            near
-            for near in (at + 1, at - 1)
-            if 0 <= near < len(self.units) and self.units[near].headings == headings
+            near for near in (at + 1, at - 1) if 0 <= near < len(self.units) and self.units[near].headings == headings
         ]
 
     def excerpts(self, query: Question) -> list[Excerpt]:
@@ -228,15 +223,14 @@ def select_distinct_passages(
 ) -> PassageSelection:
     """Return the excerpts of some Markdown texts within a token budget.
 
-    With `once`, copies of an earlier text get no excerpts. `min_page_share` is the minimum of each text as
-    part of an equal share.
+    With `once`, copies of an earlier text get no excerpts. `min_page_share` is the minimum of each text as part of an
+    equal share.
     """
     same_as = find_near_copies(texts)
     query = [text for text, earlier in zip(texts, same_as, strict=True) if earlier is None or not once]
     chosen = iter(select_passages(query, question, budget, min_page_share))
     return PassageSelection(
-        tuple(tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as),
-        tuple(same_as),
+        tuple(tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as), tuple(same_as)
     )
 
 
@@ -245,8 +239,8 @@ _SHINGLE_WORDS = 5
 _MIN_SIMILARITY = 0.7
 """Jaccard similarity of the shingles from which two texts are near copies."""
 _MIN_CONTAINMENT = 0.85
-"""Share of the shorter text's shingles from which it is a part of the longer one: a shortened story, or the
-same story with boxes of another site."""
+"""Share of the shorter text's shingles from which it is a part of the longer one: a shortened story, or the same story
+with boxes of another site."""
 _MIN_SHINGLES = 40
 """Shingles. Shorter texts must be equal, as they contain too little to compare."""
 _MAX_WORDS = 20_000
@@ -256,11 +250,11 @@ _MAX_WORDS = 20_000
 def find_near_copies(texts: Sequence[str]) -> list[int | None]:
     """Return for each text the index of the first text of which it is a near copy, or None.
 
-    On 1,100,000 pairs of saved pages the rule reports seven: five are one page under two URLs, one is two
-    lists of one shop that share four fifths of their goods, one a product beside the list that repeats it.
+    On 1,100,000 pairs of saved pages the rule reports seven: five are one page under two URLs, one is two lists of one
+    shop that share four fifths of their goods, one a product beside the list that repeats it.
 
-    A few texts are compared pairwise on all their shingles. Sketches (MinHash, simhash) would save nothing
-    here, and estimate what can be counted.
+    A few texts are compared pairwise on all their shingles. Sketches (MinHash, simhash) would save nothing here, and
+    estimate what can be counted.
     """
     sets = [_shingles(text) for text in texts]
     originals: list[int | None] = []
@@ -280,6 +274,4 @@ def _are_near_copies(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str
     if shorter < _MIN_SHINGLES:
         return bool(shorter) and one == other
     shared = len(one & other)
-    return shared >= _MIN_CONTAINMENT * shorter or shared >= _MIN_SIMILARITY * (
-        len(one) + len(other) - shared
-    )
+    return shared >= _MIN_CONTAINMENT * shorter or shared >= _MIN_SIMILARITY * (len(one) + len(other) - shared)

@@ -1,7 +1,7 @@
 """Build links that open a page at a quotation: text directives, `#:~:text=`.
 
-Format and matching: https://wicg.github.io/scroll-to-text-fragment/. A quotation must begin and end at word
-boundaries and must not leave its block. If the browser does not find it, the page opens at its top.
+Format and matching: https://wicg.github.io/scroll-to-text-fragment/. A quotation must begin and end at word boundaries
+and must not leave its block. If the browser does not find it, the page opens at its top.
 """
 
 from __future__ import annotations
@@ -83,8 +83,7 @@ def build_text_directive(page: VisibleText, start: int, end: int, term_weights: 
         return ""
     best = max(quotes, key=lambda quote: _rank_quote(quote, term_weights))
     first, last = next(
-        (ends for ends in _find_ends(best.words) if page.is_first_occurrence(ends[0], start)),
-        (best.words, ""),
+        (ends for ends in _find_ends(best.words) if page.is_first_occurrence(ends[0], start)), (best.words, "")
     )
     before = after = ""
     if not page.is_first_occurrence(first, start):

@@ -67,13 +67,10 @@ def raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> Non
     found = {result.error for result in engine_results}
     if found == {"busy"}:
         wait_s = math.ceil(min(result.expected_wait_s for result in engine_results))
-        raise errors.OverloadedError(
-            "Other searches are waiting for these engines.", retry_after_s=max(1, wait_s)
-        )
+        raise errors.OverloadedError("Other searches are waiting for these engines.", retry_after_s=max(1, wait_s))
     if found <= {"browser_failed", "busy"}:
         raise errors.BrowserFailedError(
-            "The browser that asks the engines failed.",
-            next_step="Try again; `search-mcp doctor` may say more.",
+            "The browser that asks the engines failed.", next_step="Try again; `search-mcp doctor` may say more."
         )
 
 
@@ -151,12 +148,8 @@ def _build_result(merged: MergedResult, query_words: frozenset[str]) -> SearchRe
 def _build_warnings(text: str, engine_results: Sequence[EngineQueryResult]) -> tuple[str, ...]:
     warnings = []
     if len(text) > ENGINE_QUERY_CHARS:
-        warnings.append(
-            f"Engines read the first {ENGINE_QUERY_CHARS} characters of the query; the rest was not sent."
-        )
+        warnings.append(f"Engines read the first {ENGINE_QUERY_CHARS} characters of the query; the rest was not sent.")
     relaxed = [result.engine.name for result in engine_results if result.is_relaxed]
     if relaxed:
-        warnings.append(
-            f"{', '.join(relaxed)} found nothing for the exact query and shows rows for a looser one."
-        )
+        warnings.append(f"{', '.join(relaxed)} found nothing for the exact query and shows rows for a looser one.")
     return tuple(warnings)

@@ -86,11 +86,7 @@ class EnginePages:
         if response.clears_itself and snapshot is not None and snapshot.complete and request.engine.ready:
             # Unknown block pages that clear themselves: wait for the results alone.
             _, response = await self._visit(request, replace(page, wait=request.engine.ready))
-        if (
-            snapshot is None
-            or response.outcome is not EngineOutcome.WALL
-            or error_reason(response) != "consent"
-        ):
+        if snapshot is None or response.outcome is not EngineOutcome.WALL or error_reason(response) != "consent":
             return response
         refusal = build_consent_refusal(snapshot, page)
         if refusal is None:
@@ -101,9 +97,7 @@ class EnginePages:
             _, response = await self._visit(request, page)
         return response
 
-    async def read_through_home_page(
-        self, request: EnginePageRequest, form: HomePageForm
-    ) -> EngineResponse | None:
+    async def read_through_home_page(self, request: EnginePageRequest, form: HomePageForm) -> EngineResponse | None:
         """Return the page to which the form of the engine's home page leads; None without such a form."""
         now = datetime.now(UTC)
 
@@ -121,9 +115,7 @@ class EnginePages:
             return None
         return None if results_page is None else await self.read(request, results_page)
 
-    async def _visit(
-        self, request: EnginePageRequest, page: Request
-    ) -> tuple[Snapshot | None, EngineResponse]:
+    async def _visit(self, request: EnginePageRequest, page: Request) -> tuple[Snapshot | None, EngineResponse]:
         async def parse(snapshot: Snapshot) -> EngineResponse:
             return await self._parse(request, snapshot)
 
@@ -218,9 +210,7 @@ def _refusing_button(form: html.HtmlElement, *, named: bool = False) -> html.Htm
     for element in form.iter("button", "input"):
         if element.tag != "button" and element.get("type") not in {"submit", "button"}:
             continue
-        label = " ".join(
-            (element.text_content(), element.get("value") or "", element.get("aria-label") or "")
-        )
+        label = " ".join((element.text_content(), element.get("value") or "", element.get("aria-label") or ""))
         if _REFUSE_LABEL.search(label) and (element.get("name") or not named):
             return element
     return None

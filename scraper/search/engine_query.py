@@ -27,14 +27,13 @@ MAX_PAGES = 3
 ONE_PAGE_ROWS = 10
 """Rows for which no second page is requested, even if the first has fewer."""
 FAIR_S = 5.0
-"""Seconds. A timeout earlier than this is no fault of the engine: the query waited for others or was
-urgent."""
+"""Seconds. A timeout earlier than this is no fault of the engine: the query waited for others or was urgent."""
 LOCAL_ERRORS = frozenset({"busy", "browser_failed", "layout_changed"})
 """Errors that are no decision of the engine."""
 
 MIN_QUERY_WORDS = 3
-"""Decoys cannot be detected for shorter queries. Measured on 8 decoy pages and 169 genuine pages of ten
-engines: all 8 are detected, and one genuine page (in Japanese) is taken for a decoy."""
+"""Decoys cannot be detected for shorter queries. Measured on 8 decoy pages and 169 genuine pages of ten engines: all 8
+are detected, and one genuine page (in Japanese) is taken for a decoy."""
 MIN_ROWS = 3
 MEAN_COVERAGE = 0.45
 """Share of the query's words that rows contain on average. Decoys have .22 to .35."""
@@ -66,11 +65,7 @@ class EngineQueryRunner:
     """Queries engines. Failures are results, not exceptions."""
 
     def __init__(
-        self,
-        browsers: Browsers,
-        workers: WorkerPool,
-        breakers: CircuitBreakers,
-        throttle: EngineThrottle | None = None,
+        self, browsers: Browsers, workers: WorkerPool, breakers: CircuitBreakers, throttle: EngineThrottle | None = None
     ) -> None:
         """Query through the browsers with circuit breakers and a throttle."""
         self._pages = EnginePages(browsers, workers)
@@ -108,9 +103,7 @@ class EngineQueryRunner:
 
     async def _find_cooldown(self, engine: Engine) -> EngineQueryResult | None:
         cooldown = await self._breakers.find_cooldown(engine.name)
-        return (
-            None if cooldown is None else EngineQueryResult(engine, error=cooldown[0], cooldown_s=cooldown[1])
-        )
+        return None if cooldown is None else EngineQueryResult(engine, error=cooldown[0], cooldown_s=cooldown[1])
 
     async def _note(self, result: EngineQueryResult) -> None:
         fields = {"engine": result.engine.name, "rows": len(result.results), "error": result.error or "-"}

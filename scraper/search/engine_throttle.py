@@ -14,14 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from scraper.coordination.protocols import (
-    Cooldown,
-    Cooldowns,
-    Leases,
-    RetryLater,
-    SharedState,
-    ThrottleTerms,
-)
+from scraper.coordination.protocols import Cooldown, Cooldowns, Leases, RetryLater, SharedState, ThrottleTerms
 from scraper.settings import Settings
 
 POLL_S = 0.25
@@ -137,8 +130,8 @@ def is_cooling_down(cooldown: Cooldown | None, now: float) -> bool:
 class CircuitBreakers:
     """Cooldowns of all engines on this server's route.
 
-    Requests to an engine that blocks prolong the block, so each cooldown is longer than the last. The first
-    request after a cooldown decides if it ends.
+    Requests to an engine that blocks prolong the block, so each cooldown is longer than the last. The first request
+    after a cooldown decides if it ends.
     """
 
     def __init__(self, cooldowns: Cooldowns, route: str = "") -> None:

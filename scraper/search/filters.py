@@ -12,12 +12,7 @@ from urllib.parse import urlsplit
 from scraper.search.fusion import MergedResult
 
 FRESHNESS: Mapping[str, timedelta] = MappingProxyType(
-    {
-        "day": timedelta(days=1),
-        "week": timedelta(days=7),
-        "month": timedelta(days=31),
-        "year": timedelta(days=366),
-    }
+    {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=31), "year": timedelta(days=366)}
 )
 SLACK = timedelta(days=1)
 """Possible error of a date without time and time zone."""
@@ -34,9 +29,7 @@ class Filters:
     include_text: str | None = None
     exclude_text: str | None = None
 
-    def apply(
-        self, rows: Sequence[MergedResult], now: datetime
-    ) -> tuple[tuple[MergedResult, ...], Mapping[str, int]]:
+    def apply(self, rows: Sequence[MergedResult], now: datetime) -> tuple[tuple[MergedResult, ...], Mapping[str, int]]:
         """Return the results that meet all conditions, and how many each argument dropped."""
         dropped: dict[str, int] = {}
         left = tuple(rows)
@@ -82,9 +75,7 @@ class Filters:
 
 def _contains(row: MergedResult, text: str) -> bool:
     sought = " ".join(text.casefold().split())
-    return any(
-        sought in " ".join(f"{result.title}\n{result.snippet}".casefold().split()) for _, result in row.rows
-    )
+    return any(sought in " ".join(f"{result.title}\n{result.snippet}".casefold().split()) for _, result in row.rows)
 
 
 _PAPER_HOSTS = frozenset(
@@ -120,15 +111,9 @@ _NEWS_NAME = re.compile(
     re.IGNORECASE,
 )
 """Parts of the names of newspapers."""
-_NEWS_PATH = re.compile(
-    r"/(?:news|noticias|actualites?|nachrichten|article)(?:/|$)|/20\d\d/\d\d(?:/|$)", re.IGNORECASE
-)
-_FORUM_NAME = re.compile(
-    r"(?:^|\.)(?:forums?|community|discuss|discourse|board|bbs|talk|answers)\.", re.IGNORECASE
-)
-_FORUM_PATH = re.compile(
-    r"/(?:forums?|threads?|viewtopic|showthread|discussions?|questions)(?:[/.?]|$)", re.IGNORECASE
-)
+_NEWS_PATH = re.compile(r"/(?:news|noticias|actualites?|nachrichten|article)(?:/|$)|/20\d\d/\d\d(?:/|$)", re.IGNORECASE)
+_FORUM_NAME = re.compile(r"(?:^|\.)(?:forums?|community|discuss|discourse|board|bbs|talk|answers)\.", re.IGNORECASE)
+_FORUM_PATH = re.compile(r"/(?:forums?|threads?|viewtopic|showthread|discussions?|questions)(?:[/.?]|$)", re.IGNORECASE)
 _BLOG_NAME = re.compile(r"(?:^|\.)blogs?\.", re.IGNORECASE)
 _BLOG_PATH = re.compile(r"/blogs?(?:[/.]|$)", re.IGNORECASE)
 _PDF = re.compile(r"\.pdf$|/pdf/", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """Merge the results of several engines: reciprocal rank fusion, and detection of near-duplicates.
 
-Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
-Methods" (2009). Each index has one full vote.
+Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods"
+(2009). Each index has one full vote.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ RANK_CONSTANT = 60
 SECOND_OF_FAMILY = 0.3
 """Weight of a second engine over the same index: it repeats a vote, but may rank differently."""
 
-# Thresholds of near-duplicates. Words of the query are ignored: every result contains them. Measured on 42
-# pairs of one page with different snippets and 3,985 pairs of different pages for one query: the two rules
-# find a third of the former and 8 of the latter, three of them rightly. With the words of the query and
-# limits of .4 and .3 they would find as many of the former and 54 of the latter, most of them weather pages
-# of one town. Hashes of snippets find a fifth: they are too short for it.
+# Thresholds of near-duplicates. Words of the query are ignored: every result contains them. Measured on 42 pairs of
+# one page with different snippets and 3,985 pairs of different pages for one query: the two rules find a third of the
+# former and 8 of the latter, three of them rightly. With the words of the query and limits of .4 and .3 they would
+# find as many of the former and 54 of the latter, most of them weather pages of one town. Hashes of snippets find a
+# fifth: they are too short for it.
 SAME_SNIPPET = 0.5
 """Jaccard similarity of the snippets of one text."""
 SIMILAR_SNIPPET = 0.4
@@ -87,8 +87,7 @@ class MergedResult:
     def select_snippet(self, query_words: frozenset[str]) -> str:
         """Return the snippet with most words of the query; the longest of equal ones."""
         return max(
-            (row.snippet for _, row in self.rows),
-            key=lambda text: (len(extract_words(text) & query_words), len(text)),
+            (row.snippet for _, row in self.rows), key=lambda text: (len(extract_words(text) & query_words), len(text))
         )
 
 
@@ -108,9 +107,7 @@ class ComparableText:
     def of(cls, title: str, snippet: str, host: str, ignored: frozenset[str] = frozenset()) -> Self:
         """Return the features of a result, without the ignored words."""
         editions = frozenset(_EDITION.findall(title))
-        return cls(
-            title_key(title), editions, extract_words(title) - ignored, extract_words(snippet) - ignored, host
-        )
+        return cls(title_key(title), editions, extract_words(title) - ignored, extract_words(snippet) - ignored, host)
 
 
 def reciprocal_rank(rank: int, weight: float = 1.0) -> float:

@@ -28,17 +28,13 @@ _NEXT_STEP = "Use `search` instead."
 class InstantAnswers:
     """Client of the API."""
 
-    def __init__(
-        self, browsers: Browsers, settings: Settings, throttle: EngineThrottle | None = None
-    ) -> None:
+    def __init__(self, browsers: Browsers, settings: Settings, throttle: EngineThrottle | None = None) -> None:
         """Create the client; `throttle` is the one of all servers if there are others."""
         self._browsers = browsers
         self._language = settings.language
         self._throttle = throttle or EngineThrottle()
 
-    async def answer(
-        self, text: str, *, principal: str = "local", deadline_s: float = DEADLINE_S
-    ) -> InstantAnswer:
+    async def answer(self, text: str, *, principal: str = "local", deadline_s: float = DEADLINE_S) -> InstantAnswer:
         """Return the instant answer to a query, which may be empty.
 
         Raises:

@@ -36,9 +36,7 @@ def parse_query(query: str) -> str:
     visible = clean(query.encode("utf-8", "replace").decode())[0]
     found = _SPACE.sub(" ", visible).strip()
     if not found:
-        raise InvalidArgumentError(
-            "query is empty.", target="query", next_step="Say in words what to look for."
-        )
+        raise InvalidArgumentError("query is empty.", target="query", next_step="Say in words what to look for.")
     if len(found) > MAX_QUERY_CHARS:
         raise InvalidArgumentError(
             f"query has {len(found):,} characters; at most {MAX_QUERY_CHARS:,} are taken.",
@@ -65,9 +63,7 @@ def parse_engines(
     if names is None:
         return tuple(known[name] for name in defaults)
     if not names:
-        raise InvalidArgumentError(
-            "engines is an empty list.", target="engines", next_step=_known_hint(known)
-        )
+        raise InvalidArgumentError("engines is an empty list.", target="engines", next_step=_known_hint(known))
     requested = dict.fromkeys(name.strip().lower() for name in names)
     for name in requested:
         if name not in known:
@@ -75,9 +71,7 @@ def parse_engines(
             meant = f' Did you mean "{closest}"?' if closest else ""
             shown = clean_line(name, _ECHO_CHARS)
             raise InvalidArgumentError(
-                f'engines names "{shown}", which is none.{meant}',
-                target="engines",
-                next_step=_known_hint(known),
+                f'engines names "{shown}", which is none.{meant}', target="engines", next_step=_known_hint(known)
             )
     return tuple(known[name] for name in requested)
 
@@ -90,9 +84,7 @@ def parse_domains(name: str, items: Iterable[str]) -> tuple[str, ...]:
     """
     listed = list(items)
     if len(listed) > MAX_DOMAINS:
-        raise InvalidArgumentError(
-            f"{name} has {len(listed)} entries; at most {MAX_DOMAINS} are taken.", target=name
-        )
+        raise InvalidArgumentError(f"{name} has {len(listed)} entries; at most {MAX_DOMAINS} are taken.", target=name)
     found: dict[str, None] = {}
     for item in listed:
         host = _to_ascii(host_of_domain(item))

@@ -25,12 +25,7 @@ from scraper.reading.batch import PageOutcome, read_best
 from scraper.render import research as render
 from scraper.render.answer_text import cut
 from scraper.render.research import PAGE_TOKENS
-from scraper.retrieval.passages import (
-    MAX_CHARACTERS,
-    MIN_PAGE_SHARE,
-    PassageSelection,
-    select_distinct_passages,
-)
+from scraper.retrieval.passages import MAX_CHARACTERS, MIN_PAGE_SHARE, PassageSelection, select_distinct_passages
 from scraper.workers import WorkerFailedError, WorkerPool
 
 if TYPE_CHECKING:
@@ -259,13 +254,7 @@ async def add_excerpts(
         try:
             async with asyncio.timeout(deadline.left_s()):
                 selection = await workers.run(
-                    select_distinct_passages,
-                    texts,
-                    question,
-                    budget,
-                    least_share,
-                    skips_duplicates,
-                    limit_s=limit_s,
+                    select_distinct_passages, texts, question, budget, least_share, skips_duplicates, limit_s=limit_s
                 )
         except (WorkerFailedError, TimeoutError) as error:
             log.warning("no passages were selected: %s", error)

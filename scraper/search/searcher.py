@@ -92,9 +92,7 @@ class Searcher:
         """Cancel the searches in flight."""
         await self._service.close()
 
-    async def search(
-        self, request: SearchRequest, *, progress: ProgressCallback | None = None
-    ) -> SearchAnswer:
+    async def search(self, request: SearchRequest, *, progress: ProgressCallback | None = None) -> SearchAnswer:
         """Query the engines; those that fail are named in `errors` of the answer.
 
         Raises:
@@ -135,9 +133,7 @@ class Searcher:
             ),
         )
 
-    async def _find_stored(
-        self, search: _Search, scope: CacheScope, max_age_s: float | None
-    ) -> Stored[SearchAnswer]:
+    async def _find_stored(self, search: _Search, scope: CacheScope, max_age_s: float | None) -> Stored[SearchAnswer]:
         limit_s = self._default_age_s if max_age_s is None else max_age_s
         answer = await self._searches.get(search.key, scope=scope, max_age_s=limit_s)
         if answer is None or answer.retrieved_at is None:

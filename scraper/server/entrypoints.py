@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING
 
 from scraper.server.access.rules import AccessRules, ServerStartError, is_loopback, make_rules, read_keys
 from scraper.server.http.sockets import open_sockets
-from scraper.server.lifecycle import (
-    AppFactory,
-    AppHolder,
-    AppOpenError,
-    ServerContext,
-    hold_app,
-    stop_signals,
-)
+from scraper.server.lifecycle import AppFactory, AppHolder, AppOpenError, ServerContext, hold_app, stop_signals
 from scraper.server.telemetry import logs
 from scraper.server.transport.stdio_reader import private_stdin
 from scraper.settings import Settings
@@ -53,9 +46,7 @@ def run_http(settings: Settings, *, version: str) -> None:
     logs.configure(settings.log_level, settings.log_format)
     tools, openai_tools = registry.tools(settings), registry.openai_tools(settings)
     with _skip_final_collection(), _traced(settings, version):
-        asyncio.run(
-            serve_http(settings, tools, _app_factory(settings), version=version, openai_tools=openai_tools)
-        )
+        asyncio.run(serve_http(settings, tools, _app_factory(settings), version=version, openai_tools=openai_tools))
 
 
 def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
@@ -68,9 +59,7 @@ def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -
     openai_tools = registry.openai_tools(settings) if toolset == "openai" else ()
     tools = registry.tools(settings)
     with _skip_final_collection(), _traced(settings, version):
-        asyncio.run(
-            serve_stdio(settings, tools, _app_factory(settings), version=version, openai_tools=openai_tools)
-        )
+        asyncio.run(serve_stdio(settings, tools, _app_factory(settings), version=version, openai_tools=openai_tools))
 
 
 async def serve_http(
@@ -112,9 +101,7 @@ async def serve_stdio(
     with stop_signals() as stops, private_stdin() as descriptor:
         async with hold_app(factory) as holder:
             serve = _stdio_server()
-            ended = await serve(
-                ServerContext(settings, tools, holder, stops, version, openai_tools), descriptor
-            )
+            ended = await serve(ServerContext(settings, tools, holder, stops, version, openai_tools), descriptor)
     if not ended:
         # A client that has stopped reading blocks the SDK's writer thread, which cannot be ended otherwise.
         os._exit(0)
@@ -149,9 +136,7 @@ def _traced(settings: Settings, version: str) -> Iterator[None]:
     try:
         from scraper.server.telemetry.tracing import send_spans
     except ImportError:
-        raise ServerStartError(
-            f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}"
-        ) from None
+        raise ServerStartError(f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}") from None
     with send_spans(version):
         yield
 

@@ -39,8 +39,8 @@ class AppOpenError(Exception):
 class AppHolder(Generic[A]):
     """The App of one process: opened in the background, shared by all connections, closed at the end.
 
-    A client may give up 5 s after `initialize`, so nothing heavy is imported or started before its answer.
-    The lifespan of the SDK would open one App for each connection.
+    A client may give up 5 s after `initialize`, so nothing heavy is imported or started before its answer. The
+    lifespan of the SDK would open one App for each connection.
     """
 
     def __init__(self, factory: AppFactory[A]) -> None:

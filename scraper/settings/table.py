@@ -78,13 +78,7 @@ class Setting:
 
 
 def _setting(
-    label: str,
-    kind: ValueType,
-    help_text: str,
-    default: object = None,
-    *,
-    unit: str = "",
-    secret: bool = False,
+    label: str, kind: ValueType, help_text: str, default: object = None, *, unit: str = "", secret: bool = False
 ) -> Any:
     """Declare a field of `Settings`.
 
@@ -125,11 +119,7 @@ class Settings:
     )
 
     tool_timeout_s: float = _setting(
-        "TOOL_TIMEOUT",
-        NumberValue(1, 3_600),
-        "Deadline of a call; most clients give up after 60 s.",
-        55.0,
-        unit="s",
+        "TOOL_TIMEOUT", NumberValue(1, 3_600), "Deadline of a call; most clients give up after 60 s.", 55.0, unit="s"
     )
     max_answer_tokens: int = _setting(
         "MAX_ANSWER_TOKENS",
@@ -144,20 +134,14 @@ class Settings:
     )
 
     document_root: Path | None = _setting(
-        "DOCUMENT_ROOT",
-        PathValue(),
-        "Folder whose files read_doc may read; by default it reads no local files.",
+        "DOCUMENT_ROOT", PathValue(), "Folder whose files read_doc may read; by default it reads no local files."
     )
-    document_mb: int = _setting(
-        "DOCUMENT_MB", IntegerValue(1, 1_000), "Maximum size of a document.", 50, unit="MB"
-    )
+    document_mb: int = _setting("DOCUMENT_MB", IntegerValue(1, 1_000), "Maximum size of a document.", 50, unit="MB")
 
     host: str = _setting("HOST", StringValue(), "Address to listen on.", "127.0.0.1")
     port: int = _setting("PORT", IntegerValue(0, 65_535), "Port to listen on; 0 chooses a free one.", 8_000)
     token: str | None = _setting("TOKEN", StringValue(), "Token that callers must send.", secret=True)
-    tokens_file: Path | None = _setting(
-        "TOKENS_FILE", PathValue(), "File with one line name:token for each caller."
-    )
+    tokens_file: Path | None = _setting("TOKENS_FILE", PathValue(), "File with one line name:token for each caller.")
     allow_unauthenticated: bool = _setting(
         "ALLOW_UNAUTHENTICATED",
         BooleanValue(),
@@ -171,10 +155,7 @@ class Settings:
         (),
     )
     allowed_origins: tuple[str, ...] = _setting(
-        "ALLOWED_ORIGINS",
-        CommaListValue(ORIGIN, "origin,..."),
-        "Origins of web pages that may call the server.",
-        (),
+        "ALLOWED_ORIGINS", CommaListValue(ORIGIN, "origin,..."), "Origins of web pages that may call the server.", ()
     )
     issuer: str | None = _setting(
         "ISSUER", WEB_ADDRESS, "URL of an OAuth issuer whose tokens are accepted besides our own."
@@ -188,11 +169,7 @@ class Settings:
         "URL at which clients reach the server; the audience of the issuer's tokens must be this URL.",
     )
     drain_s: float = _setting(
-        "DRAIN_SECONDS",
-        NumberValue(0, 600),
-        "Time for running calls to finish when the server stops.",
-        9.0,
-        unit="s",
+        "DRAIN_SECONDS", NumberValue(0, 600), "Time for running calls to finish when the server stops.", 9.0, unit="s"
     )
     call_limit: int = _setting(
         "CALL_LIMIT",
@@ -201,10 +178,7 @@ class Settings:
         200,
     )
     calls_per_minute: int = _setting(
-        "CALLS_PER_MINUTE",
-        IntegerValue(0, 1_000_000),
-        "Maximum calls per minute and caller; 0 means no limit.",
-        0,
+        "CALLS_PER_MINUTE", IntegerValue(0, 1_000_000), "Maximum calls per minute and caller; 0 means no limit.", 0
     )
 
     proxy: str | None = _setting(
@@ -232,15 +206,11 @@ class Settings:
         (),
     )
     test_key_pin: str | None = _setting(
-        "TEST_KEY_PIN",
-        KEY_PIN,
-        "For tests: SHA-256 of the public key in a test host's certificate, in base64.",
+        "TEST_KEY_PIN", KEY_PIN, "For tests: SHA-256 of the public key in a test host's certificate, in base64."
     )
 
     language: str = _setting("LANGUAGE", LanguageValue(), "Language to request from sites.", "en-US")
-    timezone: str | None = _setting(
-        "TIMEZONE", TimeZoneValue(), "Time zone that sites see; this machine's by default."
-    )
+    timezone: str | None = _setting("TIMEZONE", TimeZoneValue(), "Time zone that sites see; this machine's by default.")
     tier: str = _setting(
         "TIER",
         ChoiceValue(("light", "full")),
@@ -256,9 +226,7 @@ class Settings:
     peek_slots: int = _setting(
         "PEEK_SLOTS", IntegerValue(1, 64), "Pages read at once without rendering.", min(4 * _CORES, 16)
     )
-    render_slots: int = _setting(
-        "RENDER_SLOTS", IntegerValue(1, 64), "Pages rendered at once.", min(2 * _CORES, 8)
-    )
+    render_slots: int = _setting("RENDER_SLOTS", IntegerValue(1, 64), "Pages rendered at once.", min(2 * _CORES, 8))
     queue_limit: int = _setting(
         "QUEUE_LIMIT", IntegerValue(0, 10_000), "Maximum waiting pages; beyond it, calls are rejected.", 64
     )
@@ -292,10 +260,7 @@ class Settings:
     )
 
     log_level: str = _setting(
-        "LOG_LEVEL",
-        ChoiceValue(("debug", "info", "warning", "error")),
-        "Lowest level that is logged.",
-        "info",
+        "LOG_LEVEL", ChoiceValue(("debug", "info", "warning", "error")), "Lowest level that is logged.", "info"
     )
     log_format: str = _setting(
         "LOG_FORMAT", ChoiceValue(("text", "json")), "Format of the log lines on stderr.", "text"
@@ -362,9 +327,7 @@ def setting_table() -> tuple[Setting, ...]:
             variable=PREFIX + entry.metadata["label"],
             flag="--" + entry.metadata["label"].lower().replace("_", "-"),
             kind=entry.metadata["kind"],
-            default=entry.default
-            if entry.default_factory is dataclasses.MISSING
-            else entry.default_factory(),
+            default=entry.default if entry.default_factory is dataclasses.MISSING else entry.default_factory(),
             help=entry.metadata["help"],
             unit=entry.metadata["unit"],
             secret=not entry.repr,
@@ -378,9 +341,7 @@ def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     known = [setting.variable for setting in setting_table()]
     known += [setting.file_variable for setting in setting_table() if setting.secret]
     return tuple(
-        _explain_unknown(name, known)
-        for name in sorted(environ)
-        if name.startswith(PREFIX) and name not in known
+        _explain_unknown(name, known) for name in sorted(environ) if name.startswith(PREFIX) and name not in known
     )
 
 

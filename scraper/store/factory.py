@@ -59,11 +59,7 @@ def open_store(settings: Settings) -> Store:
     if settings.database_url is not None:
         return _open_database(settings, settings.database_url)
     is_caching = settings.cache_mb > 0
-    pages = (
-        SqlitePageStore(settings.data_dir, limit_bytes=settings.cache_mb * MB)
-        if is_caching
-        else NullPageStore()
-    )
+    pages = SqlitePageStore(settings.data_dir, limit_bytes=settings.cache_mb * MB) if is_caching else NullPageStore()
     searches = SqliteSearchCache(settings.data_dir, keeps_answers=is_caching)
     return Store(pages, searches, IndexService(settings.data_dir))
 
@@ -75,9 +71,7 @@ def _open_database(settings: Settings, url: str) -> Store:
         from scraper.store.postgres.pages import PostgresPageStore
         from scraper.store.postgres.search_cache import PostgresSearchCache
     except ImportError:
-        raise SettingsError(
-            f"SEARCH_MCP_DATABASE_URL needs asyncpg. Run: {install_command('shared')}"
-        ) from None
+        raise SettingsError(f"SEARCH_MCP_DATABASE_URL needs asyncpg. Run: {install_command('shared')}") from None
     server = PostgresPool(url)
     server.start_check()
     is_caching = settings.cache_mb > 0

@@ -38,8 +38,8 @@ class PageEntry:
     allowances: frozenset[str] = field(default_factory=frozenset)
     """Exceptions from the address rules that applied when the page was read.
 
-    The page is returned only while all of them still apply: an address that may no longer be visited may no
-    longer be read from the cache either.
+    The page is returned only while all of them still apply: an address that may no longer be visited may no longer be
+    read from the cache either.
     """
 
     @property
@@ -73,18 +73,12 @@ class IncompleteOperationError(Exception):
 class PageStore(Protocol):
     """Page cache. A failure counts as a miss; only exports and deletions report it to the caller.
 
-    A new backend implements this protocol and is opened in `open_store`. The tests in `tests/scraper/store`
-    run over every backend.
+    A new backend implements this protocol and is opened in `open_store`. The tests in `tests/scraper/store` run over
+    every backend.
     """
 
     async def get(
-        self,
-        key: str,
-        *,
-        scope: CacheScope,
-        methods: tuple[str, ...],
-        max_age_s: float,
-        allowed: frozenset[str],
+        self, key: str, *, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
     ) -> PageEntry | None:
         """Return the newest page read by one of `methods`, or None if it is missing, stale or not allowed.
 
@@ -164,13 +158,7 @@ class NullPageStore:
     """A `PageStore` that stores nothing, for operators who switch the page cache off."""
 
     async def get(
-        self,
-        key: str,
-        *,
-        scope: CacheScope,
-        methods: tuple[str, ...],
-        max_age_s: float,
-        allowed: frozenset[str],
+        self, key: str, *, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
     ) -> PageEntry | None:
         """Return None."""
         return None

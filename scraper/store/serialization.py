@@ -43,17 +43,11 @@ def _row_codec(kind: type[Link] | type[Image] | type[Heading]) -> Codec:
     )
 
 
-_TIME: Codec = (
-    lambda moment: moment and moment.isoformat(),
-    lambda text: text and datetime.fromisoformat(text),
-)
+_TIME: Codec = (lambda moment: moment and moment.isoformat(), lambda text: text and datetime.fromisoformat(text))
 
 _DOCUMENT: Mapping[str, Codec] = {
     "published": _TIME,
-    "verdict": (
-        lambda verdict: [verdict.kind.value, verdict.reason],
-        lambda row: Verdict(VerdictKind(row[0]), row[1]),
-    ),
+    "verdict": (lambda verdict: [verdict.kind.value, verdict.reason], lambda row: Verdict(VerdictKind(row[0]), row[1])),
     "links": _row_codec(Link),
     "images": _row_codec(Image),
     "outline": _row_codec(Heading),

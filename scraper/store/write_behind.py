@@ -172,9 +172,7 @@ class WriteBehindQueue(Generic[T]):
 class WriteBehindPageStore(ABC):
     """Base of page stores that queue writes: the part of the `PageStore` protocol that needs no database."""
 
-    def __init__(
-        self, *, batch: int, gather_s: float = 0.0, retry_on: tuple[type[Exception], ...] = ()
-    ) -> None:
+    def __init__(self, *, batch: int, gather_s: float = 0.0, retry_on: tuple[type[Exception], ...] = ()) -> None:
         """Create the queue; the arguments are those of `WriteBehindQueue`."""
         self._queue: WriteBehindQueue[PageEntry] = WriteBehindQueue(
             self._write, batch=batch, gather_s=gather_s, retry_on=retry_on
@@ -182,18 +180,12 @@ class WriteBehindPageStore(ABC):
         self._hits = self._misses = self._written = self._failed = 0
 
     async def get(
-        self,
-        key: str,
-        *,
-        scope: CacheScope,
-        methods: tuple[str, ...],
-        max_age_s: float,
-        allowed: frozenset[str],
+        self, key: str, *, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
     ) -> PageEntry | None:
         """Return the newest page of `scope` read by one of `methods`, or None.
 
-        The page is at most `max_age_s` seconds old and needs only the exceptions in `allowed`. The queue is
-        searched before the database.
+        The page is at most `max_age_s` seconds old and needs only the exceptions in `allowed`. The queue is searched
+        before the database.
         """
         entry = None
         if max_age_s > 0:

@@ -1,7 +1,7 @@
 """List, search and read cached pages and documents of named indexes as resources with URIs.
 
-`page://https://example.org/a` is the cached copy of a page, `index://NAME/ID` a document of an index. Each
-caller sees only their own resources.
+`page://https://example.org/a` is the cached copy of a page, `index://NAME/ID` a document of an index. Each caller sees
+only their own resources.
 """
 
 from __future__ import annotations
@@ -75,9 +75,7 @@ async def list_resources(app: App, principal: str, cursor: str | None, limit: in
     position = _parse_cursor(cursor)
     items: list[CachedResource] = []
     if "index" not in position:
-        pages = await app.page_cache.recent(
-            principal=principal, limit=limit + 1, before=position.get("before")
-        )
+        pages = await app.page_cache.recent(principal=principal, limit=limit + 1, before=position.get("before"))
         items = [_from_summary(page) for page in pages[:limit]]
         if len(pages) > limit:
             return ResourcePage(tuple(items), _cursor({"before": pages[limit - 1].number}))
@@ -85,9 +83,7 @@ async def list_resources(app: App, principal: str, cursor: str | None, limit: in
     return await _append_documents(app, principal, items, position, limit)
 
 
-async def search(
-    app: App, principal: str, query: str, offset: int, limit: int
-) -> tuple[list[CachedResource], bool]:
+async def search(app: App, principal: str, query: str, offset: int, limit: int) -> tuple[list[CachedResource], bool]:
     """Find resources by words, best first.
 
     Returns:
@@ -153,9 +149,7 @@ async def _search_pages(app: App, principal: str, query: str, limit: int) -> lis
     return [_from_hit(hit) for hit in hits]
 
 
-async def _search_documents(
-    app: App, principal: str, index: str, query: str, limit: int
-) -> list[CachedResource]:
+async def _search_documents(app: App, principal: str, index: str, query: str, limit: int) -> list[CachedResource]:
     try:
         hits = (await app.indexes.search(index, query, principal=principal, limit=limit)).hits
     except IndexFaultError:

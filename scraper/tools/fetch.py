@@ -48,15 +48,9 @@ def fetch_tool(settings: Settings) -> Tool:
         max_age_parameter("Maximum age of a cached page; 0 forces a new read.", settings),
         FORMAT,
         Parameter("start", IntegerValue(0, MAX_START), "First character to return.", default=0),
-        Parameter(
-            "length",
-            IntegerValue(1, render_page.MAX_LENGTH),
-            "Characters to return. Default: as many as fit.",
-        ),
+        Parameter("length", IntegerValue(1, render_page.MAX_LENGTH), "Characters to return. Default: as many as fit."),
     )
-    return make_tool(
-        "fetch", "Read a web page", parameters, _fetch, check=_check_url, result_chars=RESULT_CHARS
-    )
+    return make_tool("fetch", "Read a web page", parameters, _fetch, check=_check_url, result_chars=RESULT_CHARS)
 
 
 def fetch_batch_tool(settings: Settings) -> Tool:
@@ -108,27 +102,18 @@ async def _fetch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAns
 async def _fetch_batch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     urls, render, budget = arguments["urls"], arguments["render"], body_budget(app.settings)
     outcomes = await app.fetcher.fetch_batch(
-        urls,
-        render=render,
-        principal=call.principal,
-        deadline_s=call.deadline_s,
-        progress=call.progress,
+        urls, render=render, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     items = [render_batch.BatchItem(url, outcome) for url, outcome in zip(urls, outcomes, strict=True)]
     if arguments["format"] == "json":
         return json_answer(render_batch.as_json(items, budget=budget))
-    text = render_batch.as_markdown(
-        items, region=new_region(), render=render, now=datetime.now(UTC), budget=budget
-    )
+    text = render_batch.as_markdown(items, region=new_region(), render=render, now=datetime.now(UTC), budget=budget)
     return ToolAnswer(text)
 
 
 async def _extract_structured(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     data = await app.structured.extract(
-        arguments["url"],
-        principal=call.principal,
-        deadline_s=call.deadline_s,
-        progress=call.progress,
+        arguments["url"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     budget = body_budget(app.settings)
     if arguments["format"] == "json":

@@ -45,9 +45,7 @@ def find_tools_tool(others: Sequence[Tool]) -> Tool:
     async def find(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         query, kind, start = arguments["query"], arguments["kind"], arguments["start"]
         if len(query) > MAX_QUERY_CHARS:
-            raise InvalidArgumentError(
-                f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken."
-            )
+            raise InvalidArgumentError(f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken.")
         if kind == "resources":
             items, more = await cached_resources.search(app, call.principal, query, start, PAGE_ITEMS)
             return ToolAnswer(_resources_text(items, start) + _next_page_hint(start, more=more))
@@ -58,12 +56,7 @@ def find_tools_tool(others: Sequence[Tool]) -> Tool:
 
     parameters = Parameters(
         string_parameter("query", "What you want to do or read.", required=True),
-        Parameter(
-            "kind",
-            ChoiceValue(("tools", "prompts", "resources")),
-            "resources: cached texts.",
-            default="tools",
-        ),
+        Parameter("kind", ChoiceValue(("tools", "prompts", "resources")), "resources: cached texts.", default="tools"),
         Parameter("start", IntegerValue(0, MAX_DEPTH), "First item to return.", default=0),
     )
     return make_tool(NAME, "Find a tool", parameters, find, open_world=False)

@@ -141,12 +141,7 @@ async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> dict[s
     if not arguments["query"].strip():
         return {"results": [], "total_matches": 0}
     results = [
-        {
-            "doc_id": hit.doc_id,
-            "score": hit.score,
-            "highlights": list(hit.highlights),
-            "metadata": dict(hit.metadata),
-        }
+        {"doc_id": hit.doc_id, "score": hit.score, "highlights": list(hit.highlights), "metadata": dict(hit.metadata)}
         for hit in found.hits
     ]
     return {"results": results, "total_matches": found.total, "query_parsed": found.query.to_dict()}

@@ -94,9 +94,7 @@ class Parameters:
             except InvalidValueError as error:
                 faults.append(f"{name} must be {error}.")
         if faults:
-            raise InvalidArgumentError(
-                " ".join(faults[:MAX_FAULTS]), target=", ".join(arguments)[:ECHO_CHARS]
-            )
+            raise InvalidArgumentError(" ".join(faults[:MAX_FAULTS]), target=", ".join(arguments)[:ECHO_CHARS])
         return values
 
     def _explain_unknown(self, name: str) -> str:

@@ -1,7 +1,7 @@
 """Tools `search` and `fetch` of ChatGPT connectors: one string as argument, one compact JSON text as answer.
 
-The id of a result is its URL. So every id stays valid after a restart and on another server, and `fetch`
-accepts any other URL.
+The id of a result is its URL. So every id stays valid after a restart and on another server, and `fetch` accepts any
+other URL.
 """
 
 from __future__ import annotations
@@ -38,10 +38,7 @@ def openai_tools() -> tuple[Tool, Tool]:
 
 async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = SearchRequest(
-        arguments["query"],
-        max_results=MAX_RESULTS,
-        principal=call.principal,
-        deadline_s=call.deadline_s,
+        arguments["query"], max_results=MAX_RESULTS, principal=call.principal, deadline_s=call.deadline_s
     )
     answer = await app.searcher.search(request, progress=call.progress)
     if is_blocked(answer):

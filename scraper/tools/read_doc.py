@@ -66,9 +66,7 @@ def read_doc_tool(settings: Settings) -> Tool:
 async def _read_doc(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     pages = parse_page_ranges(arguments["pages"])
     request = DocumentRequest(arguments["source"], arguments["password"], (), call.principal)
-    reading = await app.documents.read(
-        request, pages=pages, deadline_s=call.deadline_s, progress=call.progress
-    )
+    reading = await app.documents.read(request, pages=pages, deadline_s=call.deadline_s, progress=call.progress)
     part = render.DocumentPart(arguments["start"], arguments["length"], pages, arguments["outline"])
     budget = body_budget(app.settings)
     if arguments["format"] == "json":
@@ -94,8 +92,7 @@ def parse_page_ranges(text: str | None) -> tuple[int, ...]:
         first, last = _range_ends(match, MAX_PAGES - len(pages)) if match else (0, 0)
         if not 1 <= first <= last <= _LAST_PAGE:
             raise InvalidArgumentError(
-                f'pages must be numbers and ranges from 1 on, such as "3-5,9", not "{text[:60]}".',
-                target="pages",
+                f'pages must be numbers and ranges from 1 on, such as "3-5,9", not "{text[:60]}".', target="pages"
             )
         if len(pages) + last - first + 1 > MAX_PAGES:
             raise InvalidArgumentError(f"pages must name at most {MAX_PAGES:,} pages.", target="pages")

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from scraper.settings import Settings, SettingsError
-from scraper.tools import (
-    cache_search,
-    fetch,
-    find_tools,
-    index_tools,
-    openai_toolset,
-    read_doc,
-    research,
-    search,
-)
+from scraper.tools import cache_search, fetch, find_tools, index_tools, openai_toolset, read_doc, research, search
 from scraper.tools.model import Tool
 from scraper.values import closest_match
 

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.model import CachePolicy
 from scraper.render import research as render
-from scraper.search.research import (
-    MAX_DEPTH,
-    MAX_URLS,
-    MIN_URLS,
-    Researcher,
-    ResearchQuery,
-    check_urls,
-    compare,
-)
+from scraper.search.research import MAX_DEPTH, MAX_URLS, MIN_URLS, Researcher, ResearchQuery, check_urls, compare
 from scraper.settings import Settings
 from scraper.tools.model import (
     FORMAT,
@@ -86,11 +78,7 @@ def compare_tool(settings: Settings) -> Tool:
         FORMAT,
     )
     return make_tool(
-        "compare",
-        "Compare web pages",
-        parameters,
-        _compare,
-        check=lambda arguments: check_urls(arguments["urls"]),
+        "compare", "Compare web pages", parameters, _compare, check=lambda arguments: check_urls(arguments["urls"])
     )
 
 
@@ -112,9 +100,7 @@ async def _research(app: App, arguments: dict[str, Any], call: ToolCall) -> Tool
     is_error = is_blocked(report.search)
     if arguments["format"] == "json":
         return json_answer(render.as_json(report), is_error=is_error)
-    return ToolAnswer(
-        render.as_markdown(report, region=new_region(), now=datetime.now(UTC)), is_error=is_error
-    )
+    return ToolAnswer(render.as_markdown(report, region=new_region(), now=datetime.now(UTC)), is_error=is_error)
 
 
 async def _compare(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:

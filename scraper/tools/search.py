@@ -32,11 +32,7 @@ from scraper.values import BooleanValue, ChoiceValue, IntegerValue, StringListVa
 if TYPE_CHECKING:
     from scraper.app import App
 
-ENGINES = Parameter(
-    "engines",
-    StringListValue(len(NAMES)),
-    f"Names from `engines`. Default: {', '.join(DEFAULTS)}.",
-)
+ENGINES = Parameter("engines", StringListValue(len(NAMES)), f"Names from `engines`. Default: {', '.join(DEFAULTS)}.")
 WEB_SEARCH_ENGINE = "duckduckgo"
 MAX_WEB_RESULTS = 30
 
@@ -72,10 +68,7 @@ def web_search_tool(settings: Settings) -> Tool:
     parameters = Parameters(
         _KEYWORDS,
         Parameter(
-            "max_results",
-            IntegerValue(1, MAX_WEB_RESULTS),
-            "返却する検索結果の最大数（デフォルト: 10）",
-            default=10,
+            "max_results", IntegerValue(1, MAX_WEB_RESULTS), "返却する検索結果の最大数（デフォルト: 10）", default=10
         ),
     )
     return make_tool("web_search", "Search DuckDuckGo", parameters, _web_search)

@@ -1,7 +1,7 @@
 """Rank tools and prompts for a task: by BM25, then by similar spelling.
 
-BM25 searches names, titles, descriptions and parameter descriptions. Vectors of letter trigrams find
-misspelled and inflected words. `uses.txt` adds the words that users have for each tool.
+BM25 searches names, titles, descriptions and parameter descriptions. Vectors of letter trigrams find misspelled and
+inflected words. `uses.txt` adds the words that users have for each tool.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _TRIGRAM_WEIGHT = 0.35
 Of the 29 requests in tests/scraper/tools/test_tool_ranking.py, 26 rank their tool first without it,
 28 from 0.1 on, 29 from 0.35 to 1."""
 _MIN_COSINE = 0.14
-"""Least cosine of similar texts. Words of other topics ("xylophon", "screenshot", "translate") reach 0.09,
-misspelled ones ("serach", "reserch qustion") 0.2 and more."""
+"""Least cosine of similar texts. Words of other topics ("xylophon", "screenshot", "translate") reach 0.09, misspelled
+ones ("serach", "reserch qustion") 0.2 and more."""
 _MIN_SHARE = 0.2
 """Least score of a result, relative to the best; lower scores are chance."""
 
@@ -84,8 +84,7 @@ def _is_named(name: str, query: str) -> bool:
 def _word_scores(content: str, items: Sequence[SearchableItem]) -> list[float]:
     question = Question.of(content)
     pages = [
-        [ChunkTerms.of(question, f"{item.text} {item.uses}", (item.name, item.title, item.uses))]
-        for item in items
+        [ChunkTerms.of(question, f"{item.text} {item.uses}", (item.name, item.title, item.uses))] for item in items
     ]
     return [page[0] for page in score_chunks(question, pages)]
 

@@ -75,9 +75,7 @@ def _has_known_options(parts: SplitResult) -> bool:
     options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=True) if parts.query else {}
     known = _STATE_OPTIONS.get(parts.scheme, {})
     return all(
-        name in known and re.fullmatch(known[name], value)
-        for name, values in options.items()
-        for value in values
+        name in known and re.fullmatch(known[name], value) for name, values in options.items() for value in values
     )
 
 
@@ -92,12 +90,7 @@ def _parse_host_mapping(text: str) -> tuple[str, str, int]:
     name, _, target = text.partition("=")
     address, _, port = target.rpartition(":")
     address = address.strip("[]")
-    if (
-        not _is_host_name(name)
-        or not _is_address(address)
-        or not port.isdigit()
-        or not 0 < int(port) < 65_536
-    ):
+    if not _is_host_name(name) or not _is_address(address) or not port.isdigit() or not 0 < int(port) < 65_536:
         raise ValueError(f"{text!r} is no pair; write www.example.com=127.0.0.1:8080, with an exact name")
     return name.lower().rstrip("."), address, int(port)
 
@@ -121,18 +114,14 @@ HOST_MAPPING = CustomValue("name=address:port", _parse_host_mapping)
 HOST_HEADER = CustomValue(
     "name",
     functools.partial(
-        _check_pattern,
-        pattern=_HOST_HEADER,
-        noun="host name; write search.example.org or search.example.org:8443",
+        _check_pattern, pattern=_HOST_HEADER, noun="host name; write search.example.org or search.example.org:8443"
     ),
 )
 """A host name with optional port, as in the Host header."""
 ORIGIN = CustomValue(
     "origin",
     functools.partial(
-        _check_pattern,
-        pattern=_ORIGIN,
-        noun="origin; write https://app.example.org, with its port where it has one",
+        _check_pattern, pattern=_ORIGIN, noun="origin; write https://app.example.org, with its port where it has one"
     ),
 )
 """An origin, as in the Origin header."""
@@ -155,9 +144,7 @@ STATE_URL = CustomValue(
 )
 """The URL of a Valkey or Redis server."""
 DATABASE_URL = CustomValue(
-    "URL",
-    functools.partial(_check_url, is_valid=_is_database),
-    "give postgresql://user:password@host:port/database",
+    "URL", functools.partial(_check_url, is_valid=_is_database), "give postgresql://user:password@host:port/database"
 )
 """The URL of a PostgreSQL database."""
 WEB_ADDRESS = CustomValue(

@@ -1,7 +1,7 @@
 """Types that parse a setting, a command line option or a tool argument.
 
-Callers are operators and language models. A value is accepted in any form with one clear meaning: a number as
-text, a list as JSON, a single item instead of a list. Every other value is refused with the accepted form.
+Callers are operators and language models. A value is accepted in any form with one clear meaning: a number as text, a
+list as JSON, a single item instead of a list. Every other value is refused with the accepted form.
 """
 
 from __future__ import annotations
@@ -98,9 +98,7 @@ class StringValue:
         if not value.strip():
             raise InvalidValueError("given", ": it is blank", advice="it is blank")
         if self.max_chars is not None and len(value) > self.max_chars:
-            raise InvalidValueError(
-                f"a string of at most {self.max_chars:,} characters", f", not {len(value):,}"
-            )
+            raise InvalidValueError(f"a string of at most {self.max_chars:,} characters", f", not {len(value):,}")
         return value
 
 

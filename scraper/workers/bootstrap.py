@@ -1,7 +1,6 @@
 """Entry script of all worker processes: set the import path, then run the fork server or a single-use job.
 
-The process does not import the server. This script therefore replaces packages whose `__init__` would import
-it.
+The process does not import the server. This script therefore replaces packages whose `__init__` would import it.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ import sys
 import types
 
 _STUBBED_PACKAGES = ("browsers", "scraper.workers")
-"""Their modules are needed here; the `__init__` of `browsers` would import Playwright and asyncio: .12 s more
-than .18 s."""
+"""Their modules are needed here; the `__init__` of `browsers` would import Playwright and asyncio: .12 s more than .18
+s."""
 
 
 def main(arguments: list[str]) -> None:

@@ -1,8 +1,8 @@
 """Code of the worker processes: the fork server, its pool workers, and single-use processes.
 
-The fork server imports the pure packages once and forks workers on command. A new worker starts in
-milliseconds and shares the memory of the imports. All processes end with the server: the fork server ends
-when its socket closes, its children end when it does, and single-use processes end when their parent does.
+The fork server imports the pure packages once and forks workers on command. A new worker starts in milliseconds and
+shares the memory of the imports. All processes end with the server: the fork server ends when its socket closes, its
+children end when it does, and single-use processes end when their parent does.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ RECYCLE_BYTES = 300 * 1024 * 1024
 """Bytes of peak memory after which a worker is replaced."""
 
 COLLECT_AFTER = 20_000
-"""Objects created and not freed between two garbage collections. A page creates some thousands, none in a
-cycle: at Python's 700 the collections take 5 % of the time of reading a page."""
+"""Objects created and not freed between two garbage collections. A page creates some thousands, none in a cycle: at
+Python's 700 the collections take 5 % of the time of reading a page."""
 
 
 def run(setup: dict[str, Any]) -> None:
@@ -95,8 +95,7 @@ class ForkServer:
         self._wake_read, self._wake_write = os.pipe()
         for end in (self._wake_read, self._wake_write):
             os.set_blocking(end, False)
-        # Not `select`, which supports descriptors up to 1,023: the socket has the number it had in the
-        # server.
+        # Not `select`, which supports descriptors up to 1,023: the socket has the number it had in the server.
         self._events = select.poll()
         for end in (control.fileno(), self._wake_read):
             self._events.register(end, select.POLLIN)

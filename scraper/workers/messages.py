@@ -1,7 +1,7 @@
 """Messages between the server and its worker processes: frames, pickled calls and their answers.
 
-A frame is a length of 8 bytes and as many bytes. Calls to pool workers and their answers are pickles; the
-server loads answers with an unpickler that accepts data only. Single-use processes exchange JSON.
+A frame is a length of 8 bytes and as many bytes. Calls to pool workers and their answers are pickles; the server loads
+answers with an unpickler that accepts data only. Single-use processes exchange JSON.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ _TRUSTED_MODULES = (
     "browsers.errors",
     "datetime",
 )
-"""Modules whose classes an answer may contain. Exceptions may come from any module that is loaded in the
-server."""
+"""Modules whose classes an answer may contain. Exceptions may come from any module that is loaded in the server."""
 
 _TRACEBACK_CHARS = 4_000
 
@@ -124,9 +123,9 @@ def dumps(value: Any) -> bytes:
 class _Pickler(pickle.Pickler):
     """Pickle enum members and dataclasses as calls of their class.
 
-    For enums, early releases of Python 3.11 (Debian 12 has 3.11.2) write a call of `getattr`, which the
-    unpickler refuses. For dataclasses with slots, Python computes the list of fields at both ends: a thousand
-    links took 3.2 ms there, and take 1.2 this way.
+    For enums, early releases of Python 3.11 (Debian 12 has 3.11.2) write a call of `getattr`, which the unpickler
+    refuses. For dataclasses with slots, Python computes the list of fields at both ends: a thousand links took 3.2 ms
+    there, and take 1.2 this way.
     """
 
     def reducer_override(self, value: Any) -> Any:

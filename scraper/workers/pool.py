@@ -25,8 +25,8 @@ START_LIMIT_S = 30.0
 """Seconds for imports on a busy machine; alone they take a third of a second."""
 
 FAILED_STARTS = 3
-"""Failed starts in a row after which waiting calls fail. Starts that fail together with their fork server
-count as one."""
+"""Failed starts in a row after which waiting calls fail. Starts that fail together with their fork server count as
+one."""
 
 PAUSE_S = 0.2
 """Seconds between a failed start and the next; doubled each time."""
@@ -46,11 +46,7 @@ class WorkerPool:
     """Run functions of importable modules, with picklable arguments and results, in worker processes."""
 
     def __init__(
-        self,
-        count: int | None = None,
-        *,
-        memory_bytes: int = MEMORY_BYTES,
-        preload: tuple[str, ...] = PRELOAD,
+        self, count: int | None = None, *, memory_bytes: int = MEMORY_BYTES, preload: tuple[str, ...] = PRELOAD
     ) -> None:
         """Configure the pool; `start` starts the workers. By default one per CPU, at most 4."""
         self.count = count or min(MAX_WORKERS, os.cpu_count() or 1)
@@ -105,9 +101,7 @@ class WorkerPool:
                 return result
             except ProcessGoneError as error:
                 if is_last_try or not self._is_open:
-                    raise WorkerDiedError(
-                        "its process died" if self._is_open else "the workers are closed"
-                    ) from error
+                    raise WorkerDiedError("its process died" if self._is_open else "the workers are closed") from error
         raise AssertionError("unreachable")
 
     async def close(self) -> None:

@@ -1,7 +1,6 @@
 """The server's end of worker processes: start a process, exchange frames with it, end it.
 
-Pool and single-use processes share the launch, the environment, the channel and the exit handling of this
-module.
+Pool and single-use processes share the launch, the environment, the channel and the exit handling of this module.
 """
 
 from __future__ import annotations
@@ -23,16 +22,11 @@ from scraper.workers.errors import WorkerMemoryError
 from scraper.workers.sandbox import SandboxLimits
 
 _INHERITED = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""Environment variables that processes inherit: parsers of hostile data get no tokens and no proxy
-passwords."""
+"""Environment variables that processes inherit: parsers of hostile data get no tokens and no proxy passwords."""
 
-_FORK_SERVER_ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "VECLIB_MAXIMUM_THREADS": "1",
-}
-"""One thread for numpy (macOS's library has the last name): there are as many workers as should run at once,
-so more threads would only wait for each other, and threads do not survive a fork."""
+_FORK_SERVER_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
+"""One thread for numpy (macOS's library has the last name): there are as many workers as should run at once, so more
+threads would only wait for each other, and threads do not survive a fork."""
 
 _CHUNK_BYTES = 1 << 16
 _BUFFER_BYTES = 1 << 20
@@ -253,9 +247,7 @@ class ForkServerClient:
 class Worker:
     """One pool worker and the channel to it; runs one call at a time."""
 
-    def __init__(
-        self, parent: ForkServerClient, number: int, channel: Channel, theirs: socket.socket
-    ) -> None:
+    def __init__(self, parent: ForkServerClient, number: int, channel: Channel, theirs: socket.socket) -> None:
         """Use a worker that the fork server is about to start."""
         self.pid: int | None = None
         self.is_usable = False

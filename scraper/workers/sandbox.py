@@ -1,8 +1,7 @@
 """Limits and confinement of a process before it reads bytes that may be hostile.
 
-Resource limits bound memory, CPU time and files; Landlock and seccomp remove access to files, network,
-programs and other processes. Steps that the system does not support are skipped; `doctor` and `/health`
-report them.
+Resource limits bound memory, CPU time and files; Landlock and seccomp remove access to files, network, programs and
+other processes. Steps that the system does not support are skipped; `doctor` and `/health` report them.
 """
 
 from __future__ import annotations
@@ -187,14 +186,7 @@ def _program(arch: int, calls: Iterable[int]) -> bytes:
     """Return the filter as classic BPF (struct sock_filter: code, jump if true, jump if false, operand)."""
     load, equal, at_least, return_ = 0x20, 0x15, 0x35, 0x06
     refuse = (return_, 0, 0, _RETURN_ERRNO | errno.EACCES)
-    steps = [
-        (load, 0, 0, 4),
-        (equal, 1, 0, arch),
-        refuse,
-        (load, 0, 0, 0),
-        (at_least, 0, 1, _X32_BIT),
-        refuse,
-    ]
+    steps = [(load, 0, 0, 4), (equal, 1, 0, arch), refuse, (load, 0, 0, 0), (at_least, 0, 1, _X32_BIT), refuse]
     for call in calls:
         steps += [(equal, 0, 1, call), refuse]
     steps.append((return_, 0, 0, _RETURN_ALLOW))

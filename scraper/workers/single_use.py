@@ -1,7 +1,7 @@
 """Single-use processes: each runs one job on one document in a sandbox and ends.
 
-After the first document one loaded process waits, so that the next document does not wait for imports. It is
-never used for a second document.
+After the first document one loaded process waits, so that the next document does not wait for imports. It is never
+used for a second document.
 """
 
 from __future__ import annotations
@@ -53,11 +53,7 @@ class SingleUseProcesses:
     """Run each job in a process of its own, a few at once."""
 
     def __init__(
-        self,
-        concurrency: int | None = None,
-        *,
-        limits: ResourceLimits | None = None,
-        keep_warm: bool = True,
+        self, concurrency: int | None = None, *, limits: ResourceLimits | None = None, keep_warm: bool = True
     ) -> None:
         """Run up to `concurrency` jobs at once; by default one per CPU, at most 4."""
         self._semaphore = asyncio.Semaphore(concurrency or min(4, os.cpu_count() or 1))
@@ -68,9 +64,7 @@ class SingleUseProcesses:
         self._is_open = True
         self._ending: set[asyncio.Task[None]] = set()
 
-    async def run(
-        self, request: Mapping[str, Any], data: bytes, *, limit_s: float | None = None
-    ) -> dict[str, Any]:
+    async def run(self, request: Mapping[str, Any], data: bytes, *, limit_s: float | None = None) -> dict[str, Any]:
         """Return the JSON object that the job answers; trust it no more than a web page.
 
         Time spent waiting for a free slot does not count.
@@ -230,8 +224,7 @@ class _SingleUseProcess:
     async def _explain_exit(self) -> WorkerFailedError:
         """Return the error for the end of the process: a limit, or its own fault."""
         code = await asyncio.shield(self._exit)
-        # Native readers abort when memory runs out. Only this server and the kernel's OOM killer send
-        # SIGKILL.
+        # Native readers abort when memory runs out. Only this server and the kernel's OOM killer send SIGKILL.
         is_out_of_memory = code == -signal.SIGABRT and self._resident_bytes > self._memory_limit_bytes / 2
         if self._is_over_memory or is_out_of_memory or code == -signal.SIGKILL:
             return WorkerMemoryError("the document needed more memory than it may have")

@@ -98,7 +98,6 @@ def test_more_under_way_than_the_cores_can_serve_makes_the_largest_host_slow() -
     counts = sizes(4_000, 200, 0.8)
     sites = [Site(0.8, ["page"] * count) for count in counts]
     few, many = (
-        simulate(machine(2.0, slots), CrawlRate(per_host=2), sites, pause_s=5)
-        for slots in (Slots(24, 24, 24), ROOM)
+        simulate(machine(2.0, slots), CrawlRate(per_host=2), sites, pause_s=5) for slots in (Slots(24, 24, 24), ROOM)
     )
     assert many.seconds > 1.1 * few.seconds

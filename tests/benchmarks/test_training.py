@@ -92,9 +92,7 @@ def test_equal_pages_give_equal_weights(rows: list[Row], trained: Trained) -> No
     assert written(train(rows, lambda text: None, FOREST, NET)) == written(trained)
 
 
-def test_what_is_learned_serves_on_domains_that_were_not_learned_from(
-    rows: list[Row], trained: Trained
-) -> None:
+def test_what_is_learned_serves_on_domains_that_were_not_learned_from(rows: list[Row], trained: Trained) -> None:
     assert {row.fold for row in rows} == set(range(FOLDS))
     for row, opinion in zip(rows, trained.opinions, strict=True):
         content = [p for p, share in zip(opinion.probabilities, row.shares, strict=True) if share > 0.5]

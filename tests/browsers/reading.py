@@ -22,13 +22,7 @@ MARK = re.compile(r"MARK-[\w-]+?-\d+")
 
 
 async def visit(
-    browsers: Browsers,
-    site: Site,
-    path: str,
-    mode: Mode = Mode.RENDER,
-    *,
-    host: str = "site.example",
-    **more: object,
+    browsers: Browsers, site: Site, path: str, mode: Mode = Mode.RENDER, *, host: str = "site.example", **more: object
 ) -> Snapshot:
     """Visit a page of the site."""
     patience = {"deadline_s": PATIENCE_S} | ({"limits": WAITING} if "wait" in more else {}) | more

@@ -46,9 +46,7 @@ async def test_single_bytes_mean_what_they_mean_to_chromium(plain_browser: Brows
         ours = decode_with(body, find_codec(label) or "")
         # Browsers map gaps of a code table to control characters, which are useless in text.
         different = [
-            pair
-            for pair in zip(ours, theirs or "", strict=True)
-            if pair[0] != pair[1] and pair[0] != "\ufffd"
+            pair for pair in zip(ours, theirs or "", strict=True) if pair[0] != pair[1] and pair[0] != "\ufffd"
         ]
         assert different == [], label
 
@@ -56,14 +54,8 @@ async def test_single_bytes_mean_what_they_mean_to_chromium(plain_browser: Brows
 @pytest.mark.parametrize("label", ["gbk", "big5", "shift_jis", "euc-jp", "euc-kr"])
 async def test_characters_of_two_bytes_are_those_of_chromium(plain_browser: Browser, label: str) -> None:
     codec = find_codec(label) or ""
-    pairs = [
-        bytes((lead, trail))
-        for lead in range(0x81, 0xFF)
-        for trail in (*range(0x40, 0x7F), *range(0x80, 0xFF))
-    ]
-    known = [
-        pair for pair in pairs if len(decode_with(pair, codec)) == 1 and decode_with(pair, codec) != "\ufffd"
-    ]
+    pairs = [bytes((lead, trail)) for lead in range(0x81, 0xFF) for trail in (*range(0x40, 0x7F), *range(0x80, 0xFF))]
+    known = [pair for pair in pairs if len(decode_with(pair, codec)) == 1 and decode_with(pair, codec) != "\ufffd"]
     (theirs,) = await as_chromium(plain_browser, [(label, b"\n".join(known))])
     different = [
         (pair.hex(), decode_with(pair, codec), other)

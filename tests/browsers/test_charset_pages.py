@@ -12,16 +12,7 @@ pytestmark = pytest.mark.browser
 
 PEEKED = [
     f"/charset/{label}/{way}"
-    for label in (
-        "gbk",
-        "big5",
-        "shift_jis",
-        "euc-jp",
-        "euc-kr",
-        "windows-1251",
-        "windows-1250",
-        "windows-874",
-    )
+    for label in ("gbk", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1251", "windows-1250", "windows-874")
     for way in ("header", "meta", "wrong", "none")
 ]
 
@@ -39,12 +30,8 @@ async def test_a_page_that_was_peeked_at_is_text(browsers: Browsers, site: Site,
     assert "\ufffd" not in snapshot.html
 
 
-@pytest.mark.parametrize(
-    "path", ["/charset/gbk/header", "/charset/shift_jis/meta", "/charset/windows-1251/header"]
-)
-async def test_what_was_declared_reads_alike_peeked_at_and_rendered(
-    browsers: Browsers, site: Site, path: str
-) -> None:
+@pytest.mark.parametrize("path", ["/charset/gbk/header", "/charset/shift_jis/meta", "/charset/windows-1251/header"])
+async def test_what_was_declared_reads_alike_peeked_at_and_rendered(browsers: Browsers, site: Site, path: str) -> None:
     snapshot = await browsers.visit(Request(site.url(path), mode=Mode.RENDER))
     assert snapshot.rendered
     assert phrase(path) in snapshot.html

@@ -82,11 +82,7 @@ async def door(dead_port: int) -> AsyncIterator[Browsers]:
     [
         ("http://nowhere.example/", errors.NameNotResolvedError, "no host named nowhere.example"),
         ("https://nowhere.example/", errors.NameNotResolvedError, "no host named nowhere.example"),
-        (
-            "http://private.example/",
-            errors.BlockedAddressError,
-            "private.example is not on the public internet",
-        ),
+        ("http://private.example/", errors.BlockedAddressError, "private.example is not on the public internet"),
         ("https://mixed.example/", errors.BlockedAddressError, "mixed.example is not on the public internet"),
         (f"http://{PRIVATE}/", errors.BlockedAddressError, "is not on the public"),
         ("http://localhost/", errors.BlockedAddressError, "localhost is not on the public internet"),
@@ -99,26 +95,10 @@ async def door(dead_port: int) -> AsyncIterator[Browsers]:
         ("https://selfsigned.example/", errors.TlsFailedError, "not issued by an authority"),
         ("http://loop.example/", errors.TooManyRedirectsError, "loop.example/ redirects more than"),
         ("http://file.example/", errors.BadSchemeError, "file.example leads to an address that is not http"),
-        (
-            "http://program.example/",
-            errors.BadSchemeError,
-            "program.example leads to an address that is not http",
-        ),
-        (
-            "http://files.example/",
-            errors.BadSchemeError,
-            "files.example leads to an address that is not http",
-        ),
-        (
-            "http://inwards.example/",
-            errors.BlockedAddressError,
-            "inwards.example redirects to a host that is not",
-        ),
-        (
-            "http://gone.example/",
-            errors.NameNotResolvedError,
-            "nowhere.example, to which gone.example redirects",
-        ),
+        ("http://program.example/", errors.BadSchemeError, "program.example leads to an address that is not http"),
+        ("http://files.example/", errors.BadSchemeError, "files.example leads to an address that is not http"),
+        ("http://inwards.example/", errors.BlockedAddressError, "inwards.example redirects to a host that is not"),
+        ("http://gone.example/", errors.NameNotResolvedError, "nowhere.example, to which gone.example redirects"),
         ("http://*/", errors.NameNotResolvedError, "There is no host named *."),
         ("http://refused.example:6000/", errors.UnsafePortError, "this port of refused.example"),
     ],
@@ -133,9 +113,7 @@ async def test_each_way_to_fail_has_its_own_words(
     assert "ERR_" not in str(caught.value)
 
 
-async def test_a_host_that_answered_and_sent_the_visit_to_a_dead_one_is_told_from_a_dead_host(
-    door: Browsers,
-) -> None:
+async def test_a_host_that_answered_and_sent_the_visit_to_a_dead_one_is_told_from_a_dead_host(door: Browsers) -> None:
     for url, redirected in (("http://gone.example/", True), ("http://nowhere.example/", False)):
         with pytest.raises(errors.NameNotResolvedError) as caught:
             await door.visit(Request(url, mode=Mode.PEEK))

@@ -32,9 +32,7 @@ def slots(size: int = 1, per_host: int = 10, queue_limit: int = 10) -> FairSemap
     return FairSemaphore(size, per_host=per_host, queue_limit=queue_limit)
 
 
-async def hold(
-    of: FairSemaphore, log: list[str], name: str, principal: str, host: str, gate: asyncio.Event
-) -> None:
+async def hold(of: FairSemaphore, log: list[str], name: str, principal: str, host: str, gate: asyncio.Event) -> None:
     async with of.taken(principal, host, url="", wait_s=30):
         log.append(name)
         await gate.wait()

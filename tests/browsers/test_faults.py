@@ -53,11 +53,7 @@ def ours() -> dict[int, str]:
 def victims(victim: str, before: set[int]) -> list[int]:
     """Return the new processes only: those of other browsers must not be killed."""
     found = ours()
-    return [
-        pid
-        for pid, line in found.items()
-        if pid not in before and VICTIMS[victim](line) and "pytest" not in line
-    ]
+    return [pid for pid, line in found.items() if pid not in before and VICTIMS[victim](line) and "pytest" not in line]
 
 
 def kill(pids: Iterable[int]) -> None:
@@ -72,17 +68,11 @@ def of_profile(lines: dict[int, str], folder: str) -> list[int]:
 
 
 def everyone() -> dict[int, str]:
-    return {
-        int(entry.name): command_line(int(entry.name))
-        for entry in Path("/proc").iterdir()
-        if entry.name.isdigit()
-    }
+    return {int(entry.name): command_line(int(entry.name)) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
 
 
 @pytest_asyncio.fixture
-async def fresh(
-    browser_settings: BrowserSettings, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Browsers]:
+async def fresh(browser_settings: BrowserSettings, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Browsers]:
     """Open browsers that the test may break."""
     # A connection that a killed process left open is closed after this time, and its request is repeated.
     monkeypatch.setattr("browsers.egress.proxy_server.ProxyLimits", lambda: ProxyLimits(idle_s=6.0))
@@ -257,9 +247,7 @@ async def test_without_what_only_linux_has_a_dead_browser_is_noticed_and_replace
         assert door.status().browsers[0].memory_bytes is None
 
 
-async def test_without_a_chromium_the_error_says_how_to_get_one(
-    browser_settings: BrowserSettings, site: Site
-) -> None:
+async def test_without_a_chromium_the_error_says_how_to_get_one(browser_settings: BrowserSettings, site: Site) -> None:
     broken = replace(browser_settings, light_executable="/nonexistent", full_executable="/nonexistent")
     async with Browsers(broken) as door:
         with pytest.raises(errors.NoBrowserError) as caught:
@@ -268,9 +256,7 @@ async def test_without_a_chromium_the_error_says_how_to_get_one(
         assert not door.status().ready
 
 
-async def test_a_worn_browser_is_replaced_without_a_failed_visit(
-    browser_settings: BrowserSettings, site: Site
-) -> None:
+async def test_a_worn_browser_is_replaced_without_a_failed_visit(browser_settings: BrowserSettings, site: Site) -> None:
     worn = replace(browser_settings, peeks_per_browser=3, housekeeping_s=0.2)
     async with Browsers(worn) as door:
         await visit(door, site, "/static/0", Mode.PEEK)

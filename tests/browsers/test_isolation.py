@@ -30,13 +30,7 @@ def cookies(snapshot: Snapshot) -> str:
 async def test_a_rendered_page_remembers_nothing(browsers: Browsers, site: Site, tier: Tier) -> None:
     for _ in range(2):
         snapshot = await visit(
-            browsers,
-            site,
-            f"/memory/{tier}",
-            host="secure.example",
-            tier=tier,
-            wait=REPORTED,
-            deadline_s=60.0,
+            browsers, site, f"/memory/{tier}", host="secure.example", tier=tier, wait=REPORTED, deadline_s=60.0
         )
         assert len(CLEAN.findall(text_of(snapshot))) >= 6
         assert FOUND.findall(text_of(snapshot)) == []

@@ -23,17 +23,7 @@ pytestmark = pytest.mark.browser
 
 PLACES = ("page", "frame", "worker", "shared", "service")
 IN_THE_TAB = ("page", "frame", "worker")
-EVERYWHERE = (
-    "userAgent",
-    "appVersion",
-    "platform",
-    "language",
-    "timeZone",
-    "offset",
-    "locale",
-    "cores",
-    "mobile",
-)
+EVERYWHERE = ("userAgent", "appVersion", "platform", "language", "timeZone", "offset", "locale", "cores", "mobile")
 SETTINGS = BrowserSettings(timezone="America/New_York", ignore_certificate_errors=True)
 BOTH_TIERS = pytest.mark.parametrize("tier", list(Tier))
 
@@ -48,9 +38,7 @@ async def portraits() -> AsyncIterator[dict[Tier, dict[str, Any]]]:
 
 
 async def _told(browsers: Browsers, tier: Tier, language: str = "en-US") -> dict[str, Any]:
-    request = Request(
-        URL, mode=Mode.RENDER, tier=tier, wait="#told", language=language, limits=WAITING, deadline_s=60
-    )
+    request = Request(URL, mode=Mode.RENDER, tier=tier, wait="#told", language=language, limits=WAITING, deadline_s=60)
     return portrait((await browsers.visit(request)).html)
 
 
@@ -115,9 +103,7 @@ async def test_nobody_hears_of_automation(portraits: dict[Tier, dict[str, Any]],
 
 
 @BOTH_TIERS
-async def test_zone_and_language_are_those_of_the_settings(
-    portraits: dict[Tier, dict[str, Any]], tier: Tier
-) -> None:
+async def test_zone_and_language_are_those_of_the_settings(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
     page = portraits[tier]["page"]
     assert page["timeZone"] == "America/New_York"
     assert page["offset"] == 240

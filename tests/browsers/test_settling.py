@@ -50,12 +50,7 @@ async def first_look(browsers: Browsers, site: Site) -> dict[str, int]:
 @pytest.mark.usefixtures("time_to_scroll")
 @pytest.mark.parametrize(("path", "expected"), AWKWARD)
 async def test_an_awkward_page_is_complete(
-    first_look: dict[str, int],
-    browsers: Browsers,
-    site: Site,
-    path: str,
-    expected: int,
-    request: pytest.FixtureRequest,
+    first_look: dict[str, int], browsers: Browsers, site: Site, path: str, expected: int, request: pytest.FixtureRequest
 ) -> None:
     if path not in UNANSWERED:
         request.getfixturevalue("time_to_answer")
@@ -74,8 +69,7 @@ async def test_the_text_of_a_runaway_page_is_kept(browsers: Browsers, site: Site
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/reload-loop", "/meta-loop", "/history-loop", "/dom-growth", "/request-flood", "/request-flood-apart"],
+    "path", ["/reload-loop", "/meta-loop", "/history-loop", "/dom-growth", "/request-flood", "/request-flood-apart"]
 )
 async def test_a_page_without_rest_ends_within_its_limits(
     browsers: Browsers, site: Site, path: str, monkeypatch: pytest.MonkeyPatch

@@ -10,13 +10,7 @@ from playwright.async_api import async_playwright
 
 from browsers import BrowserSettings, Tier
 from browsers.chromium.locate import find_chromium
-from browsers.chromium.switches import (
-    DISABLED_FEATURES,
-    ENABLED_FEATURES,
-    UNWANTED_DEFAULTS,
-    LaunchPlan,
-    plan_launch,
-)
+from browsers.chromium.switches import DISABLED_FEATURES, ENABLED_FEATURES, UNWANTED_DEFAULTS, LaunchPlan, plan_launch
 from browsers.identity.fingerprint import BrowserHost, BrowserIdentity
 
 HOST = BrowserHost(timezone="Europe/Paris", environment={"PATH": "/usr/bin", "HOME": "/home/reader"})
@@ -163,11 +157,7 @@ def test_switches_and_environment_speak_one_language(tier: Tier) -> None:
 
 
 def test_browser_inherits_no_secret() -> None:
-    secrets = {
-        "SEARCH_MCP_PROXY": "socks5://user:password@proxy",
-        "AWS_SECRET_ACCESS_KEY": "x",
-        "http_proxy": "x",
-    }
+    secrets = {"SEARCH_MCP_PROXY": "socks5://user:password@proxy", "AWS_SECRET_ACCESS_KEY": "x", "http_proxy": "x"}
     noise = {"LC_ALL": "C", "LANGUAGE": "fr", "TZ": "UTC"}
     host = BrowserHost(timezone="Europe/Paris", environment={**HOST.environment, **secrets, **noise})
     assert planned(Tier.FULL, host=host).env == {

@@ -58,12 +58,7 @@ class Environment:
 
 PYTHON = Environment(
     "python",
-    (
-        "fastmcp==4.1.2",
-        "openai-agents==0.24.0",
-        "pydantic-ai-slim[mcp]==2.68.0",
-        "llama-index-tools-mcp==0.6.0",
-    ),
+    ("fastmcp==4.1.2", "openai-agents==0.24.0", "pydantic-ai-slim[mcp]==2.68.0", "llama-index-tools-mcp==0.6.0"),
 )
 # These two do not work with the SDK's second major version.
 OLD_SDK = Environment("old-sdk", ("mcp==1.30.0", "mcp-use==1.7.1", "langchain-mcp-adapters==0.3.1"))

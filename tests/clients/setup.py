@@ -54,12 +54,7 @@ def _run(command: list[str], environment: Environment) -> None:
     folder = environment.node_folder if environment.node_folder.exists() else environment.folder
     try:
         done = subprocess.run(
-            command,
-            cwd=folder,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            timeout=_LIMIT_S,
+            command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=_LIMIT_S
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SetUpError(f"{environment.name}: {error}") from None

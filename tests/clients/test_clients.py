@@ -36,9 +36,7 @@ def check(seen: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize(
-    ("environment", "name"), PYTHON_CLIENTS, ids=[f"python-{name}" for _, name in PYTHON_CLIENTS]
-)
+@pytest.mark.parametrize(("environment", "name"), PYTHON_CLIENTS, ids=[f"python-{name}" for _, name in PYTHON_CLIENTS])
 async def test_a_python_client_reads_a_page(
     served: Product, site: Site, environment: Environment, name: str, transport: str
 ) -> None:

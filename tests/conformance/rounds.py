@@ -106,9 +106,7 @@ def _add_rounds(server: MCPServer[Any]) -> None:
             return f"{state['name']} likes {color}"
         name = _field(answers, "step1", "name")
         if state.get("round") == 1 and name:
-            return InputRequiredResult(
-                input_requests=second, request_state=json.dumps({"round": 2, "name": name})
-            )
+            return InputRequiredResult(input_requests=second, request_state=json.dumps({"round": 2, "name": name}))
         return InputRequiredResult(input_requests=first, request_state=json.dumps({"round": 1}))
 
 
@@ -132,7 +130,5 @@ def _add_prompt(server: MCPServer[Any]) -> None:
             return [UserMessage(text(f"The context is: {context}"))]
         return InputRequiredResult(input_requests=question)
 
-    prompt = Prompt.from_function(
-        run, name="test_input_required_result_prompt", description="A prompt that asks back."
-    )
+    prompt = Prompt.from_function(run, name="test_input_required_result_prompt", description="A prompt that asks back.")
     server.add_prompt(prompt)

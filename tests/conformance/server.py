@@ -41,9 +41,7 @@ def main() -> None:
     entrypoints.logs.configure(settings.log_level, settings.log_format)
     pair = registry.openai_tools(settings)
     open_app = entrypoints._app_factory(settings)
-    serving = entrypoints.serve_http(
-        settings, registry.tools(settings), open_app, version="0.0.0", openai_tools=pair
-    )
+    serving = entrypoints.serve_http(settings, registry.tools(settings), open_app, version="0.0.0", openai_tools=pair)
     asyncio.run(serving)
 
 
@@ -68,9 +66,7 @@ def with_fixtures(product: Server[Any]) -> Server[Any]:
     # Signs the state that a client carries between two rounds.
     product.middleware.extend(one for one in fixtures.middleware if isinstance(one, RequestStateBoundary))
     product.add_request_handler(
-        "subscriptions/listen",
-        _params(beside, "subscriptions/listen"),
-        ListenHandler(fixtures._subscriptions),
+        "subscriptions/listen", _params(beside, "subscriptions/listen"), ListenHandler(fixtures._subscriptions)
     )
     for method, params in (
         ("logging/setLevel", SetLevelRequestParams),

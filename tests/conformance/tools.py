@@ -24,9 +24,7 @@ class _Defaults(BaseModel):
     name: str = Field("John Doe", description="A name")
     age: int = Field(30, description="An age")
     score: float = Field(95.5, description="A score")
-    status: str = Field(
-        "active", description="A state", json_schema_extra={"enum": ["active", "inactive", "pending"]}
-    )
+    status: str = Field("active", description="A state", json_schema_extra={"enum": ["active", "inactive", "pending"]})
     verified: bool = Field(True, description="Whether it was checked")
 
 

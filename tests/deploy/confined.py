@@ -19,9 +19,7 @@ _EPERM = 1
 _NO_NEW_PRIVS = 38
 _DROP_BOUND = 24
 _LAST_CAPABILITY = Path("/proc/sys/kernel/cap_last_cap")
-_COMPARISONS = {
-    name: number for number, name in enumerate(("NE", "LT", "LE", "EQ", "GE", "GT", "MASKED_EQ"), start=1)
-}
+_COMPARISONS = {name: number for number, name in enumerate(("NE", "LT", "LE", "EQ", "GE", "GT", "MASKED_EQ"), start=1)}
 
 
 class _Comparison(ctypes.Structure):
@@ -71,10 +69,7 @@ def _add(library: Any, context: Any, action: int, name: str, conditions: list[di
     comparisons = (_Comparison * max(1, len(conditions)))(
         *(
             _Comparison(
-                one["index"],
-                _COMPARISONS[one["op"].removeprefix("SCMP_CMP_")],
-                one["value"],
-                one.get("valueTwo", 0),
+                one["index"], _COMPARISONS[one["op"].removeprefix("SCMP_CMP_")], one["value"], one.get("valueTwo", 0)
             )
             for one in conditions
         )

@@ -70,9 +70,7 @@ class Proxy:
             table = (await reader.read()).decode()
             writer.close()
         rows = csv.DictReader(io.StringIO(table.removeprefix("# ")))
-        return sum(
-            row["pxname"] == "ready" and row["svname"] != "BACKEND" and row["status"] == "UP" for row in rows
-        )
+        return sum(row["pxname"] == "ready" and row["svname"] != "BACKEND" and row["status"] == "UP" for row in rows)
 
 
 def program(kind: str) -> str | None:
@@ -128,10 +126,7 @@ def _haproxy(port: int, servers: Sequence[int], folder: Path) -> str:
     lines = "".join(f"    server s{number} 127.0.0.1:{number} check\n" for number in servers)
     text = _replaced(r"    server-template .*\n", lines, text, times=2)
     told = "call=%[capture.req.hdr(0)] servers=[%si:%sp] status=%ST"
-    capture = (
-        f"    http-request capture req.hdr({CALL_HEADER}) len 64\n"
-        f'    log-format "{told}"\n    use_backend ready'
-    )
+    capture = f'    http-request capture req.hdr({CALL_HEADER}) len 64\n    log-format "{told}"\n    use_backend ready'
     return _replaced(r"    use_backend ready", capture, text)
 
 
@@ -144,13 +139,9 @@ def _nginx(port: int, servers: Sequence[int], folder: Path) -> str:
     text = _replaced(r"(        server search-\d:8000.*\n)+", lines, text)
     told = f"call=$http_{CALL_HEADER.lower().replace('-', '_')} servers=[$upstream_addr]"
     writing = "".join(
-        f"    {kind}_temp_path {folder}/{kind};\n"
-        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        f"    {kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
-    http = (
-        f"http {{\n{writing}    log_format calls '{told} status=$status';\n"
-        f"    access_log {folder}/{_LOG} calls;\n"
-    )
+    http = f"http {{\n{writing}    log_format calls '{told} status=$status';\n    access_log {folder}/{_LOG} calls;\n"
     user = "user root;\n" if os.geteuid() == 0 else ""
     return f"{user}daemon off;\npid {folder}/pid;\n" + _replaced(r"http \{\n", http, text)
 

@@ -26,11 +26,7 @@ def test_it_keeps_the_specification() -> None:
 
 @pytest.mark.parametrize(
     ("service", "field", "value"),
-    [
-        ("search", "tmpfss", ["/tmp"]),
-        ("search", "read_only", ["yes"]),
-        ("valkey", "healthcheck", {"tests": []}),
-    ],
+    [("search", "tmpfss", ["/tmp"]), ("search", "read_only", ["yes"]), ("valkey", "healthcheck", {"tests": []})],
 )
 def test_a_wrong_field_is_found(service: str, field: str, value: object) -> None:
     document = copy.deepcopy(compose())
@@ -92,10 +88,7 @@ def test_files_and_ports_are_those_of_the_image_and_the_proxy() -> None:
     for volume in compose()["services"]["proxy"]["volumes"]:
         assert (DEPLOY / volume.partition(":")[0]).is_file()
     (profile,) = (entry for entry in search()["security_opt"] if entry.startswith("seccomp="))
-    assert (
-        json.loads((DEPLOY / profile.removeprefix("seccomp=")).read_text())["defaultAction"]
-        == "SCMP_ACT_ERRNO"
-    )
+    assert json.loads((DEPLOY / profile.removeprefix("seccomp=")).read_text())["defaultAction"] == "SCMP_ACT_ERRNO"
 
 
 def test_every_name_in_it_is_one_that_it_defines() -> None:

@@ -10,14 +10,8 @@ from tests.scraper.process import REPOSITORY
 
 def test_what_is_copied_is_not_left_out_of_the_build() -> None:
     dockerfile = (REPOSITORY / "Dockerfile").read_text()
-    sent = [
-        line[1:] for line in (REPOSITORY / ".dockerignore").read_text().splitlines() if line.startswith("!")
-    ]
-    copied = [
-        source
-        for line in re.findall(r"^COPY (?!--from)(.*)$", dockerfile, re.M)
-        for source in line.split()[:-1]
-    ]
+    sent = [line[1:] for line in (REPOSITORY / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    copied = [source for line in re.findall(r"^COPY (?!--from)(.*)$", dockerfile, re.M) for source in line.split()[:-1]]
     assert len(copied) > 4
     for source in copied:
         assert any(source == one or source.startswith(one + "/") for one in sent), source

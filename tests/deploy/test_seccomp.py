@@ -26,10 +26,7 @@ SANDBOX = {"chroot", "clone", "clone3", "setns", "unshare"}
 """System calls that the sandbox needs: namespaces and an empty root."""
 MOUNTS = {"mount", "umount2", "pivot_root", "fsopen", "fsmount", "move_mount", "open_tree"}
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(sys.platform != "linux", reason="seccomp is Linux's"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(sys.platform != "linux", reason="seccomp is Linux's")]
 
 
 @pytest.mark.parametrize("tier", list(Tier))
@@ -76,9 +73,7 @@ def public_folder() -> Iterator[Path]:
 
 def test_mounting_is_allowed_to_nobody() -> None:
     rules = json.loads(PROFILE.read_text())
-    allowed = {
-        name for rule in rules["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]
-    }
+    allowed = {name for rule in rules["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]}
     assert allowed >= SANDBOX
     assert not allowed & MOUNTS
     assert rules["defaultAction"] == "SCMP_ACT_ERRNO"

@@ -128,9 +128,7 @@ def test_an_environment_that_a_link_leads_to_is_not_cleared(machine: Machine) ->
     assert "-m venv" not in machine.notes.read_text()
 
 
-def test_make_sees_that_the_environment_is_of_another_folder_though_its_stamps_are_fresh(
-    machine: Machine,
-) -> None:
+def test_make_sees_that_the_environment_is_of_another_folder_though_its_stamps_are_fresh(machine: Machine) -> None:
     machine.has_python()
     machine.has_checkout()
     made = "-m venv --clear .venv"
@@ -152,9 +150,7 @@ def test_make_sees_that_the_environment_is_of_another_folder_though_its_stamps_a
         ("pacman", as_root("pacman -S --noconfirm python")),
     ],
 )
-def test_without_a_python_the_command_of_the_system_is_named(
-    machine: Machine, manager: str, command: str
-) -> None:
+def test_without_a_python_the_command_of_the_system_is_named(machine: Machine, manager: str, command: str) -> None:
     machine.has(manager)
     done = machine.set_up()
     assert done.returncode == 1

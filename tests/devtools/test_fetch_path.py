@@ -20,9 +20,7 @@ FILES = ("ours/one", "ours/two/__init__", "theirs/three")
 @pytest.fixture
 def code(tmp_path: Path) -> dict[str, ModuleType]:
     """Three modules below a root folder; one of them is outside the counted packages."""
-    return {
-        name: loaded(tmp_path / f"{name}.py") for name in ("ours/one", "ours/two/__init__", "theirs/three")
-    }
+    return {name: loaded(tmp_path / f"{name}.py") for name in ("ours/one", "ours/two/__init__", "theirs/three")}
 
 
 def loaded(file: Path) -> ModuleType:
@@ -36,9 +34,7 @@ def loaded(file: Path) -> ModuleType:
     return module
 
 
-def test_only_functions_of_the_packages_that_run_meanwhile_count(
-    tmp_path: Path, code: dict[str, ModuleType]
-) -> None:
+def test_only_functions_of_the_packages_that_run_meanwhile_count(tmp_path: Path, code: dict[str, ModuleType]) -> None:
     recorder = ModuleRecorder(tmp_path, ("ours",))
     code["ours/one"].run()
     with recorder.recording():
@@ -48,17 +44,13 @@ def test_only_functions_of_the_packages_that_run_meanwhile_count(
     assert recorder.path.counted == {"ours.two"}
 
 
-def test_what_runs_on_another_thread_is_listed_but_not_counted(
-    tmp_path: Path, code: dict[str, ModuleType]
-) -> None:
+def test_what_runs_on_another_thread_is_listed_but_not_counted(tmp_path: Path, code: dict[str, ModuleType]) -> None:
     recorder = ModuleRecorder(tmp_path, ("ours",))
     recorder.watch_new_threads()
     try:
         with recorder.recording():
             code["ours/one"].run()
-            thread = threading.Thread(
-                target=lambda: (code["ours/one"].run(), code["ours/two/__init__"].run())
-            )
+            thread = threading.Thread(target=lambda: (code["ours/one"].run(), code["ours/two/__init__"].run()))
             thread.start()
             thread.join()
     finally:

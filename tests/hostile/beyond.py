@@ -26,8 +26,7 @@ def _ice_servers(aim: Aim) -> dict[str, Vector]:
     }
     return {
         name: script(
-            "let p=new RTCPeerConnection({iceServers:"
-            f"[{{urls:'{url}',username:'{name}',credential:'b'}}]}});" + OFFER,
+            f"let p=new RTCPeerConnection({{iceServers:[{{urls:'{url}',username:'{name}',credential:'b'}}]}});" + OFFER,
             hold_s=TURN_HOLD_S if "turn" in name else RTC_HOLD_S,
         )
         for name, url in servers.items()

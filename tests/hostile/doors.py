@@ -76,9 +76,7 @@ class Walled:
 
     async def open(self, url: str, hold_s: float) -> str:
         limits = VisitLimits(settle_s=hold_s)
-        request = Request(
-            url, tier=self._tier, mode=self._mode, wait=NEVER, limits=limits, deadline_s=hold_s + GRACE_S
-        )
+        request = Request(url, tier=self._tier, mode=self._mode, wait=NEVER, limits=limits, deadline_s=hold_s + GRACE_S)
         try:
             await self._browsers.visit(request)
         except BrowsersError as error:
@@ -108,9 +106,7 @@ class Unwalled:
 
 
 @asynccontextmanager
-async def walled(
-    site: HostileSite, cases: int, tier: Tier, mode: Mode = Mode.RENDER
-) -> AsyncIterator[Walled]:
+async def walled(site: HostileSite, cases: int, tier: Tier, mode: Mode = Mode.RENDER) -> AsyncIterator[Walled]:
     """Open `Browsers` with the site's hosts mapped and a hostile resolver."""
     settings = BrowserSettings(
         test_hosts=tuple((host_of(number), "127.0.0.1", site.port) for number in range(cases)),

@@ -53,8 +53,7 @@ def _links(aim: Aim) -> dict[str, Vector]:
         {act: [{"urls": [url("specrules")], "eagerness": "immediate"}] for act in ("prefetch", "prerender")}
     )
     elsewhere = (
-        "<link rel=dns-prefetch href='http://leak2.example.org/'>"
-        "<link rel=preconnect href='http://leak3.example.org/'>"
+        "<link rel=dns-prefetch href='http://leak2.example.org/'><link rel=preconnect href='http://leak3.example.org/'>"
     )
     found = {f"link-{rel}": markup("", f"<link rel='{rel}' href='{url('link-' + rel)}'>") for rel in LINKS}
     for rel, more in (("preload", "; as=script"), ("prefetch", ""), ("preconnect", "")):

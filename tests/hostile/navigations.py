@@ -24,10 +24,7 @@ def navigations(aim: Aim) -> dict[str, Vector]:
 
 
 def _redirects(aim: Aim) -> dict[str, Vector]:
-    codes = {
-        f"redirect{code}": Vector.redirect(aim.url(f"redirect{code}"), code)
-        for code in (301, 302, 303, 307, 308)
-    }
+    codes = {f"redirect{code}": Vector.redirect(aim.url(f"redirect{code}"), code) for code in (301, 302, 303, 307, 308)}
     return codes | {
         "redirect-chain": Vector.redirect(aim.detour("redirect-chain", hops=3)),
         "redirect-file": Vector.redirect("file:///etc/passwd"),

@@ -136,9 +136,7 @@ async def output_of(*command: str, env: dict[str, str] | None = None, stdin: byt
 
 
 @contextlib.asynccontextmanager
-async def serving(
-    *command: str, env: dict[str, str] | None = None, limit_s: float = START_S
-) -> AsyncIterator[Program]:
+async def serving(*command: str, env: dict[str, str] | None = None, limit_s: float = START_S) -> AsyncIterator[Program]:
     """Run a server over HTTP and wait for its address."""
     async with running(*command, env=env) as program:
         program.base = (await program.until(_ADDRESS.pattern, limit_s=limit_s))[1]

@@ -41,9 +41,7 @@ async def test_an_app_reads_a_page_and_says_how_it_stands(settings: Settings, si
 
 
 @pytest.mark.browser
-async def test_opening_does_not_wait_for_the_browser(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = asyncio.Event()
 
     async def held(*order: Any, **how: Any) -> Any:
@@ -72,9 +70,7 @@ async def test_closing_leaves_no_browser_behind(settings: Settings) -> None:
 async def test_closing_ends_what_is_being_read(settings: Settings, site: Site) -> None:
     async with App.open(settings) as app:
         await ready(app)
-        task = asyncio.create_task(
-            app.fetcher.fetch(ReadRequest(site.url("/api/hang?closing=1"), deadline_s=300))
-        )
+        task = asyncio.create_task(app.fetcher.fetch(ReadRequest(site.url("/api/hang?closing=1"), deadline_s=300)))
         await until(lambda: site.open("/api/hang?closing=1"))
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -37,15 +37,7 @@ def test_a_web_url_comes_back_in_the_form_that_is_visited(given_url: str, visite
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "python",
-        "what is node.js",
-        "node.js tutorial",
-        "天気 東京",
-        "C++",
-        "site:example.com rust",
-        "intitle:rust",
-    ],
+    ["python", "what is node.js", "node.js tutorial", "天気 東京", "C++", "site:example.com rust", "intitle:rust"],
 )
 def test_a_search_query_is_told_of_search(query: str) -> None:
     assert (
@@ -95,9 +87,7 @@ def test_a_blank_url_is_empty(text: str) -> None:
     assert refusal(text) == "The URL is empty. Give an absolute URL such as https://example.com/page."
 
 
-@pytest.mark.parametrize(
-    "character", ["\x00", "\t", "\n", "\x7f", "\u200b", "\u202e", "\ufeff", "\U000e0041"]
-)
+@pytest.mark.parametrize("character", ["\x00", "\t", "\n", "\x7f", "\u200b", "\u202e", "\ufeff", "\U000e0041"])
 def test_control_and_invisible_characters_are_refused_and_not_repeated(character: str) -> None:
     sentence = refusal(f"https://exam{character}ple.com/")
     assert "control or invisible characters" in sentence
@@ -105,24 +95,20 @@ def test_control_and_invisible_characters_are_refused_and_not_repeated(character
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["http://127.0.0.1:6666\\@1.1.1.1", "https://example.com\\@evil.example", "https://example.com/a\\b"],
+    "text", ["http://127.0.0.1:6666\\@1.1.1.1", "https://example.com\\@evil.example", "https://example.com/a\\b"]
 )
 def test_a_backslash_before_the_query_is_refused(text: str) -> None:
     assert "backslash" in refusal(text)
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["https://example.com@evil.example/", "https://user:password@example.com/", "https://@example.com/"],
+    "text", ["https://example.com@evil.example/", "https://user:password@example.com/", "https://@example.com/"]
 )
 def test_a_user_name_is_refused(text: str) -> None:
     assert "user name before its host" in refusal(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["http://", "http:", "https:///example.com", "http:example.com", "http:\\\\x.com"]
-)
+@pytest.mark.parametrize("text", ["http://", "http:", "https:///example.com", "http:example.com", "http:\\\\x.com"])
 def test_a_url_without_host_is_refused(text: str) -> None:
     assert "has no host" in refusal(text)
 

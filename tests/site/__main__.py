@@ -17,9 +17,7 @@ def main() -> None:
     parser.add_argument("--hosts", nargs="*", default=list(TLS_HOSTS), help="names in the certificate")
     parser.add_argument("--until-stdin-closes", action="store_true", help="stop when the parent is gone")
     options = parser.parse_args()
-    asyncio.run(
-        serve(options.port, options.tls_port, options.hosts, until_stdin_closes=options.until_stdin_closes)
-    )
+    asyncio.run(serve(options.port, options.tls_port, options.hosts, until_stdin_closes=options.until_stdin_closes))
 
 
 if __name__ == "__main__":

@@ -69,10 +69,7 @@ PAGES = (
     fixed(
         "/pushstate",
         "changes its URL before it loads",
-        scripted(
-            "Push state",
-            "history.pushState({}, '', '/pushed/here'); article('pushstate', 0, 10, 150).then(put)",
-        ),
+        scripted("Push state", "history.pushState({}, '', '/pushed/here'); article('pushstate', 0, 10, 150).then(put)"),
         marks=10,
     ),
     fixed(

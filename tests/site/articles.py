@@ -18,9 +18,7 @@ def _article(number: str) -> str:
     parts = [f"<h1>Log of the harbour, volume {number}</h1>"]
     for k in range(_PICTURES):
         parts.append(paragraphs("static", 3 * k, 3 * k + 3))
-        parts.append(
-            f'<img src="/assets/picture/{number}-{k}.png" width="300" height="200" alt="Plate {k}">\n'
-        )
+        parts.append(f'<img src="/assets/picture/{number}-{k}.png" width="300" height="200" alt="Plate {k}">\n')
     return page(f"Harbour log {number}", "".join(parts), '<script src="/assets/library.js" defer></script>')
 
 
@@ -83,8 +81,7 @@ PAGES = (
     fixed(
         "/plain",
         "a short article without script or stylesheet",
-        "<!doctype html><html lang=en><title>Plain</title>"
-        f"<main><h1>Plain</h1>{paragraphs('plain', 0, 5)}</main>",
+        f"<!doctype html><html lang=en><title>Plain</title><main><h1>Plain</h1>{paragraphs('plain', 0, 5)}</main>",
         marks=5,
     ),
 )

@@ -141,12 +141,7 @@ PAGES = (
     Page("/drip", "a byte a second: ?after=1 puts an article first", _drip),
     Page("/bomb", "1 GiB of HTML in 1 MB of gzip: ?mb=", _send_bomb),
     Page("/nested/{count}", "elements inside elements: ?tag=", _nested, example="/nested/100000"),
-    Page(
-        "/attributes/{count}",
-        "one element with so many attributes",
-        _attributes,
-        example="/attributes/500000",
-    ),
+    Page("/attributes/{count}", "one element with so many attributes", _attributes, example="/attributes/500000"),
     Page("/wide/{count}", "so many elements side by side", _wide, example="/wide/300000"),
     Page("/one-word", "a word of 2 MB: ?mb=", _one_word),
     Page("/empty", "200 and not one byte", _empty),

@@ -47,9 +47,7 @@ def fixed(path: str, about: str, text: str, *, marks: int = 0) -> Page:
     return Page(path, about, answer, marks)
 
 
-def built(
-    path: str, about: str, build: Callable[[web.Request], str], *, marks: int = 0, example: str = ""
-) -> Page:
+def built(path: str, about: str, build: Callable[[web.Request], str], *, marks: int = 0, example: str = "") -> Page:
     """Create a page whose HTML depends on the request."""
 
     async def answer(request: web.Request) -> web.Response:

@@ -35,9 +35,7 @@ def server_identity(names: Sequence[str]) -> tuple[ssl.SSLContext, str]:
         file.write(private + certificate.public_bytes(serialization.Encoding.PEM))
         file.flush()
         context.load_cert_chain(file.name)
-    public = key.public_key().public_bytes(
-        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
+    public = key.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
     return context, base64.b64encode(hashlib.sha256(public).digest()).decode()
 
 

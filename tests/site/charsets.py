@@ -87,16 +87,6 @@ PAGES = (
     Page("/charset/utf-8/broken", "UTF-8 with bytes that are not", _broken_utf8),
     Page("/charset/utf-8/nul", "UTF-8 with NUL characters", _with_nul),
     Page("/charset/utf-8/{way}", "UTF-8: header, meta, wrong, none", _utf8, example="/charset/utf-8/none"),
-    Page(
-        "/charset/{label}/{way}",
-        "an old encoding: header, meta, wrong, none",
-        _old,
-        example="/charset/gbk/meta",
-    ),
-    Page(
-        "/bom/{label}",
-        "UTF-8, UTF-16LE, UTF-16BE told by their first bytes",
-        _with_bom,
-        example="/bom/utf-16le",
-    ),
+    Page("/charset/{label}/{way}", "an old encoding: header, meta, wrong, none", _old, example="/charset/gbk/meta"),
+    Page("/bom/{label}", "UTF-8, UTF-16LE, UTF-16BE told by their first bytes", _with_bom, example="/bom/utf-16le"),
 )

@@ -35,13 +35,9 @@ _ATOM = (
 )
 
 _LOCATIONS = "".join(f"<url><loc>http://site.example/static/{i}</loc></url>" for i in range(5))
-_SITEMAP = (
-    f'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{_LOCATIONS}</urlset>'
-)
+_SITEMAP = f'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{_LOCATIONS}</urlset>'
 
-_JSON = (
-    b'{"ship": "Aurora", "tons": 120, "ports": ["Bergen", "Porto"], "mark": "MARK-json-0", "a": "\xc3\xa5"}'
-)
+_JSON = b'{"ship": "Aurora", "tons": 120, "ports": ["Bergen", "Porto"], "mark": "MARK-json-0", "a": "\xc3\xa5"}'
 _CSV = b"ship,tons\nAurora,120\nMARK-csv-0,80\n"
 _MARKDOWN = b"# Log\n\nMARK-markdown-0 and *more*.\n"
 _TEXT = "\n\n".join(paragraph_texts("text", 0, 10)).encode()
@@ -69,12 +65,7 @@ PAGES = (
     _file("/document/data.json", "JSON", _JSON, "application/json"),
     _file("/document/feed.xml", "RSS", _RSS.encode(), "application/rss+xml; charset=utf-8"),
     _file("/document/atom.xml", "Atom", _ATOM.encode(), "application/atom+xml"),
-    _file(
-        "/document/plain.xml",
-        "XML of no special kind",
-        b"<log><entry>MARK-xml-0</entry></log>",
-        "application/xml",
-    ),
+    _file("/document/plain.xml", "XML of no special kind", b"<log><entry>MARK-xml-0</entry></log>", "application/xml"),
     _file("/sitemap.xml", "a site map of five pages", _SITEMAP.encode(), "text/xml"),
     _file(
         "/robots.txt",
@@ -97,13 +88,7 @@ PAGES = (
         page("Bytes", paragraphs("bytes", 0, 5)).encode(),
         "application/octet-stream",
     ),
-    _file(
-        "/download",
-        "500 kB as an attachment",
-        _BYTES,
-        "application/octet-stream",
-        Content_Disposition=_ATTACHED,
-    ),
+    _file("/download", "500 kB as an attachment", _BYTES, "application/octet-stream", Content_Disposition=_ATTACHED),
     _file(
         "/download-page",
         "HTML as an attachment",

@@ -13,6 +13,4 @@ def frame(title: str, body: str, head: str = "") -> str:
     )
 
 
-NAVIGATION = "".join(
-    f"<a href='/{name}'>{name.title()}</a> " for name in ("web", "images", "videos", "news", "maps")
-)
+NAVIGATION = "".join(f"<a href='/{name}'>{name.title()}</a> " for name in ("web", "images", "videos", "news", "maps"))

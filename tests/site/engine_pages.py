@@ -53,9 +53,7 @@ def _duckduckgo(rows: Sequence[EngineRow], query: str, face: str) -> str:
 
 def _duck_link(row: EngineRow) -> str:
     if row.ad:
-        paid = (
-            f"https://duckduckgo.com/y.js?ad_domain={urlsplit(row.url).hostname}&u3={quote(row.url, safe='')}"
-        )
+        paid = f"https://duckduckgo.com/y.js?ad_domain={urlsplit(row.url).hostname}&u3={quote(row.url, safe='')}"
         return f"//duckduckgo.com/l/?uddg={quote(paid, safe='')}&amp;rut=0a1b"
     return f"//duckduckgo.com/l/?uddg={quote(row.url, safe='')}&amp;rut=0a1b"
 
@@ -94,9 +92,7 @@ def _duckduckgo_lite(rows: Sequence[EngineRow], query: str) -> str:
         for number, row in enumerate(rows, 1)
     )
     form = _duck_form(query, "next_form", "/lite/")
-    return frame(
-        f"{query} at DuckDuckGo", f"<form></form><table border='0'>{blocks}</table><table>{form}</table>"
-    )
+    return frame(f"{query} at DuckDuckGo", f"<form></form><table border='0'>{blocks}</table><table>{form}</table>")
 
 
 def _duckduckgo_drawn(rows: Sequence[EngineRow], query: str) -> str:
@@ -143,9 +139,7 @@ def _mojeek(rows: Sequence[EngineRow], query: str, face: str) -> str:
     bar = "<div class='js-results-cnt-bar'>Results 1 to 10 from 4,321</div>"
     link = f"<a href='/search?q={quote(query)}&amp;s=11'>Next</a>"
     more = f"<div class='pagination'><ul><li>1</li><li>{link}</li></ul></div>"
-    return frame(
-        f"{query} - Mojeek Search", f"{NAVIGATION}{bar}<ul class='results-standard'>{items}</ul>{more}"
-    )
+    return frame(f"{query} - Mojeek Search", f"{NAVIGATION}{bar}<ul class='results-standard'>{items}</ul>{more}")
 
 
 def _googlenews(rows: Sequence[EngineRow], query: str, face: str) -> str:

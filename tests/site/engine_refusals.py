@@ -39,8 +39,7 @@ _NONE = {
         "<div class='no-results'><h2>Sorry, there are no results for this search.</h2></div>",
     ),
     "brave": lambda query: frame(
-        f"{query} - Brave Search",
-        "<div id='results'><p>Not many great matches came back for your search</p></div>",
+        f"{query} - Brave Search", "<div id='results'><p>Not many great matches came back for your search</p></div>"
     ),
     "bing": lambda query: frame(
         f"{query} - Search",
@@ -89,7 +88,6 @@ _WALLS = {
         "<script src='https://challenges.cloudflare.com/turnstile/v0/api.js' async></script>",
     ),
     "baidu": frame(
-        "百度安全验证",
-        "<div class='passMod_dialog-wrapper'>拖动左侧滑块使图片为正</div><div id='spin-0'></div>",
+        "百度安全验证", "<div class='passMod_dialog-wrapper'>拖动左侧滑块使图片为正</div><div id='spin-0'></div>"
     ),
 }

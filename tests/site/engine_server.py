@@ -185,9 +185,7 @@ async def _consent(request: web.Request) -> web.StreamResponse:
         f"<button>{label}</button></form>"
         for label, value in (("Reject all", "true"), ("Accept all", "false"))
     )
-    return html(
-        f"<!doctype html><title>Before you continue</title><h1>Before you continue to Google</h1>{forms}"
-    )
+    return html(f"<!doctype html><title>Before you continue</title><h1>Before you continue to Google</h1>{forms}")
 
 
 async def _results(site: EngineSite, request: web.Request, engine: str, host: str) -> web.StreamResponse:
@@ -254,9 +252,7 @@ async def _decoys(site: EngineSite, request: web.Request, asked: Asked) -> web.S
     """Return rows about the first word only."""
     word = asked.query.split()[0]
     rows = [
-        EngineRow(
-            f"{word} - meaning number {number}", f"https://words.example/{number}", f"What {word} means."
-        )
+        EngineRow(f"{word} - meaning number {number}", f"https://words.example/{number}", f"What {word} means.")
         for number in range(10)
     ]
     return _page(asked.engine, result_page(asked.engine, rows, asked.query))

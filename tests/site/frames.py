@@ -46,15 +46,8 @@ _SRCDOC = f'<iframe srcdoc="{entities.escape(paragraphs("frame-srcdoc", 5, 10))}
 PAGES = (
     built("/frames", "frames of this site, of another, empty and hidden", _frames, marks=30),
     built("/frame", "one such frame", _frame, example="/frame?name=frame&from=0&to=5"),
-    fixed(
-        "/frame-hidden", "what stands in a hidden frame", page("Advertisement", "<p>HIDDEN-FRAME-TEXT</p>")
-    ),
-    fixed(
-        "/frames-nested",
-        "a frame in a frame, the inner one of another site",
-        page("Nested", _NESTED),
-        marks=15,
-    ),
+    fixed("/frame-hidden", "what stands in a hidden frame", page("Advertisement", "<p>HIDDEN-FRAME-TEXT</p>")),
+    fixed("/frames-nested", "a frame in a frame, the inner one of another site", page("Nested", _NESTED), marks=15),
     built("/frames-nested/inner", "the frame in between", _inner),
     fixed("/frame-late", "a frame that a script adds after 0.3 s", page("Late frame", _LATE), marks=10),
     fixed(

@@ -66,19 +66,9 @@ CARRIERS = (
     Carrier("closed details", "<details><summary>Unfold</summary>@</details>", seen=True),
     Carrier("content-visibility: hidden", '<div style="content-visibility:hidden">@</div>'),
     Carrier("far down the page", '<div style="height:5000px"></div><p>@</p>', seen=True),
-    Carrier(
-        "faded in when scrolled to",
-        '<p class="fade" style="opacity:0;transition:opacity .3s">@</p>',
-        seen=True,
-    ),
-    Carrier(
-        "content before an element",
-        "<style>.before::before{content:'@'}</style><p class=before>x</p>",
-        seen=True,
-    ),
-    Carrier(
-        "a declared shadow root", '<div><template shadowrootmode="open"><p>@</p></template></div>', seen=True
-    ),
+    Carrier("faded in when scrolled to", '<p class="fade" style="opacity:0;transition:opacity .3s">@</p>', seen=True),
+    Carrier("content before an element", "<style>.before::before{content:'@'}</style><p class=before>x</p>", seen=True),
+    Carrier("a declared shadow root", '<div><template shadowrootmode="open"><p>@</p></template></div>', seen=True),
     Carrier("a child without a slot", '<div><template shadowrootmode="open"><p>host</p></template>@</div>'),
     Carrier("inside a canvas", "<canvas width=20 height=20>@</canvas>"),
     Carrier("the title of a drawing", '<svg width="20" height="20"><title>@</title></svg>'),
@@ -94,9 +84,7 @@ MORE_CARRIERS = (
     Carrier("moved away", '<div style="transform:translateX(-5000px)">@</div>'),
     Carrier("blurred away by a filter", '<div style="filter:opacity(0)">@</div>'),
     Carrier("masked", '<div style="mask-image:linear-gradient(transparent,transparent)">@</div>'),
-    Carrier(
-        "black on black of an ancestor", '<div style="background:#000"><p style="color:#000">@</p></div>'
-    ),
+    Carrier("black on black of an ancestor", '<div style="background:#000"><p style="color:#000">@</p></div>'),
     Carrier("white on black", '<div style="background:#000"><p style="color:#fff">@</p></div>', seen=True),
     Carrier("line height 0 that clips", '<div style="line-height:0;overflow:hidden;height:0">@</div>'),
     Carrier("clip-path circle of 0", '<div style="clip-path:circle(0)">@</div>'),
@@ -187,17 +175,12 @@ PAGES = (
         "an article with a few hidden parts",
         page(
             "Hidden parts",
-            "".join(
-                f"<p>MARK-hidden-parts-{i} is in plain sight of every passer-by on the quay.</p>"
-                for i in range(5)
-            )
+            "".join(f"<p>MARK-hidden-parts-{i} is in plain sight of every passer-by on the quay.</p>" for i in range(5))
             + '<div class="gone">HIDDEN-PART-1</div><div style="visibility:hidden">HIDDEN-PART-2</div>'
             "<div hidden>HIDDEN-PART-3</div><div style='opacity:0'>HIDDEN-PART-4</div>"
             "<div style='position:absolute;left:-9999px'>HIDDEN-PART-5</div>"
             "<noscript>HIDDEN-PART-6</noscript>"
-            + "".join(
-                f"<p>MARK-hidden-parts-{i} is in plain sight as well, further down.</p>" for i in range(5, 10)
-            ),
+            + "".join(f"<p>MARK-hidden-parts-{i} is in plain sight as well, further down.</p>" for i in range(5, 10)),
         ),
         marks=10,
     ),

@@ -13,12 +13,7 @@ _ENCODINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "zh-Hant": (("big5", "big5"),),
     "ja": (("shift_jis", "shift_jis"), ("euc-jp", "euc_jp"), ("iso-2022-jp", "iso2022_jp")),
     "ko": (("euc-kr", "euc_kr"),),
-    "ru": (
-        ("windows-1251", "cp1251"),
-        ("koi8-r", "koi8_r"),
-        ("iso-8859-5", "iso8859_5"),
-        ("ibm866", "cp866"),
-    ),
+    "ru": (("windows-1251", "cp1251"), ("koi8-r", "koi8_r"), ("iso-8859-5", "iso8859_5"), ("ibm866", "cp866")),
     "uk": (("windows-1251", "cp1251"), ("koi8-u", "koi8_u")),
     "el": (("windows-1253", "cp1253"), ("iso-8859-7", "iso8859_7")),
     "he": (("windows-1255", "cp1255"), ("iso-8859-8", "iso8859_8")),

@@ -77,18 +77,8 @@ _SECTIONS = """const watch = new IntersectionObserver(seen => seen.forEach(async
 document.querySelectorAll('section').forEach(section => watch.observe(section));"""
 
 PAGES = (
-    fixed(
-        "/scroll",
-        "60 paragraphs, ten more at each scroll to the end",
-        scripted("Scroll", _BOUNDED, _END),
-        marks=60,
-    ),
-    fixed(
-        "/scroll-endless",
-        "more for ever; 20 are enough",
-        scripted("Endless scroll", _ENDLESS, _END),
-        marks=20,
-    ),
+    fixed("/scroll", "60 paragraphs, ten more at each scroll to the end", scripted("Scroll", _BOUNDED, _END), marks=60),
+    fixed("/scroll-endless", "more for ever; 20 are enough", scripted("Endless scroll", _ENDLESS, _END), marks=20),
     fixed(
         "/scroll-event",
         "30 paragraphs, ten more at the first scroll event",
@@ -101,12 +91,7 @@ PAGES = (
         scripted("Scroll, painted", _AFTER_PAINTING),
         marks=40,
     ),
-    fixed(
-        "/lazy-images",
-        "20 paragraphs, 40 pictures that load when seen",
-        page("Lazy pictures", _IMAGES),
-        marks=20,
-    ),
+    fixed("/lazy-images", "20 paragraphs, 40 pictures that load when seen", page("Lazy pictures", _IMAGES), marks=20),
     fixed(
         "/lazy-sections",
         "15 sections that load when seen",

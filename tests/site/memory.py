@@ -73,8 +73,7 @@ async def _memory(request: web.Request) -> web.Response:
     )
     script = _LOOK.replace("KEY", key).replace("VISIT", str(visits[key]))
     body = (
-        f"<h1>What is remembered</h1><p>VISIT-{visits[key]}</p><ul id='report'>{served}</ul>"
-        f"<script>{script}</script>"
+        f"<h1>What is remembered</h1><p>VISIT-{visits[key]}</p><ul id='report'>{served}</ul><script>{script}</script>"
     )
     response = html(page("Memory", body), headers={"ETag": f'"{key}"', "Cache-Control": "no-cache"})
     response.set_cookie("header", "1", max_age=3600)
@@ -104,18 +103,8 @@ async def _show_cookies(request: web.Request) -> web.Response:
 
 PAGES = (
     Page("/memory/worker.js", "the service worker of those pages", _worker),
-    Page(
-        "/memory/{key}",
-        "what an earlier visit left behind: FOUND-, CLEAN-, ABSENT-",
-        _memory,
-        example="/memory/a",
-    ),
+    Page("/memory/{key}", "what an earlier visit left behind: FOUND-, CLEAN-, ABSENT-", _memory, example="/memory/a"),
     Page("/memory/{key}/kept", "an answer that caches may keep", _kept, example="/memory/a/kept"),
-    Page(
-        "/cookie/set",
-        "sets the cookies of its query, shows those that came",
-        _set_cookie,
-        example="/cookie/set?a=1",
-    ),
+    Page("/cookie/set", "sets the cookies of its query, shows those that came", _set_cookie, example="/cookie/set?a=1"),
     Page("/cookie/show", "shows the cookies that came", _show_cookies),
 )

@@ -61,12 +61,7 @@ async def _headers_page(request: web.Request) -> web.Response:
 
 PAGES = (
     Page("/hits", "how often ?path= was asked for (&host=)", _hits, example="/hits?path=/static/1"),
-    Page(
-        "/open",
-        "how many requests for ?path= are being answered (&host=)",
-        _open,
-        example="/open?path=/never",
-    ),
+    Page("/open", "how many requests for ?path= are being answered (&host=)", _open, example="/open?path=/never"),
     Page("/headers", "the request's headers as JSON, in order", _headers, methods=("GET", "POST")),
     Page("/headers-page", "the request's headers as a page", _headers_page),
 )

@@ -47,9 +47,7 @@ def altcha_solved(payload: str, secret: bytes) -> bool:
         data = json.loads(base64.b64decode(payload))
         parameters, solution = data["challenge"]["parameters"], data["solution"]
         signed = hmac.compare_digest(data["challenge"]["signature"], _signature(parameters, secret))
-        key = _derived(
-            bytes.fromhex(parameters["nonce"]), bytes.fromhex(parameters["salt"]), solution["counter"]
-        )
+        key = _derived(bytes.fromhex(parameters["nonce"]), bytes.fromhex(parameters["salt"]), solution["counter"])
     except (binascii.Error, ValueError, KeyError, TypeError):
         return False
     return signed and key.hex() == solution["derivedKey"] and key.hex().startswith(parameters["keyPrefix"])

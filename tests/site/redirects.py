@@ -91,14 +91,10 @@ PAGES = (
     Page("/redirect-loopback", "to this server by its loopback address", _loopback),
     Page("/redirect-nowhere", "302 without a Location", _without_location),
     _sends_to("/redirect-private", "to a private network", "http://10.0.0.1/"),
-    _sends_to(
-        "/redirect-metadata", "to a cloud's metadata service", "http://169.254.169.254/latest/meta-data/"
-    ),
+    _sends_to("/redirect-metadata", "to a cloud's metadata service", "http://169.254.169.254/latest/meta-data/"),
     _sends_to("/redirect-file", "to a local file", "file:///etc/passwd"),
     _sends_to("/redirect-data", "to a data: address", "data:text/html,<p>REDIRECTED-DATA</p>"),
-    _sends_to(
-        "/redirect-javascript", "to a javascript: address", "javascript:document.write('REDIRECTED-SCRIPT')"
-    ),
+    _sends_to("/redirect-javascript", "to a javascript: address", "javascript:document.write('REDIRECTED-SCRIPT')"),
     Page("/refresh-header", "sent on by a Refresh header", _refresh_header, marks=10),
     fixed(
         "/meta-refresh",
@@ -107,9 +103,7 @@ PAGES = (
         marks=10,
     ),
     fixed(
-        "/meta-loop",
-        "sent to itself by markup",
-        _refreshing("/meta-loop", "<p>MARK-meta-loop-0 again and again</p>"),
+        "/meta-loop", "sent to itself by markup", _refreshing("/meta-loop", "<p>MARK-meta-loop-0 again and again</p>")
     ),
     fixed(
         "/script-redirect",
@@ -127,8 +121,6 @@ PAGES = (
     built(
         "/refresh-file",
         "markup that leads to a local file",
-        lambda request: (
-            f'<meta http-equiv="refresh" content="0;url=file:///etc/passwd"><p>{"Stays here. " * 30}</p>'
-        ),
+        lambda request: f'<meta http-equiv="refresh" content="0;url=file:///etc/passwd"><p>{"Stays here. " * 30}</p>',
     ),
 )

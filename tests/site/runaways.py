@@ -28,9 +28,7 @@ _WORKER = "new Worker(URL.createObjectURL(new Blob(['while (true) {}'])));"
 PAGES = (
     fixed("/loop", "while(true) at load, after five paragraphs", _between("loop", "while (true) {}")),
     fixed(
-        "/loop-late",
-        "while(true) 0.4 s after load",
-        _after("loop-late", "setTimeout(() => { while (true) {} }, 400);"),
+        "/loop-late", "while(true) 0.4 s after load", _after("loop-late", "setTimeout(() => { while (true) {} }, 400);")
     ),
     fixed("/loop-microtask", "promises without end 0.3 s after load", _after("loop-microtask", _MICROTASKS)),
     fixed("/loop-worker", "a worker that spins; the page itself is well", _after("loop-worker", _WORKER)),
@@ -39,14 +37,8 @@ PAGES = (
         "two thousand dialogs, then five more paragraphs",
         _between("alerts", "for (let i = 0; i < 1000; i++) { alert('a' + i); confirm('b'); }"),
     ),
-    fixed(
-        "/alerts-endless", "dialogs without end", _between("alerts-endless", "while (true) alert('again');")
-    ),
-    fixed(
-        "/prompt",
-        "one of each dialog",
-        _between("prompt", "alert('a'); confirm('b'); prompt('c', 'd'); print();"),
-    ),
+    fixed("/alerts-endless", "dialogs without end", _between("alerts-endless", "while (true) alert('again');")),
+    fixed("/prompt", "one of each dialog", _between("prompt", "alert('a'); confirm('b'); prompt('c', 'd'); print();")),
     fixed("/popups", "opens windows without end", _after("popups", _POPUPS)),
     fixed(
         "/leave",
@@ -75,9 +67,7 @@ PAGES = (
         "starts 20,000 requests, each to an address of its own",
         _after("request-flood-apart", "for (let i = 0; i < 20000; i++) fetch('/nothing-here/' + i);"),
     ),
-    fixed(
-        "/throws", "a script that fails, and text after it", _between("throws", "null.nothing();"), marks=10
-    ),
+    fixed("/throws", "a script that fails, and text after it", _between("throws", "null.nothing();"), marks=10),
     fixed(
         "/console-flood",
         "100,000 console messages",

@@ -84,9 +84,7 @@ def running_site() -> Iterator[Site]:
         RuntimeError: it does not start.
     """
     command = (sys.executable, "-m", "tests.site", "--until-stdin-closes")
-    with subprocess.Popen(
-        command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             ports = json.loads(_first_line(process))
             yield Site(ports["port"], ports["tls_port"], process.pid)

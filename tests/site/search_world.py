@@ -68,9 +68,7 @@ class World:
 
     def row(self, number: int, engine: str = "") -> EngineRow:
         """Return a page as an engine lists it."""
-        return EngineRow(
-            self.title(number), self.url(number), self.snippet(number), source=self._source(number)
-        )
+        return EngineRow(self.title(number), self.url(number), self.snippet(number), source=self._source(number))
 
     def title(self, number: int) -> str:
         """Return the headline of a page."""

@@ -71,8 +71,7 @@ def application() -> web.Application:
 
 def _index(pages: Sequence[Page]) -> Page:
     rows = "".join(
-        f'<li><a href="{entities.escape(one.url)}">{entities.escape(one.path)}</a> '
-        f"{entities.escape(one.about)}</li>"
+        f'<li><a href="{entities.escape(one.url)}">{entities.escape(one.path)}</a> {entities.escape(one.about)}</li>'
         for one in pages
     )
     text = page("Index", f"<h1>Every page of this site</h1><ul>{rows}</ul>")
@@ -102,15 +101,11 @@ async def serve(port: int, tls_port: int, tls_names: Sequence[str], *, until_std
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     # Handlers end when their client goes away, else the answers that never come would pile up.
-    runner = web.AppRunner(
-        application(), access_log=None, handler_cancellation=True, shutdown_timeout=_SHUTDOWN_S
-    )
+    runner = web.AppRunner(application(), access_log=None, handler_cancellation=True, shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
     try:
         plain = web.TCPSite(runner, "127.0.0.1", port, backlog=_BACKLOG)
-        tls = web.TCPSite(
-            runner, "127.0.0.1", tls_port, backlog=_BACKLOG, ssl_context=server_context(tls_names)
-        )
+        tls = web.TCPSite(runner, "127.0.0.1", tls_port, backlog=_BACKLOG, ssl_context=server_context(tls_names))
         await plain.start()
         await tls.start()
         ports = [address[1] for address in runner.addresses]

@@ -104,8 +104,7 @@ PAGES = (
         "asks for news three times a second",
         scripted(
             "Polling",
-            "article('poll', 0, 10, 200).then(put);"
-            "setInterval(() => fetch('/api/collect?at=' + Math.random()), 300)",
+            "article('poll', 0, 10, 200).then(put);setInterval(() => fetch('/api/collect?at=' + Math.random()), 300)",
         ),
         marks=10,
     ),
@@ -118,12 +117,7 @@ PAGES = (
     fixed("/beacon", "analytics that never answer, and beacons", scripted("Beacons", _BEACONS), marks=10),
     fixed("/socket", "its article comes over a web socket", scripted("Socket", _SOCKET), marks=10),
     fixed("/events", "its article comes as server-sent events", scripted("Events", _EVENTS), marks=10),
-    fixed(
-        "/timer",
-        "asks for its article after 0.9 s of nothing",
-        scripted("Timer", _TIMER, _SPINNING),
-        marks=10,
-    ),
+    fixed("/timer", "asks for its article after 0.9 s of nothing", scripted("Timer", _TIMER, _SPINNING), marks=10),
     fixed(
         "/spinner",
         "shows a spinner for 1.2 s, then local text",
@@ -164,12 +158,7 @@ PAGES = (
         scripted("Session", _SESSION % json.dumps(paragraph_texts("session", 0, 10))),
         marks=10,
     ),
-    fixed(
-        "/pauses",
-        "loads more when scrolling has ended",
-        scripted("Pauses", _SCROLLED),
-        marks=40,
-    ),
+    fixed("/pauses", "loads more when scrolling has ended", scripted("Pauses", _SCROLLED), marks=40),
     fixed(
         "/hydrate",
         "served whole, then touched by scripts",

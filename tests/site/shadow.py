@@ -66,8 +66,7 @@ PAGES = (
         "a component with slots",
         page(
             "Slots",
-            _SLOTS
-            % (mark("slots", 0), "".join(f"<p>{mark('slots', i)} in the light</p>" for i in range(1, 10))),
+            _SLOTS % (mark("slots", 0), "".join(f"<p>{mark('slots', i)} in the light</p>" for i in range(1, 10))),
         ),
         marks=10,
     ),

@@ -40,9 +40,7 @@ async def _stock(request: web.Request) -> web.Response:
 
 
 PAGES = (
-    fixed(
-        "/shop/injected", "a product that a script fetches and writes into the page", page("Shop", _INJECTED)
-    ),
+    fixed("/shop/injected", "a product that a script fetches and writes into the page", page("Shop", _INJECTED)),
     fixed("/shop/every", "all four syntaxes, one block broken", page("Every", _EVERY, _EVERY_HEAD)),
     fixed("/shop/none", "a page without data", page("None", "<p>Only words, and nothing for machines.</p>")),
     Page("/shop/api/stock", "JSON of one item: ?item=", _stock, example="/shop/api/stock?item=1"),

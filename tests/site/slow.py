@@ -43,9 +43,7 @@ PAGES = (
     fixed(
         "/slow-script",
         "an async script that never comes",
-        page(
-            "Slow script", paragraphs("slow-script", 0, 10) + '<script async src="/api/hang?script"></script>'
-        ),
+        page("Slow script", paragraphs("slow-script", 0, 10) + '<script async src="/api/hang?script"></script>'),
         marks=10,
     ),
     fixed(
@@ -55,11 +53,5 @@ PAGES = (
         marks=10,
     ),
     Page("/slow-body", "half of the body a second late", _slow_body, marks=20),
-    Page(
-        "/slow-answer/{ms}",
-        "headers after so many milliseconds",
-        _slow_answer,
-        marks=10,
-        example="/slow-answer/700",
-    ),
+    Page("/slow-answer/{ms}", "headers after so many milliseconds", _slow_answer, marks=10, example="/slow-answer/700"),
 )

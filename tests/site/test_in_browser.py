@@ -67,9 +67,7 @@ async def test_memory_pages_find_nothing_in_a_new_context(plain_browser: Browser
         await page.close()
 
 
-async def test_cross_site_frames_and_script_pages_show_all_their_marks(
-    plain_browser: Browser, site: Site
-) -> None:
+async def test_cross_site_frames_and_script_pages_show_all_their_marks(plain_browser: Browser, site: Site) -> None:
     for path in ("/frames", "/frames-nested", "/spa/1", "/socket", "/events", "/challenge", "/slots"):
         wanted = site.manifest()[path]
         page = await plain_browser.new_page()

@@ -111,9 +111,7 @@ async def _two_to_five(world: World) -> str:
     paths = [f"/static/{number}" for number in range(50, 56)]
     few, many = await _compared(world, paths[0]), await _compared(world, *paths)
     five = await _compared(world, *paths[:5])
-    return seen(
-        few.is_error and many.is_error and not five.is_error, f"1: {few.text[:60]} 6: {many.text[:60]}"
-    )
+    return seen(few.is_error and many.is_error and not five.is_error, f"1: {few.text[:60]} 6: {many.text[:60]}")
 
 
 async def _compare_failure(world: World) -> str:
@@ -163,16 +161,8 @@ def _row(paragraph: str, requirement: str, check: Check) -> Row:
 
 ROWS = (
     _row("research", "searches and reads the top pages in one call", _both),
-    _row(
-        "research: Returns",
-        "markdown: brief, sources, bodies, rules, tokens",
-        _research_markdown,
-    ),
-    _row(
-        "research: Returns",
-        "json: the six fields; rank, title, url, snippet",
-        _research_json,
-    ),
+    _row("research: Returns", "markdown: brief, sources, bodies, rules, tokens", _research_markdown),
+    _row("research: Returns", "json: the six fields; rank, title, url, snippet", _research_json),
     _row("research: Args", "depth: 1 to 8, by default 3", _depth),
     _row("research: Args", "fetch=false: sources alone", _sources_only),
     _row("research: Args", "engines: another set", _engines),
@@ -188,10 +178,6 @@ ROWS = (
     _row("extract_structured: Returns", "json: url, json_ld, microdata, opengraph, rdfa", _structured_json),
     _row("extract_structured: Returns", "Twitter cards stand in opengraph", _twitter),
     _row("extract_structured: Best for", "price and currency of a product, also written by script", _product),
-    _row(
-        "extract_structured: Returns",
-        "markdown: JSON blocks under their syntax",
-        _structured_markdown,
-    ),
+    _row("extract_structured: Returns", "markdown: JSON blocks under their syntax", _structured_markdown),
     _row("extract_structured: Not recommended for", "a page without data gives empty lists", _none),
 )

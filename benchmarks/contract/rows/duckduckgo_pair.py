@@ -18,10 +18,8 @@ _COUNT_SCHEMA = {
     "maximum": 30,
 }
 _DESCRIPTIONS = {
-    "web_search": "Search the web using DuckDuckGo and return a list of results with titles, URLs, "
-    "and snippets.",
-    "instant_answer": "Get an instant answer from DuckDuckGo, including abstracts, definitions, "
-    "and related topics.",
+    "web_search": "Search the web using DuckDuckGo and return a list of results with titles, URLs, and snippets.",
+    "instant_answer": "Get an instant answer from DuckDuckGo, including abstracts, definitions, and related topics.",
 }
 _ITEM = re.compile(r"### (\d+)\. (.+)\n\*\*URL:\*\* (https?://\S+)\n(.+)")
 _RUST = {
@@ -39,13 +37,7 @@ _RUST = {
     ],
     "Type": "A",
 }
-_NOTHING: dict[str, Any] = {
-    "Heading": "",
-    "Abstract": "",
-    "AbstractText": "",
-    "RelatedTopics": [],
-    "Type": "",
-}
+_NOTHING: dict[str, Any] = {"Heading": "", "Abstract": "", "AbstractText": "", "RelatedTopics": [], "Type": ""}
 
 
 async def _schema(world: World, tool: str) -> dict[str, Any]:
@@ -105,10 +97,7 @@ async def _web_error(world: World) -> str:
 
 
 async def _text_content(world: World) -> str:
-    answers = [
-        await world.call("web_search", query="tides"),
-        await world.call("instant_answer", query="tides"),
-    ]
+    answers = [await world.call("web_search", query="tides"), await world.call("instant_answer", query="tides")]
     plain = all(
         len(answer.content) == 1 and "structuredContent" not in answer.result and not answer.is_error
         for answer in answers

@@ -106,16 +106,13 @@ async def _search_shape(world: World) -> str:
 async def _result_shape(world: World) -> str:
     found = await _value(world, "search_index", query="python", index_name=await _filled(world))
     return seen(
-        all(list(one) == ["doc_id", "score", "highlights", "metadata"] for one in found["results"]),
-        found["results"][0],
+        all(list(one) == ["doc_id", "score", "highlights", "metadata"] for one in found["results"]), found["results"][0]
     )
 
 
 async def _total(world: World) -> str:
     found = await _value(world, "search_index", query="for", k=2, index_name=await _filled(world))
-    return seen(
-        found["total_matches"] == 4 and len(found["results"]) == 2, f"{found['total_matches']} in all"
-    )
+    return seen(found["total_matches"] == 4 and len(found["results"]) == 2, f"{found['total_matches']} in all")
 
 
 async def _parsed(world: World) -> str:
@@ -198,9 +195,7 @@ async def _idempotent(world: World) -> str:
     before = await _value(world, "search_index", query="for", index_name=name)
     content = "python for the web"
     metadata = {"author": "Smith", "year": 2026, "tags": ["a"]}
-    await _value(
-        world, "search_add_document", doc_id="web", content=content, index_name=name, metadata=metadata
-    )
+    await _value(world, "search_add_document", doc_id="web", content=content, index_name=name, metadata=metadata)
     after = await _value(world, "search_index", query="for", index_name=name)
     return seen(before == after, "the same answer, scores included")
 
@@ -266,11 +261,7 @@ async def _schemas(world: World) -> str:
 async def _in_memory(world: World) -> str:
     schema = (await world.tools())["search_create_index"]["inputSchema"]["properties"]
     tokenizer = schema["tokenizer_config"]["properties"]
-    defaults = (
-        schema["backend"]["default"],
-        tokenizer["lowercase"]["default"],
-        tokenizer["min_length"]["default"],
-    )
+    defaults = (schema["backend"]["default"], tokenizer["lowercase"]["default"], tokenizer["min_length"]["default"])
     return seen(defaults == ("memory", True, 2), defaults)
 
 

@@ -19,18 +19,14 @@ _PDF = "/document/log.pdf"
 
 
 async def _page(world: World, path: str, **arguments: Any) -> dict[str, Any]:
-    data: dict[str, Any] = (
-        await world.call("fetch", url=world.site.url(path), format="json", **arguments)
-    ).data
+    data: dict[str, Any] = (await world.call("fetch", url=world.site.url(path), format="json", **arguments)).data
     return data
 
 
 async def _reader(world: World) -> str:
     text = (await world.call("fetch", url=world.site.url("/rich"))).text
     clean = "Subscribe to our letter" not in text and "<article>" not in text
-    return seen(
-        clean and "| Ship | Tons |" in text and "## A list" in text, "headings, tables; no aside, no tags"
-    )
+    return seen(clean and "| Ship | Tons |" in text and "## A list" in text, "headings, tables; no aside, no tags")
 
 
 async def _header(world: World) -> str:
@@ -101,9 +97,7 @@ async def _empty_batch(world: World) -> str:
 
 
 async def _doc(world: World, **arguments: Any) -> dict[str, Any]:
-    data: dict[str, Any] = (
-        await world.call("read_doc", source=world.site.url(_PDF), format="json", **arguments)
-    ).data
+    data: dict[str, Any] = (await world.call("read_doc", source=world.site.url(_PDF), format="json", **arguments)).data
     return data
 
 
@@ -168,12 +162,7 @@ async def _local(world: World) -> str:
             answer = await client.call_tool("read_doc", {"source": source})
             text = answer.content[0].text  # type: ignore[union-attr]
             told[source.rpartition("/")[2] + (" refused" if answer.is_error else "")] = "MARK" in text
-    expected = {
-        "notes.txt": True,
-        "report.docx": True,
-        "outside.txt refused": False,
-        "notes.txt refused": False,
-    }
+    expected = {"notes.txt": True, "report.docx": True, "outside.txt refused": False, "notes.txt refused": False}
     return seen(told == expected, told)
 
 
@@ -193,9 +182,7 @@ async def _schemas(world: World) -> str:
         "fetch_batch": {"urls", "render", "format"},
         "read_doc": {"source", "start", "length", "format"},
     }
-    missing = {
-        name: known - tools[name]["inputSchema"]["properties"].keys() for name, known in expected.items()
-    }
+    missing = {name: known - tools[name]["inputSchema"]["properties"].keys() for name, known in expected.items()}
     return seen(not any(missing.values()), f"missing: {missing}")
 
 
@@ -220,11 +207,7 @@ ROWS = (
     _row("read_doc: Returns", "markdown: text with a small header", _doc_markdown),
     _row("read_doc: Returns", "json: the seven fields", _doc_json),
     _row("read_doc: Common mistakes", "start = start + returned_chars pages without gap", _paging),
-    _row(
-        "read_doc: Common mistakes",
-        "past the end: nothing, not truncated",
-        _past_the_end,
-    ),
+    _row("read_doc: Common mistakes", "past the end: nothing, not truncated", _past_the_end),
     _row("read_doc: Args", "a negative start is 0", _negative_start),
     _row("read_doc: Args", "a negative length is refused", _negative_length),
     _row("read_doc: Security", "local files are disabled by default, and it says so", _local_disabled),

@@ -38,20 +38,15 @@ async def _five_parts(world: World) -> str:
     bad = [
         name
         for name, tool in tools.items()
-        if not all(f"\n{part}:" in tool["description"] for part in _PARTS)
-        or len(tool["description"]) >= 1_200
+        if not all(f"\n{part}:" in tool["description"] for part in _PARTS) or len(tool["description"]) >= 1_200
     ]
     return seen(not bad, f"{len(tools)} descriptions of five parts below 1,200 characters; not: {bad}")
 
 
 async def _formats(world: World) -> str:
     tools = await world.tools()
-    formats = {
-        name: tools[name]["inputSchema"]["properties"]["format"] for name in _NINE if name not in {"engines"}
-    }
-    good = all(
-        one["enum"] == ["markdown", "json"] and one["default"] == "markdown" for one in formats.values()
-    )
+    formats = {name: tools[name]["inputSchema"]["properties"]["format"] for name in _NINE if name not in {"engines"}}
+    good = all(one["enum"] == ["markdown", "json"] and one["default"] == "markdown" for one in formats.values())
     return seen(good, "eight tools: markdown by default, or json")
 
 

@@ -51,8 +51,7 @@ def _capability(area: str) -> Check:
 async def _in_one_go(world: World) -> str:
     await _pages_are_kept(world)
     asked = [
-        {"jsonrpc": "2.0", "id": area, "method": f"{area}/search", "params": {"query": _WORDS[area]}}
-        for area in _AREAS
+        {"jsonrpc": "2.0", "id": area, "method": f"{area}/search", "params": {"query": _WORDS[area]}} for area in _AREAS
     ]
     answers = {answer["id"]: answer["result"] for answer in await world.listed(asked)}
     found = {area: len(answers[area][area]) for area in _AREAS}
@@ -65,9 +64,7 @@ def _answered(area: str) -> Check:
         params = {"query": _WORDS[area]}
         legacy = (await world.legacy(f"{area}/search", params))["result"][area]
         newest = (await _search(world, area, _WORDS[area]))[area]
-        return seen(
-            legacy and legacy == newest, f"{len(newest)} items in both eras, first {newest[0]['name']}"
-        )
+        return seen(legacy and legacy == newest, f"{len(newest)} items in both eras, first {newest[0]['name']}")
 
     return check
 
@@ -156,9 +153,7 @@ async def _readable(world: World) -> str:
 
 
 async def _not_found(world: World) -> str:
-    codes = [
-        (await world.rpc(f"{area}/search", {"query": "x"}, at="pair"))["error"]["code"] for area in _AREAS
-    ]
+    codes = [(await world.rpc(f"{area}/search", {"query": "x"}, at="pair"))["error"]["code"] for area in _AREAS]
     codes.append((await world.rpc("roots/search", {"query": "x"}))["error"]["code"])
     return seen(set(codes) == {_NOT_FOUND}, codes)
 
@@ -238,10 +233,7 @@ def _row(paragraph: str, requirement: str, check: Check) -> Row:
 
 
 ROWS = (
-    *(
-        _row("Capabilities", f"{area}: search is declared, in both eras", _capability(area))
-        for area in _AREAS
-    ),
+    *(_row("Capabilities", f"{area}: search is declared, in both eras", _capability(area)) for area in _AREAS),
     *(_row("Protocol Messages", f"{area}/search answers, in both eras", _answered(area)) for area in _AREAS),
     *(_row("Search Results", f"{area}: items as in the list call", _like_the_list(area)) for area in _AREAS),
     *(_row("Search Results", f"{area}: at most 10 items", _at_most_ten(area)) for area in _AREAS),
@@ -254,16 +246,8 @@ ROWS = (
         "a description",
         _ranked("tools", "fields such as price and rating of a page", "extract_structured"),
     ),
-    _row(
-        "SearchRequest",
-        "a use case",
-        _ranked("tools", "trying to compare two laptops side by side", "compare"),
-    ),
-    _row(
-        "User Interaction Model",
-        "ordered by relevance",
-        _ranked("prompts", "what should I buy", "compare_products"),
-    ),
+    _row("SearchRequest", "a use case", _ranked("tools", "trying to compare two laptops side by side", "compare")),
+    _row("User Interaction Model", "ordered by relevance", _ranked("prompts", "what should I buy", "compare_products")),
     _row("Implementation, 1", "vectors find what is misspelt", _vectors),
     _row("Implementation, 1", "resources are indexed by their contents", _deep),
     _row("Message Flow", "what was found can be read", _readable),

@@ -20,8 +20,7 @@ def main() -> None:
         except Exception as failure:  # a peer may fail in any way, and is told by it
             text, error = "", f"{type(failure).__name__}: {failure}"[:200]
         print(
-            json.dumps({"path": path, "text": text, "error": error, "cpu_s": time.process_time() - begun}),
-            flush=True,
+            json.dumps({"path": path, "text": text, "error": error, "cpu_s": time.process_time() - begun}), flush=True
         )
 
 

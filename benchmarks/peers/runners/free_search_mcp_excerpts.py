@@ -19,8 +19,7 @@ def read(page):
 
 def brief(question, pages):
     sources = [
-        {"rank": rank, "title": page["title"], "url": page["url"], "snippet": ""}
-        for rank, page in enumerate(pages, 1)
+        {"rank": rank, "title": page["title"], "url": page["url"], "snippet": ""} for rank, page in enumerate(pages, 1)
     ]
     return render_research({"question": question, "sources": sources, "documents": pages, "engines": []})
 
@@ -29,11 +28,7 @@ if __name__ == "__main__":
     job = json.load(sys.stdin)
     pages = {page["name"]: read(page) for page in job["pages"]}
     answer = {
-        "excerpts": {
-            name: smart_truncate(page["content"], _PER_URL_CHAR_BUDGET)[0] for name, page in pages.items()
-        },
-        "briefs": [
-            brief(asked["question"], [pages[name] for name in asked["pages"]]) for asked in job["asked"]
-        ],
+        "excerpts": {name: smart_truncate(page["content"], _PER_URL_CHAR_BUDGET)[0] for name, page in pages.items()},
+        "briefs": [brief(asked["question"], [pages[name] for name in asked["pages"]]) for asked in job["asked"]],
     }
     sys.stdout.write(json.dumps(answer))

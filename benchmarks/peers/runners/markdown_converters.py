@@ -61,9 +61,7 @@ def markitdown():
 
     def read(html, url):
         kind = StreamInfo(extension=".html", charset="utf-8", url=url)
-        return converter.convert_stream(
-            io.BytesIO(html.encode("utf-8", "replace")), stream_info=kind
-        ).text_content
+        return converter.convert_stream(io.BytesIO(html.encode("utf-8", "replace")), stream_info=kind).text_content
 
     return read
 
@@ -85,10 +83,7 @@ def main():
         asked = json.loads(line)
         with open(asked["html"], encoding="utf-8", errors="replace", newline="") as file:
             html = file.read()
-        print(
-            json.dumps({name: timed(read, html, asked["url"]) for name, read in converters.items()}),
-            flush=True,
-        )
+        print(json.dumps({name: timed(read, html, asked["url"]) for name, read in converters.items()}), flush=True)
 
 
 if __name__ == "__main__":

@@ -159,9 +159,7 @@ class BlockPageRunner:
         self._rate = rate
         self._on_restarted_block = on_restarted_block
         self._schedule = Schedule(rate, respects_robots=respects_robots)
-        self._pages = PageRunner(
-            self._schedule, read, self._deliver, concurrency=concurrency, on_change=lambda: None
-        )
+        self._pages = PageRunner(self._schedule, read, self._deliver, concurrency=concurrency, on_change=lambda: None)
         self._blocks: dict[int, _Block] = {}
         """Block by page number."""
         self._outcomes: list[PageOutcome] = []

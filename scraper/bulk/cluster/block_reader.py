@@ -32,13 +32,7 @@ class BlockReader:
     """Reader of blocks, one in each process; called by several threads at once."""
 
     def __init__(
-        self,
-        spec: JobSpec,
-        settings: Settings,
-        collector: ActorHandle[Any],
-        *,
-        keep_snapshots: bool,
-        is_resumed: bool,
+        self, spec: JobSpec, settings: Settings, collector: ActorHandle[Any], *, keep_snapshots: bool, is_resumed: bool
     ) -> None:
         # Ray logs many lines; failed pages are in the output.
         """Open the services.

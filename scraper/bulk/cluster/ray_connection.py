@@ -149,9 +149,7 @@ def run_in_daemon_thread(work: Callable[[], object], *, name: str) -> asyncio.Fu
     return done
 
 
-def run_and_notify(
-    loop: asyncio.AbstractEventLoop, work: Callable[[], object], done: asyncio.Future[None]
-) -> bool:
+def run_and_notify(loop: asyncio.AbstractEventLoop, work: Callable[[], object], done: asyncio.Future[None]) -> bool:
     """Run `work` in this thread and set its outcome in an event loop; return False if the loop is closed."""
     fault: BaseException | None = None
     try:

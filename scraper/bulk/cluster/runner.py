@@ -42,9 +42,7 @@ PASSES_LIMIT = 3
 """Passes over the remaining pages. A block whose process dies repeatedly is left to the next pass."""
 
 
-async def run_on_cluster(
-    job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, notify: Notify
-) -> None:
+async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, notify: Notify) -> None:
     """Read until the list is complete or `stop` is set.
 
     Raises:
@@ -64,16 +62,13 @@ async def run_on_cluster(
                     break
         except RayError as error:
             raise BulkError(
-                f"The cluster was lost: {get_first_line(error)} "
-                "What was written is safe: the same command goes on."
+                f"The cluster was lost: {get_first_line(error)} What was written is safe: the same command goes on."
             ) from error
     raise BulkError(f"The cluster did not read all pages: {run.problem or 'its processes died'}.")
 
 
 class _Run:
-    def __init__(
-        self, job: BulkJob, settings: Settings, stop: asyncio.Event, processes: int, cpus: float
-    ) -> None:
+    def __init__(self, job: BulkJob, settings: Settings, stop: asyncio.Event, processes: int, cpus: float) -> None:
         self.problem = ""
         self._job = job
         self._settings = settings
@@ -122,10 +117,7 @@ class _Run:
             batch_size=None,
             batch_format="pyarrow",
             fn_constructor_args=(self._job.spec, self._settings, collector),
-            fn_constructor_kwargs={
-                "keep_snapshots": self._job.needs_snapshots,
-                "is_resumed": self._resumed,
-            },
+            fn_constructor_kwargs={"keep_snapshots": self._job.needs_snapshots, "is_resumed": self._resumed},
             compute=ray.data.ActorPoolStrategy(
                 size=min(self._processes, number),
                 max_tasks_in_flight_per_actor=BLOCKS_PER_PROCESS,
@@ -189,9 +181,7 @@ def _make_process_settings(settings: Settings, job: BulkJob, cpus: float) -> Set
     if job.spec.rate.concurrency is not None:
         return settings
     return dataclasses.replace(
-        settings,
-        peek_slots=max(1, round(PEEKS_PER_CPU * cpus)),
-        render_slots=max(1, round(RENDERS_PER_CPU * cpus)),
+        settings, peek_slots=max(1, round(PEEKS_PER_CPU * cpus)), render_slots=max(1, round(RENDERS_PER_CPU * cpus))
     )
 
 

@@ -122,9 +122,7 @@ Encode: TypeAlias = Callable[[Sequence[PageOutcome], AppendOnlyFile], bytes]
 class RollingOutput:
     """The `Output` protocol over files `pages-NNNNN`; each format converts rows into bytes."""
 
-    def __init__(
-        self, folder: Path, position: OutputPosition, suffix: str, encode: Encode, file_bytes: int
-    ) -> None:
+    def __init__(self, folder: Path, position: OutputPosition, suffix: str, encode: Encode, file_bytes: int) -> None:
         """Open the file at the position.
 
         Args:

@@ -149,9 +149,7 @@ def _make_values(row: OutputRow) -> dict[str, Any]:
         "fetched_at": row.fetched_at,
         "title": _replace_surrogates(row.title),
         "markdown": _replace_surrogates(row.markdown),
-        "json_ld": None
-        if row.json_ld is None
-        else _replace_surrogates(json.dumps(row.json_ld, ensure_ascii=False)),
+        "json_ld": None if row.json_ld is None else _replace_surrogates(json.dumps(row.json_ld, ensure_ascii=False)),
         "links": None
         if row.links is None
         else [{"url": _replace_surrogates(u), "text": _replace_surrogates(t)} for u, t in row.links],

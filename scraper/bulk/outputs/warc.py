@@ -1,8 +1,8 @@
 """Output as WARC: responses as served, with the rendered DOM and the Markdown beside them.
 
-A page is up to four records with one URI. `response`: the response of the server with content decoding
-undone. `conversion`: the rendered DOM as HTML, and the Markdown. `metadata`: the row without its text; a page
-that could not be read has this record only. Each record is a gzip member of its own.
+A page is up to four records with one URI. `response`: the response of the server with content decoding undone.
+`conversion`: the rendered DOM as HTML, and the Markdown. `metadata`: the row without its text; a page that could not
+be read has this record only. Each record is a gzip member of its own.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _DROPPED_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-
 """Headers that describe the body as transferred; the stored body is decoded."""
 _LINE_BREAKS = re.compile(r"[\r\n\x00]+")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
-"""Headers are ASCII. The library encodes most other characters itself, but fails if a semicolon or an equals
-sign follows them."""
+"""Headers are ASCII. The library encodes most other characters itself, but fails if a semicolon or an equals sign
+follows them."""
 _PLAIN_URI = re.compile(r"[!-~]+")
 
 

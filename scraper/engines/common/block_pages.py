@@ -125,12 +125,7 @@ BLOCK_PAGES = (
         urls=r"/showcaptcha",
         title=r"(?:are you not a robot|вы не робот|ой)\W*",
     ),
-    BlockPage(
-        "datadome",
-        "captcha",
-        addresses=r"captcha-delivery\.com",
-        scripts=r"captcha-delivery\.com",
-    ),
+    BlockPage("datadome", "captcha", addresses=r"captcha-delivery\.com", scripts=r"captcha-delivery\.com"),
     BlockPage(
         "captcha",
         "captcha",

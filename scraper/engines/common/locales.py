@@ -6,9 +6,7 @@ import re
 from dataclasses import dataclass
 from types import MappingProxyType
 
-_TAG = re.compile(
-    r"^([a-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z\d])", re.IGNORECASE
-)
+_TAG = re.compile(r"^([a-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z\d])", re.IGNORECASE)
 
 _HOMES = (
     "ar:SA bg:BG ca:ES cs:CZ da:DK de:DE el:GR en:US es:ES et:EE fa:IR fi:FI fr:FR he:IL hi:IN hr:HR hu:HU "

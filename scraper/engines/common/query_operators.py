@@ -118,9 +118,7 @@ def _plain(text: str) -> str:
 
 
 def _is_control(character: str) -> bool:
-    return (
-        unicodedata.category(character) in {"Cc", "Cs", "Co", "Cn"} or character in "\u2028\u2029\ufeff\u200b"
-    )
+    return unicodedata.category(character) in {"Cc", "Cs", "Co", "Cn"} or character in "\u2028\u2029\ufeff\u200b"
 
 
 def _cut(text: str, room: int) -> str:

@@ -12,8 +12,7 @@ _MAX_CHARS = 16_000
 _WEB = re.compile(r"https?://[^/\s?#]", re.IGNORECASE)
 
 _WRAPPING_PATH = re.compile(
-    r"^/(?:link|url|l/|l$|ck/a|goto|aclk|aclick|a/redirect|clck/|rss/articles/|read/|articles/)|/RU=",
-    re.IGNORECASE,
+    r"^/(?:link|url|l/|l$|ck/a|goto|aclk|aclick|a/redirect|clck/|rss/articles/|read/|articles/)|/RU=", re.IGNORECASE
 )
 _FIELDS = ("uddg", "url", "u", "q", "imgrefurl", "target", "to", "dest", "destination")
 _YAHOO = re.compile(r"/RU=([^/]+)(?:/R[A-Z]=|$)")
@@ -130,15 +129,7 @@ def _is_google(host: str) -> bool:
     return re.fullmatch(r"(?:[a-z]+\.)?google(?:\.com?)?(?:\.[a-z]{2,3})?", host) is not None
 
 
-_ENGINES = (
-    "duckduckgo.com",
-    "bing.com",
-    "brave.com",
-    "ecosia.org",
-    "qwant.com",
-    "startpage.com",
-    "yahoo.com",
-)
+_ENGINES = ("duckduckgo.com", "bing.com", "brave.com", "ecosia.org", "qwant.com", "startpage.com", "yahoo.com")
 
 
 def _is_engine(host: str) -> bool:

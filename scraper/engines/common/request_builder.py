@@ -42,9 +42,7 @@ def next_page_link(page: ResultPage, select: Select, engine: str) -> Request | N
     target = page.absolute(links[0].get("href")) if links else ""
     if not target:
         return None
-    return Request(
-        url=target, tier=Tier.FULL, mode=Mode.RENDER, site_profile=engine_profile(engine), headers={}
-    )
+    return Request(url=target, tier=Tier.FULL, mode=Mode.RENDER, site_profile=engine_profile(engine), headers={})
 
 
 def _fields(form: Element) -> dict[str, str]:
@@ -71,9 +69,7 @@ def page_request(
     )
 
 
-def form_request(
-    engine: str, url: str, form: Mapping[str, str], language: str, *, referer: str = ""
-) -> Request:
+def form_request(engine: str, url: str, form: Mapping[str, str], language: str, *, referer: str = "") -> Request:
     """Return a POST request as the form of the engine sends it, with empty fields."""
     headers = {"Referer": referer, "Origin": referer.rstrip("/"), "Sec-Fetch-Site": "same-origin"}
     return Request(
@@ -88,9 +84,7 @@ def form_request(
     )
 
 
-def query_text(
-    query: SearchQuery, *, filetype: bool = True, excludes: bool = True, either: str = " OR "
-) -> str:
+def query_text(query: SearchQuery, *, filetype: bool = True, excludes: bool = True, either: str = " OR ") -> str:
     """Return the query text with domains and category as the operators `site:`, `-site:` and `filetype:`."""
     domains = category_domains(query.category, query.include_domains)
     return query_operators.join_query(

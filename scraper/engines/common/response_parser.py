@@ -1,7 +1,7 @@
 """Parse the result page of an engine.
 
-The checks run in this order, so that a block page or unknown markup never counts as "no results": rows by the
-layout of the engine, block pages if there is no row, the "no results" message, rows by shape, error.
+The checks run in this order, so that a block page or unknown markup never counts as "no results": rows by the layout
+of the engine, block pages if there is no row, the "no results" message, rows by shape, error.
 """
 
 from __future__ import annotations
@@ -130,9 +130,7 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
     )
 
 
-def choose_rows(
-    selected: Sequence[EngineRow], shaped: Sequence[EngineRow]
-) -> tuple[Sequence[EngineRow], bool]:
+def choose_rows(selected: Sequence[EngineRow], shaped: Sequence[EngineRow]) -> tuple[Sequence[EngineRow], bool]:
     """Choose between rows by layout and rows by shape; return them and True if the two disagree."""
     if not selected:
         return shaped, bool(shaped)
@@ -163,18 +161,15 @@ def _has_rows(shape: shape_parser.ShapeResult) -> bool:
 
 def _blocked(block_page: block_pages.BlockPage) -> EngineResponse:
     return EngineResponse(
-        EngineOutcome.WALL,
-        detail=block_page.reason,
-        wall=block_page.name,
-        clears_itself=block_page.clears_itself,
+        EngineOutcome.WALL, detail=block_page.reason, wall=block_page.name, clears_itself=block_page.clears_itself
     )
 
 
 def _is_empty(page: ResultPage, rules: ParseRules, shape: shape_parser.ShapeResult) -> bool:
     """Return True if the page has no results.
 
-    The element that `rules.none` selects is enough. A sentence counts only without convincing rows: "No more
-    results" ends many lists.
+    The element that `rules.none` selects is enough. A sentence counts only without convincing rows: "No more results"
+    ends many lists.
     """
     if page.status >= 400:
         return False

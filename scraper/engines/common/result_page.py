@@ -16,19 +16,7 @@ from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 from scraper.extract.page import page_tree
 
-_UNREAD = (
-    "script",
-    "style",
-    "svg",
-    "noscript",
-    "template",
-    "link",
-    "meta",
-    "iframe",
-    "object",
-    "canvas",
-    "select",
-)
+_UNREAD = ("script", "style", "svg", "noscript", "template", "link", "meta", "iframe", "object", "canvas", "select")
 # Hidden fields belong to the form data.
 _HIDDEN = element_selector("//*[@data-x-hidden][not(self::input)]")
 _TITLE = element_selector("//title[not(ancestor::svg)]")
@@ -37,12 +25,8 @@ _SCRIPT_CHARS = 20_000
 _IDS = etree.XPath("//@id")
 _CLASSES = etree.XPath("//@class")
 _TEST_IDS = etree.XPath("//@data-testid")
-_ADDRESSES = etree.XPath(
-    "//script/@src | //iframe/@src | //form/@action | //img/@src | //meta[@http-equiv]/@content"
-)
-_BOXES = element_selector(
-    "//input[@name='q' or @name='query' or @name='wd' or @name='p' or @name='text'][@value]"
-)
+_ADDRESSES = etree.XPath("//script/@src | //iframe/@src | //form/@action | //img/@src | //meta[@http-equiv]/@content")
+_BOXES = element_selector("//input[@name='q' or @name='query' or @name='wd' or @name='p' or @name='text'][@value]")
 _MAX_BOXES, _MIN_ASKED, _MAX_ASKED = 8, 3, 500
 _SCRIPTS = element_selector("//script[not(@src)]")
 _SPACE = re.compile(r"\s+")

@@ -1,7 +1,7 @@
 """Parse a result page by its shape: rows are repeated links, each with its own text.
 
-This parser uses no class name, id or label of any engine, so it still works when markup changes. The weights
-were fitted with one engine left out at a time; each fit gave nearly the same values.
+This parser uses no class name, id or label of any engine, so it still works when markup changes. The weights were
+fitted with one engine left out at a time; each fit gave nearly the same values.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ def parse_by_shape(page: ResultPage, weights: ShapeWeights = DEFAULT_WEIGHTS) ->
 def choose_group(found: Sequence[RowGroup], weights: ShapeWeights) -> RowGroup | None:
     """Return the group that looks most like results, or None.
 
-    One or two links count if each has heading, text and a title of usual length, and there is no list or
-    only a small, unconvincing one with a lower score.
+    One or two links count if each has heading, text and a title of usual length, and there is no list or only a small,
+    unconvincing one with a lower score.
     """
 
     def score(group: RowGroup) -> float:
@@ -183,8 +183,7 @@ def _heading_above(link: Element) -> Element | None:
 def _grouped(candidates: Sequence[LinkCandidate]) -> Iterable[list[int]]:
     """Group link indices by shape, from fine to coarse.
 
-    Each shape gives a group of all links, and a group with only the most title-like link of each run to one
-    URL.
+    Each shape gives a group of all links, and a group with only the most title-like link of each run to one URL.
     """
     speakers = _speakers(candidates)
     by_shape: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -209,11 +208,7 @@ def _speakers(candidates: Sequence[LinkCandidate]) -> set[int]:
 
 def _title_likeness(candidate: LinkCandidate) -> tuple[bool, bool, int]:
     text = dom_text.element_text(candidate.link, dom_text.MAX_TITLE)
-    return (
-        candidate.heading is not None,
-        bool(text) and not dom_text.is_address(text),
-        -abs(len(text) - _USUAL_TITLE),
-    )
+    return (candidate.heading is not None, bool(text) and not dom_text.is_address(text), -abs(len(text) - _USUAL_TITLE))
 
 
 def _shapes(candidate: LinkCandidate) -> Iterable[tuple[str, ...]]:
@@ -265,9 +260,7 @@ def _host(url: str) -> str:
 
 
 def _is_advertised(place: RowLocation) -> bool:
-    return is_ad_link(place.candidate.href) or any(
-        is_labeled_as_ad(block, place.title) for block in place.blocks
-    )
+    return is_ad_link(place.candidate.href) or any(is_labeled_as_ad(block, place.title) for block in place.blocks)
 
 
 def _is_nested(place: RowLocation, own: set[Element]) -> bool:

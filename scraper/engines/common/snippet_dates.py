@@ -63,10 +63,7 @@ _ABSOLUTE = tuple(
     for pattern, order in (
         (rf"{_YEAR}\s?[年년]\s?(\d{{1,2}})\s?[月월]\s?(\d{{1,2}})\s?[日号일]", "ymd"),
         (rf"{_NAME}\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+{_YEAR}", "mdy"),
-        (
-            rf"(\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?\s+(?:de\s+)?{_NAME},?\s+(?:de\s+|del\s+)?{_YEAR}(?:\s*г\.)?",
-            "dmy",
-        ),
+        (rf"(\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?\s+(?:de\s+)?{_NAME},?\s+(?:de\s+|del\s+)?{_YEAR}(?:\s*г\.)?", "dmy"),
         (rf"(?:ngày\s+)?(\d{{1,2}})\s+(?:thg|tháng)\s+(\d{{1,2}}),?\s+(?:năm\s+)?{_YEAR}", "dmy"),
         (
             rf"{_YEAR}[-/.](\d{{1,2}})[-/.](\d{{1,2}})"
@@ -142,8 +139,8 @@ _STRONG = re.compile(r"\s*(?:[·•—–|-](?=\s|$|[^\W\d])|\.\.\.|…)")
 def split_date(snippet: str, now: datetime) -> tuple[datetime | None, str]:
     """Return the date at the start of a snippet, or None, and the rest of the snippet.
 
-    A date that belongs to a sentence ("Jan 7, 2024 was a Sunday") stays. Only a date before a separator, an
-    upper case letter or a letter of a script without case was added by the engine.
+    A date that belongs to a sentence ("Jan 7, 2024 was a Sunday") stays. Only a date before a separator, an upper case
+    letter or a letter of a script without case was added by the engine.
     """
     lead = unicodedata.normalize("NFC", snippet[:_MAX_LEAD])
     moment, end = _leading(lead, now)
@@ -213,7 +210,5 @@ def _absolute(groups: tuple[str | None, ...], order: str, now: datetime) -> date
 def _month(text: str) -> int:
     if text.isdigit():
         return int(text)
-    folded = "".join(
-        c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c)
-    )
+    folded = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
     return _MONTHS.get(folded.replace("ı", "i"), _MONTHS.get(text.casefold(), 0))

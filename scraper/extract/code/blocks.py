@@ -87,9 +87,7 @@ def find_code_in_table(table: Element) -> Element | None:
         markers = [_read_diff_marker(row[-1]) for row in rows]
         changes = any(marker.strip() for marker in markers)
         block = etree.Element("pre", {"class": "language-diff" if changes else table.get("class") or ""})
-        block.text = "\n".join(
-            marker + text_of(row[-1]).strip("\n") for marker, row in zip(markers, rows, strict=True)
-        )
+        block.text = "\n".join(marker + text_of(row[-1]).strip("\n") for marker, row in zip(markers, rows, strict=True))
         return block
     cells = [cell for cell in table.iter("td") if NUMBERING.isdisjoint(_classes(cell))]
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
@@ -111,9 +109,7 @@ def is_line_number_column(column: Element, block: Element) -> bool:
     if numbers != [str(number) for number in range(first, first + len(numbers))]:
         return False
     lines = len(text_of(block).strip("\n").split("\n"))
-    ends = (
-        text_of(column).rstrip().count("\n")
-    )  # some lines have no number; the text may begin with a line end
+    ends = text_of(column).rstrip().count("\n")  # some lines have no number; the text may begin with a line end
     return lines in (len(numbers), ends, ends + 1)
 
 
@@ -136,11 +132,7 @@ def is_bare_block(code: Element) -> bool:
     if not several and not _is_styled_as_block(code):
         return False
     parent, before, after = code.getparent(), code.getprevious(), code.getnext()
-    if (
-        parent is None
-        or (code.tail or "").strip()
-        or next(code.iterancestors("pre", "code"), None) is not None
-    ):
+    if parent is None or (code.tail or "").strip() or next(code.iterancestors("pre", "code"), None) is not None:
         return False
     text_before = parent.text if before is None else before.tail
     beside = any(one is not None and one.tag in _INLINE_TAGS for one in (before, after))
@@ -227,13 +219,7 @@ def _holds_code_lines_only(block: Element) -> bool:
     return "\n" not in beside and not beside.strip()
 
 
-_LANGUAGE_ATTRIBUTES = (
-    "data-lang",
-    "data-language",
-    "data-code-language",
-    "data-enlighter-language",
-    "language",
-)
+_LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "data-enlighter-language", "language")
 _LANGUAGE_CLASS = re.compile(
     r"(?:^|\s)(?:language|(?:mw-highlight-)?lang)[-_:]([^\s\"]+)|highlight-(?:source|text)-([^\s\"]+)"
     r"|brush:\s*([\w#+-]+)|(?:^|\s)hl-(ipython\d?)(?!\S)|(?:^|\s)highlight-(?!(?:source|text)-)([a-z0-9+#]+)\b",
@@ -309,9 +295,7 @@ def detect_code_language(block: Element) -> str:
     for element in around[:4]:
         classes = (element.get("class") or "").lower().split()
         for name in classes:
-            if name in _KNOWN_LANGUAGES and (
-                _is_highlighter(element, classes) or f"source-{name}" in classes
-            ):
+            if name in _KNOWN_LANGUAGES and (_is_highlighter(element, classes) or f"source-{name}" in classes):
                 return _ALIASES.get(name, name)
     return ""
 

@@ -9,13 +9,7 @@ from textwrap import dedent
 
 from lxml import etree
 
-from scraper.extract.code.blocks import (
-    NUMBERING,
-    extract_code,
-    is_bare_block,
-    is_language_name,
-    is_line_number_column,
-)
+from scraper.extract.code.blocks import NUMBERING, extract_code, is_bare_block, is_language_name, is_line_number_column
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 
@@ -118,11 +112,7 @@ def _bar_inside(block: Element) -> Element | None:
 
 def _is_short(element: Element) -> bool:
     text = text_of(element).strip()
-    return (
-        len(text) <= _MAX_BAR
-        and "\n" not in text
-        and next(element.iterdescendants("code", "br"), None) is None
-    )
+    return len(text) <= _MAX_BAR and "\n" not in text and next(element.iterdescendants("code", "br"), None) is None
 
 
 def _bar_above(block: Element) -> Element | None:
@@ -146,19 +136,11 @@ def _bar_below(block: Element) -> Element | None:
     after = block.getnext()
     if after is None or (block.tail or "").strip() or "toolbar" not in (after.get("class") or "").split():
         return None
-    return (
-        after
-        if _is_short(after) and (not _read_label(after) or is_language_name(_read_label(after)))
-        else None
-    )
+    return after if _is_short(after) and (not _read_label(after) or is_language_name(_read_label(after))) else None
 
 
 def _names_language(bar: Element) -> bool:
-    if (
-        bar.tag not in ("div", "span", "p", "figcaption", "header")
-        or (bar.tail or "").strip()
-        or not _is_short(bar)
-    ):
+    if bar.tag not in ("div", "span", "p", "figcaption", "header") or (bar.tail or "").strip() or not _is_short(bar):
         return False
     has_button = next(bar.iterdescendants("button"), None) is not None or any(
         link.get("href") == "#" for link in bar.iterdescendants("a")
@@ -173,10 +155,7 @@ def _read_label(bar: Element) -> str:
     texts = [
         text.strip()
         for element in bar.iter()
-        for text in (
-            (element.text if element not in buttons else None),
-            element.tail if element is not bar else None,
-        )
+        for text in ((element.text if element not in buttons else None), element.tail if element is not bar else None)
         if text and text.strip()
     ]
     return _BUTTON_TEXT.sub("", " ".join(texts)).strip(" :|·").lower()[:_MAX_LABEL]
@@ -279,11 +258,7 @@ def _find_adjacent_lines(line: Element) -> Iterator[Element]:
 
 def _is_line(element: Element) -> bool:
     """Return True if all text of an element is in `code` elements."""
-    return (
-        element.tag == "div"
-        and not _TEXT_OUTSIDE_CODE(element)
-        and next(element.iter("code"), None) is not None
-    )
+    return element.tag == "div" and not _TEXT_OUTSIDE_CODE(element) and next(element.iter("code"), None) is not None
 
 
 _DOXYGEN_BLOCKS = element_selector(".//div[contains(concat(' ', @class, ' '), ' fragment ')]")

@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.block_selection import estimate_f1, select_by_expected_f1
 from scraper.extract.content.decision_forest import DecisionForest, TreeNodes
-from scraper.extract.content.feature_matrix import (
-    Matrix,
-    compute_columns,
-    compute_score_columns,
-    stack_columns,
-)
+from scraper.extract.content.feature_matrix import Matrix, compute_columns, compute_score_columns, stack_columns
 from scraper.extract.content.hashed_features import compute_scores, hash_features
 from scraper.extract.content.neural_net import ContextLayerWeights, NeuralNet, NeuralNetWeights
 from scraper.extract.content.page_statistics import Floats, PageStatistics
@@ -115,9 +110,7 @@ def _pack(
 
 
 def _unpack(
-    prefix: str,
-    kind: type[PageTypeClassifier | NeuralNetWeights | ContextLayerWeights],
-    data: np.lib.npyio.NpzFile,
+    prefix: str, kind: type[PageTypeClassifier | NeuralNetWeights | ContextLayerWeights], data: np.lib.npyio.NpzFile
 ) -> dict[str, NDArray[np.float32]]:
     keys = {field.name: f"{prefix}_{_STORED_NAMES.get(field.name, field.name)}" for field in fields(kind)}
     return {name: data[key] for name, key in keys.items() if key in data}

@@ -26,8 +26,8 @@ BlockMask = NDArray[np.bool_]
 def select_by_expected_f1(p: Floats, lengths: Floats) -> BlockMask:
     """Select the blocks above the probability threshold with the greatest expected F1.
 
-    Blocks are taken in order of probability. For n words with n p expected content words, F1 is 2 sum(n p) /
-    (sum(n) + sum over all blocks (n p)). A fixed threshold would cost .009 of F1.
+    Blocks are taken in order of probability. For n words with n p expected content words, F1 is 2 sum(n p) / (sum(n) +
+    sum over all blocks (n p)). A fixed threshold would cost .009 of F1.
     """
     lengths = lengths + _LEAST_LENGTH
     order = np.argsort(-p, kind="stable")
@@ -48,8 +48,7 @@ def drop_duplicate_elements(
 ) -> BlockMask:
     """Deselect elements that repeat several blocks of an earlier element.
 
-    Pages hold the same part once for wide and once for narrow screens; sliders repeat their first cards at
-    the end.
+    Pages hold the same part once for wide and once for narrow screens; sliders repeat their first cards at the end.
 
     `first` and `last` are the block ranges of each element, parents before children.
     """
@@ -74,9 +73,7 @@ def drop_duplicate_elements(
     return kept
 
 
-def drop_duplicate_blocks(
-    chosen: BlockMask, text_ids: Ints, characters: Floats, cells: BlockMask
-) -> BlockMask:
+def drop_duplicate_blocks(chosen: BlockMask, text_ids: Ints, characters: Floats, cells: BlockMask) -> BlockMask:
     """Deselect longer texts that were selected before; table cells may repeat a text."""
     kept = chosen.copy()
     seen: set[int] = set()
@@ -93,8 +90,8 @@ _BEYOND_DOUBT = 0.8
 
 _MIN_ARTICLE = 0.3
 _MAX_FORUM = 0.3
-"""Probabilities of page types. Only articles lose side content: in a forum the comments are the content, in a
-shop other products may be."""
+"""Probabilities of page types. Only articles lose side content: in a forum the comments are the content, in a shop
+other products may be."""
 
 _COMMENTS_ARE_CONTENT = 0.9
 _TEASERS_ARE_CONTENT = 0.3
@@ -109,22 +106,22 @@ _LIKELY = 0.3
 
 _MIN_CARDS = 4
 _OF_ALL_CARDS, _OF_NO_CARD = 0.5, 0.25
-"""Shares of similar blocks in cards. If the first share is selected, all are; if at most the second, none. F1
-on wcxb: .8780, without the rule .8770; with .5 for both .8775, with .7 and .2 .8778, with the mean
-probability of a group .8777."""
+"""Shares of similar blocks in cards. If the first share is selected, all are; if at most the second, none. F1 on wcxb:
+.8780, without the rule .8770; with .5 for both .8775, with .7 and .2 .8778, with the mean probability of a group
+.8777."""
 
 _TABLE_KEPT = 1 / 3
-"""Share of words. A table with this share selected is selected completely: a missing cell would shift a row,
-and cells with one letter or mark look unlikely. F1 on wcxb is the same at .25, .33, .4 and .5."""
+"""Share of words. A table with this share selected is selected completely: a missing cell would shift a row, and cells
+with one letter or mark look unlikely. F1 on wcxb is the same at .25, .33, .4 and .5."""
 
 _NEAR = 3
 _LEAST_AMID, _MIN_CELLS, _MAX_LINKED, _MAX_WRAPPERS = 0.1, 4, 0.3, 2
-"""Bounds for tables between selected blocks, whose short cells look unlikely alone: minimum mean probability,
-minimum cells, maximum share of links, maximum ancestors that hold only the table."""
+"""Bounds for tables between selected blocks, whose short cells look unlikely alone: minimum mean probability, minimum
+cells, maximum share of links, maximum ancestors that hold only the table."""
 
 MIN_DOCUMENTATION = 0.5
-"""Probability from which a page is documentation: its title and repeated text are kept. There, dropping
-repeated text costs .006 of F1, but it gains .014 on forums and .011 on products."""
+"""Probability from which a page is documentation: its title and repeated text are kept. There, dropping repeated text
+costs .006 of F1, but it gains .014 on forums and .011 on products."""
 
 _MAX_FROM_TITLE = 12
 """Blocks between the title and the first selected block."""
@@ -142,9 +139,7 @@ def suppress_footers(page: PageStatistics, p: Floats) -> Floats:
     return np.where(inside, 0.0, p) if (p[~inside] >= _LIKELY).any() else p
 
 
-def drop_side_content(
-    page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]
-) -> BlockMask:
+def drop_side_content(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
     """Deselect comments, teasers and links to other articles, unless an article consists of them."""
     if types["article"] < max(_MIN_ARTICLE, types["forum"]):
         return chosen

@@ -74,12 +74,7 @@ KINDS = ("content", "side", "comments", "teasers")
 """Kinds of class names. The index of each is its bit in `ClassNameFeatures.kinds`."""
 CONTENT, SIDE, COMMENTS, TEASERS = 1, 2, 4, 8
 
-_KIND_WORDS = (
-    (CONTENT, _CONTENT_WORDS),
-    (SIDE, _SIDE_WORDS),
-    (COMMENTS, _COMMENT_WORDS),
-    (TEASERS, _TEASER_WORDS),
-)
+_KIND_WORDS = ((CONTENT, _CONTENT_WORDS), (SIDE, _SIDE_WORDS), (COMMENTS, _COMMENT_WORDS), (TEASERS, _TEASER_WORDS))
 
 _PART = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 _DIGITS = re.compile(r"\d+")
@@ -99,8 +94,7 @@ class ClassNameFeatures(NamedTuple):
     areas: int
     kinds: int
     side_kinds: int
-    """`COMMENTS` and `TEASERS` bits. For sections and headings the id is ignored, as it may only repeat the
-    title."""
+    """`COMMENTS` and `TEASERS` bits. For sections and headings the id is ignored, as it may only repeat the title."""
     path_part: int
     """Hash of tag and class together, for paths."""
     tag_part: int

@@ -1,9 +1,8 @@
 """Evaluate decision trees in plain numpy with bit operations, without a training library at run time.
 
-Each comparison of a feature with a threshold is made for all rows at once. The results are stored as bits, 64
-rows in a word. From the roots down, the rows of a node are divided into the left and right child. This takes
-two operations for each node, for all rows of a word. The leaf number of each row then results from five bit
-planes.
+Each comparison of a feature with a threshold is made for all rows at once. The results are stored as bits, 64 rows in
+a word. From the roots down, the rows of a node are divided into the left and right child. This takes two operations
+for each node, for all rows of a word. The leaf number of each row then results from five bit planes.
 """
 
 from __future__ import annotations
@@ -95,8 +94,8 @@ class DecisionForest:
     def _answers(self, matrix: NDArray[np.float32]) -> tuple[Words, Ints]:
         """Return the comparison results of each word of rows, and the index of each node's result.
 
-        A result has one bit for each row, set if the value goes right. A quarter of all comparisons are on
-        columns that are equal in all rows. They are made once, and their results follow the others.
+        A result has one bit for each row, set if the value goes right. A quarter of all comparisons are on columns
+        that are equal in all rows. They are made once, and their results follow the others.
         """
         count = matrix.shape[1]
         words, octets = -(-count // _WORD), -(-count // _BYTE)
@@ -142,9 +141,8 @@ class DecisionForest:
 def _levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
     """Return the nodes of each level from the roots down, and the source of each node's rows.
 
-    The source is an index into all left children followed by all right children. Leaves are numbered from
-    left to right. The root of a range of leaves is the node that begins with the range and has the longest
-    left side.
+    The source is an index into all left children followed by all right children. Leaves are numbered from left to
+    right. The root of a range of leaves is the node that begins with the range and has the longest left side.
     """
     keys = (nodes.trees * _SPAN + nodes.first) * _SPAN + nodes.last
     order = np.argsort(keys, kind="stable")
@@ -180,8 +178,8 @@ def _questions(nodes: TreeNodes, order: Ints) -> tuple[Ints, NDArray[np.float32]
 def _plane_rows(nodes: TreeNodes, order: Ints, trees: int) -> tuple[Ints, Ints]:
     """Return the nodes whose right sides form each bit plane of each tree, and the start of each group.
 
-    A step to the right changes the number of the first reachable leaf. The changed bits, combined over all
-    steps to the right, are the bits of the leaf number. In Gray code neighbors differ by one bit.
+    A step to the right changes the number of the first reachable leaf. The changed bits, combined over all steps to
+    the right, are the bits of the leaf number. In Gray code neighbors differ by one bit.
     """
     first, last = nodes.first[order], nodes.last[order]
     changes = _gray(first) ^ _gray(last)

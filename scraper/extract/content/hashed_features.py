@@ -1,7 +1,7 @@
 """Hash the names and words of blocks into buckets, and compute a linear score from them.
 
-There are four groups: the names of the element, the names of all its ancestors, the words of the block, and
-the words of the heading before it. The weight of a class or word is learned.
+There are four groups: the names of the element, the names of all its ancestors, the words of the block, and the words
+of the heading before it. The weight of a class or word is learned.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _BITS = 17
 BUCKETS = 1 << _BITS
 
 SCORE_NAMES = ("own", "around", "text", "heading", "least", "above", "all")
-"""Columns of the linear model: the four groups, the least score of an element on the path, the score of the
-parent, and the sum of the groups."""
+"""Columns of the linear model: the four groups, the least score of an element on the path, the score of the parent,
+and the sum of the groups."""
 
 _DIGITS = re.compile(r"\d")
 _HEAD_WORDS = 12

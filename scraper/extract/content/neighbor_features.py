@@ -164,8 +164,8 @@ FIRST_WORDS = frozenset(
 _ANY = "|".join(words.pattern for words in TOPICS.values())
 _ANY_CASE = re.compile(_ANY, re.IGNORECASE)
 _LOWER_CASE = re.compile(_ANY)
-"""Matches any topic. One line in ten matches. The lines are searched together in lower case, which takes a
-third of the time."""
+"""Matches any topic. One line in ten matches. The lines are searched together in lower case, which takes a third of
+the time."""
 
 _ODD_CASE = re.compile("[\u0130\u0131\u017f\u1c80-\u1c88\u212a]")
 """Letters that case-insensitive search treats as others, and that `lower` does not convert."""

@@ -1,7 +1,7 @@
 """Neural net that classifies the blocks of pages for which the decision forest is not confident.
 
-Each block has a state vector. In each of two layers a block receives the mean states of several spans of
-blocks around it, and of the blocks with the same path. Long blocks have more weight than short ones.
+Each block has a state vector. In each of two layers a block receives the mean states of several spans of blocks around
+it, and of the blocks with the same path. Long blocks have more weight than short ones.
 """
 
 from __future__ import annotations

@@ -133,10 +133,7 @@ class PageStatistics:
         numbers: dict[tuple[str, str, str], int] = {}
         number = numbers.setdefault
         self.name_ids = np.array(
-            [
-                number(key, len(numbers))
-                for key in zip(elements.tags, elements.names, elements.roles, strict=True)
-            ],
+            [number(key, len(numbers)) for key in zip(elements.tags, elements.names, elements.roles, strict=True)],
             np.int64,
         )
         self.name_features = [analyze_names(*key) for key in numbers]

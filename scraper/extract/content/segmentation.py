@@ -1,7 +1,7 @@
 """Split a page into text blocks and a table of the elements that contain them.
 
-A block is the text between two borders of block-level elements and belongs to the innermost of them. The
-blocks of an element are contiguous, so a sum over a subtree is the difference of two prefix sums.
+A block is the text between two borders of block-level elements and belongs to the innermost of them. The blocks of an
+element are contiguous, so a sum over a subtree is the difference of two prefix sums.
 """
 
 from __future__ import annotations

@@ -28,17 +28,15 @@ _COUNTER_BITS = 16
 _COUNTERS = np.zeros(1 << len(_KINDS), np.uint64)
 for _place, _kind in enumerate(_KINDS):
     _COUNTERS[(np.arange(len(_COUNTERS)) & _kind) > 0] += np.uint64(1 << _place * _COUNTER_BITS)
-"""For each set of character classes, a 1 in the counter of each class. Four sums are computed as one, as none
-exceeds `_PROBE`."""
+"""For each set of character classes, a 1 in the counter of each class. Four sums are computed as one, as none exceeds
+`_PROBE`."""
 
 
 def compute_text_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
     """Return the columns of each block's own text."""
     segments, texts, counts = page.segments, page.texts, page.counts
     sentences = _sentences(texts)
-    commas = np.array(
-        [text.count(",") + text.count("\u3001") + text.count("\uff0c") for text in texts], float
-    )
+    commas = np.array([text.count(",") + text.count("\u3001") + text.count("\uff0c") for text in texts], float)
     page.sentences, page.commas = sentences, commas
     columns: dict[str, NDArray[np.generic]] = {
         "characters": np.log1p(page.characters),
@@ -87,12 +85,7 @@ def _character_columns(texts: list[str]) -> dict[str, NDArray[np.generic]]:
         (sums >> np.uint64(place * _COUNTER_BITS) & np.uint64((1 << _COUNTER_BITS) - 1)).astype(np.int64)
         for place in range(len(_KINDS))
     )
-    return {
-        "digit_share": digits / lengths,
-        "upper_share": upper / lengths,
-        "separators": separators,
-        "money": money,
-    }
+    return {"digit_share": digits / lengths, "upper_share": upper / lengths, "separators": separators, "money": money}
 
 
 @cache
@@ -127,8 +120,7 @@ def _word_columns(page: PageStatistics, counts: NDArray[np.int64]) -> dict[str, 
     title_cover = np.minimum(covered / (len(title) + 0.5), 2.0)
     page.title_cover = title_cover
     return {
-        "common_share": np.bincount(block[near], common[ids[near]], n)
-        / (np.minimum(counts, _COMMON_PROBE) + 1.0),
+        "common_share": np.bincount(block[near], common[ids[near]], n) / (np.minimum(counts, _COMMON_PROBE) + 1.0),
         "distinct_share": each / (counts + 1.0),
         "title_share": np.bincount(rows, in_title[distinct], n) / (each + 0.5),
         "title_cover": title_cover,

@@ -12,8 +12,8 @@ _UNSPACED = re.compile(f"[{_NO_SPACES}]")
 _WORD = re.compile(r"\w+")
 _ANY_WORD = re.compile(rf"[{_NO_SPACES}]|[^\W{_NO_SPACES}]+")
 _ASCII_WORDS = bytes(code if _WORD.match(chr(code)) else ord(" ") for code in range(128)).ljust(256)
-"""Table that maps letters to themselves and all else to a space. Splitting with it takes a quarter of the
-expression's time."""
+"""Table that maps letters to themselves and all else to a space. Splitting with it takes a quarter of the expression's
+time."""
 
 
 def is_unspaced(word: str) -> bool:

@@ -15,14 +15,7 @@ _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _KIND = re.compile(r"(?<!\w)(\w+?)(?:3D)?Chart")
 _MAX_CHARTS = 100
 _MAX_POINTS = 500
-_KINDS = {
-    "bar": "Bar",
-    "line": "Line",
-    "pie": "Pie",
-    "area": "Area",
-    "scatter": "Scatter",
-    "doughnut": "Doughnut",
-}
+_KINDS = {"bar": "Bar", "line": "Line", "pie": "Pie", "area": "Area", "scatter": "Scatter", "doughnut": "Doughnut"}
 
 
 def read_charts(parts: Parts) -> dict[str, list[str]]:
@@ -68,8 +61,7 @@ def _table(plot: Element) -> str:
     count = max([len(labels), *map(len, values)], default=0)
     rows = [["", *(name[0] for name in names)]]
     rows += (
-        [_at(labels, index), *(_at(column, index) for column in values)]
-        for index in range(min(count, _MAX_POINTS))
+        [_at(labels, index), *(_at(column, index) for column in values)] for index in range(min(count, _MAX_POINTS))
     )
     return pipe_table(rows) if len(rows) > 1 else ""
 
@@ -102,10 +94,7 @@ def iter_sheet_parts(parts: Parts) -> Iterator[tuple[str, str]]:
     workbook = parts.xml_or_none(_WORKBOOK)
     if workbook is None:
         return
-    places = {
-        str(relation.get("Id")): _target(parts, _WORKBOOK, relation)
-        for relation in _relations(parts, _WORKBOOK)
-    }
+    places = {str(relation.get("Id")): _target(parts, _WORKBOOK, relation) for relation in _relations(parts, _WORKBOOK)}
     for sheet in workbook.iter(_S + "sheet"):
         yield str(sheet.get("name")), places.get(str(sheet.get(_R)), "")
 

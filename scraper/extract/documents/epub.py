@@ -19,12 +19,7 @@ MAX_CHAPTERS = 2_000
 _CONTAINER = "META-INF/container.xml"
 _LOCK = "META-INF/encryption.xml"
 _NOWHERE = "http://book.invalid/"
-_NOTES = {
-    "noteref": "doc-noteref",
-    "footnote": "doc-footnote",
-    "endnote": "doc-endnote",
-    "rearnote": "doc-endnote",
-}
+_NOTES = {"noteref": "doc-noteref", "footnote": "doc-footnote", "endnote": "doc-endnote", "rearnote": "doc-endnote"}
 _TYPE = re.compile(r"<!DOCTYPE[^\[>]{0,500}(?:\[[^\]]{0,20000}\])?\s*>", re.IGNORECASE)
 _LOCKS = ("http://www.w3.org/2001/04/xmlenc#aes", "http://ns.adobe.com/adept")
 """Encryption methods of locked books. Fonts use another one, which does not prevent reading."""
@@ -125,7 +120,5 @@ def _said(package: Element | None, name: str) -> str | None:
 
 def _elements(package: Element, name: str) -> list[Element]:
     return [
-        element
-        for element in package.iter()
-        if isinstance(element.tag, str) and element.tag.rpartition("}")[2] == name
+        element for element in package.iter() if isinstance(element.tag, str) and element.tag.rpartition("}")[2] == name
     ]

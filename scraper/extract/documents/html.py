@@ -14,8 +14,7 @@ _NOWHERE = "http://file.invalid/"
 def warm_up(request: ParseRequest | None = None) -> None:
     """Load the modules that the page reader imports late."""
     read(
-        b"<html><body><main><p>A page of a few words, and no more.</p></main></body></html>",
-        request or ParseRequest(),
+        b"<html><body><main><p>A page of a few words, and no more.</p></main></body></html>", request or ParseRequest()
     )
 
 

@@ -22,8 +22,8 @@ _NOWHERE = "http://file.invalid/"
 """Base URL for links in a file; relative links lead nowhere."""
 _ITEM = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
 _REPEATED_CHARS = 200
-"""Characters. Repeat the text of a merged cell in every row and column it spans, because rows are read one by
-one. Longer texts appear once."""
+"""Characters. Repeat the text of a merged cell in every row and column it spans, because rows are read one by one.
+Longer texts appear once."""
 _SPAN = 100
 
 
@@ -89,9 +89,7 @@ def _spread(table: Element) -> None:
         _fill_from_above(row, None, column, below)
 
 
-def _fill_from_above(
-    row: Element, before: Element | None, column: int, below: dict[int, tuple[int, Element]]
-) -> int:
+def _fill_from_above(row: Element, before: Element | None, column: int, below: dict[int, tuple[int, Element]]) -> int:
     while column in below:
         left, cell = below.pop(column)
         if left > 1:

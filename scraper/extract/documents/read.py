@@ -118,8 +118,7 @@ def refuse_legacy_presentation(data: bytes, request: ParseRequest) -> ParsedDocu
     """Refuse the PowerPoint format used until 2003."""
     raise UnsupportedTypeError(
         "This is a PowerPoint file of the format used until 2003 (.ppt), which is not read here.",
-        next_step="Convert it to .pptx (PowerPoint, LibreOffice: `soffice --convert-to pptx`), "
-        "or look for a PDF.",
+        next_step="Convert it to .pptx (PowerPoint, LibreOffice: `soffice --convert-to pptx`), or look for a PDF.",
     )
 
 

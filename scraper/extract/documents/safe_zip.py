@@ -52,8 +52,7 @@ class Parts:
         entries = self._archive.infolist()
         if len(entries) > MAX_ENTRIES:
             raise ContentTooLargeError(
-                f"The document has {len(entries):,} parts; {MAX_ENTRIES:,} are read at most.",
-                next_step=_SMALLER,
+                f"The document has {len(entries):,} parts; {MAX_ENTRIES:,} are read at most.", next_step=_SMALLER
             )
         # Of two entries with one name, all office programs read the first.
         self._entries: dict[str, zipfile.ZipInfo] = {}
@@ -118,9 +117,7 @@ class Parts:
             self._taken += len(piece)
             grown = size > RATIO_FROM_BYTES and size > MAX_RATIO * max(1, entry.compress_size)
             if grown or size > MAX_PART_BYTES or self._taken > MAX_TOTAL_BYTES:
-                raise ContentTooLargeError(
-                    "The document inflates to more than a document holds.", next_step=_SMALLER
-                )
+                raise ContentTooLargeError("The document inflates to more than a document holds.", next_step=_SMALLER)
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -155,9 +152,7 @@ def check_entities(data: bytes, name: str) -> None:
     """
     # Drop zero bytes, because the parser reads UTF-16 too.
     if _ENTITIES.search(data.replace(b"\0", b"") if b"\0" in data[:_WIDE_FROM] else data):
-        raise MalformedDocumentError(
-            f"The document's part {name[:100]} declares entities, which no office writes."
-        )
+        raise MalformedDocumentError(f"The document's part {name[:100]} declares entities, which no office writes.")
 
 
 def parse_xml(data: bytes, name: str = "XML") -> Element:

@@ -36,9 +36,7 @@ _MAX_SPANNED = 100
 
 _SMALLER = "Look for a smaller copy, or for its data as CSV."
 _CELL = re.compile(rb'<(?:\w+:)?c\b[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"')
-_SHARED = re.compile(
-    rb"<(?:\w+:)?c\b[^<>]*?\bt=\"s\"[^<>]*>\s*(?:<(?:\w+:)?f\b.*?>)?\s*<(?:\w+:)?v>(\d{1,9})<"
-)
+_SHARED = re.compile(rb"<(?:\w+:)?c\b[^<>]*?\bt=\"s\"[^<>]*>\s*(?:<(?:\w+:)?f\b.*?>)?\s*<(?:\w+:)?v>(\d{1,9})<")
 _STRING = re.compile(rb"<(?:\w+:)?si\b.*?(?:</(?:\w+:)?si>|/>)", re.DOTALL)
 
 
@@ -73,9 +71,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         sections.append("\n\n".join([f"<!-- page {number} -->\n\n## {name}{mark}", *blocks]))
     if len(workbook.sheet_names) > _SHEETS:
         warnings.append(f"Only the first {_SHEETS} sheets are shown.")
-    return ParsedDocument(
-        kind.value, "\n\n".join(sections), pages=len(workbook.sheet_names), warnings=tuple(warnings)
-    )
+    return ParsedDocument(kind.value, "\n\n".join(sections), pages=len(workbook.sheet_names), warnings=tuple(warnings))
 
 
 def _opened(data: bytes) -> CalamineWorkbook:
@@ -153,8 +149,7 @@ def _check(parts: Parts, sheets: Mapping[str, bytes]) -> None:
         rows, columns = _extent(xml)
         if rows * columns > MAX_CELLS:
             raise ContentTooLargeError(
-                f"A sheet spans {rows:,} rows and {columns:,} columns, more than are read.",
-                next_step=_SMALLER,
+                f"A sheet spans {rows:,} rows and {columns:,} columns, more than are read.", next_step=_SMALLER
             )
         for match in _SHARED.finditer(xml):
             if lengths is None:
@@ -277,9 +272,7 @@ def comments_of(parts: Parts) -> dict[str, list[str]]:
     """Return the comments by sheet name, one list per sheet."""
     found: dict[str, list[str]] = {}
     for name, part in iter_sheet_parts(parts):
-        lines = [
-            said for place in find_related_parts(parts, part, "comments") for said in _comments(parts, place)
-        ]
+        lines = [said for place in find_related_parts(parts, part, "comments") for said in _comments(parts, place)]
         if lines:
             found[name] = ["\n".join(["Comments:", "", *lines[:_MOST]])]
     return found

@@ -22,12 +22,7 @@ MAX_SLIDES = 1_000
 _DEPTH = 20
 _MAX_SHAPES = 2_000
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
-_PAGE_FURNITURE = (
-    PP_PLACEHOLDER.SLIDE_NUMBER,
-    PP_PLACEHOLDER.FOOTER,
-    PP_PLACEHOLDER.DATE,
-    PP_PLACEHOLDER.HEADER,
-)
+_PAGE_FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _BREAKS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImplementedError)
 """Errors that python-pptx raises for damaged files."""
@@ -48,9 +43,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         title, author = facts.title or None, facts.author or None
     except (PythonPptxError, zipfile.BadZipFile, etree.XMLSyntaxError, OSError, *_BREAKS) as error:
         raise MalformedDocumentError(f"The presentation is damaged ({type(error).__name__}).") from None
-    texts = [
-        f"<!-- page {number} -->\n\n{_slide(slide, parts)}".rstrip() for number, slide in enumerate(slides, 1)
-    ]
+    texts = [f"<!-- page {number} -->\n\n{_slide(slide, parts)}".rstrip() for number, slide in enumerate(slides, 1)]
     if not any(text.partition("-->")[2].strip() for text in texts):
         texts = []
     return ParsedDocument("pptx", "\n\n".join(texts), title=title, author=author, pages=len(slides))
@@ -94,11 +87,7 @@ def _place(shape: Any) -> tuple[int, int, int]:
         top, left = shape.top, shape.left
     except _BREAKS:
         top = left = None
-    return (
-        int(not _is_title(shape)),
-        top if top is not None else 1 << 40,
-        left if left is not None else 1 << 40,
-    )
+    return (int(not _is_title(shape)), top if top is not None else 1 << 40, left if left is not None else 1 << 40)
 
 
 def _is_title(shape: Any) -> bool:
@@ -134,8 +123,7 @@ def _cells(table: Any) -> list[list[str]]:
 
 def _paragraphs(shape: Any) -> Iterator[str]:
     texts = [
-        (paragraph, " ".join(paragraph.text.replace("\v", " ").split()))
-        for paragraph in shape.text_frame.paragraphs
+        (paragraph, " ".join(paragraph.text.replace("\v", " ").split())) for paragraph in shape.text_frame.paragraphs
     ]
     texts = [(paragraph, text) for paragraph, text in texts if text]
     if not texts:
@@ -165,10 +153,7 @@ def _is_item(paragraph: Any, shape: Any) -> bool:
             return False
         if any(properties.find(_A + name) is not None for name in ("buChar", "buAutoNum", "buBlip")):
             return True
-    body = shape.is_placeholder and shape.placeholder_format.type in (
-        PP_PLACEHOLDER.BODY,
-        PP_PLACEHOLDER.OBJECT,
-    )
+    body = shape.is_placeholder and shape.placeholder_format.type in (PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT)
     return bool(body) and len(shape.text_frame.paragraphs) > 1
 
 

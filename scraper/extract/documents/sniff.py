@@ -198,9 +198,7 @@ def _text(data: bytes, head: bytes, media_type: str, name: str) -> DocumentKind:
     if plain.startswith(b"<") and _XML.match(plain):
         return _markup(plain)
     if plain.startswith((b"{", b"[")) and _is_json(data, media_type, name):
-        return (
-            DocumentKind.NOTEBOOK if b'"cell_type"' in data and b'"nbformat"' in data else DocumentKind.JSON
-        )
+        return DocumentKind.NOTEBOOK if b'"cell_type"' in data and b'"nbformat"' in data else DocumentKind.JSON
     if media_type in _CSV_TYPES or name.endswith(_CSV_NAMES):
         return DocumentKind.CSV
     if "markdown" in media_type or name.endswith(_MARKDOWN_NAMES):
@@ -226,6 +224,4 @@ def _is_json(data: bytes, media_type: str, name: str) -> bool:
     if "json" in media_type or name.endswith((".json", ".jsonl", ".ndjson", ".geojson", ".ipynb")):
         return True
     end = data[-64:].rstrip(b"\0 \r\n\t")
-    return (
-        end.endswith((b"}", b"]")) and re.match(rb'[{\[]\s*["{\[\d\]}tfn-]', data.lstrip()[:64]) is not None
-    )
+    return end.endswith((b"}", b"]")) and re.match(rb'[{\[]\s*["{\[\d\]}tfn-]', data.lstrip()[:64]) is not None

@@ -137,9 +137,7 @@ def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
         notes.append(f"Only the first {MAX_COLUMNS:,} of {width:,} columns are shown.")
     shown = [row[:MAX_COLUMNS] for row in rows[:MAX_ROWS]]
     fitting = max(1, MAX_CELLS // max(1, min(width, MAX_COLUMNS)))
-    return ParsedDocument(
-        "tsv" if delimiter == "\t" else "csv", pipe_table(shown[:fitting]), warnings=tuple(notes)
-    )
+    return ParsedDocument("tsv" if delimiter == "\t" else "csv", pipe_table(shown[:fitting]), warnings=tuple(notes))
 
 
 def _remove_separator_line(text: str) -> str:

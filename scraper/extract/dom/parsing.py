@@ -44,9 +44,7 @@ _BINARY_PROBE = 4_096
 _BINARY_SHARE = 0.1
 
 _RAW_TEXT = ("script", "style")
-_CLOSINGS = {"!": re.compile("-->")} | {
-    name: re.compile(f"</{name}", re.IGNORECASE | re.ASCII) for name in _RAW_TEXT
-}
+_CLOSINGS = {"!": re.compile("-->")} | {name: re.compile(f"</{name}", re.IGNORECASE | re.ASCII) for name in _RAW_TEXT}
 
 _HEAD_TAGS = frozenset("base link meta noscript script style template title".split())
 
@@ -67,8 +65,8 @@ class ParsedHtml:
 def parse_html(text: str, *, flatten: bool = True) -> ParsedHtml:
     """Parse HTML into a tree without comments and processing instructions.
 
-    If the parser stops at its depth limit, the result is a tree of paragraphs. With `flatten` off, it is the
-    tree as far as the parser got.
+    If the parser stops at its depth limit, the result is a tree of paragraphs. With `flatten` off, it is the tree as
+    far as the parser got.
     """
     if is_binary(text):
         return ParsedHtml(None, degraded=True)
@@ -97,8 +95,8 @@ def _encode_for_parser(text: str) -> bytes:
 def _move_strays_to_body(root: Element) -> None:
     """Move elements that do not belong to the head into the body.
 
-    libxml2 knows the elements of HTML 4. If a page omits the tags of head and body, as it may, libxml2 puts
-    `main` and `article` into the head.
+    libxml2 knows the elements of HTML 4. If a page omits the tags of head and body, as it may, libxml2 puts `main` and
+    `article` into the head.
     """
     head = root.find("head")
     strays = [] if head is None else [child for child in head if child.tag not in _HEAD_TAGS]
@@ -159,9 +157,7 @@ def _limit_size(text: str) -> str:
     while tags > MAX_TAGS:
         text = text[: len(text) * MAX_TAGS // tags]
         tags = text.count("<")
-    if len(text) > _LONG_TAG and (
-        _has_long_tag(text) or (tags > _QUOTED_OPENINGS and _has_quoted_openings(text))
-    ):
+    if len(text) > _LONG_TAG and (_has_long_tag(text) or (tags > _QUOTED_OPENINGS and _has_quoted_openings(text))):
         text = _shorten_long_tags(text)
     return text
 

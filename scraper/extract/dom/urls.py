@@ -21,9 +21,7 @@ _LAZY_ATTRIBUTES = (
     "data-orig-file",
     "data-actualsrc",
 )
-_PLACEHOLDER = re.compile(
-    r"(?:placeholder|blank|spacer|lazy|transparent|1x1)[^/]*\.(?:gif|png|svg)", re.IGNORECASE
-)
+_PLACEHOLDER = re.compile(r"(?:placeholder|blank|spacer|lazy|transparent|1x1)[^/]*\.(?:gif|png|svg)", re.IGNORECASE)
 _PICTURE = re.compile(r"(?:https?:)?//?[^\s\"'<>]+\.(?:jpe?g|png|webp|gif|avif)(?:\?\S*)?", re.IGNORECASE)
 _CANDIDATE = re.compile(r"[\s,]*+(\S++)(?:(?<=,)|\s*+(?:([\d.]+)([wx])(?![^\s,]))?[^,]*+)", re.ASCII)
 """One candidate of a `srcset`. As in HTML, a URL ends at white space and its description at a comma."""
@@ -105,9 +103,7 @@ def _find_largest_candidate(candidates: str) -> str:
 def _escape_for_markdown(address: str) -> str:
     """Percent-encode white space and invisible characters, and parentheses if they are not balanced."""
     if _UNSAFE.search(address):
-        address = _UNSAFE.sub(
-            lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address
-        )
+        address = _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address)
     if ("(" in address or ")" in address) and not _has_balanced_parentheses(address):
         address = address.replace("(", "%28").replace(")", "%29")
     return address

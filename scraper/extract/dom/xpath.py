@@ -29,8 +29,8 @@ def element_selector(expression: str) -> Callable[[Element], list[Element]]:
 def attribute_selector(attribute: str) -> Callable[[Element], list[Element]]:
     """Return a function that selects all elements of the whole tree that have an attribute.
 
-    Selecting by the attribute costs a third of `//*[@name]` and, unlike `//@name/..`, grows linearly;
-    `//@name` also visits text nodes.
+    Selecting by the attribute costs a third of `//*[@name]` and, unlike `//@name/..`, grows linearly; `//@name` also
+    visits text nodes.
     """
     compiled = etree.XPath(f"//*/@{attribute}")
 

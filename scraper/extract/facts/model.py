@@ -81,9 +81,7 @@ class Facts:
         fact = self._facts.get(name)
         return None if fact is None else fact.value
 
-    def add(
-        self, name: str, value: Any, source: FactSource, *, confidence: float | None = None, **more: Any
-    ) -> None:
+    def add(self, name: str, value: Any, source: FactSource, *, confidence: float | None = None, **more: Any) -> None:
         """Add a fact unless it is empty or an earlier source stated it."""
         if value in (None, "", [], {}) or name in self._facts:
             return

@@ -100,9 +100,7 @@ _LOCAL_SIGN = re.compile(
 )
 """Signs that price-parser does not know."""
 
-_PLAIN_MARKS = str.maketrans(
-    "٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬，．’–—", "0123456789" * 3 + ".,,.'--"
-)
+_PLAIN_MARKS = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬，．’–—", "0123456789" * 3 + ".,,.'--")
 """Digits and separators of other scripts, mapped to those that price-parser knows."""
 
 ROUND_PRICE_MARKS = frozenset({":-", ",-", ".-"})

@@ -24,8 +24,7 @@ FRAGMENTS = frozenset(
 """Microdata properties that are useful outside an item."""
 
 _QUERY = re.compile(
-    r"[?&](?:pid|sku|sku_?id|product_?id|item_?id|goods_?id|prod_?id)=([A-Za-z0-9-]{4,30})(?=[&#]|$)",
-    re.IGNORECASE,
+    r"[?&](?:pid|sku|sku_?id|product_?id|item_?id|goods_?id|prod_?id)=([A-Za-z0-9-]{4,30})(?=[&#]|$)", re.IGNORECASE
 )
 _ADDRESS = re.compile(
     r"/(?:dp|gp/product)/(?P<a>[A-Z0-9]{10})(?=[/?#]|$)|"
@@ -36,8 +35,7 @@ _ADDRESS = re.compile(
 )
 """Product number in a URL: at its end, or after a word for product."""
 _SHOP_ADDRESS = re.compile(
-    r"/(?:dp|gp/product|p|prd|prod|products?|produkte?|producto|produit|prodotto|item|itm|artikel)[/-]",
-    re.IGNORECASE,
+    r"/(?:dp|gp/product|p|prd|prod|products?|produkte?|producto|produit|prodotto|item|itm|artikel)[/-]", re.IGNORECASE
 )
 _SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
 
@@ -90,9 +88,7 @@ def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[s
         )
         is_told = is_told or "price" in facts
     if "availability" not in facts:
-        facts.add(
-            "availability", product_visible.find_availability(body, place), FactSource.VISIBLE, confidence=0.9
-        )
+        facts.add("availability", product_visible.find_availability(body, place), FactSource.VISIBLE, confidence=0.9)
     labels = _LABELED.find(body)
     if not is_told and _proofs(facts, labels, evidence, shown) < _PROOFS:
         return None
@@ -105,9 +101,7 @@ def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[s
     return facts.as_object(ORDER)
 
 
-def _proofs(
-    facts: Facts, labels: Mapping[str, str], evidence: PageEvidence, shown: Callable[[], VisiblePrice]
-) -> int:
+def _proofs(facts: Facts, labels: Mapping[str, str], evidence: PageEvidence, shown: Callable[[], VisiblePrice]) -> int:
     kind = next((content for name, content in evidence.tags if name == "og:type"), "")
     return sum(
         (
@@ -120,18 +114,14 @@ def _proofs(
     )
 
 
-def _add_price(
-    facts: Facts, shown: Callable[[], VisiblePrice], evidence: PageEvidence, body: Element
-) -> None:
+def _add_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence: PageEvidence, body: Element) -> None:
     _add_shown_price(facts, shown, evidence, body)
     codes = evidence.currencies() if "price" in facts and "currency" not in facts else ()
     if len(codes) == 1:
         facts.add("currency", next(iter(codes)), FactSource.STATE, confidence=0.7)
 
 
-def _add_shown_price(
-    facts: Facts, shown: Callable[[], VisiblePrice], evidence: PageEvidence, body: Element
-) -> None:
+def _add_shown_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence: PageEvidence, body: Element) -> None:
     price = facts.value("price")
     if price is not None and price in shown().signs:
         facts.note("price", shown=True)
@@ -144,14 +134,9 @@ def _add_shown_price(
     if amount is None:
         return
     if price is not None and _is_past(price, amount.value, shown(), body):
-        facts.replace(
-            "price", money.simplify_number(amount.value), FactSource.VISIBLE, confidence=0.7, marked_up=price
-        )
+        facts.replace("price", money.simplify_number(amount.value), FactSource.VISIBLE, confidence=0.7, marked_up=price)
     facts.add(
-        "price",
-        money.simplify_number(amount.value),
-        FactSource.VISIBLE,
-        confidence=0.65 if shown().sure else 0.4,
+        "price", money.simplify_number(amount.value), FactSource.VISIBLE, confidence=0.65 if shown().sure else 0.4
     )
     if amount.sign in money.ROUND_PRICE_MARKS:
         facts.add("currency", money.currency_code(amount.sign, evidence.country), FactSource.VISIBLE)

@@ -32,8 +32,7 @@ _OBJECTS = etree.XPath(
     smart_strings=False,
 )
 _OPENING = re.compile(
-    r"(?:[\w$\]'\"]\s*=|dataLayer\s*\.\s*push\s*\(|\.push\s*\(|(?:JSON\.parse)?\(|:)\s*+(?=\{\s*[\"'\w])",
-    re.ASCII,
+    r"(?:[\w$\]'\"]\s*=|dataLayer\s*\.\s*push\s*\(|\.push\s*\(|(?:JSON\.parse)?\(|:)\s*+(?=\{\s*[\"'\w])", re.ASCII
 )
 
 
@@ -129,12 +128,7 @@ _OF_THEMES = frozenset({"variants", "compare_at_price", "price_min"})
 
 
 def add_state_facts(
-    facts: Facts,
-    values: Sequence[Any],
-    source: FactSource,
-    title: str,
-    country: str,
-    shown: Callable[[], VisiblePrice],
+    facts: Facts, values: Sequence[Any], source: FactSource, title: str, country: str, shown: Callable[[], VisiblePrice]
 ) -> None:
     """Add facts of the objects with a price whose name is the title of the page."""
     if len(title) < _MIN_TITLE:
@@ -175,9 +169,7 @@ def _all_objects(values: Sequence[Any]) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(value, dict):
             yield value
-            waiting += [
-                (part, depth + 1) for part in reversed(value.values()) if isinstance(part, dict | list)
-            ]
+            waiting += [(part, depth + 1) for part in reversed(value.values()) if isinstance(part, dict | list)]
         elif isinstance(value, list):
             waiting += [(part, depth + 1) for part in reversed(value) if isinstance(part, dict | list)]
 

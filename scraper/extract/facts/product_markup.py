@@ -133,9 +133,7 @@ def add_fragments(facts: Facts, found: Iterable[tuple[str, Element]]) -> None:
         value = element.get("content") or element.get("href") or text_of(element)
         if value and (value := clean_text(value[:500])) and len(value) <= MAX_CODE:
             told.setdefault(name, value)
-    _state_price(
-        facts, told.get("price") or told.get("lowPrice"), told.get("priceCurrency"), FactSource.FRAGMENT
-    )
+    _state_price(facts, told.get("price") or told.get("lowPrice"), told.get("priceCurrency"), FactSource.FRAGMENT)
     currency = money.currency_code(told.get("priceCurrency"))
     facts.add("currency", currency, FactSource.FRAGMENT)
     facts.add("availability", normalize_availability(told.get("availability")), FactSource.FRAGMENT)
@@ -164,9 +162,7 @@ PRODUCTS = frozenset(
     "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
     "musicalbum movie game videogame softwareapplication".split()
 )
-_SURE = frozenset(
-    "product productmodel productgroup individualproduct someproducts vehicle car motorcycle".split()
-)
+_SURE = frozenset("product productmodel productgroup individualproduct someproducts vehicle car motorcycle".split())
 """Types that identify a product without offers. A book or a game may be the topic of an article."""
 
 GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
@@ -175,9 +171,7 @@ _IN_STOCK = frozenset(
     "instock limitedavailability instoreonly onlineonly preorder presale backorder available "
     "availablefororder madetoorder reserved yes true 1 new".split()
 )
-_OUT_OF_STOCK = frozenset(
-    "outofstock outstock soldout discontinued unavailable notavailable oos no false 0".split()
-)
+_OUT_OF_STOCK = frozenset("outofstock outstock soldout discontinued unavailable notavailable oos no false 0".split())
 _LABEL = re.compile(rf"\A(?:(?:{LABELS['sku']})\.?\s*[:#：]\s*|sku\s+)(?=\S)", re.IGNORECASE)
 _OTHER_KIND = re.compile(r"(?:mpn|isbn|gtin\d*|ean|upc)\s*:", re.IGNORECASE)
 """`mpn:925872`, the form of schema.org for `productID`."""
@@ -190,12 +184,7 @@ MAX_CODE = 60
 
 
 def add_product_items(
-    facts: Facts,
-    graph: SchemaGraph,
-    source: FactSource,
-    title: str,
-    shown: Callable[[], VisiblePrice],
-    url: str = "",
+    facts: Facts, graph: SchemaGraph, source: FactSource, title: str, shown: Callable[[], VisiblePrice], url: str = ""
 ) -> None:
     """Add the facts of the items of one syntax about the product of the page at `url`."""
     for item in _products(graph, title):
@@ -228,9 +217,7 @@ def is_gtin(text: str) -> bool:
     digits = _DIGITS.sub("", text)
     if len(digits) not in (8, 12, 13, 14) or len(text) > 2 * len(digits):
         return False
-    total = sum(
-        int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(digits[:-1]))
-    )
+    total = sum(int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(digits[:-1])))
     return (10 - total) % 10 == int(digits[-1])
 
 
@@ -258,11 +245,7 @@ def _is_product(item: Item) -> bool:
 
 
 def _add_price(
-    facts: Facts,
-    graph: SchemaGraph,
-    offers: Sequence[Item],
-    source: FactSource,
-    shown: Callable[[], VisiblePrice],
+    facts: Facts, graph: SchemaGraph, offers: Sequence[Item], source: FactSource, shown: Callable[[], VisiblePrice]
 ) -> None:
     """Add the first price; of several different ones, the visible one if it can be found."""
     stated = (price for offer in offers for price in _prices_of(graph, offer, shown))
@@ -300,11 +283,7 @@ def _prices_of(graph: SchemaGraph, offer: Item, shown: Callable[[], VisiblePrice
 
 def brand(text: str | None) -> str | None:
     """Return a brand without its label; None for a URL."""
-    return (
-        None
-        if not text or "://" in text
-        else limit_length(product_visible.strip_brand_label(text), _MAX_NAME)
-    )
+    return None if not text or "://" in text else limit_length(product_visible.strip_brand_label(text), _MAX_NAME)
 
 
 def strip_code_label(text: str | None) -> str | None:

@@ -194,9 +194,7 @@ def is_only_old_price(price: float, body: Element, visible: VisiblePrice) -> boo
     if price in visible.clear:
         return False
     texts = (text_of(element) for element in _elements(body) if is_old_price(element))
-    amounts = (
-        money.parse_visible_price(" ".join(text.split())) for text in texts if len(text) < 8 * MAX_PRICE_TEXT
-    )
+    amounts = (money.parse_visible_price(" ".join(text.split())) for text in texts if len(text) < 8 * MAX_PRICE_TEXT)
     return any(amount is not None and amount.value == price for amount in amounts)
 
 
@@ -251,13 +249,7 @@ def _behind(element: Element, place: int) -> _Candidate | None:
     """Return the price in a text after an element without a price name."""
     text = " ".join((element.tail or "").split())
     around = element.getparent()
-    if (
-        not text
-        or len(text) > _MAX_PLAIN_TEXT
-        or around is None
-        or around.tag in _PASSED
-        or is_struck_through(around)
-    ):
+    if not text or len(text) > _MAX_PLAIN_TEXT or around is None or around.tag in _PASSED or is_struck_through(around):
         return None
     names = element_names(around)
     if not _SIGN.search(text) or PRICE_NAMES.search(names):
@@ -280,13 +272,7 @@ def _with_sign_beside(element: Element, number: str) -> str:
     """Return the number with the sign from the element directly before or after it."""
     before, behind = element.getprevious(), element.getnext()
     around = element.getparent()
-    left = (
-        (before.tail or text_of(before))
-        if before is not None
-        else (around.text or "")
-        if around is not None
-        else ""
-    )
+    left = (before.tail or text_of(before)) if before is not None else (around.text or "") if around is not None else ""
     right = element.tail or (text_of(behind) if behind is not None else "")
     left, right = " ".join(left.split())[-_MAX_AROUND:], " ".join(right.split())[:_MAX_AROUND]
     last, first = left.rpartition(" ")[2][-4:], right.partition(" ")[0][:4]

@@ -65,8 +65,7 @@ def _is_titled(graph: SchemaGraph, item: Item, title: str) -> bool:
 
 def _fullness(item: Item) -> int:
     return sum(
-        bool(property_value(item, name))
-        for name in ("name", "recipeIngredient", "ingredients", "recipeInstructions")
+        bool(property_value(item, name)) for name in ("name", "recipeIngredient", "ingredients", "recipeInstructions")
     )
 
 
@@ -149,9 +148,7 @@ _LABELS = LabelValuePairs(
 
 
 _NAMES = {
-    "total_time": re.compile(
-        r"(?<![a-z])total[-_]?time(?![a-z])|(?<!\S)(?:dt-)?duration(?!\S)", re.IGNORECASE
-    ),
+    "total_time": re.compile(r"(?<![a-z])total[-_]?time(?![a-z])|(?<!\S)(?:dt-)?duration(?!\S)", re.IGNORECASE),
     "prep_time": re.compile(r"(?<![a-z])prep(?:aration)?[-_]?time(?![a-z])", re.IGNORECASE),
     "cook_time": re.compile(r"(?<![a-z])cook(?:ing)?[-_]?time(?![a-z])", re.IGNORECASE),
 }
@@ -166,9 +163,7 @@ _NO_UNIT = re.compile(r"[\d:.\s]+")
 
 def find_times(body: Element) -> dict[str, int]:
     """Return minutes by name; ignore labeled values without a unit."""
-    told = {
-        name: None if text.isdecimal() else parse_minutes(text) for name, text in _LABELS.find(body).items()
-    }
+    told = {name: None if text.isdecimal() else parse_minutes(text) for name, text in _LABELS.find(body).items()}
     return _named(body) | {name: span for name, span in told.items() if span}
 
 

@@ -201,11 +201,7 @@ def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> l
 
 def _is_heading(element: Element, meaning: re.Pattern[str]) -> bool:
     told = (element.text or "").strip() or (text_of(element).strip() if element.tag in _HEADINGS else "")
-    return (
-        0 < len(told) < _MAX_HEADING
-        and meaning.match(told) is not None
-        and len(text_of(element)) < 2 * _MAX_HEADING
-    )
+    return 0 < len(told) < _MAX_HEADING and meaning.match(told) is not None and len(text_of(element)) < 2 * _MAX_HEADING
 
 
 def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) -> list[str]:
@@ -227,9 +223,7 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
             found.append(element)
         elif element.tag == "div" and _is_line(element):
             boxes.append(element)
-    items = [
-        element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None
-    ]
+    items = [element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None]
     chosen = items if len(items) > 1 else _with_text(found)
     if not chosen:
         chosen = boxes if len(boxes) > 1 and heading.tag in _HEADINGS else []

@@ -18,9 +18,7 @@ OTHER_ITEM_PROPERTIES = frozenset(
 _MAX_DEPTH = 40
 _HOLDERS = ("@value", "value", "name", "url", "contentUrl", "@id")
 _TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,2000}|!--(?:(?!-->|<!--).)*+--)>", re.DOTALL)
-_IN_A_WORD = re.compile(
-    r"</?(?:a|b|em|i|font|mark|s|small|span|strong|sub|sup|u)(?:\s[^<>]{0,2000})?>", re.IGNORECASE
-)
+_IN_A_WORD = re.compile(r"</?(?:a|b|em|i|font|mark|s|small|span|strong|sub|sup|u)(?:\s[^<>]{0,2000})?>", re.IGNORECASE)
 _MAX_TEXT = 50_000
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _WHOLE = re.compile(r"\d{1,3}(?:[.,' ]\d{3})+|\d{1,11}", re.ASCII)
@@ -99,9 +97,7 @@ def property_value(item: Item, name: str) -> Any:
     if name in item:
         return _as_list(item[name])
     lowered = name.lower()
-    return next(
-        (_as_list(value) for other, value in item.items() if local_name(other).lower() == lowered), None
-    )
+    return next((_as_list(value) for other, value in item.items() if local_name(other).lower() == lowered), None)
 
 
 def _as_list(value: Any) -> Any:

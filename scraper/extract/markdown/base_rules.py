@@ -22,8 +22,7 @@ _PLACEHOLDER = re.compile("\x02(\\d+)\x03")
 _NOTE_INDENT = "    "
 _MARKER_CHARACTER = re.compile(r"[^>\s]")
 _LINE_MARKERS = re.compile(r"(?:[\s>]|(?:[-*+:]|\d{1,9}[.)])(?=\s))*+")
-"""Markers of lists, terms and quotations at the beginning of a line; words before a placeholder indent
-nothing."""
+"""Markers of lists, terms and quotations at the beginning of a line; words before a placeholder indent nothing."""
 
 
 class Rules(TreeConverter):
@@ -52,9 +51,7 @@ class Rules(TreeConverter):
         """Replace the placeholders by their blocks, indented like the placeholders."""
         if not self._reserved:
             return markdown
-        return "\n".join(
-            self._placed(row) if _PLACEHOLDER_START in row else row for row in markdown.split("\n")
-        )
+        return "\n".join(self._placed(row) if _PLACEHOLDER_START in row else row for row in markdown.split("\n"))
 
     def _placed(self, row: str) -> str:
         """Return a line with its blocks. Blocks of one line get the same indent and a line each."""

@@ -39,8 +39,7 @@ _KIND_BY_NAME = {
     },
 }
 _KIND_BY_TITLE = {
-    name: _KIND_BY_NAME[name]
-    for name in "note info tip important warning caution danger hint attention".split()
+    name: _KIND_BY_NAME[name] for name in "note info tip important warning caution danger hint attention".split()
 } | {"notes": "note"}
 _LONGEST_KIND = max(map(len, _KIND_BY_TITLE))
 _SECTION_HEADINGS = frozenset({"h1", "h2"})
@@ -119,11 +118,7 @@ def _detect_kind_by_title(element: Element) -> str:
         if kind and inner.tag in _SECTION_HEADINGS:
             return ""
         if kind:
-            return (
-                kind
-                if _is_title_element(inner) and text_of(element).strip() != text_of(inner).strip()
-                else ""
-            )
+            return kind if _is_title_element(inner) and text_of(element).strip() != text_of(inner).strip() else ""
         place = inner
     return ""
 
@@ -142,10 +137,7 @@ def _is_title_element(title: Element) -> bool:
 
 def _detect_kind_of_details(classes: Sequence[str]) -> str:
     """Return the kind of a `details` element by a class with the name of a kind, or ""."""
-    return next(
-        (_KIND_BY_NAME[name] for name in classes if name in _KIND_BY_NAME and name not in _AMBIGUOUS_KINDS),
-        "",
-    )
+    return next((_KIND_BY_NAME[name] for name in classes if name in _KIND_BY_NAME and name not in _AMBIGUOUS_KINDS), "")
 
 
 class CalloutRules(Rules):
@@ -169,9 +161,7 @@ class CalloutRules(Rules):
 
     def _mark(self, element: Element, kind: str) -> None:
         if kind:
-            self.element_handlers.setdefault(
-                element, lambda rules, note, context: rules.callout(note, kind, context)
-            )
+            self.element_handlers.setdefault(element, lambda rules, note, context: rules.callout(note, kind, context))
 
     def _fold(self, element: Element, context: ConversionContext) -> str | None:
         kind = _detect_kind_of_details((element.get("class") or "").split())

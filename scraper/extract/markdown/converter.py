@@ -12,14 +12,7 @@ from lxml import etree
 from scraper.extract.code import normalization
 from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, text_of
 from scraper.extract.markdown import callout_rules, list_rules
-from scraper.extract.markdown.base_rules import (
-    CodeRules,
-    MathRules,
-    Rules,
-    Tags,
-    edge_whitespace,
-    format_block,
-)
+from scraper.extract.markdown.base_rules import CodeRules, MathRules, Rules, Tags, edge_whitespace, format_block
 from scraper.extract.markdown.callout_rules import CalloutRules
 from scraper.extract.markdown.link_image_rules import ImageRules, LinkRules, escape_label
 from scraper.extract.markdown.list_rules import ListRules
@@ -45,9 +38,7 @@ class FootnoteRules(Rules):
         text = self.convert_children(element, context.enter("fndef")).strip()
         self.plain_pieces.append(None)
         rows = text.split("\n")
-        return (
-            "\n\n" + label + "\n".join([rows[0], *(f"    {row}" if row else "" for row in rows[1:])]) + "\n\n"
-        )
+        return "\n\n" + label + "\n".join([rows[0], *(f"    {row}" if row else "" for row in rows[1:])]) + "\n\n"
 
     handlers: ClassVar[dict[str, Handler]] = {"fnref": _reference, "fndef": _definition}
 
@@ -75,8 +66,7 @@ _HEADING_LIKE = re.compile(r"\s*#{1,6}(?:\s|\Z)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
 _SIMPLE_POWER = re.compile(r"[-+\u2212]?\d+|[-+]?n|[-+]")
 _SUPERSCRIPTS = str.maketrans(
-    "0123456789+-\u2212n",
-    "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b\u207f",
+    "0123456789+-\u2212n", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b\u207f"
 )
 _MAX_SUPERSCRIPT = 6
 _ROLES = attribute_selector("role")
@@ -147,9 +137,7 @@ def _emphasis(marker: str) -> Callable[..., str]:
     return rule
 
 
-class _PageConverter(
-    CalloutRules, FootnoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules
-):
+class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules):
     """All rules together; this class has the rules of text and of blocks."""
 
     blocks_with_loose_edges: ClassVar[frozenset[str]] = _BLOCKS

@@ -105,9 +105,7 @@ class LinkRules(Rules):
     def convert_videolink(self, el: Node, text: str, parent_tags: Tags) -> str:
         """Return a line with a link to the page of the video."""
         element = el.element
-        label = escape_label(
-            clean_line(element.get("title") or element.get("playlabel") or "", _MAX_TITLE) or "Video"
-        )
+        label = escape_label(clean_line(element.get("title") or element.get("playlabel") or "", _MAX_TITLE) or "Video")
         url = self.url_resolver.absolute(element.get("href"))
         if not url or "_noformat" in parent_tags or "a" in parent_tags:
             return ""

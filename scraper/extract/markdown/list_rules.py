@@ -119,9 +119,7 @@ class ListRules(Rules):
         parent = item.getparent()
         if parent is None or parent.tag != "ol":
             return "- "
-        number = _parse_integer(
-            item.get("value"), self._numbers.get(parent, _parse_integer(parent.get("start"), 1))
-        )
+        number = _parse_integer(item.get("value"), self._numbers.get(parent, _parse_integer(parent.get("start"), 1)))
         self._numbers[parent] = number + 1
         return f"{number}. "
 
@@ -145,12 +143,7 @@ class ListRules(Rules):
         box = "[x]" if element.get("checked") is not None else "[ ]"
         return box if (element.tail or "")[:1].isspace() else f"{box} "
 
-    handlers: ClassVar[dict[str, Handler]] = {
-        "li": _shallow,
-        "blockquote": _shallow,
-        "dd": _shallow,
-        "input": _box,
-    }
+    handlers: ClassVar[dict[str, Handler]] = {"li": _shallow, "blockquote": _shallow, "dd": _shallow, "input": _box}
 
 
 def _line_break_before(item: Element) -> str:

@@ -25,8 +25,7 @@ _MAX_VALUE = 40
 """Characters. A table in a cell with no more text than this is not page layout."""
 
 _MAX_FORMULAS_PER_ROW = 3
-"""Formulas: left of a relation, the relation, and right of it. A row with more belongs to a table of
-formulas."""
+"""Formulas: left of a relation, the relation, and right of it. A row with more belongs to a table of formulas."""
 
 _RANK = re.compile(r"\s*(\d{1,4})[.)]\s*")
 _MIN_ITEMS = 3
@@ -34,8 +33,8 @@ _EQUATION_NUMBER = re.compile(r"\s*\(?[A-Z]?[\d.\-]+[a-z]?\)?\s*")
 _BLOCKS = frozenset("p div pre ul ol dl blockquote h1 h2 h3 h4 h5 h6 section figure".split())
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 _BREAK = re.compile(r"(?<!\s)\s*\n\s*")
-"""A line break with white space around it. A match starts only at the first blank: 60,000 hard ones in a cell
-took 5 s."""
+"""A line break with white space around it. A match starts only at the first blank: 60,000 hard ones in a cell took 5
+s."""
 _BLANKS = re.compile(r"[ \t]{2,}")
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
 _DIGITS = re.compile(r"\d{1,4}")
@@ -218,9 +217,7 @@ def format_pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> 
 
 def format_inline_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
     """Return a nested table on one line, since its pipes would split the outer cell."""
-    rows = (
-        " ".join(filter(None, map(str.strip, map(markdown_of, row_cells(row))))) for row in table_rows(table)
-    )
+    rows = (" ".join(filter(None, map(str.strip, map(markdown_of, row_cells(row))))) for row in table_rows(table))
     return "; ".join(filter(None, rows))
 
 
@@ -287,9 +284,7 @@ class TableRules(CodeRules, MathRules):
             language = detect_code_language(code_block) or detect_code_language(element)
             title = self._title(element, context)
             return title + self.format_code(code, language, context) if code else ""
-        convert_children = ConversionContext(
-            context.tags - {"_inline", "td", "th"}, context.depth, context.indents
-        )
+        convert_children = ConversionContext(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
         parts = [] if is_inline(context.tags) else split_at_headings(element)
         if parts:
             return "\n\n".join(

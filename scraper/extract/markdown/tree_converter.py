@@ -1,9 +1,9 @@
 """Apply the rules of markdownify to an lxml tree, without building a BeautifulSoup tree.
 
 Building it took most of the time. This relies on markdownify 1.2: `MarkdownConverter`, its options,
-`get_conv_fn_cached(tag)`, `escape(text, parent_tags)` and rules `convert_X(el, text, parent_tags)` with the
-pseudo tags `_inline` and `_noformat`. The tree walk is replaced. With the stock rules the output is byte for
-byte that of markdownify.
+`get_conv_fn_cached(tag)`, `escape(text, parent_tags)` and rules `convert_X(el, text, parent_tags)` with the pseudo
+tags `_inline` and `_noformat`. The tree walk is replaced. With the stock rules the output is byte for byte that of
+markdownify.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from scraper.extract.dom.xpath import Element, text_of
 
 _HEADING = re.compile(r"h\d+")
 STOCK_BLOCKS = frozenset(
-    "p blockquote article div section ol ul li dl dt dd table thead tbody tfoot tr td th "
-    "h1 h2 h3 h4 h5 h6".split()
+    "p blockquote article div section ol ul li dl dt dd table thead tbody tfoot tr td th h1 h2 h3 h4 h5 h6".split()
 )
 """Tags of blocks. White space directly inside these has no meaning."""
 
@@ -172,9 +171,7 @@ class TreeConverter(MarkdownConverter):
         text = self.convert_children(element, context.enter(name))
         if is_block:
             self.plain_pieces.append(None)
-        rule = (
-            self._rules[name] if name in self._rules else self._rules.setdefault(name, self.find_rule(name))
-        )
+        rule = self._rules[name] if name in self._rules else self._rules.setdefault(name, self.find_rule(name))
         return text if rule is None else rule(Node(element), text, parent_tags=context.tags)
 
     def find_rule(self, name: str) -> Callable[..., str] | None:
@@ -208,9 +205,7 @@ class TreeConverter(MarkdownConverter):
             return parts[0]
         return "".join(parts) if context.pre else _join_parts(parts, trims_blanks=self.trims_blanks)
 
-    def text(
-        self, text: str, context: ConversionContext, in_block: bool, before: str | None, after: str | None
-    ) -> str:
+    def text(self, text: str, context: ConversionContext, in_block: bool, before: str | None, after: str | None) -> str:
         """Return the Markdown of a text between two elements."""
         opens = before in self.blocks_with_loose_neighbors if before else in_block
         closes = after in self.blocks_with_loose_neighbors if after else in_block

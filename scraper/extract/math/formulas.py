@@ -1,7 +1,7 @@
 """Replace each formula of a page by one `<math>` element that contains only its TeX.
 
-Pages store the TeX of a formula in hidden places (annotations, attributes, scripts) beside a rendering that
-cannot be read. This step must run before hidden elements are removed.
+Pages store the TeX of a formula in hidden places (annotations, attributes, scripts) beside a rendering that cannot be
+read. This step must run before hidden elements are removed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ _RENDERINGS = frozenset(
     "MathJax_Preview mwe-math-element math-tex temml MJXc-display mjx-chtml math-inline math-block "
     "math-display".split()
 )
-_DISPLAYED = frozenset(
-    "katex-display MathJax_Display MathJax_SVG_Display MJXc-display math-block math-display".split()
-)
+_DISPLAYED = frozenset("katex-display MathJax_Display MathJax_SVG_Display MJXc-display math-block math-display".split())
 _SOURCES = ("alttext", "data-latex", "data-tex", "data-math", "data-expr", "data-formula", "data-entry")
 """Attributes in which renderers store the TeX."""
 
@@ -37,9 +35,7 @@ _IMAGE_URL_PARTS = ("%5C", "tex", "=tx")
 _TAG_PARTS = ("math", "tex", "formula")
 _FORMULA_TAGS = frozenset({"math", "mjx-container", "script", "img"})
 _CONTAINER_TAGS = frozenset({"div", "section", "table", "body", "article"})
-_PROSE_TAGS = (
-    "p ul ol dl table section article aside blockquote pre details h1 h2 h3 h4 h5 h6 a code sup".split()
-)
+_PROSE_TAGS = "p ul ol dl table section article aside blockquote pre details h1 h2 h3 h4 h5 h6 a code sup".split()
 _FORMULA_TAG_NAME = re.compile(r"(?:^|-)(?:math|tex|latex|katex|formula)(?:-|$)")
 _WORD = re.compile(r"[A-Za-z0-9]{3,}")
 _DISPLAY_NAME = re.compile(r"(?:^|-)(?:display|block|interline|disp)(?:-|$)")
@@ -58,13 +54,11 @@ _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
 def normalize_formulas(root: Element, class_names: str | None = None) -> bool:
     """Turn every formula in the tree into `<math>` that contains only TeX. A second call changes nothing.
 
-    `class_names` are the class names of the tree if the caller has them. Return False if nothing in the tree
-    can be or become a formula.
+    `class_names` are the class names of the tree if the caller has them. Return False if nothing in the tree can be or
+    become a formula.
     """
     normalized: set[Element] = set()
-    has_math_classes = (
-        _CLASS_HINT.search(collect_class_names(root) if class_names is None else class_names) is not None
-    )
+    has_math_classes = _CLASS_HINT.search(collect_class_names(root) if class_names is None else class_names) is not None
     candidates = _candidates(root, has_math_classes=has_math_classes)
     for element in candidates[:_MAX_FORMULAS]:
         if is_normalized(element) or _is_detached(element, root) or _is_inside_any(element, normalized):
@@ -99,9 +93,7 @@ def _may_be_formula(element: Element, tag: str) -> bool:
         return (element.get("type") or "").startswith("math/")
     if tag == "img":
         classes, source = element.get("class") or "", element.get("src") or ""
-        return any(part in classes for part in _IMAGE_CLASS_PARTS) or any(
-            part in source for part in _IMAGE_URL_PARTS
-        )
+        return any(part in classes for part in _IMAGE_CLASS_PARTS) or any(part in source for part in _IMAGE_URL_PARTS)
     return tag in _FORMULA_TAGS or any(part in tag for part in _TAG_PARTS)
 
 
@@ -133,9 +125,7 @@ def _read_formula(element: Element) -> tuple[str, bool] | None:
         return (tex, False) if tex else None
     classes = (element.get("class") or "").split()
     if tag not in ("math", "mjx-container") and not _is_rendering(element, classes):
-        return (
-            _read_attributes(element) if not _FORMULA_TAG_NAME.search(tag) else _read_custom_element(element)
-        )
+        return _read_attributes(element) if not _FORMULA_TAG_NAME.search(tag) else _read_custom_element(element)
     if _next_script(element) is not None:
         return "", False  # the next element is the source of this rendering
     tex = _read_source(element)
@@ -161,9 +151,7 @@ def _read_custom_element(element: Element) -> tuple[str, bool] | None:
     text = text_of(element)
     if "-" not in str(element.tag) or len(element) or not _LOOKS_TEX.search(text):
         return _read_attributes(element)
-    is_displayed = _DISPLAY_NAME.search(str(element.tag)) is not None or text.strip().startswith(
-        ("$$", "\\[")
-    )
+    is_displayed = _DISPLAY_NAME.search(str(element.tag)) is not None or text.strip().startswith(("$$", "\\["))
     tex = _clean_tex(text)
     return (tex, is_displayed or _is_display(element, [])) if tex else None
 
@@ -281,11 +269,7 @@ def _replace(element: Element, tex: str, *, display: bool) -> None:
         return
     tex = _TAG_LIKE.sub("< ", tex)
     tail = element.tail
-    kept = {
-        name: element.attrib[name]
-        for name in ("id", "style", "hidden", "data-x-hidden")
-        if name in element.attrib
-    }
+    kept = {name: element.attrib[name] for name in ("id", "style", "hidden", "data-x-hidden") if name in element.attrib}
     if element.tag in ("script", "img"):
         kept.pop("style", None)
     element.clear()

@@ -175,9 +175,7 @@ def _root(box: Element, depth: int) -> Element:
 
 
 def _is_line(item: Element) -> bool:
-    return any(
-        not _classes(part).isdisjoint({"hide-tail", "overline-line", "underline-line"}) for part in item
-    )
+    return any(not _classes(part).isdisjoint({"hide-tail", "overline-line", "underline-line"}) for part in item)
 
 
 def _operator_with_limits(box: Element, depth: int) -> Element:
@@ -203,26 +201,19 @@ def _accent(box: Element, classes: frozenset[str], depth: int) -> Element:
     bases = [item for item in items if item not in marks and not _is_line(item)]
     mark = etree.Element("mo")
     text = text_of(marks[0]).strip() if marks else ""
-    mark.text = _ACCENTS.get(text, text) or (
-        "→" if "accent" in classes else "_" if "underline" in classes else "¯"
-    )
+    mark.text = _ACCENTS.get(text, text) or ("→" if "accent" in classes else "_" if "underline" in classes else "¯")
     name = "munder" if "underline" in classes else "mover"
     return _make(name, [_group(bases[-1] if bases else None, depth), mark])
 
 
 def _table(box: Element, depth: int) -> Element:
     """Return a table from its columns, each of which is a list of cells."""
-    columns = [
-        _find_stacked(part) for part in box if any(name.startswith("col-align") for name in _classes(part))
-    ]
+    columns = [_find_stacked(part) for part in box if any(name.startswith("col-align") for name in _classes(part))]
     rows = max(map(len, columns), default=0)
     return _make(
         "mtable",
         (
-            _make(
-                "mtr",
-                (_make("mtd", _row(column[n], depth + 1) if n < len(column) else ()) for column in columns),
-            )
+            _make("mtr", (_make("mtd", _row(column[n], depth + 1) if n < len(column) else ()) for column in columns))
             for n in range(rows)
         ),
     )

@@ -11,8 +11,8 @@ MAX_TEX = 8_000
 _MAX_INLINE_TEX = 2_000
 r"""Characters of a formula between `\(` and `\)` in running text."""
 
-# Content between delimiters also ends at the next opening of its kind, so that each kind scans a text once.
-# A backslash and the next character are one unit: `\\[4pt]` in a formula is a line break, not an opening.
+# Content between delimiters also ends at the next opening of its kind, so that each kind scans a text once. A
+# backslash and the next character are one unit: `\\[4pt]` in a formula is a line break, not an opening.
 _DELIMITED = re.compile(
     r"(?<!\\)\\\((?!\\\))(?P<round>[^\\]*+(?:\\[^()][^\\]*+)*+)\\\)"
     r"|(?<!\\)\\\[(?!\\\])(?P<square>[^\\]*+(?:\\[^\[\]][^\\]*+)*+)\\\]"
@@ -32,9 +32,7 @@ _MACROS = re.compile(
     r"|(?:begin|end)group\b|displaystyle\b))+\s*"
 )
 _COMMENT = re.compile(r"^%[^\n]*\n")
-_WHOLE = re.compile(
-    r"\s*(?:\\\((?P<a>.*)\\\)|\\\[(?P<b>.*)\\\]|\$\$(?P<c>.*)\$\$|\$(?P<d>[^$]*)\$)\s*", re.DOTALL
-)
+_WHOLE = re.compile(r"\s*(?:\\\((?P<a>.*)\\\)|\\\[(?P<b>.*)\\\]|\$\$(?P<c>.*)\$\$|\$(?P<d>[^$]*)\$)\s*", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\s*\\(?:displaystyle|textstyle)\b\s*+(.*)\}", re.DOTALL)
 _TEXT_COMMAND = re.compile(r"\\(?:text\w*|mathrm|mathit|operatorname\*?|mbox|hbox)\s*\{[^{}]*\}|\\[a-zA-Z]+")
 _PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[\s,;.:!?'-]+){5}")

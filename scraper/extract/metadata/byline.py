@@ -26,9 +26,7 @@ _MAX_WORDS = 6
 _MAX_LINKS = 20
 """Links per author element; author elements may be nested."""
 
-_AUTHOR_CLASS = re.compile(
-    r"author(?!i[sz]|ity)|byline|by-line|writer|\bautor|auteur|verfasser", re.IGNORECASE
-)
+_AUTHOR_CLASS = re.compile(r"author(?!i[sz]|ity)|byline|by-line|writer|\bautor|auteur|verfasser", re.IGNORECASE)
 _AUTHOR_BOX_PART = re.compile(r"bio|avatar|image|photo|descr|social|role|title|date|time", re.IGNORECASE)
 """Classes of the parts of an author box that are not the name."""
 _MONTH_OR_DAY = (
@@ -52,19 +50,13 @@ _NAME_PARTICLES = frozenset("and und et y e de da di du van von der den del la l
 def find_author_names(near: Sequence[Element]) -> Iterator[str]:
     """Yield possible names of the author, the most certain first."""
     for element in near:
-        if _has_author_class(element) and (
-            name := _read_linked_names(element) or _extract_name(text_of(element))
-        ):
+        if _has_author_class(element) and (name := _read_linked_names(element) or _extract_name(text_of(element))):
             yield name
     for element in near:
         words = collapse_whitespace(element.text or "")
         match = BYLINE_PREFIX.match(f"{words} ") if 1 < len(words) < _MAX_BYLINE else None
         if match:
-            name = (
-                _extract_name(words[match.end() :])
-                if match.end() < len(words)
-                else _read_next_element(element)
-            )
+            name = _extract_name(words[match.end() :]) if match.end() < len(words) else _read_next_element(element)
             if name:
                 yield name
 
@@ -73,11 +65,7 @@ def _has_author_class(element: Element) -> bool:
     if element.get("rel") == "author" or element.get("itemprop") == "author":
         return True
     called = element.get("class")
-    return (
-        called is not None
-        and _AUTHOR_CLASS.search(called) is not None
-        and not _AUTHOR_BOX_PART.search(called)
-    )
+    return called is not None and _AUTHOR_CLASS.search(called) is not None and not _AUTHOR_BOX_PART.search(called)
 
 
 def _read_linked_names(element: Element) -> str | None:
@@ -109,9 +97,7 @@ def _extract_name(text: str) -> str | None:
 
 
 _MAX_DATE_TEXT = 90
-_DATE_CLASS = re.compile(
-    r"date|publish|posted|time|byline|meta|info|author|entry|dek|kicker|stamp", re.IGNORECASE
-)
+_DATE_CLASS = re.compile(r"date|publish|posted|time|byline|meta|info|author|entry|dek|kicker|stamp", re.IGNORECASE)
 _CHANGE_WORD = re.compile(
     r"updat|modif|chang|edit|review|aktualis|geändert|mise à jour|actualiz|aggiorn|upcoming|expire|deadline|"
     r"event",
@@ -138,9 +124,7 @@ def find_visible_date(near: Sequence[Element]) -> datetime | None:
 
 def _read_date(element: Element) -> datetime | None:
     name, item = element.get("class"), element.get("itemprop")
-    named = element.tag in _TIME_TAGS or bool(
-        (name or item) and _DATE_CLASS.search(f"{name or ''} {item or ''}")
-    )
+    named = element.tag in _TIME_TAGS or bool((name or item) and _DATE_CLASS.search(f"{name or ''} {item or ''}"))
     for attribute in ("datetime", "title") if named else ():
         stated = element.get(attribute)
         if stated and len(stated) < _MAX_DATE_TEXT and (moment := date_parsing.parse_date(stated)):
@@ -165,10 +149,7 @@ def _is_modification_date(element: Element) -> bool:
     if around is not None:
         texts += [around.get("class"), (around.text or "")[-_MAX_DATE_TEXT:]]
     if before is not None:
-        texts += [
-            before.tail,
-            text_of(before)[-_MAX_DATE_TEXT:] if len(text_of(before)) < _MAX_DATE_TEXT else "",
-        ]
+        texts += [before.tail, text_of(before)[-_MAX_DATE_TEXT:] if len(text_of(before)) < _MAX_DATE_TEXT else ""]
     return any(part and _CHANGE_WORD.search(part) for part in texts)
 
 

@@ -20,12 +20,10 @@ _MONTH_PREFIXES = (
     "nov noi noe ноя ное лис lis mar kas stud νοε lapk נוב בנוב نوف",
     "dec dez dic dez det des déc дек дец гру gru pro jou ara δεκ דצמ בדצמ ديس",
 )
-"""Prefixes of month names, one row per month. If languages share a prefix, the longer one or
-`_AMBIGUOUS_MONTHS` decides."""
+"""Prefixes of month names, one row per month. If languages share a prefix, the longer one or `_AMBIGUOUS_MONTHS`
+decides."""
 _MONTH_BY_PREFIX = {
-    beginning: number
-    for number, row in reversed([*enumerate(_MONTH_PREFIXES, start=1)])
-    for beginning in row.split()
+    beginning: number for number, row in reversed([*enumerate(_MONTH_PREFIXES, start=1)]) for beginning in row.split()
 }
 _AMBIGUOUS_MONTHS = {"marras": 11, "listop": 11, "lokak": 10}
 
@@ -43,9 +41,7 @@ _MARKED_MONTH_ROWS = (
     "พฤศจิกายน พ.ย. नवंबर नवम्बर নভেম্বর",
     "ธันวาคม ธ.ค. दिसंबर दिसम्बर ডিসেম্বর",
 )
-MARKED_MONTHS = {
-    name: number for number, row in enumerate(_MARKED_MONTH_ROWS, start=1) for name in row.split()
-}
+MARKED_MONTHS = {name: number for number, row in enumerate(_MARKED_MONTH_ROWS, start=1) for name in row.split()}
 r"""Months in Thai, Hindi and Bengali, whose vowel signs `\w` does not match."""
 
 
@@ -55,12 +51,8 @@ def find_month(name: str) -> int | None:
     `juillet` is not `juin`, and `marraskuuta` is not March.
     """
     name = name.lower()
-    whole = next(
-        (month for beginning, month in _AMBIGUOUS_MONTHS.items() if name.startswith(beginning)), None
-    )
-    return whole or next(
-        (_MONTH_BY_PREFIX[name[:size]] for size in (5, 4, 3) if name[:size] in _MONTH_BY_PREFIX), None
-    )
+    whole = next((month for beginning, month in _AMBIGUOUS_MONTHS.items() if name.startswith(beginning)), None)
+    return whole or next((_MONTH_BY_PREFIX[name[:size]] for size in (5, 4, 3) if name[:size] in _MONTH_BY_PREFIX), None)
 
 
 _EARLIEST, _LATEST = 1990, 2100

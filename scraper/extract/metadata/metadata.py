@@ -32,14 +32,7 @@ _DATE_METAS = (
     "dcterms.issued publish-date publish_date publishdate pubdate sailthru.date parsely-pub-date "
     "citation_publication_date citation_date article.published og:article:published_time"
 ).split()
-_AUTHOR_METAS = (
-    "author",
-    "article:author",
-    "dc.creator",
-    "parsely-author",
-    "sailthru.author",
-    "citation_author",
-)
+_AUTHOR_METAS = ("author", "article:author", "dc.creator", "parsely-author", "sailthru.author", "citation_author")
 _PLACEHOLDER_NAMES = frozenset(
     "admin administrator author editor editors guest staff unknown anonymous post posts webmaster undefined "
     "null none name comment category review".split()
@@ -72,9 +65,7 @@ def read(page: PageTree) -> Metadata:
         metas.setdefault(name, content)
     metas |= _join_scholarly_authors(page.head.metas)
     blocks = (script.text for script in page.head.scripts if "ld+json" in script.type)
-    items = jsonld.read_items(
-        blocks, without=page_tree.THIRD_PARTY_PROPERTIES, single=page_tree.THIRD_PARTY_LISTS
-    )
+    items = jsonld.read_items(blocks, without=page_tree.THIRD_PARTY_PROPERTIES, single=page_tree.THIRD_PARTY_LISTS)
     site = _find_site_name(metas, items)
     near = find_near_headline(page.body)
     published, source = _find_published(page, near, metas, items)
@@ -98,9 +89,7 @@ def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
 
 
-def _find_author(
-    near: list[Element], metas: dict[str, str], items: list[jsonld.Item], site: str | None
-) -> str | None:
+def _find_author(near: list[Element], metas: dict[str, str], items: list[jsonld.Item], site: str | None) -> str | None:
     people, organizations = _read_item_authors(items)
     candidates = [*people]
     candidates += [metas.get(name, "") for name in _AUTHOR_METAS]
@@ -126,9 +115,7 @@ def _read_item_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
         authors = item.get("author")
         if not authors:
             continue
-        listed = [
-            _resolve_reference(one, by_id) for one in (authors if isinstance(authors, list) else [authors])
-        ]
+        listed = [_resolve_reference(one, by_id) for one in (authors if isinstance(authors, list) else [authors])]
         own = [one for one in listed if not _is_organization(one)]
         people.append(", ".join(jsonld.names(own)[:5]))
         organizations.append(", ".join(jsonld.names(listed)[:5]))
@@ -191,9 +178,7 @@ def _find_time_element(body: Element) -> datetime | None:
     for time in islice(dated, _MAX_TIMES):
         around = time.getparent()
         marks = [time.get("class"), time.get("itemprop"), around.get("class") if around is not None else None]
-        marked = time.get("pubdate") is not None or any(
-            mark and _PUBLISHED_TIME.search(mark) for mark in marks
-        )
+        marked = time.get("pubdate") is not None or any(mark and _PUBLISHED_TIME.search(mark) for mark in marks)
         if marked and not page_tree.is_beside_content(time) and not page_tree.is_third_party(time):
             moment = date_parsing.parse_date(time.get("datetime") or "")
             if moment:
@@ -203,14 +188,10 @@ def _find_time_element(body: Element) -> datetime | None:
 
 def _find_site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | None:
     names = [metas.get("og:site_name", ""), metas.get("application-name", "")]
-    names += [
-        name for item in items if "WebSite" in jsonld.types(item) for name in jsonld.names(item.get("name"))
-    ]
+    names += [name for item in items if "WebSite" in jsonld.types(item) for name in jsonld.names(item.get("name"))]
     names += [name for item in items for name in jsonld.names(item.get("publisher"))]
     names.append(metas.get("citation_journal_title", ""))
-    return next(
-        (name for name in (clean_line(text, MAX_NAME) for text in names) if name and "://" not in name), None
-    )
+    return next((name for name in (clean_line(text, MAX_NAME) for text in names) if name and "://" not in name), None)
 
 
 def _find_language(head: Head, metas: dict[str, str]) -> str | None:

@@ -20,8 +20,7 @@ _MIN_AGREEMENT = 0.4
 """Word F1. A heading with at least this agreement with the title in the head is the title."""
 
 _MIN_REST_AGREEMENT = 0.75
-"""Word F1. A heading below the site's name is the title if it agrees this much with the rest of the head
-title."""
+"""Word F1. A heading below the site's name is the title if it agrees this much with the rest of the head title."""
 
 _MAX_SITE_WORDS = 4
 _SEPARATOR = re.compile(r"\s+[|\-–—»·:]\s+|\s*｜\s*")
@@ -42,9 +41,7 @@ _MAX_HEADINGS, _MAX_SUBHEADINGS, _MAX_LINKS = 5, 10, 10
 def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | None:
     """Return the heading that agrees with the head, else the title in the head without the site's name."""
     is_front = _is_front_page(page.url)
-    headings = list(
-        filter(None, map(_read_heading, islice(_iterate_document(page.body, "h1"), _MAX_HEADINGS)))
-    )
+    headings = list(filter(None, map(_read_heading, islice(_iterate_document(page.body, "h1"), _MAX_HEADINGS))))
     head_title = _read_head_title(page, metas, site, () if is_front else headings)
     if headings and head_title:
         best = max(headings, key=lambda heading: _agreement(heading, head_title))
@@ -64,9 +61,7 @@ def unescape_twice(title: str) -> str:
     return html.unescape(title) if _ESCAPED.search(title) else title
 
 
-def _read_head_title(
-    page: PageTree, metas: Mapping[str, str], site: str | None, headings: Sequence[str]
-) -> str:
+def _read_head_title(page: PageTree, metas: Mapping[str, str], site: str | None, headings: Sequence[str]) -> str:
     """Return the title in the head.
 
     Without `headings`, a card title of the whole site counts as the page's own.

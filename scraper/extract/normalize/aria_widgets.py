@@ -21,8 +21,8 @@ _COLLAPSIBLE_CLASS = re.compile(r"accordion|\bfaq|collaps|disclosure", re.IGNORE
 """Classes of a button that opens the content below it."""
 
 _QUESTION = re.compile(r"\S+ \S+ .*[?？؟]|[^\x00-\u2fff].{4,}[?？]")
-"""A question of three words, or of characters without spaces. Of 31 such buttons on 680 pages, all were
-titles of answers below them."""
+"""A question of three words, or of characters without spaces. Of 31 such buttons on 680 pages, all were titles of
+answers below them."""
 
 _MIN_TITLE_WORDS = 2
 _MAX_TITLE = 300
@@ -54,9 +54,7 @@ def label_tabs_and_folds(root: Element, class_names: str, roles: Sequence[Elemen
             known.add(title)  # only the first button can be the whole title
     tabs = [element for element in roles if element.get("role") == "tab"]
     if "tab-pane" in class_names:
-        tabs += [
-            element for toggled in _TOGGLE_ATTRIBUTES for element in toggled(root) if _toggles_a_tab(element)
-        ]
+        tabs += [element for toggled in _TOGGLE_ATTRIBUTES for element in toggled(root) if _toggles_a_tab(element)]
     if any(name in class_names for name in _LABEL_CLASSES):
         tabs += _TAB_LABELS(root)
     if tabs:
@@ -188,8 +186,7 @@ def convert_summary_tables(root: Element, class_names: str) -> None:
     """
     for grid in _SUMMARY_TABLES(root)[:_MAX_TABLES] if "summary-table" in class_names else ():
         width = next(
-            (_SUMMARY_WIDTHS[name] for name in (grid.get("class") or "").split() if name in _SUMMARY_WIDTHS),
-            0,
+            (_SUMMARY_WIDTHS[name] for name in (grid.get("class") or "").split() if name in _SUMMARY_WIDTHS), 0
         )
         cells = list(grid)
         if width and len(cells) % width == 0:

@@ -15,12 +15,8 @@ _INLINE = frozenset("a abbr b em i input label small span strong sub sup font u"
 _BLOCKS = frozenset("aside dd div dt li p section td tr".split())
 _HEADINGS = frozenset({"h3", "h4", "h5", "h6"})
 _NOTE_BLOCKS = frozenset("p div pre ul ol dl blockquote table figure".split())
-_BACK_LINK_CLASS = re.compile(
-    r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|reversefootnote", re.IGNORECASE
-)
-_ARROWS = re.compile(
-    r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*+(?:back|return|jump up)?[\s\]^↩↑↵⏎]*+", re.IGNORECASE
-)
+_BACK_LINK_CLASS = re.compile(r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|reversefootnote", re.IGNORECASE)
+_ARROWS = re.compile(r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*+(?:back|return|jump up)?[\s\]^↩↑↵⏎]*+", re.IGNORECASE)
 _TRAILING = re.compile(r"(?<![\s,])[\s,]*+[↩↑↵⏎^]\ufe0e?[\s\d]*$")
 _MARKS = "[]().:^ \u00a0\n\t"
 _LEFTOVER_MARK = re.compile(r"\A[.:)]\s+")
@@ -173,8 +169,8 @@ def find_numbered_notes(
 ) -> Iterator[tuple[Element, Element, str]]:
     """Yield each mark that is a bare number with the note of that number and its label.
 
-    A note begins with its number or has its place in a list. No link is needed. `has_note_classes` is True if
-    any class suggests footnotes.
+    A note begins with its number or has its place in a list. No link is needed. `has_note_classes` is True if any
+    class suggests footnotes.
     """
     marks = [(mark, text_of(mark).strip("[] \n")) for mark in islice(_find_marks(root), _MAX_MARKS)]
     marks = [(mark, label) for mark, label in marks if _LABEL.fullmatch(label)]
@@ -236,11 +232,7 @@ def _find_after_rules(root: Element, labels: set[str]) -> Iterator[tuple[str, El
     """Yield paragraphs after a rule that begin with a number, each with its continuation."""
     for rule in list(root.iter("hr"))[-_LAST_RULES:]:
         after = list(rule.itersiblings())
-        heads = [
-            (at, _leading_number(one, ("sup", "strong", "b")))
-            for at, one in enumerate(after)
-            if one.tag == "p"
-        ]
+        heads = [(at, _leading_number(one, ("sup", "strong", "b"))) for at, one in enumerate(after) if one.tag == "p"]
         heads = [(at, label) for at, label in heads if label in labels]
         if heads and heads[0][0] == 0:
             ends = [at for at, _ in heads[1:]] + [len(after)]

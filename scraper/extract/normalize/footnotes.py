@@ -70,9 +70,7 @@ def attach_footnotes(root: Element, notes: Sequence[Element]) -> None:
     labels_in_use = {mark.get("label") for mark in root.iter("fnref")}
     for note in notes:
         labels_in_use |= (
-            {mark.get("label") for mark in note.iter("fnref")}
-            if note.get("label") in labels_in_use
-            else set()
+            {mark.get("label") for mark in note.iter("fnref")} if note.get("label") in labels_in_use else set()
         )
     root.extend([note for note in notes if note.get("label") in labels_in_use])
 
@@ -138,11 +136,7 @@ def _find_targets(root: Element, marks: list[_Mark]) -> dict[str, Element]:
     back: dict[str, Element] = {}
     for element in root.iter():
         name = element.get("id") or (element.get("name") if element.tag == "a" else None)
-        if (
-            name in labels_in_use
-            and name is not None
-            and (own.get(element) != name or element.get("name") == name)
-        ):
+        if name in labels_in_use and name is not None and (own.get(element) != name or element.get("name") == name):
             found.setdefault(name, element)
         if element.tag == "a":
             number = _BACK_ANCHOR.search((element.get("href") or "").rpartition("#")[2])
@@ -234,9 +228,7 @@ def _remove_last_rule(root: Element) -> None:
         remove(rules[-1])
 
 
-_SIDENOTE_CLASS = re.compile(
-    r"(?:^|[\s_-])(?:side|margin|foot)?-?note(?:$|[\s_-])|ltx_note_outer", re.IGNORECASE
-)
+_SIDENOTE_CLASS = re.compile(r"(?:^|[\s_-])(?:side|margin|foot)?-?note(?:$|[\s_-])|ltx_note_outer", re.IGNORECASE)
 _MARK_CLASS = re.compile(r"note|toggle|footref|marg", re.IGNORECASE)
 _SIDENOTE_LABEL = re.compile(r"\d{0,3}|[a-z]|[*†‡]{1,3}")
 _MAX_SIDENOTES = 500
@@ -286,11 +278,7 @@ def _mark_before(note: Element) -> Element | None:
     before = note.getprevious()
     if before is not None and before.tag == "input" and not (before.tail or "").strip():
         before = before.getprevious()
-    if (
-        before is None
-        or (before.tail or "").strip()
-        or not _SIDENOTE_LABEL.fullmatch(text_of(before).strip("[]() \n"))
-    ):
+    if before is None or (before.tail or "").strip() or not _SIDENOTE_LABEL.fullmatch(text_of(before).strip("[]() \n")):
         return None
     if before.tag == "label":
         return before if _MARK_CLASS.search(before.get("class") or "note") else None

@@ -61,9 +61,9 @@ def _separate_number(number: Element) -> None:
 def _separate_neighbors(root: Element) -> None:
     """Insert a space between words of adjacent elements.
 
-    Examples: `HOKA` and `Clifton 10`, `1994` and `2h 22m`, `5 min` and `Easy`. Of 470 such places on 1,200
-    pages whose gold has both words it is right at all but two. All of 50 places between two small letters or
-    behind a single one are one word (a large initial, half of a link).
+    Examples: `HOKA` and `Clifton 10`, `1994` and `2h 22m`, `5 min` and `Easy`. Of 470 such places on 1,200 pages whose
+    gold has both words it is right at all but two. All of 50 places between two small letters or behind a single one
+    are one word (a large initial, half of a link).
     """
     for first in root.iter(*_INLINE_TAGS):
         if first.tail:
@@ -101,9 +101,7 @@ def _are_separate_words(left: str, right: str) -> bool:
     if right[0].isupper():
         return end.isdigit() or (len(word) > 1 and (end.islower() or end.isupper()))
     if right[0].isdigit():
-        return (
-            len(left) > 1 < len(right) if end.isdigit() else end.islower() and len(word) >= _MIN_NAME_LETTERS
-        )
+        return len(left) > 1 < len(right) if end.isdigit() else end.islower() and len(word) >= _MIN_NAME_LETTERS
     return False
 
 

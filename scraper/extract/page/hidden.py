@@ -1,8 +1,8 @@
 """Remove hidden elements from a tree, but keep content that a click reveals.
 
-Hidden text is noise at best and prompt injection at worst. Tabs, accordions and "read more" parts are
-content: of 1,358 saved pages with gold texts, one in eight has gold there. Without them the best
-possible score of block selection falls from .977 to .957.
+Hidden text is noise at best and prompt injection at worst. Tabs, accordions and "read more" parts are content: of
+1,358 saved pages with gold texts, one in eight has gold there. Without them the best possible score of block selection
+falls from .977 to .957.
 """
 
 from __future__ import annotations
@@ -146,9 +146,7 @@ _OVERLAYS = re.compile(
     r"|login|sign-?in|cart|tooltip|dropdown|toast",
     re.IGNORECASE,
 )
-_OVERLAY_ROLES = frozenset(
-    "dialog alertdialog menu menubar navigation search listbox tooltip status alert".split()
-)
+_OVERLAY_ROLES = frozenset("dialog alertdialog menu menubar navigation search listbox tooltip status alert".split())
 _PANEL_ROLES = frozenset({"tabpanel", "region"})
 _STREAMED = re.compile(r"S:[0-9a-f]+\Z")
 """React sends late parts of a page hidden under these ids, and a script inserts them."""
@@ -171,9 +169,7 @@ _PAGE_FURNITURE = frozenset({"nav", "header", "footer", "form"})
 _ASCII = bytes(range(128))
 _WHITE_OR_CONTINUATION = b" \t\n\v\f\r\x1c\x1d\x1e\x1f" + bytes(range(0x80, 0xC0))
 """ASCII white space, and all UTF-8 bytes but the first one of a character."""
-_NON_ASCII_WHITE = re.compile(
-    b"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80"
-)
+_NON_ASCII_WHITE = re.compile(b"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80")
 """White space outside of ASCII, as `str.split` defines it, in UTF-8."""
 
 _WRAPPER_SHARE = 2 / 3
@@ -183,8 +179,8 @@ _WRAPPER_SHARE = 2 / 3
 def mark_collapsed(hidden: Iterable[Element], *, wrappers: bool) -> list[Element]:
     """Mark the hidden elements that a click reveals. Return the other ones.
 
-    With `wrappers`, an element with most of the page's text counts as visible, as in a page whose scripts
-    have not run.
+    With `wrappers`, an element with most of the page's text counts as visible, as in a page whose scripts have not
+    run.
     """
     listed = list(hidden)
     candidates: list[Element] = []
@@ -200,8 +196,8 @@ def mark_collapsed(hidden: Iterable[Element], *, wrappers: bool) -> list[Element
 def _find_collapsed_passages(candidates: list[Element], *, wrappers: bool) -> set[Element]:
     """Return the passages to keep.
 
-    These are collapsible ones, which are marked, and with `wrappers` elements with most of the text of the
-    page, which are not marked.
+    These are collapsible ones, which are marked, and with `wrappers` elements with most of the text of the page, which
+    are not marked.
     """
     visible: set[Element] = set()
     if not candidates:
@@ -228,8 +224,7 @@ def _find_opened_texts(short: list[Element]) -> set[Element]:
     visible = {
         element
         for element in short
-        if element.get("id") in opened
-        or (element.get("role") == "tabpanel" and has_tabs(element.getparent()))
+        if element.get("id") in opened or (element.get("role") == "tabpanel" and has_tabs(element.getparent()))
     }
     visible = {element for element in visible if not _is_in_menu(element)}
     for element in visible:
@@ -274,10 +269,7 @@ def _tabs_in(around: Element) -> int:
 def _is_in_menu(element: Element) -> bool:
     if _OVERLAYS.search(f"{element.get('class') or ''} {element.get('id') or ''}"):
         return True
-    if any(
-        around.tag in _PAGE_FURNITURE or around.get("role") in _OVERLAY_ROLES
-        for around in element.iterancestors()
-    ):
+    if any(around.tag in _PAGE_FURNITURE or around.get("role") in _OVERLAY_ROLES for around in element.iterancestors()):
         return True
     linked = sum(_count_non_white(link) for link in element.iter("a"))
     return 2 * linked > _count_non_white(element)
@@ -298,9 +290,7 @@ def _is_panel(element: Element, controlled: Callable[[], frozenset[str]]) -> boo
         return False
     if element.get("role") in _PANEL_ROLES or element.get("aria-labelledby"):
         return True
-    return _COLLAPSIBLE_NAME.search(_CAMEL.sub("-", names)) is not None or (
-        bool(name) and name in controlled()
-    )
+    return _COLLAPSIBLE_NAME.search(_CAMEL.sub("-", names)) is not None or (bool(name) and name in controlled())
 
 
 def _find_referenced_ids(root: Element) -> frozenset[str]:

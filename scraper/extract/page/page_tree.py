@@ -16,13 +16,7 @@ from lxml import etree
 
 from browsers.model import Frame, Snapshot
 from scraper.extract.dom import parsing
-from scraper.extract.dom.xpath import (
-    Element,
-    attribute_selector,
-    collect_class_names,
-    element_selector,
-    text_of,
-)
+from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, element_selector, text_of
 from scraper.extract.math import formulas
 from scraper.extract.page import hidden, lazy_media
 from scraper.extract.text.terms import count_words
@@ -91,8 +85,7 @@ class PageTree:
     classes: str | None = None
     """At least all values of `class` in the body, one per line, or None if they were not collected."""
     may_hold_formulas: bool = True
-    """True if an element is or may become a formula, judged by tags and attributes, which do not change
-    later."""
+    """True if an element is or may become a formula, judged by tags and attributes, which do not change later."""
 
 
 def build_page_tree(snapshot: Snapshot) -> PageTree:
@@ -145,10 +138,7 @@ def _head(root: Element) -> Head:
         links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in found["link"]),
         scripts=tuple(
             ScriptElement(
-                (script.get("type") or "").lower(),
-                script.text or "",
-                script.get("src") or "",
-                script.get("id") or "",
+                (script.get("type") or "").lower(), script.text or "", script.get("src") or "", script.get("id") or ""
             )
             for script in found["script"]
         ),

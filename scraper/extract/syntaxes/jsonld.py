@@ -165,9 +165,7 @@ def _read_as_javascript(text: str) -> list[Any]:
     text = _unwrap(text)
     if _is_ambiguous_in_javascript(text):
         raise ValueError("ambiguous in JavaScript")
-    found: list[Any] = [
-        value for value in _parse_javascript_objects(text) if isinstance(value, dict | list) and value
-    ]
+    found: list[Any] = [value for value in _parse_javascript_objects(text) if isinstance(value, dict | list) and value]
     if not found:
         raise ValueError("no object found")
     return found

@@ -10,18 +10,7 @@ from scraper.extract.dom.xpath import Element
 
 MAX_PROPERTIES = 300
 
-_OPEN_GRAPH = (
-    "og:",
-    "article:",
-    "book:",
-    "profile:",
-    "video:",
-    "music:",
-    "product:",
-    "business:",
-    "place:",
-    "fb:",
-)
+_OPEN_GRAPH = ("og:", "article:", "book:", "profile:", "video:", "music:", "product:", "business:", "place:", "fb:")
 _TWITTER = "twitter:"
 _URL_PROPERTIES = ("url", "secure_url", "image", "src", "video", "audio", "player", "stream")
 """Last words of properties whose values are URLs."""

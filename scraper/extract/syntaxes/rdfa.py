@@ -87,9 +87,7 @@ def _sort_values(nodes: list[Item], text: str) -> None:
     """Sort the values of each property by their position on the page: an RDF graph has no order."""
     places: dict[Any, tuple[int, str]] = {}
     for node in nodes:
-        own = [
-            _find_position(value, text, places) for values in node.values() for value in _find_nodes(values)
-        ]
+        own = [_find_position(value, text, places) for values in node.values() for value in _find_nodes(values)]
         places[node.get("@id")] = min(own, default=(len(text), ""))
     for node in nodes:
         for values in node.values():
@@ -126,9 +124,7 @@ def _sort_key(node: Item) -> tuple[bool, str]:
 
 
 def _remove_blank_ids(text: str) -> str:
-    return "_:".join(
-        part if index == 0 else part.partition('"')[2] for index, part in enumerate(text.split('"_:'))
-    )
+    return "_:".join(part if index == 0 else part.partition('"')[2] for index, part in enumerate(text.split('"_:')))
 
 
 def _rename_blank_nodes(nodes: list[Item]) -> list[Item]:

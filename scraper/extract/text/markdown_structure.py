@@ -15,9 +15,7 @@ _MAX_HEADING_TEXT = 200
 _HEADING_OR_FENCE = re.compile(r"\n(?:(#{1,6}) (.+)|[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*+(`{3,}|~{3,})(.*))")
 """Matches after a line end rather than at a line start, because `re` can jump to line ends."""
 
-_LINK = re.compile(
-    r"(?P<escaped>\\.)|!?\[(?P<label>(?:[^\[\]\\]|\\.)*+)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
-)
+_LINK = re.compile(r"(?P<escaped>\\.)|!?\[(?P<label>(?:[^\[\]\\]|\\.)*+)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 """Links and images. Escaped characters match too, so that an escaped bracket opens nothing."""
 _MARKUP = re.compile(r"\\(?=[*_`#\[\]])|[*`]{1,3}")
 
@@ -138,6 +136,4 @@ def find_table_head(markdown: str, at: int) -> str:
 
 
 def _build_block(opening_line: re.Match[str], end: int) -> AtomicBlock:
-    return AtomicBlock(
-        opening_line.start(), end, opening_line["indent"], opening_line["mark"], opening_line["info"]
-    )
+    return AtomicBlock(opening_line.start(), end, opening_line["indent"], opening_line["mark"], opening_line["info"])

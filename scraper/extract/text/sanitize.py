@@ -51,8 +51,8 @@ _KEYCAP = "\u20e3"
 def clean(text: str) -> tuple[str, int]:
     """Remove invisible characters and repair mojibake. Return the text and the number of removed characters.
 
-    Joiners stay between letters that they join and inside emoji, variation selectors directly after an emoji
-    or ideograph, direction marks in right-to-left text.
+    Joiners stay between letters that they join and inside emoji, variation selectors directly after an emoji or
+    ideograph, direction marks in right-to-left text.
     """
     if "â€" in text:
         text = repair_mojibake(text)
@@ -109,9 +109,7 @@ def _accepts_variation_selector(before: str, after: str) -> bool:
 
 def _is_emoji(character: str) -> bool:
     """Return True for symbols beyond the Latin blocks and for the two Latin symbols with an emoji form."""
-    return character in "©®" or (
-        character >= "\u203c" and unicodedata.category(character) in _EMOJI_CATEGORIES
-    )
+    return character in "©®" or (character >= "\u203c" and unicodedata.category(character) in _EMOJI_CATEGORIES)
 
 
 _MOJIBAKE = re.compile(
@@ -162,8 +160,7 @@ _OTHER_WHITE_SPACE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f"
 def collapse_whitespace(text: str) -> str:
     """Return the words of a text separated by single spaces.
 
-    Most long texts have single spaces only. To test for that takes a quarter of the time of splitting and
-    joining.
+    Most long texts have single spaces only. To test for that takes a quarter of the time of splitting and joining.
     """
     is_plain = (
         len(text) > _MIN_SHORTCUT_CHARACTERS

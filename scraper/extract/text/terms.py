@@ -7,18 +7,17 @@ import unicodedata
 from collections.abc import Iterator
 
 STEM_LETTERS = 5
-"""Letters. Words that share this prefix count as one. Cutting words at five letters does about as well as
-stemmers made for a language (McNamee, Nicholas and Mayfield 2009, on European languages)."""
+"""Letters. Words that share this prefix count as one. Cutting words at five letters does about as well as stemmers
+made for a language (McNamee, Nicholas and Mayfield 2009, on European languages)."""
 
 _MIN_PLURAL_STEM = 3
 """Letters. The plural of a short word differs within its first five letters: cats, roads."""
 
 _BIGRAM_SCRIPTS = (
-    "\u3040-\u30ff\u3105-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3"
-    "\U00020000-\U000323af"
+    "\u3040-\u30ff\u3105-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3\U00020000-\U000323af"
 )
-"""Kana, bopomofo, Han, Hangul: each pair of characters is a term, as is usual in their retrieval. Korean has
-spaces, but attaches particles to the preceding word."""
+"""Kana, bopomofo, Han, Hangul: each pair of characters is a term, as is usual in their retrieval. Korean has spaces,
+but attaches particles to the preceding word."""
 
 _TRIGRAM_SCRIPTS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Thai, Lao, Burmese, Khmer: written without spaces; each three characters are a term."""
@@ -30,9 +29,7 @@ _VOWEL_SIGNS = (
 r"""Vowel signs and points inside of words, which `\w` does not match."""
 
 _RUN = re.compile(rf"[\w{_VOWEL_SIGNS}{_TRIGRAM_SCRIPTS}]+")
-_SCRIPT_RUN = re.compile(
-    rf"([{_BIGRAM_SCRIPTS}]+)|([{_TRIGRAM_SCRIPTS}]+)|[^{_BIGRAM_SCRIPTS}{_TRIGRAM_SCRIPTS}]+"
-)
+_SCRIPT_RUN = re.compile(rf"([{_BIGRAM_SCRIPTS}]+)|([{_TRIGRAM_SCRIPTS}]+)|[^{_BIGRAM_SCRIPTS}{_TRIGRAM_SCRIPTS}]+")
 _LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
 _NGRAM_SCRIPT = re.compile(rf"[{_BIGRAM_SCRIPTS}{_TRIGRAM_SCRIPTS}]")
 _STROKES = str.maketrans("đłøħŧı", "dlohti")

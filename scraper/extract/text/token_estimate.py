@@ -1,11 +1,10 @@
 """Estimate the number of tokens of a text from counts of character classes.
 
-The linear weights are fitted to the mean of two byte pair encodings, cl100k and o200k. Measured on 481 pages
-as Markdown (English, documentation with code, 20 other languages), the mean error is 5.7 %, and 98 of 100
-pages are between -20 % and +14 %. The encodings differ more from each other: the same pages cost 1 % to 33 %
-more in cl100k than in o200k. On running text by language, Chinese, Japanese and Korean are within 16 %. The
-worst estimates are 24 % too low for Indic, Baltic and Slavic languages, 40 % too low for Amharic and Swahili,
-and 45 % too high for Vietnamese.
+The linear weights are fitted to the mean of two byte pair encodings, cl100k and o200k. Measured on 481 pages as
+Markdown (English, documentation with code, 20 other languages), the mean error is 5.7 %, and 98 of 100 pages are
+between -20 % and +14 %. The encodings differ more from each other: the same pages cost 1 % to 33 % more in cl100k than
+in o200k. On running text by language, Chinese, Japanese and Korean are within 16 %. The worst estimates are 24 % too
+low for Indic, Baltic and Slavic languages, 40 % too low for Amharic and Swahili, and 45 % too high for Vietnamese.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Signatures of block pages: captchas, challenges, refusals, rate limits, logins and consent forms.
 
-A mark is a part of the page (ids, classes, URLs of scripts, frames and forms, code of challenges) that does
-not change with the language. Phrases come last and count only in title and headings, since they occur in many
-complete pages and their scripts. To add a block page, add a line here and a saved page to a test.
+A mark is a part of the page (ids, classes, URLs of scripts, frames and forms, code of challenges) that does not change
+with the language. Phrases come last and count only in title and headings, since they occur in many complete pages and
+their scripts. To add a block page, add a line here and a saved page to a test.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ def _map_names(reason: str, names: str) -> dict[str, str]:
 MARKED_IDS = (
     # Cloudflare, PerimeterX, Akamai
     _map_names("challenge", "challenge-error-text challenge-form challenge-running cf-browser-verification")
-    | _map_names(
-        "challenge", "cf-challenge-running cf-please-wait px-captcha sec-if-cpt-container sec-cpt-if"
-    )
+    | _map_names("challenge", "cf-challenge-running cf-please-wait px-captcha sec-if-cpt-container sec-cpt-if")
     | _map_names("proof_of_work", "anubis_challenge anubis_version")
     | _map_names("captcha", "captcha-form anomaly-modal")  # Google, DuckDuckGo
     | _map_names("denied", "cf-error-details")
@@ -36,10 +34,7 @@ MARKED_CLASSES = (
 """Reason by a class that no other page has."""
 
 MARKED_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "proof_of_work",
-        re.compile(r"\.within\.website/x/cmd/anubis|/\.well-known/sgcaptcha|/api/captcha/pow\b"),
-    ),
+    ("proof_of_work", re.compile(r"\.within\.website/x/cmd/anubis|/\.well-known/sgcaptcha|/api/captcha/pow\b")),
     (
         "captcha",
         re.compile(

@@ -1,9 +1,9 @@
 """Detect pages whose content is missing because scripts load it later.
 
-Such shells have menus, a footer and teasers, so no word limit detects them. They contain little running text.
-The words of title and description are missing on the page, the landmark for the content is empty, and long
-texts are in the data of the scripts. A logistic score over ten such measures separates them;
-`benchmarks.train_verdict` fits it and reports its out-of-fold accuracy.
+Such shells have menus, a footer and teasers, so no word limit detects them. They contain little running text. The
+words of title and description are missing on the page, the landmark for the content is empty, and long texts are in
+the data of the scripts. A logistic score over ten such measures separates them; `benchmarks.train_verdict` fits it and
+reports its out-of-fold accuracy.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ FEATURES = (
 WEIGHTS = (14.0, -2.25, 0.66, -5.22, 0.565, -1.46, 1.43, -0.465, 0.112, -0.058, -0.178)
 
 SHELL_THRESHOLD = 0.5
-"""Score above which a page is a shell. Out of fold, of pages with scripts, 3.6 % of 1,425 complete ones would
-be rendered for nothing and 14 % of 939 shells would not; with words alone 1.3 and 74 %."""
+"""Score above which a page is a shell. Out of fold, of pages with scripts, 3.6 % of 1,425 complete ones would be
+rendered for nothing and 14 % of 939 shells would not; with words alone 1.3 and 74 %."""
 
 _DEFAULT_LANDMARK = 4.0
 """Logarithm for pages without a landmark, as if it held 54 words: neither empty nor full."""

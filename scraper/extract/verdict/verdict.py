@@ -1,8 +1,8 @@
 """Judge from the DOM if a page has its content, needs its scripts, or is a block page.
 
-The limits come from a study of 2,008 saved pages: every file with fewer than 40 visible words had its content
-nowhere in its HTML, the smallest page with content had 49. Mount points and notes about JavaScript occur in
-many complete pages, as do the marks of captcha services (12 %). They count on short pages only.
+The limits come from a study of 2,008 saved pages: every file with fewer than 40 visible words had its content nowhere
+in its HTML, the smallest page with content had 49. Mount points and notes about JavaScript occur in many complete
+pages, as do the marks of captcha services (12 %). They count on short pages only.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ BARE_WORDS = 60
 """
 
 MAX_BLOCK_PAGE_WORDS = 400
-"""Words. Longer pages are not checked for marks. Block pages contain explanations and menus: the longest of
-27 saved ones has 309 words, a consent form 360."""
+"""Words. Longer pages are not checked for marks. Block pages contain explanations and menus: the longest of 27 saved
+ones has 309 words, a consent form 360."""
 
 LONG_WORDS = 2_000
 """Words. Longer pages are not examined. Of 1,000 pages without their content, 5 had more words left."""
@@ -127,9 +127,7 @@ class PageSignals:
     def _examine_short_page(self) -> None:
         body = self.page.body
         self.empty_mount = any(
-            count_words(text_of(element)) < THIN_WORDS
-            for element in _IDS(body)
-            if element.get("id") in _MOUNT_POINTS
+            count_words(text_of(element)) < THIN_WORDS for element in _IDS(body) if element.get("id") in _MOUNT_POINTS
         )
         self.asks_password = bool(_PASSWORDS(body))
         self.has_fields = bool(_FIELDS(body))
@@ -170,11 +168,7 @@ def _find_block_reason(snapshot: Snapshot, signals: PageSignals) -> str:
         return "consent" if signals.has_buttons and _asks_consent_alone(signals) else ""
     if snapshot.status == 401 or signals.asks_password:
         return "login"
-    return (
-        _match_phrases(snapshot, signals)
-        or _match_captcha_widget(signals)
-        or _match_refusal(snapshot, signals)
-    )
+    return _match_phrases(snapshot, signals) or _match_captcha_widget(signals) or _match_refusal(snapshot, signals)
 
 
 def _match_marks(snapshot: Snapshot, signals: PageSignals) -> str:
@@ -182,13 +176,9 @@ def _match_marks(snapshot: Snapshot, signals: PageSignals) -> str:
     named = _lookup_first(MARKED_IDS, signals.ids) or _lookup_first(MARKED_CLASSES, signals.classes)
     if named:
         return named
-    if signals.short and any(
-        CHALLENGE_SCRIPTS.search(_script_code(script)) for script in signals.page.head.scripts
-    ):
+    if signals.short and any(CHALLENGE_SCRIPTS.search(_script_code(script)) for script in signals.page.head.scripts):
         return "challenge"
-    return _search_patterns(MARKED_ADDRESSES, signals.addresses) or _search_patterns(
-        MARKED_URLS, [snapshot.url]
-    )
+    return _search_patterns(MARKED_ADDRESSES, signals.addresses) or _search_patterns(MARKED_URLS, [snapshot.url])
 
 
 def _script_code(script: page_tree.ScriptElement) -> str:
@@ -267,8 +257,7 @@ def _search_patterns(patterns: Iterable[tuple[str, re.Pattern[str]]], texts: Ite
 
 _REMOVED_TAGS = ("nav", "menu", "button", "input")
 _REMOVED_ROLES = frozenset(
-    "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist "
-    "toolbar".split()
+    "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist toolbar".split()
 )
 _WITH_ROLE = attribute_selector("role")
 _WITH_ITEMPROP = attribute_selector("itemprop")
@@ -337,9 +326,7 @@ def _articles(root: Element) -> list[Element]:
     """Return the articles that are not inside of another one."""
     bodies = (element for element in _WITH_ITEMPROP(root) if element.get("itemprop") == "articleBody")
     return [
-        article
-        for article in (*root.iter("article"), *bodies)
-        if next(article.iterancestors("article"), None) is None
+        article for article in (*root.iter("article"), *bodies) if next(article.iterancestors("article"), None) is None
     ]
 
 

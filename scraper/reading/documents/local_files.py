@@ -1,7 +1,7 @@
 """Read local files below the root folder of the operator, with a size limit.
 
-On Linux 5.6 or newer, openat2(2) keeps the path below the root. Elsewhere the path is opened folder by folder
-without following any link, which is stricter. A hard link below the root cannot be distinguished from a file.
+On Linux 5.6 or newer, openat2(2) keeps the path below the root. Elsewhere the path is opened folder by folder without
+following any link, which is stricter. A hard link below the root cannot be distinguished from a file.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _KERNEL_FILE_SYSTEMS = frozenset(
     {0x9FA0, 0x62656572, 0x64626720, 0x74726163, 0x1CD1, 0x27E0EB, 0x63677270, 0x73636673, 0xCAFE4A11}
 )
-"""File system types (statfs(2)) whose files are rejected: proc, sysfs, debugfs, tracefs, devpts, cgroup,
-cgroup2, securityfs, bpf."""
+"""File system types (statfs(2)) whose files are rejected: proc, sysfs, debugfs, tracefs, devpts, cgroup, cgroup2,
+securityfs, bpf."""
 
 _DISABLED = "Pass an http(s) URL, or ask the operator to set SEARCH_MCP_DOCUMENT_ROOT to a folder."
 
@@ -65,9 +65,7 @@ class LocalFiles:
         """
         self._root = root
         self._limit_bytes = limit_bytes
-        self._open: Callable[[int, bytes], int] = (
-            _open_by_folder if walks or sys.platform != "linux" else _open_beneath
-        )
+        self._open: Callable[[int, bytes], int] = _open_by_folder if walks or sys.platform != "linux" else _open_beneath
 
     def holds(self, source: str) -> bool:
         """Return True if `source` is the path of a readable file below the root."""
@@ -130,9 +128,7 @@ class LocalFiles:
         except UnicodeEncodeError:
             raise errors.InvalidArgumentError("The path is no text that a file can be named by.") from None
         if b"\0" in path:
-            raise errors.InvalidArgumentError(
-                "A path cannot hold a zero character.", target=_printable(source)
-            )
+            raise errors.InvalidArgumentError("A path cannot hold a zero character.", target=_printable(source))
         if len(path) >= _LONGEST_PATH:
             raise errors.InvalidArgumentError(f"The path is longer than {_LONGEST_PATH:,} bytes.")
         if path.startswith(b"/"):
@@ -169,9 +165,7 @@ class LocalFiles:
         if not stat.S_ISREG(facts.st_mode):
             what = "a folder" if stat.S_ISDIR(facts.st_mode) else "no plain file"
             raise errors.OutsideRootError(
-                f"{_printable(source)} is {what}.",
-                target=_printable(source),
-                next_step="Give the path of a file.",
+                f"{_printable(source)} is {what}.", target=_printable(source), next_step="Give the path of a file."
             )
         if _file_system(handle) in _KERNEL_FILE_SYSTEMS:
             raise _outside(source)
@@ -241,9 +235,7 @@ def _access_error(error: OSError, source: str) -> errors.ScraperError:
             next_step="Check the path; it is taken relative to that folder.",
         )
     return errors.OutsideRootError(
-        f"{_printable(source)} cannot be read as a file.",
-        target=_printable(source),
-        next_step="Give another path.",
+        f"{_printable(source)} cannot be read as a file.", target=_printable(source), next_step="Give another path."
     )
 
 

@@ -75,9 +75,7 @@ class DocumentParser:
         """Parse in single-use processes."""
         self._processes = processes
 
-    async def parse(
-        self, data: bytes, request: ParseRequest, *, limit_s: float, source: str
-    ) -> ParsedDocument:
+    async def parse(self, data: bytes, request: ParseRequest, *, limit_s: float, source: str) -> ParsedDocument:
         """Parse a document; if the first reader fails, try the second one of its format.
 
         Args:
@@ -100,9 +98,7 @@ class DocumentParser:
             if first.code not in _RETRIED_CODES or not has_fallback_reader(kind):
                 raise first from first.__cause__
             try:
-                parsed = await self._parse_once(
-                    data, replace(request, plain_reader=True), limit_s * _SECOND_SHARE
-                )
+                parsed = await self._parse_once(data, replace(request, plain_reader=True), limit_s * _SECOND_SHARE)
             except errors.ScraperError:
                 raise first from None
             return replace(parsed, warnings=(*parsed.warnings, _SECOND_READER_WARNING))
@@ -171,19 +167,11 @@ class SnapshotDocumentReader:
         if not is_document(snapshot.body, snapshot.media_type):
             return None
         if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
-            raise _truncated_error(
-                snapshot, job.limits.body_bytes, "`read_doc` takes larger documents than `fetch`."
-            )
+            raise _truncated_error(snapshot, job.limits.body_bytes, "`read_doc` takes larger documents than `fetch`.")
         return await self.read(snapshot, ParseRequest(), deadline, source=job.url)
 
     async def read(
-        self,
-        snapshot: Snapshot,
-        request: ParseRequest,
-        deadline: Deadline,
-        *,
-        source: str,
-        limit_bytes: int = 0,
+        self, snapshot: Snapshot, request: ParseRequest, deadline: Deadline, *, source: str, limit_bytes: int = 0
     ) -> Reading:
         """Return the reading of a document.
 

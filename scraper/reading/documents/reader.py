@@ -11,13 +11,7 @@ from datetime import UTC, datetime
 
 from browsers.model import VisitLimits
 from scraper import errors
-from scraper.caching.page_cache import (
-    NOT_MODIFIED,
-    PageCache,
-    add_validators,
-    build_conditions,
-    revalidate,
-)
+from scraper.caching.page_cache import NOT_MODIFIED, PageCache, add_validators, build_conditions, revalidate
 from scraper.caching.read_through import Load, MemoryCache, ReadThrough, Stored
 from scraper.caching.single_flight import READINGS, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
@@ -49,9 +43,7 @@ WIRE_EXTRA_MB = 16
 
 _PAGING = CachePolicy(reuse=Reuse.IN_MEMORY)
 _URL = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]*:")
-_CERTAIN_URL = re.compile(
-    r"\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*://|(?:https?|file|data|javascript|mailto|about):)", re.I
-)
+_CERTAIN_URL = re.compile(r"\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*://|(?:https?|file|data|javascript|mailto|about):)", re.I)
 _DRIVE = re.compile(r"\s*[a-zA-Z]:[\\/]")
 _PAGE_WARNING = "This is a web page: `fetch` is the tool for it."
 _MISLABELED_WARNING = "This is a web page, though it was sent as {media_type}: not what the address promised."
@@ -216,9 +208,7 @@ class DocumentReader:
         parse_request = ParseRequest(name=file.name, password=request.password, pages=request.pages)
         limit_s = min(PARSE_LIMIT_S, deadline.left_s())
         parsed = await self._parser.parse(file.data, parse_request, limit_s=limit_s, source=file.name)
-        changed = (
-            ("The file changed while it was read: parts may be missing or mixed.",) if file.changed else ()
-        )
+        changed = ("The file changed while it was read: parts may be missing or mixed.",) if file.changed else ()
         reading = Reading(
             document=build_document(parsed, file.name),
             url=file.name,

@@ -1,7 +1,7 @@
 """Verify tokens of an OAuth issuer with its public keys, and serve its protected-resource metadata.
 
-The keys come from a file, so that the server needs no network to identify callers. It reads the file again
-when it changes, so that a timer of the operator can renew it.
+The keys come from a file, so that the server needs no network to identify callers. It reads the file again when it
+changes, so that a timer of the operator can renew it.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ class OAuthIssuer:
 
     def routes(self, endpoints: Iterable[str]) -> list[Route]:
         """Return the metadata routes of the endpoints, and one at the root for clients that know only one."""
-        return [
-            _document(WELL_KNOWN + path, self.metadata(path or _ENDPOINTS[0])) for path in ("", *endpoints)
-        ]
+        return [_document(WELL_KNOWN + path, self.metadata(path or _ENDPOINTS[0])) for path in ("", *endpoints)]
 
     def metadata(self, path: str) -> dict[str, Any]:
         """Return the metadata of the endpoint at `path` (RFC 9728)."""

@@ -1,7 +1,7 @@
 """Check the Host, Origin and Authorization headers of requests.
 
-Host and Origin are checked on every route: otherwise any web page that a user opens could reach a server on
-loopback by DNS rebinding.
+Host and Origin are checked on every route: otherwise any web page that a user opens could reach a server on loopback
+by DNS rebinding.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class AccessRules:
 
     def challenge(self, path: str) -> str:
         """Return the WWW-Authenticate header of a rejected request."""
-        # A browser asks its user for a name and a password, which is the token, and sends both with requests
-        # of the page. Requests that other pages trigger are rejected by their Origin.
+        # A browser asks its user for a name and a password, which is the token, and sends both with requests of the
+        # page. Requests that other pages trigger are rejected by their Origin.
         if path == "/":
             return 'Basic realm="search-mcp", charset="UTF-8"'
         more = "" if self.issuer is None else ", " + self.issuer.challenge(path)

@@ -44,11 +44,7 @@ class CallLimiter:
         """
         self._per_minute = per_minute
         limits = limits or LocalLimits(clock)
-        rate = (
-            RateLimiter(limits, name="calls", burst=per_minute, per_second=per_minute / 60)
-            if per_minute
-            else None
-        )
+        rate = RateLimiter(limits, name="calls", burst=per_minute, per_second=per_minute / 60) if per_minute else None
         self._rate = rate
         self._clock = clock
         self._calls = FairShare(limit)
@@ -68,9 +64,7 @@ class CallLimiter:
         """
         if self._calls.is_full_for(principal):
             wait_s = min(_MAX_RETRY_AFTER_S, max(1, math.ceil(self._average_s)))
-            raise OverloadedError(
-                f"The server is busy: {self._calls.total} calls are under way.", retry_after_s=wait_s
-            )
+            raise OverloadedError(f"The server is busy: {self._calls.total} calls are under way.", retry_after_s=wait_s)
         with self._calls.holding(principal):
             await self._check_rate(principal)
             start = self._clock()

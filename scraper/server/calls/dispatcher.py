@@ -1,7 +1,7 @@
 """Run each tool call in its own task, which ends at a disconnect, at its deadline or at shutdown.
 
-The SDK cancels through anyio scopes, which cancel again at every await, also during cleanup. Our task is
-canceled once and awaited, so that a tool can close its page in a `finally`.
+The SDK cancels through anyio scopes, which cancel again at every await, also during cleanup. Our task is canceled once
+and awaited, so that a tool can close its page in a `finally`.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ _DEFAULT_LIMIT = 200
 _NAME_CHARS = 60
 """Characters of an unknown name that an answer repeats."""
 _QUERY_S = 10.0
-"""Seconds for a query of stored data, so that a hanging disk does not block clients. It takes
-milliseconds."""
+"""Seconds for a query of stored data, so that a hanging disk does not block clients. It takes milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +152,7 @@ class CallDispatcher:
         self._admitted = _ActiveCount()
 
     async def answer(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        caller: ToolCaller,
-        tools: Mapping[str, Tool] | None = None,
+        self, name: str, arguments: Mapping[str, Any], caller: ToolCaller, tools: Mapping[str, Tool] | None = None
     ) -> ToolAnswer:
         """Run a tool and return its answer.
 
@@ -188,12 +183,7 @@ class CallDispatcher:
             return answer
 
     async def query(
-        self,
-        method: str,
-        caller: ToolCaller,
-        work: Callable[[App], Awaitable[T]],
-        *,
-        limit_s: float = _QUERY_S,
+        self, method: str, caller: ToolCaller, work: Callable[[App], Awaitable[T]], *, limit_s: float = _QUERY_S
     ) -> T:
         """Run `work` on stored data for a request that is not a tool call.
 
@@ -271,9 +261,7 @@ class CallDispatcher:
     async def _run_on_app(self, work: Callable[[App], Awaitable[T]]) -> T:
         return await work(await self._holder.app())
 
-    async def _supervise(
-        self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float
-    ) -> T:
+    async def _supervise(self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float) -> T:
         """Return the result of `work`; on return, its task has ended.
 
         Raises:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 BURST = 60
 PER_SECOND = 5.0
-"""Default events per second. Agents search once or twice per task. A search of 100,000 cached pages takes up
-to 20 ms."""
+"""Default events per second. Agents search once or twice per task. A search of 100,000 cached pages takes up to 20
+ms."""
 
 TOO_MANY = -32000
 """Error code from the range that JSON-RPC reserves for servers."""
@@ -37,9 +37,7 @@ class RateLimitedError(MCPError):
 class RateLimiter:
     """A rate limit for each principal, common to all servers that share their state."""
 
-    def __init__(
-        self, limits: RateLimits, *, name: str, burst: int = BURST, per_second: float = PER_SECOND
-    ) -> None:
+    def __init__(self, limits: RateLimits, *, name: str, burst: int = BURST, per_second: float = PER_SECOND) -> None:
         """Create a limiter.
 
         Args:

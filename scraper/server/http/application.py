@@ -55,9 +55,7 @@ async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket
     settings, holder, stops = service.settings, service.holder, service.stops
     limits = AppLimits(holder)
     turns = CallLimiter(limit=settings.call_limit, per_minute=settings.calls_per_minute, limits=limits)
-    calls = CallDispatcher(
-        service.tools, holder, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits
-    )
+    calls = CallDispatcher(service.tools, holder, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits)
     options: Any = {"version": service.version, "on_handshake": holder.open}
     servers = {_PATH: protocol.build(service.tools, calls, **options)}
     if service.openai_tools:
@@ -67,9 +65,7 @@ async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(attach_handler("scraper", metrics))
         endpoints = {
-            path: JsonRpcEndpoint(
-                await stack.enter_async_context(_session_endpoint(server)), calls, _BODY_BYTES
-            )
+            path: JsonRpcEndpoint(await stack.enter_async_context(_session_endpoint(server)), calls, _BODY_BYTES)
             for path, server in servers.items()
         }
         playground = Playground(holder, calls, version=service.version, deadline_s=settings.tool_timeout_s)
@@ -83,9 +79,7 @@ async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket
             connections.close_after_response()
             start = time.monotonic()
             await calls.drain(settings.drain_s, stops.at_once)
-            await _finish_connections(
-                uvicorn_server, connections, sockets, last_bytes_s(time.monotonic() - start)
-            )
+            await _finish_connections(uvicorn_server, connections, sockets, last_bytes_s(time.monotonic() - start))
 
 
 async def _finish_connections(
@@ -115,11 +109,7 @@ async def _session_endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
         server, stateless=True, security_settings=unchecked, max_request_body_size=_BODY_BYTES
     )
     plain = StreamableHTTPSessionManager(
-        server,
-        json_response=True,
-        stateless=True,
-        security_settings=unchecked,
-        max_request_body_size=_BODY_BYTES,
+        server, json_response=True, stateless=True, security_settings=unchecked, max_request_body_size=_BODY_BYTES
     )
     async with stateful.run(), stateless.run(), plain.run():
         yield JsonFastPath(plain.asgi_app, SessionRecovery(stateful, stateless), _BODY_BYTES)

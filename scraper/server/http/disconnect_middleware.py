@@ -1,8 +1,8 @@
 """Detect clients that disconnect before their response, so that their calls are canceled.
 
-Protocol revisions up to 2025-11-25 do not treat a lost connection as a cancellation, because a client may
-resume the stream from an event store. This server has no event store: a response without its stream is lost,
-so its work is stopped. A server with an event store must not use this layer.
+Protocol revisions up to 2025-11-25 do not treat a lost connection as a cancellation, because a client may resume the
+stream from an event store. This server has no event store: a response without its stream is lost, so its work is
+stopped. A server with an event store must not use this layer.
 """
 
 from __future__ import annotations

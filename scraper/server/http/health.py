@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 class Health:
     """The two probes of a server."""
 
-    def __init__(
-        self, holder: AppHolder[App], calls: CallDispatcher, *, queue_limit: int, version: str
-    ) -> None:
+    def __init__(self, holder: AppHolder[App], calls: CallDispatcher, *, queue_limit: int, version: str) -> None:
         """Report the state of the App in `holder` and of `calls`."""
         self._holder = holder
         self._calls = calls
@@ -71,10 +69,7 @@ class Health:
         app = self._holder.present()
         if app is None:
             return {}
-        problems = {
-            "shared state away": app.shared.status().away,
-            "database away": app.store.problem is not None,
-        }
+        problems = {"shared state away": app.shared.status().away, "database away": app.store.problem is not None}
         names = [name for name, is_present in problems.items() if is_present]
         return {"note": ", ".join(names)} if names else {}
 

@@ -39,9 +39,9 @@ def open_sockets(host: str, port: int) -> Iterator[list[socket.socket]]:
 def ignore_new_connections(listener: socket.socket) -> None:
     """Ignore new connection attempts on a listening socket, but keep established ones acceptable.
 
-    Closing a listening socket resets connections that are not accepted yet. Their clients may have sent a
-    request and cannot know if it was received. An ignored client tries again after a second, when the socket
-    is closed. This works only on Linux; elsewhere nothing happens.
+    Closing a listening socket resets connections that are not accepted yet. Their clients may have sent a request and
+    cannot know if it was received. An ignored client tries again after a second, when the socket is closed. This works
+    only on Linux; elsewhere nothing happens.
     """
     if not sys.platform.startswith("linux"):
         return
@@ -78,8 +78,8 @@ def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, str]]:
 
 
 def _open_socket(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
-    # asyncio disables Nagle's algorithm only if the protocol is given. Otherwise the parts of an event stream
-    # wait for acknowledgements, 40 ms per call.
+    # asyncio disables Nagle's algorithm only if the protocol is given. Otherwise the parts of an event stream wait for
+    # acknowledgements, 40 ms per call.
     opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

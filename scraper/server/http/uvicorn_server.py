@@ -16,11 +16,9 @@ from scraper.server.http.sockets import ignore_new_connections
 from scraper.server.lifecycle import LAST_BYTES_S
 
 _KEEP_ALIVE_S = 75
-"""Seconds. Longer than clients keep an idle connection, so that no request arrives while it is being
-closed."""
+"""Seconds. Longer than clients keep an idle connection, so that no request arrives while it is being closed."""
 _ACCEPT_ITERATIONS = 5
-"""Iterations of the event loop to accept waiting connections: one polls, one accepts, one creates
-protocols."""
+"""Iterations of the event loop to accept waiting connections: one polls, one accepts, one creates protocols."""
 _POLL_S = 0.02
 _FLUSH_S = 0.7
 """Seconds to send the last response to a distant client: 100 kB at one megabit per second."""

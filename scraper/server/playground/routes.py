@@ -1,7 +1,7 @@
 """Serve the playground: status, and any page side by side as rendered and as extracted.
 
-Text of web pages never becomes markup: responses are JSON, the script inserts them as text only, and the
-content security policy forbids all foreign scripts, styles, frames, images and addresses.
+Text of web pages never becomes markup: responses are JSON, the script inserts them as text only, and the content
+security policy forbids all foreign scripts, styles, frames, images and addresses.
 """
 
 from __future__ import annotations
@@ -53,9 +53,7 @@ _STATUS_S = 2.0
 class Playground:
     """The routes of the playground."""
 
-    def __init__(
-        self, holder: AppHolder[App], calls: CallDispatcher, *, version: str, deadline_s: float
-    ) -> None:
+    def __init__(self, holder: AppHolder[App], calls: CallDispatcher, *, version: str, deadline_s: float) -> None:
         """Serve the App in `holder`."""
         self._holder = holder
         self._calls = calls
@@ -99,9 +97,7 @@ class Playground:
         caller = ToolCaller(principal, gone=disconnect_future(request.scope))
 
         async def work(app: App) -> dict[str, Any]:
-            sides = await app.comparer.read(
-                url, render=render, principal=principal, deadline_s=self._deadline_s
-            )
+            sides = await app.comparer.read(url, render=render, principal=principal, deadline_s=self._deadline_s)
             return dataclasses.asdict(sides)
 
         try:

@@ -46,21 +46,15 @@ def add(server: Server[Any], calls: CallDispatcher) -> None:
             raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
         resources = [schemas.resource(item) for item in page.items]
         # Each caller has a private list, and every new page changes it.
-        return ListResourcesResult(
-            resources=resources, next_cursor=page.cursor, ttl_ms=0, cache_scope="private"
-        )
+        return ListResourcesResult(resources=resources, next_cursor=page.cursor, ttl_ms=0, cache_scope="private")
 
-    async def list_templates(
-        _context: Context, params: PaginatedRequestParams
-    ) -> ListResourceTemplatesResult:
+    async def list_templates(_context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
         refuse_cursor(params)
         return ListResourceTemplatesResult(resource_templates=schemas.TEMPLATES)
 
     async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         caller, uri = caller_of(context), str(params.uri)
-        text = await calls.query(
-            context.method, caller, lambda app: cached_resources.read(app, caller.principal, uri)
-        )
+        text = await calls.query(context.method, caller, lambda app: cached_resources.read(app, caller.principal, uri))
         if text is None:
             raise _not_found(uri, context.protocol_version)
         contents = TextResourceContents(uri=uri, mime_type=schemas.MARKDOWN, text=text)

@@ -15,26 +15,14 @@ from typing import Any
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INVALID_PARAMS,
-    ListPromptsResult,
-    ListResourcesResult,
-    ListToolsResult,
-    RequestParams,
-)
+from mcp.types import INVALID_PARAMS, ListPromptsResult, ListResourcesResult, ListToolsResult, RequestParams
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.rate_limit import RateLimiter
 from scraper.server.protocol import schemas
 from scraper.server.protocol.requests import caller_of
 from scraper.tools import cached_resources
-from scraper.tools.find_tools import (
-    MAX_DEPTH,
-    MAX_QUERY_CHARS,
-    PAGE_ITEMS,
-    searchable_prompt,
-    searchable_tool,
-)
+from scraper.tools.find_tools import MAX_DEPTH, MAX_QUERY_CHARS, PAGE_ITEMS, searchable_prompt, searchable_tool
 from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt
 from scraper.tools.tool_ranking import rank
@@ -56,12 +44,7 @@ class SearchParams(RequestParams):
 
 
 def add(
-    server: Server[Any],
-    calls: CallDispatcher,
-    rate: RateLimiter,
-    *,
-    tools: Sequence[Tool],
-    prompts: Sequence[Prompt],
+    server: Server[Any], calls: CallDispatcher, rate: RateLimiter, *, tools: Sequence[Tool], prompts: Sequence[Prompt]
 ) -> None:
     """Add the three methods and their capability."""
     tool_items = [searchable_tool(tool) for tool in tools]
@@ -83,9 +66,7 @@ def add(
         query, start = await _parse(context, params, rate)
         caller = caller_of(context)
         items, more = await calls.query(
-            context.method,
-            caller,
-            lambda app: cached_resources.search(app, caller.principal, query, start, PAGE_ITEMS),
+            context.method, caller, lambda app: cached_resources.search(app, caller.principal, query, start, PAGE_ITEMS)
         )
         end = start + PAGE_ITEMS
         cursor = _cursor(query, end) if more and end < MAX_DEPTH else None
@@ -118,9 +99,7 @@ async def _parse(context: Context, params: SearchParams, rate: RateLimiter) -> t
     """
     query = params.query
     if not isinstance(query, str) or not query.strip() or len(query) > MAX_QUERY_CHARS:
-        raise MCPError(
-            INVALID_PARAMS, f"query must be given: a string of 1 to {MAX_QUERY_CHARS:,} characters."
-        )
+        raise MCPError(INVALID_PARAMS, f"query must be given: a string of 1 to {MAX_QUERY_CHARS:,} characters.")
     start = 0 if params.cursor is None else _parse_cursor(params.cursor, query)
     await rate.take(caller_of(context).principal)
     return query, start

@@ -8,13 +8,7 @@ from typing import Any
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.types import (
-    CallToolRequestParams,
-    CallToolResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    TextContent,
-)
+from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
 
@@ -61,9 +55,7 @@ def build(
     server = _server(tools, calls, version, INSTRUCTIONS, on_handshake)
     prompting.add(server, prompts)
     resources.add(server, calls)
-    search_methods.add(
-        server, calls, rate or RateLimiter(calls.limits, name="searches"), tools=tools, prompts=prompts
-    )
+    search_methods.add(server, calls, rate or RateLimiter(calls.limits, name="searches"), tools=tools, prompts=prompts)
     return server
 
 
@@ -75,11 +67,7 @@ def build_openai(
 
 
 def _server(
-    tools: Sequence[Tool],
-    calls: CallDispatcher,
-    version: str,
-    instructions: str,
-    on_handshake: Callable[[], object],
+    tools: Sequence[Tool], calls: CallDispatcher, version: str, instructions: str, on_handshake: Callable[[], object]
 ) -> Server[Any]:
     listing = ListToolsResult(tools=[schemas.tool(tool) for tool in tools])
     known = {tool.name: tool for tool in tools}
@@ -117,8 +105,7 @@ def _server(
 def _schemas_with_headers(tools: Sequence[Tool]) -> dict[str, Mapping[str, Any]]:
     """Return the schemas against which the SDK checks the headers of a call.
 
-    Without `get_tool_input_schema`, the SDK lists all tools for each call and searches schemas without
-    headers.
+    Without `get_tool_input_schema`, the SDK lists all tools for each call and searches schemas without headers.
     """
     return {tool.name: tool.input_schema for tool in tools if _HEADER in str(tool.input_schema)}
 

@@ -62,10 +62,7 @@ class _TextFormatter(logging.Formatter):
         """Return the time to the millisecond; the text of a second is formatted once for all of its lines."""
         second = int(record.created)
         if second != self._second:
-            self._second, self._second_text = (
-                second,
-                time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second)),
-            )
+            self._second, self._second_text = (second, time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second)))
         return f"{self._second_text},{int(record.msecs):03d}"
 
     def format(self, record: logging.LogRecord) -> str:

@@ -1,7 +1,7 @@
 """Serve Prometheus metrics: counters of log events, and the state of browser pool and cache.
 
-Services log each event once, with fields, and the counters read the log. So no service depends on metrics,
-and log and metrics never disagree.
+Services log each event once, with fields, and the counters read the log. So no service depends on metrics, and log and
+metrics never disagree.
 """
 
 from __future__ import annotations
@@ -81,13 +81,9 @@ class Metrics(logging.Handler):
     def _count_visits(self) -> None:
         self._visits = _by_label(self._counter("visits", "Visits to pages.", "tier", "rendered", "outcome"))
         self._stages = _by_label(
-            self._histogram(
-                "visit_stage_seconds", "Time from the start of a visit to the end of a stage.", "stage"
-            )
+            self._histogram("visit_stage_seconds", "Time from the start of a visit to the end of a stage.", "stage")
         )
-        self._engines = _by_label(
-            self._counter("engine_requests", "Requests to search engines.", "engine", "outcome")
-        )
+        self._engines = _by_label(self._counter("engine_requests", "Requests to search engines.", "engine", "outcome"))
 
     def _call(self, fields: Fields) -> None:
         tool = fields["tool"] if fields["tool"] in self._names else "unknown"
@@ -109,11 +105,7 @@ class Metrics(logging.Handler):
 
     async def _update_gauges(self) -> None:
         """Set all gauges to the current state."""
-        now: dict[str, float] = {
-            "calls_running": self._calls.running,
-            "draining": self._calls.draining,
-            "ready": False,
-        }
+        now: dict[str, float] = {"calls_running": self._calls.running, "draining": self._calls.draining, "ready": False}
         app = self._holder.present()
         if app is not None:
             browsers = app.browsers.status()

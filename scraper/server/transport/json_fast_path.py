@@ -1,8 +1,8 @@
 """Answer tool calls without progress as one JSON response, in the task of the request.
 
-This halves the cost of the protocol for calls of the newer era: for notifications, the SDK gives each call a
-stream and two tasks, and cancels them at the end. A client that requested no progress only gets keep-alive
-pings. Pings and the detection of a disconnect start only for calls that last.
+This halves the cost of the protocol for calls of the newer era: for notifications, the SDK gives each call a stream
+and two tasks, and cancels them at the end. A client that requested no progress only gets keep-alive pings. Pings and
+the detection of a disconnect start only for calls that last.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from scraper.server.http.request_body import read_body
 
 _WATCH_AFTER_S = 0.25
-"""Seconds until the connection of a call is watched. So a tab is released within a second after a
-disconnect."""
+"""Seconds until the connection of a call is watched. So a tab is released within a second after a disconnect."""
 _PING_INTERVAL_S = 15.0
 """Seconds, as in the SDK. Proxies cut silent connections, some after half a minute."""
 _SESSION = b"mcp-session-id"

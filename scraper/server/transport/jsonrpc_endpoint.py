@@ -1,12 +1,10 @@
 """ASGI endpoint for posted JSON-RPC messages that the SDK mishandles.
 
-It splits batches, rejects ids that no response can carry or that are in use, and rejects new work during
-shutdown.
+It splits batches, rejects ids that no response can carry or that are in use, and rejects new work during shutdown.
 
-The SDK treats a request with an unusable id as a notification and returns "202 Accepted", so that its sender
-waits forever. Of two requests with the same id, the second takes over the stream of the first. Batches are
-part of the revision 2025-03-26 only, which the search methods extend: its clients request tools, prompts and
-resources at once.
+The SDK treats a request with an unusable id as a notification and returns "202 Accepted", so that its sender waits
+forever. Of two requests with the same id, the second takes over the stream of the first. Batches are part of the
+revision 2025-03-26 only, which the search methods extend: its clients request tools, prompts and resources at once.
 """
 
 from __future__ import annotations
@@ -30,15 +28,13 @@ MAX_MESSAGES = 50
 """Messages in a batch; each counts as a running call of its own."""
 _SINGLE_ONLY = "initialize"
 """The only request that the revision excludes from batches."""
-_IN_USE = (
-    "Invalid request: id {} is in use by a request not answered yet; give each request an id of its own."
-)
+_IN_USE = "Invalid request: id {} is in use by a request not answered yet; give each request an id of its own."
 _ID_REUSE_S = 1.0
-"""Seconds to wait for an id in use. Simple clients use one id for all requests, and send the next request
-when they see a response, before its end."""
+"""Seconds to wait for an id in use. Simple clients use one id for all requests, and send the next request when they
+see a response, before its end."""
 _NEW_WORK = frozenset({"initialize", "tools/call"})
-"""Methods that another server can serve as well. The others are answered until the end: a client lists the
-tools before it returns the answer of its first call, and a cancellation belongs to a call that runs here."""
+"""Methods that another server can serve as well. The others are answered until the end: a client lists the tools
+before it returns the answer of its first call, and a cancellation belongs to a call that runs here."""
 _RETRY_AFTER_S = 5
 _ADMITTED = "search_mcp.admitted"
 
@@ -51,9 +47,8 @@ def is_admitted(scope: Mapping[str, Any]) -> bool:
 class JsonRpcEndpoint:
     """Endpoint in front of another one that accepts single messages with usable ids.
 
-    During shutdown it rejects new work with status 503, so that a proxy sends it to another server. A
-    JSON-RPC error would have status 200 and reach the client, which could not know that the request is safe
-    to repeat.
+    During shutdown it rejects new work with status 503, so that a proxy sends it to another server. A JSON-RPC error
+    would have status 200 and reach the client, which could not know that the request is safe to repeat.
     """
 
     def __init__(self, app: ASGIApp, calls: CallDispatcher, body_limit_bytes: int) -> None:

@@ -1,8 +1,8 @@
 """Serve requests of sessions that this process does not know.
 
-Sessions are unknown after a restart, after an idle timeout or at another server. Many clients do not send a
-new `initialize` after "404 Session not found" and lose their tools (claude-code #55970, #60949, python-sdk
-#1676, mcp-remote #106). No tool needs a session, so such a request is served without one, by any server.
+Sessions are unknown after a restart, after an idle timeout or at another server. Many clients do not send a new
+`initialize` after "404 Session not found" and lose their tools (claude-code #55970, #60949, python-sdk #1676,
+mcp-remote #106). No tool needs a session, so such a request is served without one, by any server.
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ _Call = tuple[str, str, str]
 class SessionRecovery:
     """Endpoint that sends known sessions to the stateful manager, and others to the stateless one."""
 
-    def __init__(
-        self, stateful: StreamableHTTPSessionManager, stateless: StreamableHTTPSessionManager
-    ) -> None:
+    def __init__(self, stateful: StreamableHTTPSessionManager, stateless: StreamableHTTPSessionManager) -> None:
         """Choose between the two managers."""
         self._stateful = stateful
         self._stateless = stateless

@@ -41,9 +41,7 @@ async def serve(service: ServerContext, descriptor: int) -> bool:
     settings, holder, stops = service.settings, service.holder, service.stops
     limits = AppLimits(holder)
     turns = CallLimiter(limit=settings.call_limit, per_minute=settings.calls_per_minute, limits=limits)
-    calls = CallDispatcher(
-        service.tools, holder, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits
-    )
+    calls = CallDispatcher(service.tools, holder, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits)
     build = protocol.build_openai if service.openai_tools else protocol.build
     tools = service.openai_tools or service.tools
     server = build(tools, calls, version=service.version, on_handshake=holder.open)
@@ -85,8 +83,8 @@ async def _end_conversation(conversation: asyncio.Task[None], limit_s: float) ->
 class PendingResponses:
     """Tracks the requests of a conversation whose responses are not sent yet.
 
-    A conversation may end only when there are none, because unsent responses are lost. It wraps a write
-    stream and is a middleware of the server.
+    A conversation may end only when there are none, because unsent responses are lost. It wraps a write stream and is
+    a middleware of the server.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Read the lines of the client from standard input without a thread.
 
-The SDK reads in a worker thread, and a thread that is blocked on a pipe cannot be ended: after SIGTERM, the
-process would wait until its client disconnects. Here the event loop waits for the descriptor.
+The SDK reads in a worker thread, and a thread that is blocked on a pipe cannot be ended: after SIGTERM, the process
+would wait until its client disconnects. Here the event loop waits for the descriptor.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Parse a cache query: FTS5 syntax where it is valid, quoted words where it is not.
 
-Grammar and precedence (adjacent words, NOT, AND, OR) are those of FTS5: words (all of them), "phrases",
-prefix*, ^first, a + b, AND, OR, NOT, parentheses, NEAR(a b, 5), and title: or text: before any of these. Text
-of the caller reaches SQLite only in quotes. Parts without a word, such as `*`, are ignored.
+Grammar and precedence (adjacent words, NOT, AND, OR) are those of FTS5: words (all of them), "phrases", prefix*,
+^first, a + b, AND, OR, NOT, parentheses, NEAR(a b, 5), and title: or text: before any of these. Text of the caller
+reaches SQLite only in quotes. Parts without a word, such as `*`, are ignored.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ WORDS_LIMIT = 64
 PHRASE_CHARS = 500
 """Characters of one word or phrase. Searching for the same word ten thousand times took a second."""
 PREFIX_COSTS, PREFIX_BUDGET = {1: 8, 2: 1}, 16
-"""Costs of prefixes of one and two letters, and their limit per query. With 100,000 pages, one letter takes
-half a second, since FTS5 collects every word with the prefix and cannot be interrupted."""
+"""Costs of prefixes of one and two letters, and their limit per query. With 100,000 pages, one letter takes half a
+second, since FTS5 collects every word with the prefix and cannot be interrupted."""
 DEPTH_LIMIT = 32
 """Nested parentheses; FTS5's own limit is 256."""
 NEAR_WORDS = 10
@@ -158,11 +158,7 @@ def _quote_all(tokens: list[QueryToken], note: str) -> CacheQuery:
 
 def _make_query(tree: Node | None, terms: list[QueryTerm], note: str) -> CacheQuery:
     return CacheQuery(
-        make_expression(tree),
-        tuple(terms),
-        tuple(make_expression(phrase) for phrase in iter_phrases(tree)),
-        note,
-        tree,
+        make_expression(tree), tuple(terms), tuple(make_expression(phrase) for phrase in iter_phrases(tree)), note, tree
     )
 
 

@@ -1,8 +1,8 @@
 """BM25 ranking of FTS5 matches in bounded time, for any words.
 
-FTS5's own `bm25` visits every page that contains any of the words, to count them: 390 ms (95th percentile)
-with 100,000 pages and common words in the query. Here each word's pages are counted up to a bound, and if
-more pages match than are worth ranking, only the newest are ranked: 13 ms.
+FTS5's own `bm25` visits every page that contains any of the words, to count them: 390 ms (95th percentile) with
+100,000 pages and common words in the query. Here each word's pages are counted up to a bound, and if more pages match
+than are worth ranking, only the newest are ranked: 13 ms.
 """
 
 from __future__ import annotations
@@ -52,11 +52,7 @@ def register_ranking_function(connection: apsw.Connection) -> None:
 
 
 def rank_pages(
-    connection: apsw.Connection,
-    table: str,
-    query: CacheQuery,
-    limit: int,
-    condition: SqlCondition | None = None,
+    connection: apsw.Connection, table: str, query: CacheQuery, limit: int, condition: SqlCondition | None = None
 ) -> list[SqliteHit]:
     """Return the best `limit` pages, best first."""
     if not query.expression:

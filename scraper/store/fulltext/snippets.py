@@ -82,9 +82,7 @@ def _make_tolerant_pattern(term: QueryTerm) -> re.Pattern[str]:
         return _NOTHING
     pattern = r"[\W_]+".join(_SIGNS_BETWEEN.join(re.escape(letter) for letter in word) for word in words)
     for disjoint, together in _LIGATURES.items():
-        pattern = pattern.replace(
-            _SIGNS_BETWEEN.join(disjoint), f"(?:{_SIGNS_BETWEEN.join(disjoint)}|{together})"
-        )
+        pattern = pattern.replace(_SIGNS_BETWEEN.join(disjoint), f"(?:{_SIGNS_BETWEEN.join(disjoint)}|{together})")
     return re.compile(rf"(?<!\w){pattern}{'' if term.prefix else rf'{_SIGNS_BETWEEN}(?!{chr(92)}w)'}")
 
 

@@ -1,9 +1,9 @@
 """Rewrite texts and queries so that SQLite's tokenizer finds words in every script.
 
-FTS5's `unicode61` splits at spaces and punctuation, which is right for most scripts. Chinese, Japanese,
-Korean and Thai are rewritten as overlapping pairs of characters, the usual index for scripts without spaces.
-In `C++` and `C#` the signs are replaced by letters, so that they are words of their own. Case and accents are
-folded here, since SQLite folds those of Latin letters only.
+FTS5's `unicode61` splits at spaces and punctuation, which is right for most scripts. Chinese, Japanese, Korean and
+Thai are rewritten as overlapping pairs of characters, the usual index for scripts without spaces. In `C++` and `C#`
+the signs are replaced by letters, so that they are words of their own. Case and accents are folded here, since SQLite
+folds those of Latin letters only.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ _RUN = re.compile(f"[{UNSPACED}]+")
 _SIGNED = re.compile(r"(?<=[A-Za-z])(?:\+\+|#)(?!\w)")
 _PLUS, _SHARP = "\ue000\ue000", "\ue001"
 """Private characters: letters to the tokenizer, and absent from the words of pages."""
-_MARKS = re.compile(
-    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+"
-)
+_MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+")
 """Accents, and the points and vowel signs that Hebrew and Arabic usually omit."""
 _SHORT_I, _KEPT = "\u0438\u0306", "\ue002"
 """A separate letter that only looks like a letter with an accent."""
@@ -48,8 +46,8 @@ def to_index_text(text: str) -> str:
         return text
     text = fold(text)
     paired = _RUN.sub(lambda run: _split_pairs(run.group()), text)
-    # Single characters are searched as prefixes, which find the pairs that begin with them. Characters that
-    # only end a run are appended, after everything else so that phrases stay together.
+    # Single characters are searched as prefixes, which find the pairs that begin with them. Characters that only end a
+    # run are appended, after everything else so that phrases stay together.
     lasts = " . ".join(sorted({run[-1] for run in _RUN.findall(text)}))
     return f"{paired} . {lasts}" if lasts else paired
 

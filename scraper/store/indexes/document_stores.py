@@ -180,16 +180,14 @@ class SqliteDocumentStore:
     def get(self, doc_id: str) -> IndexDocument | None:
         """Return the document with this id, or None."""
         rows = self._file.rows(
-            "SELECT doc_id, content, metadata FROM documents WHERE index_id = ? AND doc_id = ?",
-            (self._number, doc_id),
+            "SELECT doc_id, content, metadata FROM documents WHERE index_id = ? AND doc_id = ?", (self._number, doc_id)
         )
         return _document(rows[0]) if rows else None
 
     def read_new(self) -> Iterator[IndexDocument]:
         """Iterate over documents that other servers have added since the last call."""
         rows = self._file.rows(
-            "SELECT number, doc_id, content, metadata FROM documents WHERE index_id = ? AND number > ? "
-            "ORDER BY number",
+            "SELECT number, doc_id, content, metadata FROM documents WHERE index_id = ? AND number > ? ORDER BY number",
             (self._number, self._last),
         )
         for number, *row in rows:

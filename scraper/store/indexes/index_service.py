@@ -139,9 +139,7 @@ class IndexService:
 
     def _create(self, name: str, principal: str, backend: str, tokenizer: Tokenizer) -> None:
         if not _NAME.fullmatch(name):
-            raise IndexFaultError(
-                f"Invalid index name: {name[:80]} (letters, digits, - and _, at most 64 characters)"
-            )
+            raise IndexFaultError(f"Invalid index name: {name[:80]} (letters, digits, - and _, at most 64 characters)")
         if backend not in BACKENDS:
             raise IndexFaultError(f"Unknown backend: {backend[:80]}")
         known = {summary.name for summary in self._list_names(principal)}
@@ -161,9 +159,7 @@ class IndexService:
         index = self._index(name, principal)
         # Half a surrogate pair cannot be stored.
         document = replace(
-            document,
-            doc_id=_replace_surrogates(document.doc_id),
-            content=_replace_surrogates(document.content),
+            document, doc_id=_replace_surrogates(document.doc_id), content=_replace_surrogates(document.content)
         )
         self._check(name, index, document)
         replaced = document.doc_id in index.words
@@ -214,9 +210,7 @@ class IndexService:
     def _reload(self, name: str, principal: str, known: _Index | None) -> _Index:
         """Return the index in its stored state, since the store may have been deleted or recreated."""
         if known is None and name == DEFAULT_INDEX:
-            return self._loaded.setdefault(
-                (principal, name), _Index("memory", Tokenizer(), MemoryDocumentStore())
-            )
+            return self._loaded.setdefault((principal, name), _Index("memory", Tokenizer(), MemoryDocumentStore()))
         found = self._file.find(principal, name) if _NAME.fullmatch(name) else []
         if known is not None and found == [known.stored]:
             return known
@@ -245,9 +239,7 @@ class IndexService:
         if not document.doc_id.strip() or len(document.doc_id) > ID_CHARS:
             raise IndexFaultError(f"Document ID must be a non-empty string of at most {ID_CHARS} characters")
         if len(document.content) > CONTENT_CHARS:
-            raise IndexFaultError(
-                f"Content is too large: {len(document.content):,} of {CONTENT_CHARS:,} characters"
-            )
+            raise IndexFaultError(f"Content is too large: {len(document.content):,} of {CONTENT_CHARS:,} characters")
         size = len(_dump_metadata(document.metadata).encode())
         if size > METADATA_BYTES:
             raise IndexFaultError(f"Metadata is too large: {size:,} of {METADATA_BYTES:,} bytes")

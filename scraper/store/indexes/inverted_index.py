@@ -2,8 +2,8 @@
 
 score(d) = sum over the words t of  (1 + ln tf) * ln(1 + N / df) / (0.75 + 0.25 * len(d) / mean length)
 
-tf: occurrences of t in d; df: documents that contain t; N: all documents; len: words. This is TF-IDF with
-logarithmic counts and pivoted length normalization (Singhal, Buckley and Mitra 1996, slope 0.25).
+tf: occurrences of t in d; df: documents that contain t; N: all documents; len: words. This is TF-IDF with logarithmic
+counts and pivoted length normalization (Singhal, Buckley and Mitra 1996, slope 0.25).
 """
 
 from __future__ import annotations
@@ -177,10 +177,7 @@ class InvertedIndex:
         """Rebuild the index without replaced documents."""
         words = list(self._terms)
         documents = [
-            (
-                doc_id,
-                [words[term] for term in self._words[self._starts[n] : self._starts[n] + self._lengths[n]]],
-            )
+            (doc_id, [words[term] for term in self._words[self._starts[n] : self._starts[n] + self._lengths[n]]])
             for n, doc_id in enumerate(self._ids)
             if self._alive[n]
         ]

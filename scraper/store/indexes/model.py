@@ -18,8 +18,8 @@ _UNSPACED_START = re.compile(f"[{UNSPACED}]")
 class Tokenizer:
     """Settings by which one index splits texts into tokens.
 
-    Texts are split at all characters that are neither letters nor digits, and into pairs of characters in
-    scripts without spaces.
+    Texts are split at all characters that are neither letters nor digits, and into pairs of characters in scripts
+    without spaces.
     """
 
     lowercase: bool = True

@@ -76,9 +76,7 @@ class PostgresPool:
         self._not_before = 0.0
         self._problem_is_writing = False
 
-    async def run(
-        self, work: Callable[[Connection], Awaitable[T]], limit_s: float, *, writes: bool = False
-    ) -> T:
+    async def run(self, work: Callable[[Connection], Awaitable[T]], limit_s: float, *, writes: bool = False) -> T:
         """Run `work` with a connection, and once more if the connection was lost; `work` must be idempotent.
 
         Raises:
@@ -209,10 +207,9 @@ class PostgresPool:
 async def _set_up_connection(connection: Connection) -> None:
     """Set up a new connection with statements, since poolers do not pass on connection parameters.
 
-    Vectors are sent in binary form, without being written as text and parsed again. Matching pages are
-    scattered over the disk, so they are requested before they are needed, if the operating system of the
-    database can do that. Otherwise the setting `effective_io_concurrency` is 0 and any other value is
-    refused.
+    Vectors are sent in binary form, without being written as text and parsed again. Matching pages are scattered over
+    the disk, so they are requested before they are needed, if the operating system of the database can do that.
+    Otherwise the setting `effective_io_concurrency` is 0 and any other value is refused.
     """
     settings = "; ".join(f"SET {name} = '{value}'" for name, value in _SESSION.items())
     await connection.execute(

@@ -84,9 +84,7 @@ def is_value_error(error: BaseException | None) -> bool:
 
 def is_url_error(error: BaseException | None) -> bool:
     """Return True if the operator must correct the URL or a file that it names."""
-    return isinstance(
-        error, (asyncpg.ClientConfigurationError, FileNotFoundError, ssl.SSLCertVerificationError)
-    )
+    return isinstance(error, (asyncpg.ClientConfigurationError, FileNotFoundError, ssl.SSLCertVerificationError))
 
 
 def describe_error(error: BaseException, address: DatabaseAddress, limit_s: float) -> str:

@@ -68,10 +68,7 @@ class PostgresIndexStore:
             ),
             LIMIT_S,
         )
-        return [
-            StoredIndex(number, found, Tokenizer(lower, least), made)
-            for number, found, lower, least, made in rows
-        ]
+        return [StoredIndex(number, found, Tokenizer(lower, least), made) for number, found, lower, least, made in rows]
 
     def open_documents(self, number: int) -> DocumentStore:
         """Return the documents of an index."""

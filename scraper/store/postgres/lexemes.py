@@ -1,8 +1,8 @@
 """Split pages into lexemes for PostgreSQL with SQLite's tokenizer, so that both stores find the same pages.
 
-Words of the text are stored as they are, words of the title with a leading `=`. Words contain no signs, so
-the two cannot be confused with each other or with the marks below. A boundary lexeme precedes the first word
-of each column, for queries that require a word to be the first.
+Words of the text are stored as they are, words of the title with a leading `=`. Words contain no signs, so the two
+cannot be confused with each other or with the marks below. A boundary lexeme precedes the first word of each column,
+for queries that require a word to be the first.
 """
 
 from __future__ import annotations
@@ -137,9 +137,7 @@ def _pack_counts(counts: Mapping[str, int]) -> bytes:
     if len(counts) > COUNTED_WORDS:
         chosen = sorted(chosen, key=lambda item: item[1], reverse=True)[:COUNTED_WORDS]
     crc32 = zlib.crc32
-    packed = [
-        (crc32(word.encode()) & 0xFFFFFF) | (count if count < 255 else 255) << 24 for word, count in chosen
-    ]
+    packed = [(crc32(word.encode()) & 0xFFFFFF) | (count if count < 255 else 255) << 24 for word, count in chosen]
     # The additional byte keeps a match across the last two words within the string.
     return struct.pack(f"<{len(packed)}Ix", *packed)
 

@@ -79,9 +79,7 @@ def make_row(entry: PageEntry, lexer: Lexer, limit_bytes: int) -> PostgresPageRo
         return None
     scope, reading = entry.scope, entry.reading
     title = make_storable(reading.document.title or "")
-    words = make_lexemes(
-        lexer.split_text(title), lexer.split_text(make_storable(searchable_text(reading.document)))
-    )
+    words = make_lexemes(lexer.split_text(title), lexer.split_text(make_storable(searchable_text(reading.document))))
     texts = (scope.profile, scope.language, entry.key, reading.url, title)
     return PostgresPageRow(
         (scope.principal, json.dumps(sorted(entry.allowances))),
@@ -119,13 +117,10 @@ async def find_owner_ids(connection: Connection, owners: Iterable[Owner]) -> dic
     known = await _fetch_owner_ids(connection, list(by_digest))
     if len(known) < len(by_digest):
         new = [
-            (digest, make_storable(owner[0]), owner[1])
-            for digest, owner in by_digest.items()
-            if digest not in known
+            (digest, make_storable(owner[0]), owner[1]) for digest, owner in by_digest.items() if digest not in known
         ]
         await connection.executemany(
-            "INSERT INTO owners (digest, principal, allowances) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-            new,
+            "INSERT INTO owners (digest, principal, allowances) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", new
         )
         known = await _fetch_owner_ids(connection, list(by_digest))
     return {owner: known[digest] for digest, owner in by_digest.items()}
@@ -148,9 +143,7 @@ def make_values(page: PostgresPageRow, number: int, owner: int) -> tuple[tuple[A
     )
 
 
-async def put(
-    connection: Connection, pages: Sequence[tuple[Any, ...]], words: Sequence[tuple[Any, ...]]
-) -> None:
+async def put(connection: Connection, pages: Sequence[tuple[Any, ...]], words: Sequence[tuple[Any, ...]]) -> None:
     """Store pages in place of their older readings, all or none."""
     async with connection.transaction():
         # The slow statement comes first: another server that stores one of these pages waits for the second.
@@ -211,9 +204,7 @@ async def list_recent(
     return [CachedPageSummary(*row) for row in rows]
 
 
-async def find_page(
-    connection: Connection, *, url: str, principal: str, allowed: frozenset[str]
-) -> PageEntry | None:
+async def find_page(connection: Connection, *, url: str, principal: str, allowed: frozenset[str]) -> PageEntry | None:
     """Return one principal's newest page with this final URL, or None."""
     owners = await list_valid_owners(connection, principal, allowed)
     rows = await connection.fetch(
@@ -224,9 +215,7 @@ async def find_page(
     return next((entry for row in rows if (entry := load_entry(row)) is not None), None)
 
 
-async def list_entries(
-    connection: Connection, principal: str | None, after: int, limit: int
-) -> list[asyncpg.Record]:
+async def list_entries(connection: Connection, principal: str | None, after: int, limit: int) -> list[asyncpg.Record]:
     """Return whole rows with numbers above `after`, in order, for an export."""
     return await connection.fetch(
         f"{_WHOLE} WHERE p.id > $1 AND ($2::text IS NULL OR o.principal = $2) ORDER BY p.id LIMIT $3",

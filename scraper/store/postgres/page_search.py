@@ -13,16 +13,7 @@ import asyncpg
 
 from scraper.model import PageHit, PageHits, Reading
 from scraper.store.fulltext.query import CacheQuery, parse_query
-from scraper.store.fulltext.query_tree import (
-    COLUMNS,
-    AllOf,
-    AnyOf,
-    Excluding,
-    InColumns,
-    Near,
-    Node,
-    PhraseSequence,
-)
+from scraper.store.fulltext.query_tree import COLUMNS, AllOf, AnyOf, Excluding, InColumns, Near, Node, PhraseSequence
 from scraper.store.fulltext.ranking import RANKED_LIMIT
 from scraper.store.postgres import page_rows
 from scraper.store.postgres.lexemes import Lexer

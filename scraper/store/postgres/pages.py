@@ -79,12 +79,7 @@ class PostgresPageStore(WriteBehindPageStore):
         """Return the pages of one principal that match a full-text query, best first, one hit per URL."""
         await self._queue.flush_within(GET_LIMIT_S)
         work = functools.partial(
-            search_pages,
-            query=query,
-            principal=principal,
-            allowed=allowed,
-            limit=limit,
-            session=self._reading,
+            search_pages, query=query, principal=principal, allowed=allowed, limit=limit, session=self._reading
         )
         found = await self._try(work, SEARCH_LIMIT_S)
         return PageHits(usable=False) if found is None else found
@@ -110,9 +105,7 @@ class PostgresPageStore(WriteBehindPageStore):
         await self.flush()
         last = 0
         while True:
-            work = functools.partial(
-                page_rows.list_entries, principal=principal, after=last, limit=EXPORT_BATCH
-            )
+            work = functools.partial(page_rows.list_entries, principal=principal, after=last, limit=EXPORT_BATCH)
             part = await self._try(work, LONG_LIMIT_S)
             if part is None:
                 raise self._incomplete()
@@ -166,9 +159,7 @@ class PostgresPageStore(WriteBehindPageStore):
             session.thread.shutdown(wait=False, cancel_futures=True)
 
     def _incomplete(self) -> IncompleteOperationError:
-        return IncompleteOperationError(
-            self._server.problem or f"{self._server.address} does not answer in time"
-        )
+        return IncompleteOperationError(self._server.problem or f"{self._server.address} does not answer in time")
 
     async def _get_stored(
         self, key: str, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]

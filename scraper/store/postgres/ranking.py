@@ -1,8 +1,8 @@
 """BM25 ranking of the newest matching pages, in bounded time for any words.
 
-PostgreSQL's index returns all matching pages at once and without counts. Therefore the newest pages are
-searched first, block by block, until enough have matched. Word counts are stored in a column of their own.
-docs/store.md describes the alternatives that were tried.
+PostgreSQL's index returns all matching pages at once and without counts. Therefore the newest pages are searched
+first, block by block, until enough have matched. Word counts are stored in a column of their own. docs/store.md
+describes the alternatives that were tried.
 """
 
 from __future__ import annotations
@@ -15,13 +15,7 @@ from dataclasses import dataclass
 from cachetools import TTLCache
 
 from scraper.store.fulltext.ranking import COUNT_LIMIT, K1, RANKED_LIMIT, B
-from scraper.store.postgres.lexemes import (
-    BLOCK_LEVELS,
-    COUNTED_WORDS,
-    fingerprint,
-    make_owner_mark,
-    make_window_mark,
-)
+from scraper.store.postgres.lexemes import BLOCK_LEVELS, COUNTED_WORDS, fingerprint, make_owner_mark, make_window_mark
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import make_word_condition
 
@@ -150,29 +144,24 @@ async def _count_words(connection: Connection, words: Sequence[str], newest: int
 
 async def _count_in_window(connection: Connection, words: Sequence[str], window: ScanWindow) -> list[int]:
     """Return on how many pages of a window each word occurs."""
-    make_conditions = "".join(
-        f" AND vector @@ ${1 + at}::text::tsquery" for at in range(len(window.conditions))
-    )
+    make_conditions = "".join(f" AND vector @@ ${1 + at}::text::tsquery" for at in range(len(window.conditions)))
     first = 1 + len(window.conditions)
     # One count per word: the database would not know the length of a list and would plan each time again.
     each = [
         f"(SELECT count(*) FROM words WHERE vector @@ ${first + at}::text::tsquery{make_conditions})"
         for at in range(len(words))
     ]
-    row = await connection.fetchrow(
-        f"SELECT {', '.join(each)}", *window.conditions, *map(make_word_condition, words)
-    )
+    row = await connection.fetchrow(f"SELECT {', '.join(each)}", *window.conditions, *map(make_word_condition, words))
     assert row is not None
     return [int(count) for count in row.values()]
 
 
 LARGE, ENOUGH_MATCHES, ENOUGH_CHECKED_MATCHES = 50_000, 500, 100
-"""In a cache of `LARGE` pages, ranking stops after this many matches, fewer if positions must be read.
-docs/store.md has the cost of more, and how many of the first hits change."""
+"""In a cache of `LARGE` pages, ranking stops after this many matches, fewer if positions must be read. docs/store.md
+has the cost of more, and how many of the first hits change."""
 CHECKED_LIMIT, CHECK_LIMIT_S = 1_500, 1.0
-"""Pages whose word positions are read in one step, and seconds during which further steps begin. A page takes
-30 microseconds, ten times that from the disk. In a million pages, a phrase of frequent words took too
-long."""
+"""Pages whose word positions are read in one step, and seconds during which further steps begin. A page takes 30
+microseconds, ten times that from the disk. In a million pages, a phrase of frequent words took too long."""
 SAMPLE = 200
 """Newest pages from which the mean length is computed."""
 OTHERS_LIMIT = 32
@@ -223,14 +212,9 @@ async def rank_pages(
     enough = few if is_large else RANKED_LIMIT
     counted_words = search.ranked if is_large or len(search.ranked) > 1 else ()
     page_counts = await frequencies.fetch(connection, counted_words, newest, is_large=is_large)
-    weights = [
-        _compute_weight(page_counts[word], newest) if len(search.ranked) > 1 else 1.0
-        for word in search.ranked
-    ]
+    weights = [_compute_weight(page_counts[word], newest) if len(search.ranked) > 1 else 1.0 for word in search.ranked]
     words = [part for pair in zip(map(fingerprint, search.ranked), weights, strict=True) for part in pair]
-    shares = estimate_shares(
-        max(page_counts[word], 1.0) / newest for word in search.needed if word in page_counts
-    )
+    shares = estimate_shares(max(page_counts[word], 1.0) / newest for word in search.needed if word in page_counts)
     max_pages = _limit_pages(search, shares)
     window = make_window(own + 1, min(estimate_first_size(enough, shares), max_pages))
     until = time.monotonic() + (CHECK_LIMIT_S if search.counts_positions else math.inf)
@@ -312,9 +296,9 @@ def _make_statement(words: int, conditions: int) -> str:
     norm = f"{K1} * ({1 - B} + {B} * length / $4::float8) AS norm"
     unknown = f"CASE WHEN octet_length(counts) > {4 * COUNTED_WORDS} THEN 1 ELSE 0 END AS unknown"
     matches = " AND ".join(f"vector @@ ${5 + 2 * words + at}::text::tsquery" for at in range(conditions))
-    # OFFSET 0: each step is computed once; otherwise the planner would inline it wherever it is used.
-    # The newest are selected by ctid alone: sorting whole rows took a third of a frequent word's time.
-    # They are counted when their rows are narrow, since each row is copied for it.
+    # OFFSET 0: each step is computed once; otherwise the planner would inline it wherever it is used. The newest are
+    # selected by ctid alone: sorting whole rows took a third of a frequent word's time. They are counted when their
+    # rows are narrow, since each row is copied for it.
     return f"""
         SELECT id, is_long, count(*) OVER () AS matching, {score or "0::float8"} AS score FROM (
             SELECT id, is_long, {norm}{counts} FROM (

@@ -25,14 +25,13 @@ _LOCK = 0x53_4D_43_50_00_01
 """Advisory lock held while the tables are created."""
 
 WORDS_INDEX = (
-    f"CREATE INDEX words_by_vector ON {SCHEMA_NAME}.words "
-    "USING gin (vector) WITH (gin_pending_list_limit = 1024)"
+    f"CREATE INDEX words_by_vector ON {SCHEMA_NAME}.words USING gin (vector) WITH (gin_pending_list_limit = 1024)"
 )
 """New words wait in a list that every search reads; a megabyte of it takes 1 ms."""
-# `words` is separate from `pages` so that ranking reads a narrow table. Its rows are stored whole (MAIN).
-# Only the vector is stored outside (EXTERNAL) if four rows would not fit into a block with it; it is read if
-# positions count. Long URLs do not fit into a B-tree, so a page's place is a digest. Statistics of vectors
-# are expensive and do not help the planner.
+# `words` is separate from `pages` so that ranking reads a narrow table. Its rows are stored whole (MAIN). Only the
+# vector is stored outside (EXTERNAL) if four rows would not fit into a block with it; it is read if positions count.
+# Long URLs do not fit into a B-tree, so a page's place is a digest. Statistics of vectors are expensive and do not
+# help the planner.
 _CREATE = f"""
     CREATE SCHEMA IF NOT EXISTS {SCHEMA_NAME};
     CREATE TABLE {SCHEMA_NAME}.about (application text NOT NULL, version int NOT NULL);
@@ -130,9 +129,7 @@ async def prepare(connection: Connection) -> None:
         )
     encoding = connection.get_settings().server_encoding
     if encoding != ENCODING:
-        raise PostgresRefusedError(
-            f"is in {encoding}, which cannot hold every page's text; {ENCODING} is needed"
-        )
+        raise PostgresRefusedError(f"is in {encoding}, which cannot hold every page's text; {ENCODING} is needed")
     if await _read_version(connection) == VERSION:
         return
     async with connection.transaction():
@@ -167,12 +164,9 @@ async def _read_version(connection: Connection) -> int | None:
         raise PostgresRefusedError(f"has a schema {SCHEMA_NAME} of another program")
     if row["version"] > VERSION:
         raise PostgresRefusedError(
-            f"was used by a newer version of search-mcp (tables of version {row['version']}, "
-            f"this one knows {VERSION})"
+            f"was used by a newer version of search-mcp (tables of version {row['version']}, this one knows {VERSION})"
         )
     version = int(row["version"])
     if version != VERSION and version not in _MIGRATIONS:
-        raise PostgresRefusedError(
-            f"has tables of version {version}, which no version of search-mcp has made"
-        )
+        raise PostgresRefusedError(f"has tables of version {version}, which no version of search-mcp has made")
     return version

@@ -1,7 +1,7 @@
 """Translate a query into PostgreSQL's `tsquery`, and say which results must be checked again.
 
-PostgreSQL has no NEAR and does not hold all positions of all words of long pages. In these cases the
-`tsquery` finds more pages than requested, never fewer, and `page_search.matches_query` decides by the text.
+PostgreSQL has no NEAR and does not hold all positions of all words of long pages. In these cases the `tsquery` finds
+more pages than requested, never fewer, and `page_search.matches_query` decides by the text.
 """
 
 from __future__ import annotations
@@ -60,10 +60,7 @@ def make_tsquery(tree: Node | None, lexer: Lexer) -> TsQuery:
     writer = _Writer(lexer)
     conditions = writer.make_conditions(tree, COLUMNS)
     ranked = dict.fromkeys(
-        word.text
-        for phrase in _iter_included(tree)
-        for word in split_phrase(phrase, lexer)
-        if not word.prefix
+        word.text for phrase in _iter_included(tree) for word in split_phrase(phrase, lexer) if not word.prefix
     )
     return TsQuery(
         tuple(conditions),
@@ -119,9 +116,8 @@ class _Writer:
     def make_conditions(self, tree: Node, columns: frozenset[str]) -> list[str]:
         """Return conditions that every matching page meets.
 
-        Pages that meet all of them match, unless their text must be checked. PostgreSQL visits each page that
-        meets one condition, but skips ahead if several conditions apply. Therefore each word is a condition
-        of its own.
+        Pages that meet all of them match, unless their text must be checked. PostgreSQL visits each page that meets
+        one condition, but skips ahead if several conditions apply. Therefore each word is a condition of its own.
         """
         whole = self._write(tree, columns, True)
         if not whole:
@@ -187,8 +183,7 @@ class _Writer:
             return _join("|", [_format_lexeme(words[0], prefix) for prefix in _column_prefixes(columns)])
         self.counts_positions = True
         return _join(
-            "|",
-            [_join_positions(words, prefix, phrase.first, is_broad) for prefix in _column_prefixes(columns)],
+            "|", [_join_positions(words, prefix, phrase.first, is_broad) for prefix in _column_prefixes(columns)]
         )
 
     def _write_near(self, near: Near, columns: frozenset[str], is_broad: bool) -> str:

@@ -1,8 +1,8 @@
 """Open one SQLite file, and repair or replace it; every failure is a `DatabaseUnavailableError`.
 
-A `Database` is used from one thread. A damaged file is renamed and a new one is created. A file that cannot
-be opened is tried again later. A file that was deleted or replaced by another process is reopened at the next
-call. Each change of state is one line in the log.
+A `Database` is used from one thread. A damaged file is renamed and a new one is created. A file that cannot be opened
+is tried again later. A file that was deleted or replaced by another process is reopened at the next call. Each change
+of state is one line in the log.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ class Database:
 
     def _prepare(self, connection: apsw.Connection) -> None:
         """Create or migrate the tables; refuse files of other programs and newer versions."""
-        # Checked before anything is written, so that a file of another program is not changed. In one
-        # transaction, because another server may be creating the tables at this moment.
+        # Checked before anything is written, so that a file of another program is not changed. In one transaction,
+        # because another server may be creating the tables at this moment.
         with connection:
             version, ours = self._version(connection)
             foreign = not ours and _has_tables(connection)
@@ -221,9 +221,7 @@ class Database:
                     self._move_away(error)
         except OSError as obstacle:
             self._close_for_a_while()
-            self._set_problem(
-                f"{_describe(error)}, and it cannot be moved away ({_describe(obstacle)}): {self.path}"
-            )
+            self._set_problem(f"{_describe(error)}, and it cannot be moved away ({_describe(obstacle)}): {self.path}")
 
     def _move_away(self, error: Exception) -> None:
         """Rename a damaged file so that it can be examined; the next call creates a new one."""

@@ -120,9 +120,7 @@ def searchable_text(document: Document) -> str:
 
 def put(connection: apsw.Connection, row: SqlitePageRow) -> None:
     """Store a page in place of its older reading."""
-    for (old,) in connection.execute(
-        f"DELETE FROM pages WHERE {_PLACE_CONDITION} RETURNING id", row.place
-    ).fetchall():
+    for (old,) in connection.execute(f"DELETE FROM pages WHERE {_PLACE_CONDITION} RETURNING id", row.place).fetchall():
         connection.execute("DELETE FROM words WHERE rowid = ?", (old,))
     connection.execute(_PUT, (*row.place, *row.fields))
     connection.execute(_PUT_WORDS, (connection.last_insert_rowid(), row.title, row.text))
@@ -145,9 +143,7 @@ def get(
     ):
         allowances = frozenset(json.loads(allowances_json))
         if allowances <= allowed and (reading := _load_reading(data)) is not None:
-            return PageEntry(
-                scope, key, reading, allowances
-            ), number if now - used_at > TOUCH_AFTER_S else None
+            return PageEntry(scope, key, reading, allowances), number if now - used_at > TOUCH_AFTER_S else None
     return None
 
 
@@ -183,13 +179,10 @@ def valid_allowances(connection: apsw.Connection, principal: str, allowed: froze
 def is_sole_owner(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> bool:
     """Return True if every page of the file may be returned to this principal."""
     others = connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM pages WHERE principal < ?1) "
-        "OR EXISTS (SELECT 1 FROM pages WHERE principal > ?1)",
+        "SELECT EXISTS (SELECT 1 FROM pages WHERE principal < ?1) OR EXISTS (SELECT 1 FROM pages WHERE principal > ?1)",
         (principal,),
     ).get
-    return not others and all(
-        frozenset(json.loads(one)) <= allowed for one in _list_allowances(connection, principal)
-    )
+    return not others and all(frozenset(json.loads(one)) <= allowed for one in _list_allowances(connection, principal))
 
 
 def _list_allowances(connection: apsw.Connection, principal: str) -> list[str]:
@@ -216,11 +209,7 @@ def list_entries(
         connection, statement, (after, principal, principal, limit)
     ):
         reading, scope = _load_reading(data), CacheScope(owner, profile, language)
-        kept = (
-            None
-            if reading is None
-            else PageEntry(scope, key, reading, frozenset(json.loads(allowances_json)))
-        )
+        kept = None if reading is None else PageEntry(scope, key, reading, frozenset(json.loads(allowances_json)))
         found.append((number, kept))
     return found
 
@@ -230,9 +219,7 @@ def load_entry(connection: apsw.Connection, number: int) -> PageEntry | None:
     statement = "SELECT principal, profile, language, key, allowances, reading FROM pages WHERE id = ?"
     for owner, profile, language, key, allowances_json, data in _rows(connection, statement, (number,)):
         if (reading := _load_reading(data)) is not None:
-            return PageEntry(
-                CacheScope(owner, profile, language), key, reading, frozenset(json.loads(allowances_json))
-            )
+            return PageEntry(CacheScope(owner, profile, language), key, reading, frozenset(json.loads(allowances_json)))
     return None
 
 
@@ -242,9 +229,7 @@ def clear(connection: apsw.Connection, principal: str | None) -> int:
         count = int(connection.execute("SELECT count(*) FROM pages").get)
         connection.execute("DELETE FROM pages; INSERT INTO words (words) VALUES ('delete-all')")
         return count
-    numbers = connection.execute(
-        "DELETE FROM pages WHERE principal = ? RETURNING id", (principal,)
-    ).fetchall()
+    numbers = connection.execute("DELETE FROM pages WHERE principal = ? RETURNING id", (principal,)).fetchall()
     connection.executemany("DELETE FROM words WHERE rowid = ?", numbers)
     return len(numbers)
 

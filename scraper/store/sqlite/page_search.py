@@ -46,9 +46,7 @@ def search_pages(
         ranked_count *= FIRST_RANKED
 
 
-def find_page(
-    connection: apsw.Connection, *, url: str, principal: str, allowed: frozenset[str]
-) -> PageEntry | None:
+def find_page(connection: apsw.Connection, *, url: str, principal: str, allowed: frozenset[str]) -> PageEntry | None:
     """Return one principal's newest page with this final URL, or None."""
     numbers = connection.execute(
         "SELECT id FROM pages WHERE url = ? AND principal = ? ORDER BY retrieved_at DESC", (url, principal)

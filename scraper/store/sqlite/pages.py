@@ -93,9 +93,7 @@ class SqlitePageStore(WriteBehindPageStore):
         await self.flush()
         last = 0
         while True:
-            work = functools.partial(
-                page_rows.list_entries, principal=principal, after=last, limit=EXPORT_BATCH
-            )
+            work = functools.partial(page_rows.list_entries, principal=principal, after=last, limit=EXPORT_BATCH)
             part = await self._read(work, LONG_LIMIT_S)
             if part is None:
                 raise self._incomplete()

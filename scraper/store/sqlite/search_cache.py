@@ -114,9 +114,7 @@ class SqliteSearchCache:
 
     async def rest(self, engine: str, egress: str) -> Cooldown | None:
         """Return the cooldown of an engine for one egress address, or None if it has none."""
-        found = await self._thread.read(
-            lambda connection: connection.execute(_GET_REST, (engine, egress)).fetchall()
-        )
+        found = await self._thread.read(lambda connection: connection.execute(_GET_REST, (engine, egress)).fetchall())
         if found is None:
             return self._rests.get((engine, egress))
         if not found:

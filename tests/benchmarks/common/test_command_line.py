@@ -22,9 +22,7 @@ def test_a_run_writes_its_figures_where_it_is_told(tmp_path: Path, monkeypatch: 
         return {"peek.cpu_ms": 8.5}
 
     file = tmp_path / "deep" / "figures.json"
-    monkeypatch.setattr(
-        sys, "argv", ["benchmark", "--quick", "--json", str(file), "--corpora", str(tmp_path)]
-    )
+    monkeypatch.setattr(sys, "argv", ["benchmark", "--quick", "--json", str(file), "--corpora", str(tmp_path)])
     command_line.run("A benchmark.", measure)
     assert seen == [Options(corpora=tmp_path, quick=True, json=file)]
     assert json.loads(file.read_text()) == {"peek.cpu_ms": 8.5}
@@ -37,9 +35,7 @@ def test_a_figure_that_is_missing_is_not_taken_for_reached(capsys: pytest.Captur
     assert verdicts == ["reached", "MISSED", "measured"]
 
 
-def test_an_archive_is_unpacked_once_and_anew_when_it_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_is_unpacked_once_and_anew_when_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpora, "cache_folder", lambda: tmp_path / "cache")
     _archive(tmp_path, "first")
     folder = corpus_folder(tmp_path, "pages")

@@ -37,9 +37,7 @@ _FAKE = Contender("fake", (sys.executable, "-c", _READER))
 
 async def test_a_reader_reads_and_tells_what_failed() -> None:
     async with running(_FAKE) as contender:
-        lap = await contender.read(
-            Reading(("http://a/", "http://broken/", "http://b/"), "now", aftermath_s=0)
-        )
+        lap = await contender.read(Reading(("http://a/", "http://broken/", "http://b/"), "now", aftermath_s=0))
         texts = await contender.texts()
     assert lap.pages == 3
     assert len(lap.latencies) == 3

@@ -55,9 +55,7 @@ def test_the_gold_itself_is_worth_everything(tmp_path: Path) -> None:
         ("[^1]: A note.", "A note.", "footnote_pages", 0),
     ],
 )
-def test_a_difference_costs_what_it_is_worth(
-    tmp_path: Path, old: str, new: str, figure: str, value: float
-) -> None:
+def test_a_difference_costs_what_it_is_worth(tmp_path: Path, old: str, new: str, figure: str, value: float) -> None:
     assert figures(tmp_path, PAGE.replace(old, new))[figure] == pytest.approx(value)
 
 

@@ -13,8 +13,7 @@ from benchmarks.quality.floors import Figure, Floors
 
 FLOORS = {
     "reader": Floors(
-        corpora={"small": ""},
-        figures={"f1": Figure(0.9, 0.005), "cpu_ms": Figure(20.0, 5.0, lower_is_better=True)},
+        corpora={"small": ""}, figures={"f1": Figure(0.9, 0.005), "cpu_ms": Figure(20.0, 5.0, lower_is_better=True)}
     )
 }
 
@@ -47,12 +46,9 @@ def test_floors_are_read_as_they_were_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("f1", "cpu_ms", "code"),
-    [(0.9, 20, 0), (0.95, 1, 0), (0.8951, 24.9, 0), (0.894, 20, 1), (0.9, 25.1, 1)],
+    ("f1", "cpu_ms", "code"), [(0.9, 20, 0), (0.95, 1, 0), (0.8951, 24.9, 0), (0.894, 20, 1), (0.9, 25.1, 1)]
 )
-def test_a_figure_may_fall_by_its_margin_and_no_further(
-    place: Path, f1: float, cpu_ms: float, code: int
-) -> None:
+def test_a_figure_may_fall_by_its_margin_and_no_further(place: Path, f1: float, cpu_ms: float, code: int) -> None:
     assert check(place, {"f1": f1, "cpu_ms": cpu_ms}) == code
     assert floor_of(place, "f1") == 0.9
 
@@ -62,9 +58,7 @@ def test_a_figure_that_was_not_measured_fails(place: Path, capsys: pytest.Captur
     assert "not measured" in capsys.readouterr().out
 
 
-def test_recording_raises_floors_and_refuses_to_lower_them(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_recording_raises_floors_and_refuses_to_lower_them(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(place, {"f1": 0.93, "cpu_ms": 40}, "--record") == 1
     assert "not lowered without --lower: cpu_ms" in capsys.readouterr().out
     assert (floor_of(place, "f1"), floor_of(place, "cpu_ms")) == (0.93, 20)
@@ -85,9 +79,7 @@ def test_lowering_without_recording_is_refused(place: Path) -> None:
         check(place, {"f1": 0.93, "cpu_ms": 40}, "--lower")
 
 
-def test_other_pages_than_the_floors_were_measured_on_are_told(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_pages_than_the_floors_were_measured_on_are_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (place / "corpora" / "small" / "page.html").write_text("<p>another page</p>")
     assert check(place, {"f1": 1.0, "cpu_ms": 1}) == 1
     assert "small are not the pages" in capsys.readouterr().out

@@ -14,21 +14,13 @@ import pytest
 from browsers.chromium import install as installer
 from browsers.chromium.install import HostPlatform, InstallReport, ensure_installed, install
 from browsers.model import Tier
-from tests.browsers.chromium.machines import (
-    DEBIAN_FULL,
-    DEBIAN_LIGHT,
-    machine,
-    playwright_revision,
-    program,
-)
+from tests.browsers.chromium.machines import DEBIAN_FULL, DEBIAN_LIGHT, machine, playwright_revision, program
 
 
 class Computer:
     """A simulated machine on which package managers are scripts that create files at the real paths."""
 
-    def __init__(
-        self, folder: Path, *, is_root: bool = True, distribution: str = "debian", like: str = ""
-    ) -> None:
+    def __init__(self, folder: Path, *, is_root: bool = True, distribution: str = "debian", like: str = "") -> None:
         self.folder = folder
         self.bin = folder / "bin"
         self.bin.mkdir()
@@ -42,10 +34,7 @@ class Computer:
         (folder / "etc/os-release").write_text(f'PRETTY_NAME="Made"\nID={distribution}\nID_LIKE="{like}"\n')
         playwright = program(self.bin / "playwright", self._noted("playwright", "exit 1"))
         self.host = HostPlatform(
-            machine=machine(folder),
-            is_root=is_root,
-            path=str(self.bin),
-            playwright=(str(playwright),),
+            machine=machine(folder), is_root=is_root, path=str(self.bin), playwright=(str(playwright),)
         )
 
     def command(self, name: str, script: str) -> None:
@@ -56,8 +45,7 @@ class Computer:
         """Return script lines that install a browser."""
         target = self.folder / path
         return (
-            f"mkdir -p {target.parent}; "
-            f"printf '#!/bin/sh\\necho Chromium {version}\\n' > {target}; chmod 755 {target}"
+            f"mkdir -p {target.parent}; printf '#!/bin/sh\\necho Chromium {version}\\n' > {target}; chmod 755 {target}"
         )
 
     def called(self) -> list[str]:
@@ -96,9 +84,7 @@ def test_installing_again_does_nothing(tmp_path: Path) -> None:
     assert computer.called() == before
 
 
-def test_fonts_for_other_scripts_come_when_asked_for_even_where_the_browsers_are_there(
-    tmp_path: Path,
-) -> None:
+def test_fonts_for_other_scripts_come_when_asked_for_even_where_the_browsers_are_there(tmp_path: Path) -> None:
     computer = debian(tmp_path)
     install(computer.log.append, host=computer.host)
     assert not any("noto" in call for call in computer.called())
@@ -135,9 +121,7 @@ def test_stale_package_lists_are_refreshed_once(tmp_path: Path) -> None:
 
 def test_a_release_without_the_headless_shell_gets_the_full_browser(tmp_path: Path) -> None:
     computer = Computer(tmp_path)
-    computer.command(
-        "apt-get", f'case "$*" in *headless-shell*) exit 100;; esac\n{computer.put(DEBIAN_FULL)}'
-    )
+    computer.command("apt-get", f'case "$*" in *headless-shell*) exit 100;; esac\n{computer.put(DEBIAN_FULL)}')
     report = install(computer.log.append, host=computer.host)
     assert [chromium.tier for chromium in report.found] == [Tier.FULL]
     assert report.missing == (Tier.LIGHT,)
@@ -249,8 +233,7 @@ def test_a_download_whose_libraries_are_missing_does_not_count_as_installed(tmp_
     computer = Computer(tmp_path)
     target = tmp_path / DEBIAN_LIGHT
     computer.command(
-        "apt-get",
-        f"mkdir -p {target.parent}; printf '#!/bin/sh\\nexit 127\\n' > {target}; chmod 755 {target}",
+        "apt-get", f"mkdir -p {target.parent}; printf '#!/bin/sh\\nexit 127\\n' > {target}; chmod 755 {target}"
     )
     report = install(computer.log.append, tiers=(Tier.LIGHT,), host=computer.host)
     assert not report.usable and report.missing == (Tier.LIGHT,)
@@ -303,9 +286,7 @@ def test_an_ordinary_user_is_told_which_library_the_driver_needs(tmp_path: Path)
     assert "a library that Playwright's driver needs" in computer.log[-1]
 
 
-def test_of_a_package_manager_only_what_goes_wrong_is_told(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_of_a_package_manager_only_what_goes_wrong_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     computer = Computer(tmp_path)
     computer.command("apt-get", f"echo Unpacking; echo 'E: no lock' >&2; {computer.put(DEBIAN_FULL)}")
     assert install(computer.log.append, host=computer.host).usable

@@ -148,9 +148,7 @@ async def test_a_machine_without_threads_or_disk_is_told_what_to_free(
     assert "never retrieved" not in caplog.text
 
 
-async def test_where_the_sandbox_works_no_browser_is_started_without_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_where_the_sandbox_works_no_browser_is_started_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[bool] = []
 
     async def refuses(_: object, order: process.LaunchRequest, __: object, sandboxed: bool) -> None:
@@ -167,9 +165,7 @@ async def test_where_the_sandbox_works_no_browser_is_started_without_it(
         assert tried == ways
 
 
-async def test_the_death_of_a_driver_is_no_fault_that_python_tells_of(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_the_death_of_a_driver_is_no_fault_that_python_tells_of(caplog: pytest.LogCaptureFixture) -> None:
     with ProfileDir() as folder:
         before = set(list_tree_pids(os.getpid()))
         driver = Driver(folder)

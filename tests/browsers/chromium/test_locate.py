@@ -9,21 +9,9 @@ from pathlib import Path
 import pytest
 
 from browsers.chromium import locate
-from browsers.chromium.locate import (
-    UNKNOWN_VERSION,
-    ChromiumInstall,
-    find_chromium,
-    read_product,
-    read_version,
-)
+from browsers.chromium.locate import UNKNOWN_VERSION, ChromiumInstall, find_chromium, read_product, read_version
 from browsers.model import Tier
-from tests.browsers.chromium.machines import (
-    DEBIAN_FULL,
-    DEBIAN_LIGHT,
-    machine,
-    playwright_revision,
-    program,
-)
+from tests.browsers.chromium.machines import DEBIAN_FULL, DEBIAN_LIGHT, machine, playwright_revision, program
 
 LINUX_SHELL = "chrome-headless-shell-linux64/chrome-headless-shell"
 CHROME_APP = "Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
@@ -51,9 +39,7 @@ def test_a_distribution_s_own_package_is_found(tmp_path: Path, tier: Tier, path:
     assert find_chromium(other, None, machine(tmp_path)) is None
 
 
-@pytest.mark.parametrize(
-    "wrapper", ["chromium", "chromium-browser", "chromium-headless-shell", "google-chrome"]
-)
+@pytest.mark.parametrize("wrapper", ["chromium", "chromium-browser", "chromium-headless-shell", "google-chrome"])
 def test_a_wrapper_script_in_usr_bin_is_never_taken(tmp_path: Path, wrapper: str) -> None:
     program(tmp_path / "usr/bin" / wrapper)
     assert [find_chromium(tier, None, machine(tmp_path)) for tier in Tier] == [None, None]
@@ -153,9 +139,7 @@ def test_browsers_kept_inside_playwright_s_package_are_looked_for_there(tmp_path
 
 def test_the_version_is_asked_once_for_each_file(tmp_path: Path) -> None:
     asked = tmp_path / "asked"
-    binary = program(
-        tmp_path / DEBIAN_LIGHT, f"echo x >> {asked}; echo Chromium 156.0.8078.79 built on Debian"
-    )
+    binary = program(tmp_path / DEBIAN_LIGHT, f"echo x >> {asked}; echo Chromium 156.0.8078.79 built on Debian")
     made = machine(tmp_path)
     chromium = ChromiumInstall(str(binary), Tier.LIGHT, "system")
     assert [read_version(chromium, made) for _ in range(3)] == ["156.0.8078.79"] * 3
@@ -192,8 +176,7 @@ def test_a_browser_is_called_what_it_calls_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "script",
-    ["exit 127", "echo no number here", "kill -9 $$", "head -c 400000 /dev/zero | tr '\\0' 7; echo .1.2.3"],
+    "script", ["exit 127", "echo no number here", "kill -9 $$", "head -c 400000 /dev/zero | tr '\\0' 7; echo .1.2.3"]
 )
 def test_a_browser_that_does_not_say_its_version_has_none(tmp_path: Path, script: str) -> None:
     made = machine(tmp_path)

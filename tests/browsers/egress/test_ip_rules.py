@@ -47,9 +47,7 @@ def test_a_public_address_passes(text: str) -> None:
 
 
 @pytest.mark.parametrize("network", ip_rules.SPECIAL_IPV4 + ip_rules.SPECIAL_IPV6, ids=str)
-def test_a_blocked_network_is_blocked_from_its_first_to_its_last_address(
-    network: ip_rules.Network,
-) -> None:
+def test_a_blocked_network_is_blocked_from_its_first_to_its_last_address(network: ip_rules.Network) -> None:
     for address in (network[0], network[network.num_addresses // 3], network[-1]):
         assert ip_rules.find_refusal(address) is not None
 
@@ -108,8 +106,7 @@ def test_a_reason_names_no_address() -> None:
 
 
 @pytest.mark.parametrize(
-    "spelling",
-    ["127.0.0.1", "127.1", "2130706433", "0177.0.0.1", "0x7f000001", "0x7f.1", "0177.0x0.1", "017700000001"],
+    "spelling", ["127.0.0.1", "127.1", "2130706433", "0177.0.0.1", "0x7f000001", "0x7f.1", "0177.0x0.1", "017700000001"]
 )
 def test_every_spelling_of_an_ipv4_address_is_the_same_address(spelling: str) -> None:
     assert ip_rules.parse_address(spelling) == IPv4Address("127.0.0.1")
@@ -122,9 +119,7 @@ def test_decimal_octal_and_hexadecimal_spell_the_same_address(address: IPv4Addre
         assert ip_rules.parse_address(spelling) == address
 
 
-@pytest.mark.parametrize(
-    "name", ["example.com", "xn--bcher-kva.example", "a_b.example", "1.example", "dead.beef"]
-)
+@pytest.mark.parametrize("name", ["example.com", "xn--bcher-kva.example", "a_b.example", "1.example", "dead.beef"])
 def test_a_name_is_no_address(name: str) -> None:
     assert ip_rules.parse_address(name) is None
 
@@ -157,16 +152,12 @@ def test_names_are_compared_without_case_brackets_and_final_dot() -> None:
     assert ip_rules.normalize_host("[::1]") == "::1"
 
 
-@pytest.mark.parametrize(
-    "name", ["local", "printer.local", "metadata.google.internal", "nas.home.arpa", "internal"]
-)
+@pytest.mark.parametrize("name", ["local", "printer.local", "metadata.google.internal", "nas.home.arpa", "internal"])
 def test_names_of_local_networks_are_known(name: str) -> None:
     assert ip_rules.is_special_name(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["example.com", "local.example.com", "notlocal", "international", "homearpa"]
-)
+@pytest.mark.parametrize("name", ["example.com", "local.example.com", "notlocal", "international", "homearpa"])
 def test_names_that_only_look_local_are_not(name: str) -> None:
     assert not ip_rules.is_special_name(name)
 

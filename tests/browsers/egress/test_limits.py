@@ -51,9 +51,7 @@ def _open() -> set[int]:
     return {int(name) for name in os.listdir("/dev/fd")}
 
 
-async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(
-    open_listener: OpenListener,
-) -> None:
+async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(open_listener: OpenListener) -> None:
     sent = 0
 
     async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -7,15 +7,7 @@ import random
 
 import pytest
 
-from browsers.egress import (
-    EgressProxy,
-    Failure,
-    FailureKind,
-    ProxyLimits,
-    ProxyListener,
-    proxy_protocols,
-    traffic_log,
-)
+from browsers.egress import EgressProxy, Failure, FailureKind, ProxyLimits, ProxyListener, proxy_protocols, traffic_log
 from browsers.egress.dialer import OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.settings import BrowserSettings
@@ -55,9 +47,7 @@ async def test_bytes_pass_in_both_directions_and_are_counted(open_listener: Open
     assert gate.traffic.failures == ()
 
 
-async def test_a_browser_that_gives_up_is_noticed_while_its_connection_is_opened(
-    open_listener: OpenListener,
-) -> None:
+async def test_a_browser_that_gives_up_is_noticed_while_its_connection_is_opened(open_listener: OpenListener) -> None:
     names = Silent()
     gate = await open_listener(names)
     async with raw(gate) as conversation:

@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsers.egress.proxy_protocols import (
-    is_proxy_auth_required,
-    is_upgrade_request,
-    rewrite_request_head,
-)
+from browsers.egress.proxy_protocols import is_proxy_auth_required, is_upgrade_request, rewrite_request_head
 
 HEAD = (
     b"GET /a?b=c HTTP/1.1\r\nHost: www.example.com\r\nConnection: keep-alive\r\nUser-Agent: x\r\n"
@@ -33,9 +29,7 @@ def test_the_judged_host_counts_whatever_the_request_says() -> None:
 
 
 def test_credentials_of_the_page_for_a_proxy_are_dropped() -> None:
-    head = (
-        b"GET / HTTP/1.1\r\nProxy-Authorization: Basic eA==\r\nProxy-Connection: x\r\nKeep-Alive: 1\r\n\r\n"
-    )
+    head = b"GET / HTTP/1.1\r\nProxy-Authorization: Basic eA==\r\nProxy-Connection: x\r\nKeep-Alive: 1\r\n\r\n"
     out = rewrite_request_head(head, "a.example", None).head
     assert b"roxy" not in out
 

@@ -66,12 +66,9 @@ async def test_a_request_that_comes_byte_by_byte_is_understood(open_listener: Op
 
 
 @pytest.mark.parametrize(
-    ("kind", "address"),
-    [(1, socket.inet_aton("127.0.0.1")), (4, socket.inet_pton(socket.AF_INET6, "::1"))],
+    ("kind", "address"), [(1, socket.inet_aton("127.0.0.1")), (4, socket.inet_pton(socket.AF_INET6, "::1"))]
 )
-async def test_addresses_in_binary_are_judged_too(
-    open_listener: OpenListener, kind: int, address: bytes
-) -> None:
+async def test_addresses_in_binary_are_judged_too(open_listener: OpenListener, kind: int, address: bytes) -> None:
     gate = await open_listener()
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00\x05\x01\x00" + bytes((kind,)) + address + b"\x00\x50")
@@ -108,18 +105,12 @@ async def test_a_caller_who_offers_only_passwords_is_told_so(open_listener: Open
         pytest.param(os.urandom(64).replace(b"\x05", b"\x06"), id="random bytes"),
     ],
 )
-async def test_garbage_is_hung_up_on_and_the_gate_goes_on(
-    open_listener: OpenListener, garbage: bytes
-) -> None:
+async def test_garbage_is_hung_up_on_and_the_gate_goes_on(open_listener: OpenListener, garbage: bytes) -> None:
     async with served(hello) as port:
         gate = await open_listener(test_hosts=at(port))
         async with raw(gate) as conversation:
             await conversation.say(garbage)
-            assert await conversation.hear_all() in (
-                b"",
-                proxy_protocols.NO_METHOD,
-                proxy_protocols.METHOD_ACCEPTED,
-            )
+            assert await conversation.hear_all() in (b"", proxy_protocols.NO_METHOD, proxy_protocols.METHOD_ACCEPTED)
         assert await code(gate, SITE) == SUCCEEDED
 
 

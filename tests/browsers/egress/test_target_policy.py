@@ -11,17 +11,7 @@ from browsers.egress import DnsResolver, FailureKind, ProxyListener
 from browsers.egress import ip_rules as addresses
 from browsers.egress.target_policy import SYNTHETIC, _interleave
 from tests.browsers.egress.conftest import OpenListener
-from tests.browsers.egress.wire import (
-    EXPIRED,
-    GENERAL,
-    NO_HOST,
-    NOT_ALLOWED,
-    SUCCEEDED,
-    Names,
-    code,
-    hello,
-    served,
-)
+from tests.browsers.egress.wire import EXPIRED, GENERAL, NO_HOST, NOT_ALLOWED, SUCCEEDED, Names, code, hello, served
 
 PUBLIC = str(SYNTHETIC[1])
 """The made-up address of the first test host: public to the policy, with a server behind it."""
@@ -65,9 +55,7 @@ async def test_no_spelling_of_a_private_address_passes(open_listener: OpenListen
 )
 async def test_one_private_address_condemns_a_name(open_listener: OpenListener, answers: list[str]) -> None:
     async with served(hello) as port:
-        gate = await open_listener(
-            Names(a_example=answers), test_hosts=(("www.example.com", "127.0.0.1", port),)
-        )
+        gate = await open_listener(Names(a_example=answers), test_hosts=(("www.example.com", "127.0.0.1", port),))
         assert await code(gate, "a.example") == NOT_ALLOWED
     assert _kind(gate, "a.example") is FailureKind.BLOCKED_ADDRESS
 
@@ -119,9 +107,7 @@ async def test_what_is_no_host_is_never_looked_up(open_listener: OpenListener, h
     assert names.asked == []
 
 
-async def test_ports_of_other_protocols_are_refused_before_anyone_is_asked(
-    open_listener: OpenListener,
-) -> None:
+async def test_ports_of_other_protocols_are_refused_before_anyone_is_asked(open_listener: OpenListener) -> None:
     names = Names(a_example=[PUBLIC])
     gate = await open_listener(names)
     assert await code(gate, "a.example", 25) == NOT_ALLOWED
@@ -140,9 +126,7 @@ async def test_an_allowed_network_may_be_visited_and_nothing_else(open_listener:
         assert await code(gate, "127.0.0.5", port) == NOT_ALLOWED
 
 
-async def test_something_unforeseen_fails_closed(
-    open_listener: OpenListener, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_something_unforeseen_fails_closed(open_listener: OpenListener, caplog: pytest.LogCaptureFixture) -> None:
     class Broken(DnsResolver):
         def resolve(self, host: str) -> list[str]:
             raise RuntimeError("unforeseen")

@@ -11,14 +11,7 @@ from browsers.egress import EgressProxy, FailureKind, ProxyListener, upstream_pr
 from browsers.egress.upstream_proxy import ProxyAddress, Scheme, parse_proxy
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import OpenListener
-from tests.browsers.egress.proxies import (
-    AUTHORIZATION,
-    PASSWORD,
-    URL_CREDENTIALS,
-    USER,
-    http_proxy,
-    socks5_proxy,
-)
+from tests.browsers.egress.proxies import AUTHORIZATION, PASSWORD, URL_CREDENTIALS, USER, http_proxy, socks5_proxy
 from tests.browsers.egress.wire import (
     EXPIRED,
     GENERAL,
@@ -49,9 +42,7 @@ def failure_of(gate: ProxyListener, host: str = SITE, port: int = 443) -> tuple[
     return failure.kind, failure.detail
 
 
-async def test_a_tunnel_through_an_http_proxy_carries_bytes_and_credentials(
-    open_listener: OpenListener,
-) -> None:
+async def test_a_tunnel_through_an_http_proxy_carries_bytes_and_credentials(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
         gate = await open_listener(Names(), proxy=url("http", proxy.port))
         async with through(gate, SITE, 443) as conversation:
@@ -85,9 +76,7 @@ async def test_a_form_is_posted_through_an_http_proxy(open_listener: OpenListene
             assert (await conversation.hear_all()).endswith(b"300000")
 
 
-async def test_a_second_request_on_the_same_connection_does_not_reach_the_proxy(
-    open_listener: OpenListener,
-) -> None:
+async def test_a_second_request_on_the_same_connection_does_not_reach_the_proxy(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
         gate = await open_listener(Names(), proxy=url("http", proxy.port))
         async with through(gate, SITE) as conversation:
@@ -119,9 +108,7 @@ async def test_what_is_not_http_on_port_80_is_not_passed(open_listener: OpenList
 
 
 @pytest.mark.parametrize("port", [80, 443])
-async def test_rejected_credentials_are_the_proxys_failure_and_no_page(
-    open_listener: OpenListener, port: int
-) -> None:
+async def test_rejected_credentials_are_the_proxys_failure_and_no_page(open_listener: OpenListener, port: int) -> None:
     async with served(hello) as site, http_proxy(site) as proxy:
         gate = await open_listener(Names(), proxy=url("http", proxy.port, "someone:wrong"))
         async with through(gate, SITE, port) as conversation:
@@ -203,15 +190,7 @@ async def test_what_a_socks5_proxy_answers_is_understood(
 @pytest.mark.parametrize("scheme", ["http", "socks5", "socks5h"])
 @pytest.mark.parametrize(
     "host",
-    [
-        "127.0.0.1",
-        "2130706433",
-        "::1",
-        "169.254.169.254",
-        "localhost",
-        "printer.local",
-        "metadata.google.internal",
-    ],
+    ["127.0.0.1", "2130706433", "::1", "169.254.169.254", "localhost", "printer.local", "metadata.google.internal"],
 )
 async def test_private_addresses_and_names_are_never_sent_to_the_proxy(
     open_listener: OpenListener, dead_port: int, scheme: str, host: str
@@ -264,9 +243,7 @@ async def test_a_silent_name_server_is_asked_for_advice_once(
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
-async def test_with_local_dns_the_proxy_is_given_a_judged_address(
-    open_listener: OpenListener, scheme: str
-) -> None:
+async def test_with_local_dns_the_proxy_is_given_a_judged_address(open_listener: OpenListener, scheme: str) -> None:
     names = Names(www_example_com=["2606:4700::1", "93.184.216.34"], private_example=["10.0.0.1"])
     async with served(echo) as site:
         async with (http_proxy if scheme == "http" else socks5_proxy)(site) as proxy:
@@ -285,9 +262,7 @@ async def test_the_proxys_own_address_stays_closed_to_pages(open_listener: OpenL
     assert proxy.asked == []
 
 
-async def test_a_proxy_that_does_not_answer_is_its_own_failure(
-    open_listener: OpenListener, dead_port: int
-) -> None:
+async def test_a_proxy_that_does_not_answer_is_its_own_failure(open_listener: OpenListener, dead_port: int) -> None:
     gate = await open_listener(Names(), proxy=url("http", dead_port))
     assert await code(gate, SITE, 443) == GENERAL
     assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it does not answer")

@@ -40,9 +40,7 @@ class TestEachEncoding:
         assert decode(page.encode(codec), f"text/html; charset={label}") == page
 
     def test_declared_in_the_markup(self, text: str, label: str, codec: str, length: int) -> None:
-        page = document(
-            text[:length], f'<meta http-equiv="Content-Type" content="text/html; charset={label}">'
-        )
+        page = document(text[:length], f'<meta http-equiv="Content-Type" content="text/html; charset={label}">')
         assert decode(page.encode(codec), HTML) == page
 
     def test_not_declared_at_all(self, text: str, label: str, codec: str, length: int) -> None:
@@ -103,9 +101,7 @@ def test_a_declaration_late_in_a_long_head_counts() -> None:
 
 
 def test_an_xml_declaration_counts() -> None:
-    feed = (
-        f'<?xml version="1.0" encoding="windows-1251"?><rss><title>{LANGUAGES["ru"].text[:40]}</title></rss>'
-    )
+    feed = f'<?xml version="1.0" encoding="windows-1251"?><rss><title>{LANGUAGES["ru"].text[:40]}</title></rss>'
     assert decode(feed.encode("cp1251"), "application/rss+xml") == feed
 
 
@@ -140,12 +136,7 @@ def test_a_last_letter_of_latin1_is_not_taken_for_a_cut_character() -> None:
 
 
 def test_one_accented_letter_is_enough_to_be_western() -> None:
-    for text in (
-        "<p>Il est l\xe0.</p>",
-        "<p>sch\xf6n</p>",
-        "<p>Copyright \xa9 2024</p>",
-        "<p>5 \xa3, 20\xb0</p>",
-    ):
+    for text in ("<p>Il est l\xe0.</p>", "<p>sch\xf6n</p>", "<p>Copyright \xa9 2024</p>", "<p>5 \xa3, 20\xb0</p>"):
         assert decode(text.encode("cp1252"), HTML) == text
 
 
@@ -179,12 +170,7 @@ def test_an_unknown_label_is_as_good_as_none() -> None:
 
 
 def test_nothing_survives_that_a_text_must_not_hold() -> None:
-    for content_type in (
-        HTML,
-        "text/html; charset=utf-8",
-        "text/html; charset=utf-16",
-        "text/html; charset=gbk",
-    ):
+    for content_type in (HTML, "text/html; charset=utf-8", "text/html; charset=utf-16", "text/html; charset=gbk"):
         text = decode(b"a\0b \xed\xa0\x80 \xff\xfe c\x00d", content_type)
         assert "\0" not in text
         text.encode()
@@ -217,15 +203,11 @@ def test_hostile_bodies_take_no_longer_than_honest_ones() -> None:
         decode(body, "text/html; charset=gbk")
         decode(body, "text/html; charset=euc-jp")
     decode(b"x", "text/html; charset" + " " * 200_000 + "x")
-    assert time.process_time() - started < 10, (
-        "each is a matter of milliseconds unless something is quadratic"
-    )
+    assert time.process_time() - started < 10, "each is a matter of milliseconds unless something is quadratic"
 
 
 @pytest.mark.parametrize(("text", "label", "codec"), OF_ONE_BYTE_OR_TWO)
-def test_a_guess_rests_on_the_text_and_not_on_the_scripts_around_it(
-    text: str, label: str, codec: str
-) -> None:
+def test_a_guess_rests_on_the_text_and_not_on_the_scripts_around_it(text: str, label: str, codec: str) -> None:
     around = "<script>" + "var a = {b: 'c'}; " * 3000 + "</script><style>.a:before{content:'\u00d7'}</style>"
     page = (document(around) + document(text)).encode(codec, "xmlcharrefreplace")
     assert page.decode(detect_charset(page).codec) == page.decode(codec)

@@ -64,9 +64,7 @@ def test_of_two_schemes_the_other_one_needs_no_slashes() -> None:
     assert resolve_location("https://a.example/x", "http:b.example/y") == "http://b.example/y"
 
 
-@pytest.mark.parametrize(
-    "location", ["http://[", "//[", "http://\N{ACCOUNT OF}/", "http://[::1", "http://[]/"]
-)
+@pytest.mark.parametrize("location", ["http://[", "//[", "http://\N{ACCOUNT OF}/", "http://[::1", "http://[]/"])
 def test_what_is_no_address_is_no_fault_of_ours(location: str) -> None:
     assert resolve_location(BASE, location)
 
@@ -128,9 +126,7 @@ async def door(kept: Kept) -> AsyncIterator[Browsers]:
 
 
 @pytest.mark.browser
-async def test_no_spelling_of_a_redirect_shows_what_another_visit_was_answered(
-    door: Browsers, kept: Kept
-) -> None:
+async def test_no_spelling_of_a_redirect_shows_what_another_visit_was_answered(door: Browsers, kept: Kept) -> None:
     await door.visit(Request(f"http://{HOST}/end", mode=Mode.PEEK))
     for location in ODD:
         if "/end" not in resolve_location(BASE, location):

@@ -14,10 +14,7 @@ SETTINGS = BrowserSettings()
 
 
 def identity(
-    product: str = "Chromium 156.0.8078.79",
-    *,
-    settings: BrowserSettings = SETTINGS,
-    host: BrowserHost = LINUX,
+    product: str = "Chromium 156.0.8078.79", *, settings: BrowserSettings = SETTINGS, host: BrowserHost = LINUX
 ) -> BrowserIdentity:
     return BrowserIdentity.of(product, Tier.LIGHT, settings, host)
 
@@ -44,8 +41,7 @@ def test_brands_are_in_the_order_of_the_major_version(product: str, expected: li
 
 
 @pytest.mark.parametrize(
-    "product",
-    ["HeadlessChrome/156.0.8078.79", "Google Chrome for Testing 156.0.8078.79", "156.0.8078.79"],
+    "product", ["HeadlessChrome/156.0.8078.79", "Google Chrome for Testing 156.0.8078.79", "156.0.8078.79"]
 )
 def test_no_brand_gives_the_automation_away(product: str) -> None:
     told = identity(product)
@@ -55,8 +51,7 @@ def test_no_brand_gives_the_automation_away(product: str) -> None:
 
 def test_user_agent_carries_the_major_version_alone() -> None:
     assert identity().user_agent == (
-        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)"
-        " Chrome/156.0.0.0 Safari/537.36"
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"
     )
 
 
@@ -102,9 +97,7 @@ def test_arm_shows_in_the_hints_alone() -> None:
 
 
 def test_mac_tells_its_version_in_three_numbers() -> None:
-    told = identity(
-        host=BrowserHost(system="Darwin", machine="arm64", os_version="15.2", timezone="Asia/Tokyo")
-    )
+    told = identity(host=BrowserHost(system="Darwin", machine="arm64", os_version="15.2", timezone="Asia/Tokyo"))
     assert "Macintosh; Intel Mac OS X 10_15_7" in told.user_agent
     assert told.platform == "MacIntel"
     metadata = told.override()["userAgentMetadata"]

@@ -28,31 +28,19 @@ def failed(kind: FailureKind, host: str = "www.example.com", port: int = 443, de
 @pytest.mark.parametrize(
     ("kind", "error", "message"),
     [
-        (
-            FailureKind.BLOCKED_ADDRESS,
-            errors.BlockedAddressError,
-            "www.example.com is not on the public internet.",
-        ),
+        (FailureKind.BLOCKED_ADDRESS, errors.BlockedAddressError, "www.example.com is not on the public internet."),
         (
             FailureKind.UNSAFE_PORT,
             errors.UnsafePortError,
             "Browsers do not speak HTTP on this port of www.example.com.",
         ),
-        (
-            FailureKind.NAME_NOT_RESOLVED,
-            errors.NameNotResolvedError,
-            "There is no host named www.example.com.",
-        ),
+        (FailureKind.NAME_NOT_RESOLVED, errors.NameNotResolvedError, "There is no host named www.example.com."),
         (
             FailureKind.NAME_LOOKUP_TIMEOUT,
             errors.NameLookupTimeoutError,
             "The name server did not say in time where www.example.com is.",
         ),
-        (
-            FailureKind.CONNECTION_REFUSED,
-            errors.RefusedConnectionError,
-            "www.example.com refused the connection.",
-        ),
+        (FailureKind.CONNECTION_REFUSED, errors.RefusedConnectionError, "www.example.com refused the connection."),
         (
             FailureKind.HOST_UNREACHABLE,
             errors.HostUnreachableError,
@@ -74,11 +62,7 @@ def failed(kind: FailureKind, host: str = "www.example.com", port: int = 443, de
             "www.example.com accepted the connection and then said nothing.",
         ),
         (FailureKind.TOO_LARGE, errors.TooLargeError, "www.example.com sent more than the limit of bytes."),
-        (
-            FailureKind.TOO_MANY_CONNECTIONS,
-            errors.UnreachableError,
-            "The page opened too many connections at once.",
-        ),
+        (FailureKind.TOO_MANY_CONNECTIONS, errors.UnreachableError, "The page opened too many connections at once."),
         (
             FailureKind.NOT_ALLOWED,
             errors.UnreachableError,
@@ -102,16 +86,13 @@ def test_every_kind_of_failure_has_its_words() -> None:
 
 
 def test_the_proxys_own_words_are_told() -> None:
-    explained = map_net_error(
-        SOCKS, URL, URL, failed(FailureKind.PROXY_FAILED, detail="it rejected the credentials")
-    )
+    explained = map_net_error(SOCKS, URL, URL, failed(FailureKind.PROXY_FAILED, detail="it rejected the credentials"))
     assert str(explained).endswith("www.example.com: it rejected the credentials.")
     assert "SEARCH_MCP_PROXY" in explained.next_step
 
 
 @pytest.mark.parametrize(
-    "spelled",
-    ["http://10.1.2.3/", "http://[fd00::2]/", "http://167838211/", "http://0xa010203/", "http://１０.1.2.3/"],
+    "spelled", ["http://10.1.2.3/", "http://[fd00::2]/", "http://167838211/", "http://0xa010203/", "http://１０.1.2.3/"]
 )
 def test_an_address_that_was_asked_for_is_refused_in_its_own_spelling(spelled: str) -> None:
     explained = map_net_error(SOCKS, spelled, spelled, failed(FailureKind.BLOCKED_ADDRESS, "10.1.2.3", 80))
@@ -179,13 +160,9 @@ def test_a_network_that_translates_addresses_points_to_its_setting() -> None:
     assert "SEARCH_MCP_ALLOW_NETS=64:ff9b::/96" in explained.next_step
 
 
-@pytest.mark.parametrize(
-    "net_error", ["ERR_CONNECTION_CLOSED", "ERR_EMPTY_RESPONSE", "ERR_ABORTED", "ERR_FAILED"]
-)
+@pytest.mark.parametrize("net_error", ["ERR_CONNECTION_CLOSED", "ERR_EMPTY_RESPONSE", "ERR_ABORTED", "ERR_FAILED"])
 def test_bytes_that_are_used_up_look_like_a_closed_connection(net_error: str) -> None:
-    assert isinstance(
-        map_net_error(f"net::{net_error}", URL, URL, ledger(too_large=True)), errors.TooLargeError
-    )
+    assert isinstance(map_net_error(f"net::{net_error}", URL, URL, ledger(too_large=True)), errors.TooLargeError)
 
 
 def test_a_silent_site_looks_like_a_closed_connection() -> None:
@@ -195,9 +172,7 @@ def test_a_silent_site_looks_like_a_closed_connection() -> None:
 
 def test_the_failure_of_another_host_does_not_explain_a_closed_connection() -> None:
     kept = failed(FailureKind.CONNECTION_REFUSED, "ads.example")
-    assert isinstance(
-        map_net_error("net::ERR_CONNECTION_CLOSED", URL, URL, kept), errors.ConnectionClosedError
-    )
+    assert isinstance(map_net_error("net::ERR_CONNECTION_CLOSED", URL, URL, kept), errors.ConnectionClosedError)
 
 
 @pytest.mark.parametrize(
@@ -241,9 +216,7 @@ def test_the_failure_of_another_host_does_not_explain_a_closed_connection() -> N
         ("ERR_SOMETHING_NEW", errors.UnreachableError),
     ],
 )
-def test_what_chromium_says_by_itself_is_understood(
-    net_error: str, error: type[errors.BrowsersError]
-) -> None:
+def test_what_chromium_says_by_itself_is_understood(net_error: str, error: type[errors.BrowsersError]) -> None:
     explained = map_net_error(f"net::{net_error} at {URL}", URL, URL, ledger())
     assert type(explained) is error
     assert str(explained).endswith(".")

@@ -92,9 +92,7 @@ async def test_ten_redirects_are_followed(browsers: Browsers, site: Site) -> Non
     assert (len(snapshot.hops), marks(snapshot)) == (10, 10)
 
 
-async def test_a_redirect_without_an_address_is_the_answer_and_runs_nothing(
-    door: Browsers, plain: Plain
-) -> None:
+async def test_a_redirect_without_an_address_is_the_answer_and_runs_nothing(door: Browsers, plain: Plain) -> None:
     snapshot = await door.visit(Request(f"http://{HOST}/nowhere", mode=Mode.PEEK))
     assert (snapshot.status, snapshot.hops) == (302, ())
     assert "Nowhere" in snapshot.html
@@ -116,9 +114,7 @@ async def test_a_frame_does_not_speak_for_its_page(door: Browsers, more: dict[st
 
 
 @pytest.mark.parametrize("mode", [Mode.RENDER, Mode.AUTO])
-async def test_a_page_that_moved_on_is_told_with_the_answer_of_the_one_it_moved_to(
-    door: Browsers, mode: Mode
-) -> None:
+async def test_a_page_that_moved_on_is_told_with_the_answer_of_the_one_it_moved_to(door: Browsers, mode: Mode) -> None:
     snapshot = await door.visit(Request(f"http://{HOST}/moves", mode=mode))
     assert (snapshot.url, snapshot.status) == (f"http://{HOST}/gone", 410)
     assert snapshot.headers["x-page"] == "its own" and "set-cookie" not in snapshot.headers

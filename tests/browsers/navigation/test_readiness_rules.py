@@ -91,8 +91,7 @@ def test_the_rest_of_the_quiet_may_pass_in_virtual_time(player: Player) -> None:
     assert decide_readiness(just_there, player.network, skipping()) is ReadinessDecision.SKIP
     assert decide_readiness(just_there, player.network, at()) is ReadinessDecision.WAIT
     assert (
-        decide_readiness(replace(CALM, quiet_s=SKIP_AFTER_S / 2), player.network, skipping())
-        is ReadinessDecision.WAIT
+        decide_readiness(replace(CALM, quiet_s=SKIP_AFTER_S / 2), player.network, skipping()) is ReadinessDecision.WAIT
     )
 
 
@@ -210,9 +209,7 @@ def test_a_document_that_broke_off_is_loaded_once_it_was_quiet(player: Player) -
     broken = replace(at(), broken=True)
     loading = replace(BLANK, ready_state="loading", quiet_s=0.9)
     assert decide_readiness(loading, player.network, broken) is ReadinessDecision.WAIT
-    assert (
-        decide_readiness(replace(loading, quiet_s=1.1), player.network, broken) is ReadinessDecision.FORWARD
-    )
+    assert decide_readiness(replace(loading, quiet_s=1.1), player.network, broken) is ReadinessDecision.FORWARD
     assert decide_readiness(replace(loading, quiet_s=1.1), player.network, at()) is ReadinessDecision.WAIT
 
 

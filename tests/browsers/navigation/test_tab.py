@@ -23,9 +23,7 @@ def test_an_address_is_known_in_every_spelling(spelling: str) -> None:
     assert spelling in cached
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.3:8080", "10.0.255.1", "8.8.8.8", "site.example.", "a-1.b_c.example:8080"]
-)
+@pytest.mark.parametrize("host", ["127.0.0.3:8080", "10.0.255.1", "8.8.8.8", "site.example.", "a-1.b_c.example:8080"])
 def test_another_address_written_as_browsers_write_it_is_not_known(host: str) -> None:
     cached = CachedUrls()
     cached.add(f"http://{host}/1")

@@ -119,9 +119,7 @@ async def test_only_http_and_https_are_visited(browsers: Browsers) -> None:
         ("/document/bytes.bin", "application/octet-stream"),
     ],
 )
-async def test_documents_are_read_not_rendered(
-    browsers: Browsers, site: Site, path: str, media_type: str
-) -> None:
+async def test_documents_are_read_not_rendered(browsers: Browsers, site: Site, path: str, media_type: str) -> None:
     snapshot = await visit(browsers, site, path, Mode.RENDER)
     assert snapshot.media_type == media_type
     assert not snapshot.rendered
@@ -154,9 +152,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("hurry")
 @pytest.mark.parametrize("coded", ["", "?as=chunks", "?as=gzip"])
-async def test_of_a_body_that_stalls_all_that_came_is_given(
-    browsers: Browsers, site: Site, coded: str
-) -> None:
+async def test_of_a_body_that_stalls_all_that_came_is_given(browsers: Browsers, site: Site, coded: str) -> None:
     snapshot = await visit(browsers, site, f"/stalls{coded}", Mode.AUTO)
     assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (True, False, 10)
 
@@ -176,9 +172,7 @@ async def test_a_compressed_body_whose_connection_broke_off_is_not_taken_for_who
     assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (True, False, 10)
 
 
-async def test_a_compressed_body_of_the_length_that_it_had_before_is_whole(
-    browsers: Browsers, site: Site
-) -> None:
+async def test_a_compressed_body_of_the_length_that_it_had_before_is_whole(browsers: Browsers, site: Site) -> None:
     assert not (await visit(browsers, site, "/long-gzip", Mode.PEEK)).truncated
     snapshot = await visit(browsers, site, "/long-gzip", Mode.AUTO)
     assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (False, True, 10)
@@ -237,9 +231,7 @@ async def test_the_json_that_the_page_fetched_is_kept_on_request(browsers: Brows
 
 
 async def test_request_headers_and_language_reach_the_site(browsers: Browsers, site: Site) -> None:
-    snapshot = await visit(
-        browsers, site, "/headers", Mode.PEEK, headers={"If-None-Match": '"abc"'}, language="de-DE"
-    )
+    snapshot = await visit(browsers, site, "/headers", Mode.PEEK, headers={"If-None-Match": '"abc"'}, language="de-DE")
     shown = text_of(snapshot).lower()
     assert "if-none-match" in shown
     assert "de-de,de;q=0.9" in shown.replace(" ", "")
@@ -262,9 +254,7 @@ async def test_the_full_tier_reads_frames_of_other_processes(browsers: Browsers,
 
 
 async def test_forms_are_posted(browsers: Browsers, site: Site) -> None:
-    snapshot = await visit(
-        browsers, site, "/headers", Mode.PEEK, method="POST", form={"q": "two words", "n": "ü"}
-    )
+    snapshot = await visit(browsers, site, "/headers", Mode.PEEK, method="POST", form={"q": "two words", "n": "ü"})
     assert "application/x-www-form-urlencoded" in text_of(snapshot)
 
 

@@ -155,9 +155,7 @@ async def serving(hostile: Hostile) -> AsyncIterator[int]:
         if path == "/alert":
             return web.Response(text="<p>Alerting<script>alert(1)</script>" * 2, content_type="text/html")
         more = (WORKERS | {"busy": BUSY}).get(path.strip("/").partition("-")[0], "")
-        page = web.Response(
-            text=PAGE.replace("MORE", more), content_type="text/html", headers={"ETag": '"p"'}
-        )
+        page = web.Response(text=PAGE.replace("MORE", more), content_type="text/html", headers={"ETag": '"p"'})
         page.set_cookie("served", "1", max_age=3600, httponly=True)
         return page
 
@@ -234,9 +232,7 @@ async def test_a_page_whose_beginning_nobody_watched_is_followed_by_a_fresh_one(
     assert hostile.renewed == 1
 
 
-async def test_a_page_that_fails_in_the_process_of_another_harms_no_other(
-    browsers: Browsers, site: Site
-) -> None:
+async def test_a_page_that_fails_in_the_process_of_another_harms_no_other(browsers: Browsers, site: Site) -> None:
     await visit(browsers, site, "/spa/1", batch="failing")
     with pytest.raises(BrowsersError):
         await visit(browsers, site, "/reset", batch="failing")
@@ -244,14 +240,10 @@ async def test_a_page_that_fails_in_the_process_of_another_harms_no_other(
     assert snapshot.complete and "MARK-" in text_of(snapshot)
 
 
-async def test_no_answer_comes_out_of_the_cache_that_a_page_before_filled(
-    browsers: Browsers, site: Site
-) -> None:
+async def test_no_answer_comes_out_of_the_cache_that_a_page_before_filled(browsers: Browsers, site: Site) -> None:
     before = site.hits("/memory/series/kept")
     for number in range(1, 4):
-        snapshot = await visit(
-            browsers, site, "/memory/series", batch="cached", wait="#report + p", deadline_s=60
-        )
+        snapshot = await visit(browsers, site, "/memory/series", batch="cached", wait="#report + p", deadline_s=60)
         assert FOUND.findall(text_of(snapshot)) == []
         assert site.hits("/memory/series/kept") == before + number
 
@@ -279,9 +271,7 @@ async def incomplete(browsers: Browsers, site: Site, wanted: dict[str, int], tim
     return paths
 
 
-async def read_in_one_batch(
-    browsers: Browsers, site: Site, paths: list[str], batch: str
-) -> dict[str, list[int]]:
+async def read_in_one_batch(browsers: Browsers, site: Site, paths: list[str], batch: str) -> dict[str, list[int]]:
     """Return the number of marker words in each reading of a page."""
     found: dict[str, list[int]] = {path: [] for path in paths}
     turns = asyncio.Semaphore(4)

@@ -49,9 +49,7 @@ async def test_who_takes_the_last_ready_tab_has_the_next_one_opened(fresh: Brows
         assert handle.lent == WARM
 
 
-async def test_tabs_whose_renderers_died_while_they_waited_are_given_to_nobody(
-    fresh: Browsers, site: Site
-) -> None:
+async def test_tabs_whose_renderers_died_while_they_waited_are_given_to_nobody(fresh: Browsers, site: Site) -> None:
     handle = await _at_rest(fresh)
     dead = list(handle._ready)
     for tab in dead:
@@ -95,12 +93,7 @@ async def test_what_a_tab_keeps_of_answers_is_bounded(
 @pytest.mark.parametrize("answers", [True, False], ids=["refused", "unanswered"])
 @pytest.mark.parametrize(("path", "mode"), [("/static/2", Mode.AUTO), ("/redirect?to=/static/1", Mode.PEEK)])
 async def test_a_tab_whose_cache_cannot_be_emptied_makes_way_for_another(
-    browser_settings: BrowserSettings,
-    site: Site,
-    monkeypatch: pytest.MonkeyPatch,
-    path: str,
-    mode: Mode,
-    answers: bool,
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch, path: str, mode: Mode, answers: bool
 ) -> None:
     start = Session.start
 

@@ -142,9 +142,7 @@ async def test_a_tab_at_rest_runs_no_script_and_sends_nothing(browsers: Browsers
 
 
 @pytest.mark.browser
-async def test_a_response_that_is_enough_leaves_the_tab_as_good_as_it_was(
-    browsers: Browsers, site: Site
-) -> None:
+async def test_a_response_that_is_enough_leaves_the_tab_as_good_as_it_was(browsers: Browsers, site: Site) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "emil"}
     await visit(browsers, site, "/spa/1", **who)
     peeked = await visit(browsers, site, "/static/1", Mode.PEEK, **who)
@@ -154,9 +152,7 @@ async def test_a_response_that_is_enough_leaves_the_tab_as_good_as_it_was(
 
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", list(Tier))
-async def test_a_tab_that_rested_before_it_had_any_page_renders_one(
-    browsers: Browsers, site: Site, tier: Tier
-) -> None:
+async def test_a_tab_that_rested_before_it_had_any_page_renders_one(browsers: Browsers, site: Site, tier: Tier) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "hal", "tier": tier, "deadline_s": 60.0}
     await visit(browsers, site, "/static/1", Mode.PEEK, **who)
     who["wait"] = _WHOLE

@@ -60,8 +60,7 @@ async def openai_agents(task: dict[str, Any]) -> dict[str, Any]:
         good = await server.call_tool("fetch", task["good"])
         bad = await server.call_tool("fetch", task["bad"])
         strict = [
-            MCPUtil.to_function_tool(tool, server, convert_schemas_to_strict=True).strict_json_schema
-            for tool in tools
+            MCPUtil.to_function_tool(tool, server, convert_schemas_to_strict=True).strict_json_schema for tool in tools
         ]
         is_error = getattr(bad, "isError", getattr(bad, "is_error", None))
         found = seen([tool.name for tool in tools], good.content[0].text, bad.content[0].text, is_error)
@@ -80,9 +79,7 @@ async def pydantic_ai(task: dict[str, Any]) -> dict[str, Any]:
     def model(messages: Any, info: Any) -> ModelResponse:
         names[:] = [tool.name for tool in info.function_tools]
         answers.extend(
-            str(part.content)
-            for part in messages[-1].parts
-            if part.part_kind in ("tool-return", "retry-prompt")
+            str(part.content) for part in messages[-1].parts if part.part_kind in ("tool-return", "retry-prompt")
         )
         if len(answers) < 2:
             arguments = task["bad"] if answers else task["good"]
@@ -145,9 +142,7 @@ def seen(tools: list[str], good: str, bad: str, is_error: Any) -> dict[str, Any]
     return {"tools": tools, "good": good, "bad": bad, "is_error": is_error}
 
 
-CLIENTS = {
-    run.__name__: run for run in (sdk_1, fastmcp, openai_agents, pydantic_ai, llama_index, mcp_use, langchain)
-}
+CLIENTS = {run.__name__: run for run in (sdk_1, fastmcp, openai_agents, pydantic_ai, llama_index, mcp_use, langchain)}
 
 
 async def main() -> None:

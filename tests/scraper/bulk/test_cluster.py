@@ -82,9 +82,7 @@ async def test_who_hands_in_waits_while_too_much_is_not_collected(monkeypatch: p
         assert await second
 
 
-async def test_who_waits_to_hand_in_is_let_go_when_the_job_was_told_to_stop(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_who_waits_to_hand_in_is_let_go_when_the_job_was_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scraper.bulk.cluster.block_pages.WAITING_BYTES", 10)
     desk = RowCollector()
     await desk.submit((1,), bytes(20))
@@ -162,9 +160,7 @@ async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_
 async def test_who_goes_on_with_anothers_block_is_told_that_its_hosts_were_asked_just_now() -> None:
     desk, told = RowCollector(), list[None]()
     await desk.start_block(1, (1, 2))
-    blocks_of = BlockPageRunner(
-        desk, Pages(), CrawlRate(), concurrency=2, on_restarted_block=lambda: told.append(None)
-    )
+    blocks_of = BlockPageRunner(desk, Pages(), CrawlRate(), concurrency=2, on_restarted_block=lambda: told.append(None))
     working = asyncio.create_task(blocks_of.run())
     assert await blocks_of.read(2, pages_of("h2", range(3, 5))) == 2 and not told
     assert await blocks_of.read(1, pages_of("h1", range(1, 3))) == 2 and told
@@ -284,9 +280,7 @@ class Handed:
         return []
 
 
-async def test_who_is_told_to_end_at_once_waits_for_no_block(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_is_told_to_end_at_once_waits_for_no_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
     from scraper.bulk.cluster import runner
 

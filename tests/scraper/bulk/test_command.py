@@ -56,9 +56,7 @@ def written(folder: Path) -> int:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("form", list(Format))
-async def test_pages_of_every_kind_are_rows(
-    site: Site, here: dict[str, str], tmp_path: Path, form: Format
-) -> None:
+async def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tmp_path: Path, form: Format) -> None:
     pytest.importorskip("pyarrow")
     pytest.importorskip("warcio")
     urls = {
@@ -114,9 +112,7 @@ async def test_a_job_that_was_killed_goes_on_and_every_page_is_there_once(
 
 
 @pytest.mark.browser
-async def test_dead_browsers_and_readers_cost_no_page(
-    site: Site, here: dict[str, str], tmp_path: Path
-) -> None:
+async def test_dead_browsers_and_readers_cost_no_page(site: Site, here: dict[str, str], tmp_path: Path) -> None:
     urls = articles(site, 40, 2_000)
     out = tmp_path / "out"
     command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl", "--gap", "0.3")
@@ -124,9 +120,7 @@ async def test_dead_browsers_and_readers_cost_no_page(
         for done in (6, 16):
             await until(lambda done=done: written(out) >= done, limit_s=JOB_S)
             killed = kill_workers(program)
-            assert any("chrom" in name for name in killed) and any("python" in name for name in killed), (
-                killed
-            )
+            assert any("chrom" in name for name in killed) and any("python" in name for name in killed), killed
         async with asyncio.timeout(JOB_S):
             assert await program.process.wait() == 0, "".join(program.said)
     assert numbers_in(out, Format.JSONL) == Counter(urls)

@@ -30,16 +30,7 @@ from scraper.bulk.errors import (
 )
 from scraper.bulk.frontier import LINES_PER_TRANSACTION
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import (
-    STDIN,
-    CrawlRate,
-    Format,
-    JobPage,
-    OutputPosition,
-    OutputRow,
-    PageFailure,
-    PageOutcome,
-)
+from scraper.bulk.model import STDIN, CrawlRate, Format, JobPage, OutputPosition, OutputRow, PageFailure, PageOutcome
 from scraper.bulk.outputs.jsonl import JsonlOutput
 from scraper.bulk.page_reader import PageResult
 from scraper.bulk.run import read_locally
@@ -75,9 +66,7 @@ class Pages:
             error = self.failing[page.url].pop(0)
             row = OutputRow(page.url, error=PageFailure(error.code, str(error)))
             return PageResult(PageOutcome(page, row, 0.1), requested_at, error)
-        return PageResult(
-            PageOutcome(page, OutputRow(page.url, markdown=f"text of {page.url}"), 0.1), requested_at
-        )
+        return PageResult(PageOutcome(page, OutputRow(page.url, markdown=f"text of {page.url}"), 0.1), requested_at)
 
 
 @pytest.mark.parametrize("form", list(Format))
@@ -271,9 +260,7 @@ async def test_a_list_that_is_being_taken_in_is_left_at_once_and_taken_in_anew(
         assert (await job.counts()).pages == len(URLS)
 
 
-async def test_what_came_by_standard_input_need_not_come_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_came_by_standard_input_need_not_come_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = dataclasses.replace(order_of(tmp_path, []), source=STDIN)
     piped = io.TextIOWrapper(io.BytesIO("\n".join([*URLS[:3], json.dumps({"url": URLS[3]})]).encode()))
     monkeypatch.setattr(sys, "stdin", piped)
@@ -286,9 +273,7 @@ async def test_what_came_by_standard_input_need_not_come_again(
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:4])
 
 
-async def test_a_list_that_cannot_be_read_on_with_ends_the_job(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_list_that_cannot_be_read_on_with_ends_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = Pages()
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
         list_pages = job.list_pages
@@ -412,9 +397,7 @@ async def test_dead_hosts_do_not_hold_up_a_job(tmp_path: Path, monkeypatch: pyte
     }
 
 
-async def test_who_is_told_to_end_at_once_waits_for_no_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_is_told_to_end_at_once_waits_for_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scraper.bulk.page_runner.GRACE_S", 3_600.0)
     under_way = asyncio.Event()
 

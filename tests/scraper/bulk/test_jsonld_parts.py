@@ -17,8 +17,7 @@ PAGES = {
     "after a comment": f'<!-- a > b --><script type="application/ld+json">{THING}</script>',
     "in another script": f"<script>var x = '<script type=\"application/ld+json\">{THING}';</script>",
     "two": f'<script type="application/ld+json">{THING}</script>' * 2,
-    "with a base": '<base href="https://other.example/dir/">'
-    f'<script type="application/ld+json">{THING}</script>',
+    "with a base": f'<base href="https://other.example/dir/"><script type="application/ld+json">{THING}</script>',
     "broken beside whole": '<script type="application/ld+json">{"@type": </script>'
     f'<script type="application/ld+json">{THING}</script>',
     "never closed": f'<p>x</p><script type="application/ld+json">{THING}',

@@ -26,9 +26,7 @@ CLASSES = {
 def opened(form: Format, folder: Path, place: OutputPosition, **more: Any) -> Output:
     pytest.importorskip({Format.WARC: "warcio", Format.PARQUET: "pyarrow"}.get(form, "json"))
     module, name = CLASSES[form]
-    output: Output = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)(
-        folder, place, **more
-    )
+    output: Output = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)(folder, place, **more)
     return output
 
 
@@ -90,9 +88,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     assert parquet.ParquetFile(file).metadata.row_group(0).column(0).compression == "ZSTD"
 
 
-def test_parquet_has_row_groups_of_the_size_that_readers_like(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parquet_has_row_groups_of_the_size_that_readers_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     from scraper.bulk.outputs import parquet as ours
 

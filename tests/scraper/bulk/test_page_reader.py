@@ -21,9 +21,7 @@ from scraper.workers import WorkerPool
 
 URL = "http://a.example/page"
 PAGE = JobPage(1, URL, "a.example")
-SNAPSHOT = Snapshot(
-    URL, URL, 200, media_type="text/html", html="<p>Words.", timing=Timing(response_s=1.0, total_s=3.0)
-)
+SNAPSHOT = Snapshot(URL, URL, 200, media_type="text/html", html="<p>Words.", timing=Timing(response_s=1.0, total_s=3.0))
 
 
 class FakeFetcher:
@@ -52,16 +50,12 @@ def reading(*, cached: bool = False) -> Reading:
 
 
 def reader_of(fetcher: FakeFetcher, *, keep_snapshots: bool = False) -> JobPageReader:
-    spec = JobSpec(
-        "urls.txt", Path("out"), Format.JSONL, CrawlRate(), render="http", max_age_s=60.0, deadline_s=7.0
-    )
+    spec = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate(), render="http", max_age_s=60.0, deadline_s=7.0)
     return JobPageReader(cast(Fetcher, fetcher), cast(WorkerPool, None), spec, keep_snapshots=keep_snapshots)
 
 
 @pytest.mark.parametrize("keep_snapshots", [True, False])
-async def test_a_page_whose_response_is_to_be_kept_is_visited_whatever_others_have_of_it(
-    keep_snapshots: bool,
-) -> None:
+async def test_a_page_whose_response_is_to_be_kept_is_visited_whatever_others_have_of_it(keep_snapshots: bool) -> None:
     fetcher = FakeFetcher(reading(), SNAPSHOT)
     read = await reader_of(fetcher, keep_snapshots=keep_snapshots).read(PAGE)
     reuse = Reuse.NONE if keep_snapshots else Reuse.STORED
@@ -92,9 +86,7 @@ async def test_a_request_counts_from_when_its_response_began() -> None:
 
 async def test_a_page_from_the_cache_asked_nobody_and_has_no_json_ld() -> None:
     read = await reader_of(FakeFetcher(reading(cached=True))).read(PAGE)
-    assert (
-        read.requested_at is None and read.outcome.cached and (await read.get_outcome()).row.json_ld is None
-    )
+    assert read.requested_at is None and read.outcome.cached and (await read.get_outcome()).row.json_ld is None
 
 
 @pytest.mark.parametrize(
@@ -129,9 +121,7 @@ async def test_json_ld_that_breaks_its_reader_costs_this_field_alone() -> None:
     html = '<script type="application/ld+json">{"@type": "Thing"}</script>'
     fetcher = FakeFetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
     spec = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate())
-    reader = JobPageReader(
-        cast(Fetcher, fetcher), cast(WorkerPool, BrokenWorkers()), spec, keep_snapshots=False
-    )
+    reader = JobPageReader(cast(Fetcher, fetcher), cast(WorkerPool, BrokenWorkers()), spec, keep_snapshots=False)
     outcome = await (await reader.read(PAGE)).get_outcome()
     assert outcome.row.json_ld is None and outcome.row.markdown == "Words."
 

@@ -16,27 +16,19 @@ THIS_RUN = {"pages": 3.0, "seconds": 1.5, "pages_per_s": 2.0, "tried_again": 1.0
 def filled(folder: Path) -> Frontier:
     frontier = Frontier(folder)
     frontier.set_facts({"run": "20260501T000000-00000000"})
-    frontier.add_lines(
-        [*(ListLine(f"http://host{n % 2}.example/{n}") for n in range(5)), ListLine("\x1b[31mred")]
-    )
+    frontier.add_lines([*(ListLine(f"http://host{n % 2}.example/{n}") for n in range(5)), ListLine("\x1b[31mred")])
     frontier.add_lines([ListLine("http://host0.example/0")])
     return frontier
 
 
 def finish(frontier: Frontier) -> None:
-    found = [
-        page
-        for host in frontier.list_hosts()
-        for page in frontier.list_waiting(host.number, after=0, count=9)
-    ]
+    found = [page for host in frontier.list_hosts() for page in frontier.list_waiting(host.number, after=0, count=9)]
     outcomes = []
     for page in sorted(found, key=lambda page: page.number):
         fault = PageFailure("bad_url", page.problem) if page.problem else None
         if page.number == 2:
             fault = PageFailure("timed_out", "It took too long.")
-        row = OutputRow(
-            page.url, method=None if fault else "http", markdown=None if fault else "x" * 10, error=fault
-        )
+        row = OutputRow(page.url, method=None if fault else "http", markdown=None if fault else "x" * 10, error=fault)
         outcomes.append(PageOutcome(page, row, page.number / 10, cached=page.number == 3))
     frontier.mark_done(outcomes[:2] + outcomes[3:], OutputPosition(1, 100))
 

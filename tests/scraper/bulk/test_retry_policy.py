@@ -54,9 +54,7 @@ def test_one_answer_among_the_failures_begins_the_count_anew() -> None:
 def test_a_name_that_does_not_exist_is_given_up_without_a_pause() -> None:
     tries = RetryPolicy()
     gone = errors.HostDownError("There is no host named a.example.")
-    assert [tries.get_retry_delay_s(page_of(number), gone) for number in range(DEAD_AFTER)] == [
-        None
-    ] * DEAD_AFTER
+    assert [tries.get_retry_delay_s(page_of(number), gone) for number in range(DEAD_AFTER)] == [None] * DEAD_AFTER
     assert tries.get_site_error(page_of(99)) is gone
 
 
@@ -67,8 +65,7 @@ def test_a_host_that_was_waited_for_is_not_waited_for_again() -> None:
     ] * DEAD_AFTER
     assert tries.get_site_error(page_of(99)) is not None
     assert (
-        RetryPolicy().get_retry_delay_s(page_of(1), errors.FetchTimeoutError("It took too long."), 60.0)
-        == SITE_PAUSE_S
+        RetryPolicy().get_retry_delay_s(page_of(1), errors.FetchTimeoutError("It took too long."), 60.0) == SITE_PAUSE_S
     )
 
 
@@ -79,39 +76,29 @@ def test_a_site_that_fails_on_every_page_is_asked_for_each_but_waits_no_more() -
     assert tries.get_retry_delay_s(page_of(50), errors.HttpStatusError("It broke.", status=500)) is None
     assert tries.get_site_error(page_of(99)) is None
     tries.get_retry_delay_s(page_of(51), errors.HttpStatusError("No such page.", status=404))
-    assert (
-        tries.get_retry_delay_s(page_of(52), errors.HttpStatusError("It broke.", status=500)) == SITE_PAUSE_S
-    )
+    assert tries.get_retry_delay_s(page_of(52), errors.HttpStatusError("It broke.", status=500)) == SITE_PAUSE_S
 
 
 def test_a_site_that_limits_how_often_it_is_asked_is_asked_again_whatever_it_shows() -> None:
     tries = RetryPolicy()
-    page_of_its_own = errors.BlockedBySiteError(
-        "a.example limits how often it may be asked.", reason="rate_limit"
-    )
+    page_of_its_own = errors.BlockedBySiteError("a.example limits how often it may be asked.", reason="rate_limit")
     empty = errors.HttpStatusError("a.example answered 429 Too Many Requests.", status=429)
     assert tries.get_retry_delay_s(page_of(1), page_of_its_own) == SITE_PAUSE_S
     assert tries.get_retry_delay_s(page_of(2), empty) == 2 * SITE_PAUSE_S
     assert (
-        tries.get_retry_delay_s(
-            page_of(3), errors.BlockedBySiteError("a.example asks for a login.", reason="login")
-        )
+        tries.get_retry_delay_s(page_of(3), errors.BlockedBySiteError("a.example asks for a login.", reason="login"))
         is None
     )
 
 
 def silent_robots(host: str = "a.example", again_s: float | None = 300.0) -> errors.RobotsDisallowedError:
     target = f"http://{host}/1"
-    return errors.RobotsDisallowedError(
-        "Its robots.txt cannot be reached.", target=target, retry_after_s=again_s
-    )
+    return errors.RobotsDisallowedError("Its robots.txt cannot be reached.", target=target, retry_after_s=again_s)
 
 
 def test_a_site_whose_robots_txt_cannot_be_reached_rests_until_it_is_asked_for_again() -> None:
     tries = RetryPolicy()
-    pauses = [
-        tries.get_retry_delay_s(page_of(number), silent_robots()) for number in range(SILENT_ROBOTS + 1)
-    ]
+    pauses = [tries.get_retry_delay_s(page_of(number), silent_robots()) for number in range(SILENT_ROBOTS + 1)]
     assert pauses == [300.0] * (SILENT_ROBOTS - 1) + [None, None]
     tries.get_retry_delay_s(page_of(50), None)
     assert [tries.get_retry_delay_s(page_of(60), silent_robots()) for _ in range(2)] == [300.0, None]
@@ -129,13 +116,8 @@ def test_no_site_rests_for_a_word_that_is_final_or_anothers(error: errors.Robots
 
 def test_a_fault_of_ours_is_no_failure_of_the_site() -> None:
     tries = RetryPolicy()
-    busy, broken = (
-        errors.OverloadedError("Full.", retry_after_s=7.0),
-        errors.BrowserFailedError("The browser died."),
-    )
-    assert [tries.get_retry_delay_s(page_of(1), busy) for _ in range(BUSY_TRIES)] == [7.0] * (
-        BUSY_TRIES - 1
-    ) + [None]
+    busy, broken = (errors.OverloadedError("Full.", retry_after_s=7.0), errors.BrowserFailedError("The browser died."))
+    assert [tries.get_retry_delay_s(page_of(1), busy) for _ in range(BUSY_TRIES)] == [7.0] * (BUSY_TRIES - 1) + [None]
     assert [tries.get_retry_delay_s(page_of(2), broken) for _ in range(BROWSER_TRIES)] == [1.0] * (
         BROWSER_TRIES - 1
     ) + [None]

@@ -28,15 +28,10 @@ def test_a_text_has_a_url_a_line_and_comments(tmp_path: Path) -> None:
 
 def test_a_line_that_is_no_json_is_told_and_the_others_are_read(tmp_path: Path) -> None:
     source = tmp_path / "urls.jsonl"
-    source.write_text(
-        '{"url": "http://a.example/", "x": 1}\n{"url": \n{"link": 1}\n{"url": "http://b.example/"}\n'
-    )
+    source.write_text('{"url": "http://a.example/", "x": 1}\n{"url": \n{"link": 1}\n{"url": "http://b.example/"}\n')
     found = list(url_lists.read_lines(str(source)))
     assert [line.text for line in found if not line.problem] == ["http://a.example/", "http://b.example/"]
-    assert [line.problem for line in found if line.problem] == [
-        "The line is not JSON.",
-        "The line has no `url`.",
-    ]
+    assert [line.problem for line in found if line.problem] == ["The line is not JSON.", "The line has no `url`."]
 
 
 @pytest.mark.parametrize(
@@ -120,9 +115,7 @@ def test_a_byte_order_mark_on_standard_input_costs_no_url(monkeypatch: pytest.Mo
         b"http://a.example/\rhttp://b.example/",
     ],
 )
-def test_standard_input_is_read_in_the_forms_of_files(
-    monkeypatch: pytest.MonkeyPatch, content: bytes
-) -> None:
+def test_standard_input_is_read_in_the_forms_of_files(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert list(url_lists.read_lines("-")) == [ListLine("http://a.example/"), ListLine("http://b.example/")]
 
@@ -132,10 +125,7 @@ def test_standard_input_is_read_in_the_forms_of_files(
     [
         (b"PAR1\0\0", "Standard input is no text"),
         (b'["http://a.example/"]', r"Standard input is one JSON array.*`jq -c '\.\[\]'` does"),
-        (
-            gzip.compress(b"http://a.example/\n" * 9_000, mtime=0)[:60],
-            "Standard input cannot be read: Compressed file",
-        ),
+        (gzip.compress(b"http://a.example/\n" * 9_000, mtime=0)[:60], "Standard input cannot be read: Compressed file"),
     ],
 )
 def test_standard_input_that_has_no_lines_is_refused(

@@ -109,9 +109,7 @@ class Fleet:
         readers = []
         for _ in range(count):
             shared = await self.shared()
-            readers.append(
-                StructuredReader(cast(PageVisitor, visitor), cast(WorkerPool, Here()), Settings(), shared)
-            )
+            readers.append(StructuredReader(cast(PageVisitor, visitor), cast(WorkerPool, Here()), Settings(), shared))
             self.stack.push_async_callback(readers[-1].close)
         return readers
 
@@ -143,9 +141,7 @@ def slowly(seconds: float) -> Callable[[Request], Awaitable[None]]:
 async def test_ten_servers_visit_a_page_once_and_each_has_it(fleet: Fleet) -> None:
     fleet.door.before = held_for(fleet, 10)
     servers = await fleet.servers(10)
-    readings = await asyncio.gather(
-        *(server.fetch(ReadRequest(URL, deadline_s=PATIENCE_S)) for server in servers)
-    )
+    readings = await asyncio.gather(*(server.fetch(ReadRequest(URL, deadline_s=PATIENCE_S)) for server in servers))
     assert len(fleet.door.requests) == 1
     assert {reading.document.text for reading in readings} == {"Served."}
     assert not any(reading.cached for reading in readings)
@@ -167,9 +163,7 @@ async def test_who_wants_it_anew_gets_it_anew(fleet: Fleet) -> None:
     assert len(fleet.door.requests) == 3
 
 
-async def test_who_wants_a_visit_of_its_own_waits_for_nobody_and_is_told_what_it_brought(
-    fleet: Fleet,
-) -> None:
+async def test_who_wants_a_visit_of_its_own_waits_for_nobody_and_is_told_what_it_brought(fleet: Fleet) -> None:
     fleet.door.before = slowly(0.3)
     one, other = await fleet.servers(2)
     seen: list[str] = []
@@ -178,8 +172,7 @@ async def test_who_wants_a_visit_of_its_own_waits_for_nobody_and_is_told_what_it
         while not fleet.door.requests:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     await other.fetch(
-        ReadRequest(URL, cache=CachePolicy(reuse=Reuse.NONE)),
-        on_snapshot=lambda snapshot: seen.append(snapshot.url),
+        ReadRequest(URL, cache=CachePolicy(reuse=Reuse.NONE)), on_snapshot=lambda snapshot: seen.append(snapshot.url)
     )
     await first
     assert seen == [URL] and len(fleet.door.requests) == 2
@@ -189,9 +182,7 @@ async def test_a_page_that_is_not_there_is_not_there_for_all(fleet: Fleet) -> No
     fleet.door = ScriptedDoor(status=404)
     fleet.door.before = held_for(fleet, 5)
     servers = await fleet.servers(5)
-    found = await asyncio.gather(
-        *(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True
-    )
+    found = await asyncio.gather(*(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True)
     assert len(fleet.door.requests) == 1
     for error in found:
         assert isinstance(error, errors.HttpStatusError) and error.status == 404 and not error.retryable
@@ -202,9 +193,7 @@ async def test_a_failure_that_may_pass_is_told_to_those_who_waited_and_to_nobody
     fleet.door = ScriptedDoor(status=429)
     fleet.door.before = held_for(fleet, 3)
     servers = await fleet.servers(3)
-    found = await asyncio.gather(
-        *(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True
-    )
+    found = await asyncio.gather(*(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True)
     assert [type(error) for error in found] == [errors.HttpStatusError] * 3 and len(fleet.door.requests) == 1
     with pytest.raises(errors.HttpStatusError):
         await servers[0].fetch(ReadRequest(URL))
@@ -236,9 +225,7 @@ async def test_a_fault_of_one_server_is_not_that_of_another(fleet: Fleet) -> Non
 
     fleet.door.before = once
     servers = await fleet.servers(3)
-    found = await asyncio.gather(
-        *(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True
-    )
+    found = await asyncio.gather(*(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True)
     assert sum(isinstance(one, errors.BrowserFailedError) for one in found) == 1
     assert sum(not isinstance(one, BaseException) for one in found) == 2
     assert len(fleet.door.requests) == 2
@@ -298,9 +285,7 @@ class SlowVisitor(Visitor):
         return await super().visit(job, *told)
 
 
-async def test_structured_data_are_read_once_for_all_who_want_them_at_once_and_later_anew(
-    fleet: Fleet,
-) -> None:
+async def test_structured_data_are_read_once_for_all_who_want_them_at_once_and_later_anew(fleet: Fleet) -> None:
     visitor = SlowVisitor(LD)
     visitor.wanted = lambda: fleet.all_have_asked(5)
     readers = await fleet.structured_readers(visitor, 5)

@@ -53,7 +53,5 @@ def _logging_of_a_new_process() -> Iterator[None]:
 
 
 def _loggers() -> list[logging.Logger]:
-    named = [
-        logger for logger in logging.root.manager.loggerDict.values() if isinstance(logger, logging.Logger)
-    ]
+    named = [logger for logger in logging.root.manager.loggerDict.values() if isinstance(logger, logging.Logger)]
     return [logging.getLogger(), *named]

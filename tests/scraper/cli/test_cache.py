@@ -38,12 +38,9 @@ def test_search_prints_the_passages(kept: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
-    [(" ", "given: it is blank."), ("a" * 2_001, "a string of at most 2,000 characters, not 2,001.")],
+    ("query", "told"), [(" ", "given: it is blank."), ("a" * 2_001, "a string of at most 2,000 characters, not 2,001.")]
 )
-def test_a_query_that_the_tool_would_refuse_is_refused_here_too(
-    kept: dict[str, str], query: str, told: str
-) -> None:
+def test_a_query_that_the_tool_would_refuse_is_refused_here_too(kept: dict[str, str], query: str, told: str) -> None:
     answer = command_output("cache", "search", query, env=kept)
     assert (answer.code, answer.out) == (2, "") and f"query must be {told}" in answer.err
 

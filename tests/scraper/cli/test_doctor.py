@@ -62,9 +62,7 @@ def test_a_path_that_leads_to_no_chromium_is_named_with_its_setting(tmp_path: Pa
 
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("fetch", "https://example.org/")])
-def test_a_path_that_leads_nowhere_is_told_by_whoever_needs_it(
-    tmp_path: Path, command: tuple[str, ...]
-) -> None:
+def test_a_path_that_leads_nowhere_is_told_by_whoever_needs_it(tmp_path: Path, command: tuple[str, ...]) -> None:
     env = {"SEARCH_MCP_FULL_CHROMIUM": str(tmp_path / "gone"), "SEARCH_MCP_DATA": str(tmp_path)}
     told = command_output(*command, env=env)
     assert told.code in {1, 2}
@@ -130,23 +128,11 @@ def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
     ("given", "level", "told"),
     [
         ({}, CheckLevel.GOOD, "Only programs on this machine may call"),
-        (
-            {"host": "0.0.0.0"},
-            CheckLevel.BAD,
-            "would not start: Refusing to listen on 0.0.0.0 without a token",
-        ),
+        ({"host": "0.0.0.0"}, CheckLevel.BAD, "would not start: Refusing to listen on 0.0.0.0 without a token"),
         ({"host": "0.0.0.0", "token": "t"}, CheckLevel.GOOD, "Callers must send a token"),
-        (
-            {"host": "0.0.0.0", "allow_unauthenticated": True},
-            CheckLevel.POOR,
-            "Everyone who reaches 0.0.0.0 may call",
-        ),
+        ({"host": "0.0.0.0", "allow_unauthenticated": True}, CheckLevel.POOR, "Everyone who reaches 0.0.0.0 may call"),
         ({"token": "two words"}, CheckLevel.BAD, "a token is made of visible ASCII characters"),
-        (
-            {"issuer": "https://login.example"},
-            CheckLevel.BAD,
-            "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS",
-        ),
+        ({"issuer": "https://login.example"}, CheckLevel.BAD, "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS"),
     ],
 )
 def test_whom_the_server_would_let_in_is_told(given: dict[str, Any], level: CheckLevel, told: str) -> None:

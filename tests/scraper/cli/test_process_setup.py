@@ -32,9 +32,7 @@ async def test_a_list_of_urls_from_nowhere_is_an_empty_one(here: dict[str, str])
 
 @pytest.mark.browser
 @pytest.mark.parametrize("descriptor", [0, 2])
-async def test_a_page_is_printed_without_the_other_streams(
-    site: Site, here: dict[str, str], descriptor: int
-) -> None:
+async def test_a_page_is_printed_without_the_other_streams(site: Site, here: dict[str, str], descriptor: int) -> None:
     told = await without(descriptor, "fetch", site.url("/static/1"), env=here)
     assert (told.code, told.err) == (0, "")
     assert "MARK-static-0" in told.out
@@ -55,9 +53,7 @@ async def test_without_an_output_nothing_is_said_and_nothing_breaks(site: Site, 
 
 
 @pytest.mark.browser
-async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(
-    site: Site, here: dict[str, str]
-) -> None:
+async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(site: Site, here: dict[str, str]) -> None:
     env = here | {"PYTHONIOENCODING": "latin-1"}
     told = await output_of(*SEARCH_MCP, "fetch", site.url("/charset/big5/header"), env=env)
     assert (told.code, told.err) == (0, "")
@@ -88,8 +84,7 @@ print(*resource.getrlimit(resource.RLIMIT_NOFILE))
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
-    [((256, 9_000), (8_192, 9_000)), ((256, 512), (512, 512)), ((9_000, 9_000), (9_000, 9_000))],
+    ("before", "after"), [((256, 9_000), (8_192, 9_000)), ((256, 512), (512, 512)), ((9_000, 9_000), (9_000, 9_000))]
 )
 async def test_as_many_are_allowed_as_are_of_use(before: tuple[int, int], after: tuple[int, int]) -> None:
     told = await output_of("-c", PROGRAM, *map(str, before))

@@ -31,9 +31,7 @@ async def test_a_page_is_printed_and_nothing_else(site: Site, here: dict[str, st
 
 
 async def test_a_page_that_needs_javascript_is_rendered(site: Site, here: dict[str, str]) -> None:
-    told = await output_of(
-        *SEARCH_MCP, "fetch", site.url("/timer"), "--render", "browser", "--format=json", env=here
-    )
+    told = await output_of(*SEARCH_MCP, "fetch", site.url("/timer"), "--render", "browser", "--format=json", env=here)
     page = json.loads(told.out)
     assert told.code == 0
     assert page["method"] == "browser"
@@ -59,9 +57,7 @@ def test_a_query_is_told_of_search(here: dict[str, str]) -> None:
     assert "search" in told.err
 
 
-async def test_many_pages_come_from_words_a_file_and_stdin(
-    site: Site, here: dict[str, str], tmp_path: Path
-) -> None:
+async def test_many_pages_come_from_words_a_file_and_stdin(site: Site, here: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "urls"
     file.write_text(f"# pages\n\n{site.url('/static/2')}\n")
     arguments = ("fetch-batch", site.url("/static/1"), "-", "-f", str(file), "--format", "json")
@@ -80,9 +76,7 @@ def test_a_page_that_fails_does_not_fail_its_batch(site: Site, here: dict[str, s
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_an_interrupted_call_leaves_no_browser(
-    site: Site, here: dict[str, str], number: signal.Signals
-) -> None:
+async def test_an_interrupted_call_leaves_no_browser(site: Site, here: dict[str, str], number: signal.Signals) -> None:
     url = site.url("/slow-answer/25000")
     async with running(*SEARCH_MCP, "fetch", url, env=here, stdin=DEVNULL, stdout=PIPE) as program:
         process = psutil.Process(program.process.pid)

@@ -77,9 +77,7 @@ def test_a_wrong_call_is_told_why_and_exits_with_two(arguments: tuple[str, ...],
         (("extract-structured", "file:///etc/passwd"), "http"),
     ],
 )
-def test_arguments_are_looked_at_before_a_browser_is(
-    arguments: tuple[str, ...], reason: str, tmp_path: Path
-) -> None:
+def test_arguments_are_looked_at_before_a_browser_is(arguments: tuple[str, ...], reason: str, tmp_path: Path) -> None:
     mark = tmp_path / "started"
     chromium = program(tmp_path / "chromium", f"touch {mark}; echo Chromium 156.0.8078.79")
     env = {name: str(chromium) for name in ("SEARCH_MCP_LIGHT_CHROMIUM", "SEARCH_MCP_FULL_CHROMIUM")}

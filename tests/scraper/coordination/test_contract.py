@@ -25,9 +25,7 @@ class TestLimits:
         await asyncio.sleep(wait_s + 0.002)
         assert not await state.limits.take(FEW, "ann")
 
-    async def test_one_key_does_not_count_for_another_nor_one_limit_for_another(
-        self, state: SharedState
-    ) -> None:
+    async def test_one_key_does_not_count_for_another_nor_one_limit_for_another(self, state: SharedState) -> None:
         other = Limit("other", burst=1, per_second=0.01)
         assert not await state.limits.take(other, "ann")
         assert await state.limits.take(other, "ann") > 1

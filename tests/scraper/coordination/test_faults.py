@@ -254,9 +254,7 @@ async def test_a_service_that_does_not_answer_at_all_is_away(monkeypatch: pytest
         assert time.monotonic() - begun < 3 * SOON_S
 
 
-async def test_a_service_that_falls_silent_costs_one_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_service_that_falls_silent_costs_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(valkey_client, "COMMAND_S", 0.3)
     async with redis_server(tmp_path) as redis, delayed(redis.port, 0.0) as way, member(way.url) as one:
         # Allow any time for a connection.
@@ -292,9 +290,7 @@ async def test_the_log_says_in_a_sentence_that_it_is_away_and_that_it_is_back(
     place = f"The shared state at 127.0.0.1:{redis.port}"
     there, away, *_, back = (record.getMessage() for record in caplog.records)
     assert there == back == f"shared state usable: {place}"
-    assert (
-        away == f"going on without the shared state: {place} cannot be reached, or broke the connection off."
-    )
+    assert away == f"going on without the shared state: {place} cannot be reached, or broke the connection off."
 
 
 async def test_a_password_that_nobody_asked_for_is_named(redis: RedisServer) -> None:
@@ -344,19 +340,13 @@ async def test_a_certificate_that_nobody_vouches_for_is_named() -> None:
 
 async def test_an_old_version_is_named() -> None:
     info = b"# Server\r\nredis_version:2.8.19\r\nrole:master\r\n"
-    async with (
-        answering(b"$%d\r\n%s\r\n" % (len(info), info)) as port,
-        member(f"redis://127.0.0.1:{port}/0") as one,
-    ):
+    async with answering(b"$%d\r\n%s\r\n" % (len(info), info)) as port, member(f"redis://127.0.0.1:{port}/0") as one:
         assert "is version 2.8.19; 7.0 or newer is needed" in said_of(one)
         await does_everything(one)
 
 
 async def test_a_replica_is_named(redis: RedisServer, tmp_path: Path) -> None:
-    async with (
-        redis_server(tmp_path, "--replicaof", f"127.0.0.1 {redis.port}") as copy,
-        member(copy.url) as one,
-    ):
+    async with redis_server(tmp_path, "--replicaof", f"127.0.0.1 {redis.port}") as copy, member(copy.url) as one:
         assert "is a replica" in said_of(one)
         await does_everything(one)
 
@@ -373,9 +363,7 @@ async def test_a_service_that_evicts_is_used_and_named(tmp_path: Path) -> None:
         assert not status.away and status.note is not None and "noeviction" in status.note
 
 
-async def test_without_the_library_the_command_that_installs_it_is_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_without_the_library_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "scraper.coordination.valkey_state", None)
@@ -421,9 +409,7 @@ async def test_what_was_granted_to_a_call_that_is_cancelled_is_free(
         for steps in (*range(12), *range(12)):
             name = f"cancelled-{kind}-{steps}"
             asked: Coroutine[Any, Any, object] = (
-                one.leases.take(name, ThrottleTerms(1))
-                if kind == "held"
-                else one.claims.begin(name, waited=True)
+                one.leases.take(name, ThrottleTerms(1)) if kind == "held" else one.claims.begin(name, waited=True)
             )
             task = asyncio.create_task(asked)
             for _ in range(steps):

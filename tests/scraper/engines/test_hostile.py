@@ -16,9 +16,7 @@ _SOON_S = 5.0
 """Real pages take 5 to 60 ms; this only proves that the time is bounded."""
 
 _SIZE = 350_000
-_LINK = (
-    "<div class='result'><h2><a href='https://h{0}.example/{0}'>Title {0}</a></h2><p>Text of {0}.</p></div>"
-)
+_LINK = "<div class='result'><h2><a href='https://h{0}.example/{0}'>Title {0}</a></h2><p>Text of {0}.</p></div>"
 
 _HOSTILE = {
     "links": "".join(_LINK.format(n) for n in range(_SIZE // 100)),
@@ -28,8 +26,7 @@ _HOSTILE = {
     "nested links": "".join(f"<a href='https://h{n}.example/'><h2>" for n in range(5_000)),
     "one long text": "<p>" + "no results for " * (_SIZE // 15),
     "many runs": "<i>no</i><br>" * (_SIZE // 13),
-    "long attributes": f"<a href='https://x.example/{'a' * _SIZE}'>t</a>"
-    + "".join(_LINK.format(n) for n in range(5)),
+    "long attributes": f"<a href='https://x.example/{'a' * _SIZE}'>t</a>" + "".join(_LINK.format(n) for n in range(5)),
     "classes": f"<div class='{'result ' * (_SIZE // 7)}'><a class='result__a' href='https://x.example/'>t</a></div>",
     "unclosed": "<table><tr><td><a class='result-link' href='https://x.example/'>" * 5_000,
 }
@@ -53,17 +50,13 @@ def test_broken_pages_are_taken(engine: str) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(FACES), st.text(max_size=60), st.text(max_size=60), st.integers(0, 5_000))
-def test_anything_written_into_a_page_is_taken(
-    face: tuple[str, str], first: str, second: str, at: int
-) -> None:
+def test_anything_written_into_a_page_is_taken(face: tuple[str, str], first: str, second: str, at: int) -> None:
     html = page(*face)
     response = read(face[0], html[: at % len(html)] + first + "<" + second + html[at % len(html) :])
     assert all(row.url.startswith(("http://", "https://")) and row.title for row in response.results)
 
 
-@pytest.mark.parametrize(
-    "address", ["javascript:alert(1)", "data:text/html,x", "https://[", "", "//", "http://"]
-)
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "data:text/html,x", "https://[", "", "//", "http://"])
 def test_rows_that_lead_nowhere_are_left_out(address: str) -> None:
     html = page("startpage").replace(ROWS[0].url.replace("&", "&amp;"), address)
     assert [row.url for row in read("startpage", html).results] == [row.url for row in ROWS[1:]]

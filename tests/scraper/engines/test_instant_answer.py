@@ -68,10 +68,7 @@ def test_where_a_bang_leads_is_shown() -> None:
 
 
 def test_a_title_glued_to_its_text_is_taken_from_the_link() -> None:
-    topic = {
-        "Result": "<a href='/A'>Anaheim Ducks</a>A professional team",
-        "Text": "Anaheim DucksA professional team",
-    }
+    topic = {"Result": "<a href='/A'>Anaheim Ducks</a>A professional team", "Text": "Anaheim DucksA professional team"}
     (found,) = read(RelatedTopics=[topic]).topics
     assert (found.title, found.text) == ("Anaheim Ducks", "A professional team")
 

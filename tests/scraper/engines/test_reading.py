@@ -16,10 +16,7 @@ from tests.site.engine_pages import EngineRow
 from tests.site.engine_refusals import none_page, wall_page
 
 _AD = EngineRow(
-    "Buy this now",
-    "https://shop.example/",
-    "Advertisements lead here and nowhere else in the world.",
-    ad=True,
+    "Buy this now", "https://shop.example/", "Advertisements lead here and nowhere else in the world.", ad=True
 )
 
 
@@ -113,9 +110,7 @@ def test_the_next_page_is_where_its_link_leads() -> None:
 def test_rows_of_modules_and_rows_within_rows_are_not_results() -> None:
     links = "<a href='https://inner.example/deep' class='title'><div class='title'>A deep link</div></a>"
     cluster = f"<div class='snippet' data-type='web'>{links}</div>"
-    html = page("brave").replace(
-        "<div class='generic-snippet'>", f"{cluster}<div class='generic-snippet'>", 1
-    )
+    html = page("brave").replace("<div class='generic-snippet'>", f"{cluster}<div class='generic-snippet'>", 1)
     assert [row.url for row in read("brave", html).results] == [row.url for row in ROWS]
 
 
@@ -144,9 +139,7 @@ def test_the_space_around_a_true_address_of_baidu_s_is_none_of_it() -> None:
 
 
 def test_news_carry_publisher_date_and_related_headlines() -> None:
-    rows = (
-        EngineRow("A headline", "https://news.google.com/rss/articles/CBMiX0FVX3lxTA", source="The Paper"),
-    )
+    rows = (EngineRow("A headline", "https://news.google.com/rss/articles/CBMiX0FVX3lxTA", source="The Paper"),)
     (row,) = read("googlenews", page("googlenews", rows=rows)).results
     assert (row.title, row.source) == ("A headline - The Paper", "The Paper")
     assert row.source_url == "https://news.google.com"

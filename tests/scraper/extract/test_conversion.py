@@ -14,9 +14,7 @@ TAGS = (
     "p div span b i a code pre kbd ul ol li dl dt dd table tr td th caption blockquote h1 h3 sup sub label "
     "section aside details summary figure math mi mfrac my-box em del hr br article"
 ).split()
-CLASSES = (
-    "note admonition alert-info footnote footnotes sidenote katex math highlight language-x callout"
-).split()
+CLASSES = ("note admonition alert-info footnote footnotes sidenote katex math highlight language-x callout").split()
 
 
 @st.composite
@@ -29,13 +27,7 @@ def soup(draw: st.DrawFn) -> tuple[str, list[str]]:
         if kind < 4:
             attributes = draw(
                 st.sampled_from(
-                    [
-                        "",
-                        f" class={draw(st.sampled_from(CLASSES))}",
-                        f" id=fn{number % 3}",
-                        " href='#fn1'",
-                        " start=2",
-                    ]
+                    ["", f" class={draw(st.sampled_from(CLASSES))}", f" id=fn{number % 3}", " href='#fn1'", " start=2"]
                 )
             )
             pieces.append(f"<{tag}{attributes}>")
@@ -45,9 +37,7 @@ def soup(draw: st.DrawFn) -> tuple[str, list[str]]:
             words.append(f"word{number}x")
             pieces.append(f" {words[-1]} ")
         else:
-            pieces.append(
-                draw(st.sampled_from(["1", "*", "[1]", "\n", "$", "\\(", "`", "<br>", "&nbsp;", "|", "_"]))
-            )
+            pieces.append(draw(st.sampled_from(["1", "*", "[1]", "\n", "$", "\\(", "`", "<br>", "&nbsp;", "|", "_"])))
     return "".join(pieces), words
 
 
@@ -99,9 +89,7 @@ def result_of(html: str) -> converter.ConvertedMarkdown:
         "formulas that never end": lambda: "<p>x" + "$a \\( \\[ $$ \\begin{align}" * 5_000,
         "lines of tokens": lambda: "x<div><code>a</code><code>b</code></div>" * 5_000,
         "bare blocks": lambda: "x<code>a\nb</code>" * 5_000,
-        "marks and rules": lambda: (
-            "x<sup><a href='#a'>1</a></sup>" * 5_000 + "<hr>" * 5_000 + "<p id=a>1 x</p>"
-        ),
+        "marks and rules": lambda: "x<sup><a href='#a'>1</a></sup>" * 5_000 + "<hr>" * 5_000 + "<p id=a>1 x</p>",
         "brackets": lambda: "<a href=/x>x" + "[" * DEEP + "</a>",
         "a name of digits": lambda: f"x<sup><a href='#{'1' * DEEP}-'>1</a></sup>",
         "a note that trails off": lambda: (

@@ -54,10 +54,7 @@ def test_nothing_and_no_text_are_told_apart() -> None:
 
 
 @hostile_inputs(
-    {
-        "open tags": (3_000_000, lambda n: "<" * n),
-        "bold words": (300_000, lambda n: "<p>x<b>y</b></p>" * n),
-    },
+    {"open tags": (3_000_000, lambda n: "<" * n), "bold words": (300_000, lambda n: "<p>x<b>y</b></p>" * n)},
     {
         "tags without an end": lambda: "<a" * 2_000_000,
         "open comments": lambda: "<!--" * 500_000,

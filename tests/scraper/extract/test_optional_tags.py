@@ -23,9 +23,7 @@ def test_what_follows_the_title_is_the_body(name: str, end: str) -> None:
 
 
 def test_the_order_of_what_was_taken_for_the_head_is_kept() -> None:
-    read = markdown(
-        f"<title>T</title><section>First.{TEXT}</section>Tail.<section>Second.</section><p>Third."
-    )
+    read = markdown(f"<title>T</title><section>First.{TEXT}</section>Tail.<section>Second.</section><p>Third.")
     places = [read.index(word) for word in ("First.", "Note 9", "Tail.", "Second.", "Third.")]
     assert places == sorted(places)
 

@@ -15,11 +15,7 @@ from tests.scraper.extract.snapshots import URL, WORDS, served
         ("text/plain", "Some prose.\n\nMore prose.", "Some prose.\n\nMore prose."),
         ("text/plain", "a:\n    b = 1\n", "```text\na:\n    b = 1\n```"),
         ("text/markdown", "# Title\n\nText.\n", "# Title\n\nText."),
-        (
-            "application/json",
-            '{"b":[1,2],"ä":null}',
-            '```json\n{\n  "b": [\n    1,\n    2\n  ],\n  "ä": null\n}\n```',
-        ),
+        ("application/json", '{"b":[1,2],"ä":null}', '```json\n{\n  "b": [\n    1,\n    2\n  ],\n  "ä": null\n}\n```'),
         ("application/vnd.api+json", "{broken", "```json\n{broken\n```"),
         ("text/csv", "a,b\n1,2\n", "```csv\na,b\n1,2\n```"),
         ("application/xml", "<a><b>1</b></a>", "```xml\n<a><b>1</b></a>\n```"),
@@ -64,8 +60,7 @@ def test_an_empty_answer_is_empty() -> None:
         ),
         (
             "image/png",
-            "The URL leads to image/png, which holds no text to read. "
-            "Fetch the page that links to it, or another URL.",
+            "The URL leads to image/png, which holds no text to read. Fetch the page that links to it, or another URL.",
         ),
     ],
 )
@@ -110,10 +105,7 @@ def test_rss_is_a_list_of_entries() -> None:
     )
     assert document.title == "News & more"
     assert document.page_type == "feed"
-    assert [link.url for link in document.links] == [
-        "https://example.com/first",
-        "https://example.org/second",
-    ]
+    assert [link.url for link in document.links] == ["https://example.com/first", "https://example.org/second"]
 
 
 def test_atom_is_a_list_of_entries() -> None:
@@ -123,9 +115,7 @@ def test_atom_is_a_list_of_entries() -> None:
 
 def test_a_billion_laughs_stay_one() -> None:
     entities = '<!ENTITY a0 "ha">' + "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
-    bomb = (
-        f"<?xml version='1.0'?><!DOCTYPE rss [{entities}]><rss><channel><title>T &a9;</title></channel></rss>"
-    )
+    bomb = f"<?xml version='1.0'?><!DOCTYPE rss [{entities}]><rss><channel><title>T &a9;</title></channel></rss>"
     assert len(reader.read(served("application/rss+xml", bomb)).markdown) < 1_000
 
 

@@ -37,9 +37,7 @@ def test_the_main_content_is_read_without_what_stands_around_it(body: str) -> No
 
 def test_a_list_of_articles_is_read_whole() -> None:
     document = read(
-        "<main>"
-        + "".join(f"<article><h2>Card {n}</h2><p>Teaser {n}.</p></article>" for n in range(5))
-        + "</main>"
+        "<main>" + "".join(f"<article><h2>Card {n}</h2><p>Teaser {n}.</p></article>" for n in range(5)) + "</main>"
     )
     assert all(f"Teaser {n}." in document.text for n in range(5))
 

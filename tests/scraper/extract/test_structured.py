@@ -104,9 +104,7 @@ def test_without_a_type_there_is_no_rdfa() -> None:
     ],
 )
 def test_what_is_broken_in_one_syntax_leaves_the_others_whole(broken: str) -> None:
-    others = (
-        LD + '<meta property="og:title" content="Title"><div itemscope><b itemprop="name">Scoped</b></div>'
-    )
+    others = LD + '<meta property="og:title" content="Title"><div itemscope><b itemprop="name">Scoped</b></div>'
     found = extract(f"<html><head></head><body>{others}{broken}</body></html>")
     assert found.json_ld[0]["name"] == "Anchor"
     assert found.opengraph[0]["og:title"] == "Title"
@@ -137,15 +135,12 @@ CHEAP = {
     "many attributes": LD + "<div " + " ".join(f"a{number}=1" for number in range(200_000)) + ">x</div>",
     "references everywhere": LD
     + f'<div id="a">{"<b itemprop=p>v</b>" * 2_000}</div>{"<div itemscope itemref=a></div>" * 400}',
-    "texts in texts": LD
-    + f"<div itemscope>{'<div itemprop=p>' * 150}{'word ' * 60_000}{'</div>' * 150}</div>",
+    "texts in texts": LD + f"<div itemscope>{'<div itemprop=p>' * 150}{'word ' * 60_000}{'</div>' * 150}</div>",
     "entities of entities": '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha">'
     '<!ENTITY b "&a;&a;&a;&a;&a;&a;">'
     '<!ENTITY c "&b;&b;&b;&b;&b;&b;&b;">]><html typeof="A"><body>&c;' + LD,
     "deep JSON": f'<script type="application/ld+json">{"[" * 900}{"]" * 900}</script>' + LD,
-    "wide RDFa": LD
-    + '<div vocab="https://schema.org/">'
-    + '<p typeof="A"><b property="name">x</b></p>' * 8_000,
+    "wide RDFa": LD + '<div vocab="https://schema.org/">' + '<p typeof="A"><b property="name">x</b></p>' * 8_000,
     "comments that never end": LD.replace("Anchor", "<!--" * 12_000).replace("Thing", "Product") + LD,
     "a value that never comes": LD + "<script>price:" + " " * 200_000 + "</script>",
     "half an object again and again": LD + "<script>" + 'var a = {"price": ' * 20_000 + "</script>",

@@ -39,9 +39,7 @@ class House:
     async def text(self, url: str = URL, **options: Any) -> str:
         return (await self.read(url, **options)).document.text
 
-    async def read(
-        self, url: str = URL, *, progress: ProgressCallback | None = None, **options: Any
-    ) -> Reading:
+    async def read(self, url: str = URL, *, progress: ProgressCallback | None = None, **options: Any) -> Reading:
         return await self.fetcher.fetch(ReadRequest(url, **options), progress=progress)
 
     async def error(self, url: str = URL, **options: Any) -> errors.ScraperError:

@@ -72,12 +72,7 @@ class ScriptedWorkers:
         html = snapshot.html
         text = "" if "BLANK" in html else html.removeprefix("<p>").removesuffix("</p>")
         return Document(
-            snapshot.url,
-            title="Title",
-            text=text,
-            markdown=text,
-            verdict=_verdict(html),
-            degraded="DEGRADED" in html,
+            snapshot.url, title="Title", text=text, markdown=text, verdict=_verdict(html), degraded="DEGRADED" in html
         )
 
 
@@ -89,13 +84,7 @@ class CountingPages:
         self.asked: list[float] = []
 
     async def get(
-        self,
-        key: str,
-        *,
-        scope: CacheScope,
-        methods: tuple[str, ...],
-        max_age_s: float,
-        allowed: frozenset[str],
+        self, key: str, *, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
     ) -> PageEntry | None:
         self.asked.append(max_age_s)
         found = [self.entries.get((scope, key, method)) for method in methods]

@@ -108,9 +108,7 @@ async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: WorkerPoo
     assert "after" in document.text or name.startswith(SILENT)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in PAGES if "JSON" in name or "laughs" in name or "micro" in name]
-)
+@pytest.mark.parametrize("name", [name for name in PAGES if "JSON" in name or "laughs" in name or "micro" in name])
 async def test_what_such_a_page_says_for_machines_is_read_or_told(workers: WorkerPool, name: str) -> None:
     snapshot = PAGES[name]()
     try:
@@ -126,9 +124,7 @@ async def test_bad_pages_among_good_ones_cost_the_good_ones_nothing(workers: Wor
     names = ("200,000 nested divs", "500,000 attributes", "one line of 50 MB", "a billion laughs as XML")
     snapshots = [one for name in names for one in (good, PAGES[name](), good)]
     readings = await asyncio.gather(*(judge(workers).read(one) for one in snapshots), return_exceptions=True)
-    assert not [
-        one for one in readings if isinstance(one, BaseException) and not isinstance(one, ScraperError)
-    ]
+    assert not [one for one in readings if isinstance(one, BaseException) and not isinstance(one, ScraperError)]
     whole = [one for one, snapshot in zip(readings, snapshots, strict=True) if snapshot is good]
     assert all(isinstance(one, Document) and WORDS.strip() in one.text for one in whole)
     assert not any(isinstance(one, Document) and one.degraded for one in whole)

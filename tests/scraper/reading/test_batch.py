@@ -38,9 +38,7 @@ async def test_the_order_is_that_of_the_question() -> None:
         return reading(url)
 
     urls = [page(number) for number in range(6)]
-    assert [
-        out.url for out in await read(urls, the_first_are_the_slowest) if isinstance(out, Reading)
-    ] == urls
+    assert [out.url for out in await read(urls, the_first_are_the_slowest) if isinstance(out, Reading)] == urls
 
 
 async def test_a_page_that_fails_is_a_value_in_its_place() -> None:
@@ -54,9 +52,7 @@ async def test_a_page_that_fails_is_a_value_in_its_place() -> None:
     assert isinstance(second, errors.NoContentError)
 
 
-async def test_a_fault_of_ours_in_one_page_is_logged_and_spares_the_others(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_fault_of_ours_in_one_page_is_logged_and_spares_the_others(caplog: pytest.LogCaptureFixture) -> None:
     async def the_first_is_a_bug(url: str, left_s: float) -> Reading:
         if url == page(0):
             raise KeyError("bug")
@@ -165,11 +161,5 @@ async def test_a_batch_of_nothing_but_nonsense_needs_no_visit() -> None:
 
 
 def test_a_host_of_one_page_has_no_series() -> None:
-    urls = [
-        "https://a.example/1",
-        "https://b.example/1",
-        "https://b.example/2",
-        "no address",
-        "https://a.example/1",
-    ]
+    urls = ["https://a.example/1", "https://b.example/1", "https://b.example/2", "no address", "https://a.example/1"]
     assert repeated_hosts(urls) == {"b.example"}

@@ -44,9 +44,7 @@ async def race(
     patience_s: float = 5.0,
     told: Callable[[int, str], None] | None = None,
 ) -> dict[str, PageOutcome]:
-    return await read_best(
-        web.read, URLS, wanted, Deadline.within(deadline_s), patience_s=patience_s, on_read=told
-    )
+    return await read_best(web.read, URLS, wanted, Deadline.within(deadline_s), patience_s=patience_s, on_read=told)
 
 
 def read(outcomes: dict[str, PageOutcome]) -> set[str]:
@@ -115,7 +113,5 @@ async def test_a_fault_of_ours_costs_one_page() -> None:
 
 async def test_progress_is_told_page_by_page() -> None:
     told: list[tuple[int, str]] = []
-    await race(
-        Web({URLS[1]: 0.05}, failing=(URLS[0],)), 2, told=lambda count, host: told.append((count, host))
-    )
+    await race(Web({URLS[1]: 0.05}, failing=(URLS[0],)), 2, told=lambda count, host: told.append((count, host)))
     assert [count for count, _ in told] == [0, 1, 2]

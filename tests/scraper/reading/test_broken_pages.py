@@ -35,9 +35,7 @@ async def app(settings: Settings) -> AsyncIterator[App]:
 
 
 @pytest.mark.parametrize("path", ["/short", "/reset-midway", "/endless"])
-async def test_a_page_that_broke_off_is_read_with_a_warning_and_not_kept(
-    app: App, site: Site, path: str
-) -> None:
+async def test_a_page_that_broke_off_is_read_with_a_warning_and_not_kept(app: App, site: Site, path: str) -> None:
     for _ in range(2):
         reading = await app.fetcher.fetch(ReadRequest(site.url(path), render="http", deadline_s=8))
         assert reading.truncated and reading.warnings

@@ -51,9 +51,7 @@ class TestHowFar:
         assert await house.text(render="browser") == "Rendered."
         assert house.modes == [Mode.RENDER]
 
-    async def test_no_stage_is_told_of_that_the_visit_never_came_to(
-        self, caplog: pytest.LogCaptureFixture
-    ) -> None:
+    async def test_no_stage_is_told_of_that_the_visit_never_came_to(self, caplog: pytest.LogCaptureFixture) -> None:
         house = House(ScriptedDoor(timing=Timing(queued_s=0.001, response_s=0.02, total_s=0.03)))
         with caplog.at_level("INFO", "scraper"):
             await house.read()
@@ -208,9 +206,7 @@ async def test_progress_tells_what_is_being_done() -> None:
 
 async def test_a_batch_reads_each_page_for_its_principal() -> None:
     house = House()
-    outcomes = await house.fetcher.fetch_batch(
-        [URL, "nonsense", URL + "2"], principal="anna", render="browser"
-    )
+    outcomes = await house.fetcher.fetch_batch([URL, "nonsense", URL + "2"], principal="anna", render="browser")
     first, second, third = outcomes
     assert isinstance(first, Reading) and first.document.text == RENDERED[3:-4]
     assert isinstance(second, errors.InvalidUrlError)

@@ -58,10 +58,7 @@ SEEN_STYLES = {
     "bar-at-the-foot": "position:fixed;bottom:0",
 }
 NESTED = {
-    "pale-in-pale": (
-        '<div style="opacity:.2"><div style="opacity:.2"><p style="opacity:.2">@</p></div></div>',
-        False,
-    ),
+    "pale-in-pale": ('<div style="opacity:.2"><div style="opacity:.2"><p style="opacity:.2">@</p></div></div>', False),
     "letters-of-a-picture": (
         '<h2 style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">'
         "<span>@</span></h2>",
@@ -70,10 +67,7 @@ NESTED = {
     "drawn-white": ("<svg width=400 height=30><text y=20 fill=white>@</text></svg>", False),
     "drawn-with-nothing": ("<svg width=400 height=30><text y=20 fill=none>@</text></svg>", False),
     "drawn-in-outline": ("<svg width=400 height=30><text y=20 fill=none stroke=black>@</text></svg>", True),
-    "far-to-the-right": (
-        "<div style='overflow-x:hidden'><p style='position:relative;left:99999px'>@</p></div>",
-        False,
-    ),
+    "far-to-the-right": ("<div style='overflow-x:hidden'><p style='position:relative;left:99999px'>@</p></div>", False),
     "next-in-a-row": (
         "<div style='overflow-x:auto;white-space:nowrap;width:600px'><span style='display:inline-block;"
         "width:3000px'>first</span> <span>@</span></div>",
@@ -93,15 +87,7 @@ def frame(style: str, words: str = f"HIDDEN {WORDS}") -> str:
     return f"<iframe style='{style}' width=300 height=200 srcdoc='<p>{words}</p>'></iframe>"
 
 
-CONTROLS = (
-    "lastElementChild",
-    "firstChild",
-    "nodeName",
-    "nodeType",
-    "shadowRoot",
-    "nextSibling",
-    "textContent",
-)
+CONTROLS = ("lastElementChild", "firstChild", "nodeName", "nodeType", "shadowRoot", "nextSibling", "textContent")
 PAGES = {
     "styles": "".join(
         f"<div>{markup.replace('@', f'{name}- {WORDS}')}</div>" for name, (markup, _) in carriers().items()
@@ -148,9 +134,7 @@ async def test_no_page_hides_text_by_guile(tmp_path_factory: pytest.TempPathFact
         async with App.open(Settings.load(hosts, {})) as app:
             read = {}
             for name in PAGES:
-                page = await app.fetcher.fetch(
-                    ReadRequest(f"http://{HOST}/{name}", render="browser", deadline_s=50)
-                )
+                page = await app.fetcher.fetch(ReadRequest(f"http://{HOST}/{name}", render="browser", deadline_s=50))
                 read[name] = page.document.markdown
     assert {name for name, text in read.items() if "two bicycles" not in text} == set()
     assert {name for name, text in read.items() if "HIDDEN" in text} == set()

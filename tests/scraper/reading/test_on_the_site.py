@@ -53,12 +53,7 @@ def marks(reading: Reading, name: str) -> int:
 
 async def test_a_plain_page_is_read_as_served(fetcher: Fetcher, site: Site) -> None:
     reading = await fetcher.fetch(ReadRequest(site.url("/static/71")))
-    assert (reading.method, reading.status, reading.warnings, marks(reading, "static")) == (
-        "http",
-        200,
-        (),
-        60,
-    )
+    assert (reading.method, reading.status, reading.warnings, marks(reading, "static")) == ("http", 200, (), 60)
 
 
 async def test_a_page_of_scripts_is_rendered_with_one_request_for_it(fetcher: Fetcher, site: Site) -> None:
@@ -88,9 +83,7 @@ async def test_the_same_page_for_five_callers_at_once_is_one_request(fetcher: Fe
     assert site.hits("/spa/74") == 1
 
 
-async def test_cancelling_gives_the_tab_back_at_once(
-    fetcher: Fetcher, browsers: Browsers, site: Site
-) -> None:
+async def test_cancelling_gives_the_tab_back_at_once(fetcher: Fetcher, browsers: Browsers, site: Site) -> None:
     task = asyncio.create_task(fetcher.fetch(ReadRequest(site.url("/stalls?key=cancelled"), deadline_s=600)))
     await until(lambda: site.hits("/stalls?key=cancelled"))
     task.cancel()
@@ -110,9 +103,7 @@ async def test_a_redirect_to_a_private_address_is_refused_and_not_tried_another_
     assert site.hits("/redirect-private") == before + 1
 
 
-async def test_a_wall_is_tried_once_more_with_the_full_browser_and_then_told(
-    fetcher: Fetcher, site: Site
-) -> None:
+async def test_a_wall_is_tried_once_more_with_the_full_browser_and_then_told(fetcher: Fetcher, site: Site) -> None:
     before = site.hits("/wall/forbidden")
     error = await told(fetcher, site.url("/wall/forbidden"))
     assert isinstance(error, errors.BlockedBySiteError) and error.reason == "denied"
@@ -178,12 +169,8 @@ async def test_one_page_that_breaks_its_reader_costs_its_batch_nothing(fetcher: 
     assert [reading.document.degraded for reading in whole] == [False, False]
 
 
-@pytest.mark.parametrize(
-    ("path", "render"), [("/bad-gzip", "auto"), ("/bad-gzip", "browser"), ("/bad-chunks", "http")]
-)
-async def test_what_cannot_be_decoded_is_told_as_damaged(
-    fetcher: Fetcher, site: Site, path: str, render: str
-) -> None:
+@pytest.mark.parametrize(("path", "render"), [("/bad-gzip", "auto"), ("/bad-gzip", "browser"), ("/bad-chunks", "http")])
+async def test_what_cannot_be_decoded_is_told_as_damaged(fetcher: Fetcher, site: Site, path: str, render: str) -> None:
     error = await told(fetcher, site.url(path), render=render, deadline_s=120)
     assert isinstance(error, errors.MalformedDocumentError)
     assert "cannot be decoded" in str(error)

@@ -33,9 +33,7 @@ def sentence(snapshot: Snapshot = PAGE, document: Document = TEXT) -> str:
 
 
 def status(number: int, **headers: str) -> Snapshot:
-    return replace(
-        PAGE, status=number, headers={name.replace("_", "-"): value for name, value in headers.items()}
-    )
+    return replace(PAGE, status=number, headers={name.replace("_", "-"): value for name, value in headers.items()})
 
 
 def test_a_page_becomes_a_reading() -> None:
@@ -60,11 +58,7 @@ def test_a_page_becomes_a_reading() -> None:
         (status(503, retry_after="90"), "503 Service Unavailable", "The site asks to try again in 90 s."),
         (status(503, retry_after="600"), "503 Service Unavailable", "The site asks to try again in 10 min."),
         (status(429, retry_after="7200"), "429 Too Many Requests", "The site asks to try again in 2 h."),
-        (
-            status(503, retry_after="864000"),
-            "503 Service Unavailable",
-            "The site asks to try again in 10 days.",
-        ),
+        (status(503, retry_after="864000"), "503 Service Unavailable", "The site asks to try again in 10 days."),
         (
             status(429, retry_after="Wed, 21 Oct 2015 07:28:00 GMT"),
             "429 Too Many Requests",
@@ -75,11 +69,7 @@ def test_a_page_becomes_a_reading() -> None:
             "503 Service Unavailable",
             "The site is failing: try again later, or another source.",
         ),
-        (
-            status(500),
-            "500 Internal Server Error",
-            "The site is failing: try again later, or another source.",
-        ),
+        (status(500), "500 Internal Server Error", "The site is failing: try again later, or another source."),
         (status(599), "599", "The site is failing: try again later, or another source."),
         (status(418), "418 I'm a Teapot", "Check the address, or try another source."),
         (status(300), "300 Multiple Choices", "Check the address, or try another source."),
@@ -115,8 +105,7 @@ def test_no_bytes_at_all_are_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    "headers",
-    [{"content-length": "9", "content-encoding": "gzip"}, {"transfer-encoding": "chunked"}],
+    "headers", [{"content-length": "9", "content-encoding": "gzip"}, {"transfer-encoding": "chunked"}]
 )
 def test_a_body_that_cannot_be_decoded_is_told_as_that(headers: dict[str, str]) -> None:
     with pytest.raises(errors.MalformedDocumentError, match="its body cannot be decoded"):
@@ -178,18 +167,14 @@ def test_what_nothing_reads_is_named_by_its_type() -> None:
     assert "image/png" in told and "read_doc" not in told
 
 
-@pytest.mark.parametrize(
-    "reason", ["captcha", "consent", "login", "denied", "challenge", "rate_limit", "novel"]
-)
+@pytest.mark.parametrize("reason", ["captcha", "consent", "login", "denied", "challenge", "rate_limit", "novel"])
 def test_a_wall_is_named_and_never_content(reason: str) -> None:
     with pytest.raises(errors.BlockedBySiteError) as caught:
         read(PAGE, walled(reason))
     assert caught.value.reason == reason and caught.value.next_step
 
 
-@pytest.mark.parametrize(
-    ("reason", "retryable"), [("rate_limit", True), ("captcha", False), ("login", False)]
-)
+@pytest.mark.parametrize(("reason", "retryable"), [("rate_limit", True), ("captcha", False), ("login", False)])
 def test_a_wall_says_whether_the_same_call_can_succeed(reason: str, retryable: bool) -> None:
     with pytest.raises(errors.BlockedBySiteError) as caught:
         read(status(429), walled(reason))
@@ -208,9 +193,7 @@ def test_a_wall_of_limits_says_when_to_come_back() -> None:
 
 def test_as_served_a_page_of_scripts_is_content_with_a_warning() -> None:
     reading = read(PAGE, BLANK, wanted_rendering=False)
-    assert reading.warnings == (
-        'The page shows next to nothing without its scripts: use render="auto" or "browser".',
-    )
+    assert reading.warnings == ('The page shows next to nothing without its scripts: use render="auto" or "browser".',)
 
 
 def test_as_served_a_page_that_seems_hollow_is_content_with_a_hint() -> None:
@@ -238,11 +221,7 @@ def test_as_served_a_page_that_seems_hollow_is_content_with_a_hint() -> None:
             THIN,
             "The page could not be rendered in time: this is what the server sent, before any script ran.",
         ),
-        (
-            PAGE,
-            THIN,
-            "The page is too large to be rendered: this is what the server sent, before any script ran.",
-        ),
+        (PAGE, THIN, "The page is too large to be rendered: this is what the server sent, before any script ran."),
         (
             PAGE,
             replace(TEXT, degraded=True),
@@ -269,9 +248,7 @@ def test_a_redirect_within_a_site_is_no_news() -> None:
         (PAGE, replace(TEXT, degraded=True), False),
     ],
 )
-def test_only_what_would_read_the_same_tomorrow_is_kept(
-    snapshot: Snapshot, document: Document, lasting: bool
-) -> None:
+def test_only_what_would_read_the_same_tomorrow_is_kept(snapshot: Snapshot, document: Document, lasting: bool) -> None:
     assert outcome.is_cacheable(snapshot, read(snapshot, document)) is lasting
 
 
@@ -308,7 +285,5 @@ def test_another_browser_is_worth_a_try_where_walls_judge_browsers(
         (status(429, retry_after="1"), 1.0),
     ],
 )
-def test_a_site_is_asked_again_where_that_may_help_and_when_it_says(
-    snapshot: Snapshot, pause_s: float | None
-) -> None:
+def test_a_site_is_asked_again_where_that_may_help_and_when_it_says(snapshot: Snapshot, pause_s: float | None) -> None:
     assert outcome.retry_pause_s(snapshot) == pause_s

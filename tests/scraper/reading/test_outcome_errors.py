@@ -46,9 +46,7 @@ def test_every_leaf_of_the_doors_tree_is_in_this_test() -> None:
 
 
 @pytest.mark.parametrize("kind", TOLD)
-def test_an_error_keeps_its_sentence_its_url_and_whether_a_retry_helps(
-    kind: type[door.BrowsersError],
-) -> None:
+def test_an_error_keeps_its_sentence_its_url_and_whether_a_retry_helps(kind: type[door.BrowsersError]) -> None:
     told = map_browser_error(kind("It happened.", url="https://elsewhere.example/"), URL)
     assert (type(told), told.retryable) == TOLD[kind]
     assert told.target == URL
@@ -75,6 +73,4 @@ def test_a_refusal_of_a_kind_unknown_here_stays_a_refusal() -> None:
 
 
 def test_the_next_step_for_a_host_that_does_not_exist_names_search() -> None:
-    assert (
-        "`search`" in map_browser_error(door.NameNotResolvedError("There is no host named x."), URL).next_step
-    )
+    assert "`search`" in map_browser_error(door.NameNotResolvedError("There is no host named x."), URL).next_step

@@ -200,10 +200,7 @@ class TestTheGap:
     async def test_who_would_stand_too_far_back_in_the_line_is_told_at_once(self) -> None:
         reads = fetcher(ScriptedDoor(), host_gap_s=5)
         await reads.fetch(ReadRequest(url(0)))
-        tasks = [
-            asyncio.create_task(reads.fetch(ReadRequest(url(number), deadline_s=30)))
-            for number in range(1, 8)
-        ]
+        tasks = [asyncio.create_task(reads.fetch(ReadRequest(url(number), deadline_s=30))) for number in range(1, 8)]
         done, waiting = await asyncio.wait(tasks, timeout=30, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             assert isinstance(task.exception(), errors.HostBusyError)
@@ -299,9 +296,7 @@ class TestRetryAfter:
 
     async def test_what_was_kept_is_given_all_the_same(self) -> None:
         door = ScriptedDoor()
-        reads = Fetcher(
-            door, cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), Settings()
-        )
+        reads = Fetcher(door, cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), Settings())
         await reads.fetch(ReadRequest(url(1)))
         door._more = {"status": 429, "headers": {"retry-after": "60"}}
         with pytest.raises(errors.ScraperError):

@@ -54,9 +54,7 @@ class RobotsDoor:
             self.robots.append(request)
             if self.fault is not None:
                 raise self.fault
-            return Snapshot(
-                request.url, request.url, self.status, {}, "text/plain", self.text.encode(), self.text
-            )
+            return Snapshot(request.url, request.url, self.status, {}, "text/plain", self.text.encode(), self.text)
         self.pages.append(request)
         if self.page_fault is not None:
             raise self.page_fault
@@ -105,12 +103,7 @@ def robots_of(door: RobotsDoor, texts: KeptTexts | None = None) -> RobotsFiles:
 class TestTheRules:
     @pytest.mark.parametrize(
         ("path", "rule"),
-        [
-            ("/", None),
-            ("/private", "/private"),
-            ("/private/deep/x?y", "/private/deep"),
-            ("/private/open/x", None),
-        ],
+        [("/", None), ("/private", "/private"), ("/private/deep/x?y", "/private/deep"), ("/private/open/x", None)],
     )
     def test_the_longest_rule_that_fits_decides_and_is_named(self, path: str, rule: str | None) -> None:
         assert RobotsRules(RULES).find_disallow_rule(SITE + path) == rule
@@ -118,8 +111,7 @@ class TestTheRules:
     def test_a_group_of_our_own_goes_before_that_of_everybody(self) -> None:
         rules = RobotsRules(RULES + "\nUser-agent: Search-MCP\nDisallow: /ours\n")
         assert (
-            rules.find_disallow_rule(SITE + "/ours") == "/ours"
-            and rules.find_disallow_rule(SITE + "/private") is None
+            rules.find_disallow_rule(SITE + "/ours") == "/ours" and rules.find_disallow_rule(SITE + "/private") is None
         )
         assert rules.gap_s is None
 
@@ -135,11 +127,7 @@ class TestTheRules:
     )
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
     def test_a_rule_is_named_as_it_is_written(self, value: str, path: str, end: str) -> None:
-        lines = (
-            "User-agent: *",
-            *(f"Disallow: /other/{number}*x" for number in range(300)),
-            f"Disallow: {value}",
-        )
+        lines = ("User-agent: *", *(f"Disallow: /other/{number}*x" for number in range(300)), f"Disallow: {value}")
         assert RobotsRules(end.join(lines)).find_disallow_rule(SITE + path) == value
 
     def test_of_many_rules_few_are_looked_at_to_name_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,9 +158,7 @@ class TestObey:
     async def test_what_is_forbidden_is_not_visited_and_the_rule_and_the_setting_are_named(self) -> None:
         door = RobotsDoor()
         error = await refusal(fetcher(door), "/private/x")
-        assert (
-            isinstance(error, errors.RobotsDisallowedError) and not error.retryable and error.code == "robots"
-        )
+        assert isinstance(error, errors.RobotsDisallowedError) and not error.retryable and error.code == "robots"
         assert error.sentence() == (
             "The robots.txt of example.org does not let it be read (Disallow: /private). "
             "This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): look for another source."
@@ -194,9 +180,7 @@ class TestObey:
         await asyncio.gather(*(reads.fetch(ReadRequest(f"{SITE}/{number}")) for number in range(5)))
         assert len(door.robots) == 1
         request = door.robots[0]
-        assert (
-            request.mode is Mode.PEEK and request.limits.hops == 5 and request.limits.body_bytes == 500 * 1024
-        )
+        assert request.mode is Mode.PEEK and request.limits.hops == 5 and request.limits.body_bytes == 500 * 1024
 
     async def test_each_origin_has_its_own(self) -> None:
         door = RobotsDoor()
@@ -244,9 +228,7 @@ class TestWarn:
     async def test_what_is_forbidden_is_read_and_the_answer_says_so(self) -> None:
         reading = await fetcher(RobotsDoor(), "warn").fetch(ReadRequest(SITE + "/private/x"))
         assert reading.document.text == "Served."
-        assert reading.warnings == (
-            "The robots.txt of example.org does not let it be read (Disallow: /private).",
-        )
+        assert reading.warnings == ("The robots.txt of example.org does not let it be read (Disallow: /private).",)
 
     async def test_off_asks_for_no_file(self) -> None:
         door = RobotsDoor()
@@ -357,9 +339,7 @@ class TestTime:
         now(31 * 86_400)
         await reads.fetch(ReadRequest(SITE + "/private"))
 
-    async def test_a_file_that_was_never_there_is_asked_for_again_soon(
-        self, now: Callable[[float], None]
-    ) -> None:
+    async def test_a_file_that_was_never_there_is_asked_for_again_soon(self, now: Callable[[float], None]) -> None:
         door = RobotsDoor(status=503)
         reads = fetcher(door)
         await refusal(reads, "/1")

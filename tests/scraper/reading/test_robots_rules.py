@@ -42,18 +42,13 @@ def test_many_names_above_many_rules_are_read_soon_and_our_own_rules_hold() -> N
     with soon():
         found = RobotsRules(ours)
         assert found.find_disallow_rule(f"{HOST}/a2999") == "/a2999"
-        assert (
-            found.find_disallow_rule(f"{HOST}/b2999") is None
-            and found.find_disallow_rule(f"{HOST}/c") is None
-        )
+        assert found.find_disallow_rule(f"{HOST}/b2999") is None and found.find_disallow_rule(f"{HOST}/c") is None
         all_alike = RobotsRules(names + "User-agent: search-mcp\n" + rules)
         assert all_alike.find_disallow_rule(f"{HOST}/a2999") == "/a2999"
 
 
 def test_the_rule_is_named_soon_for_many_pages() -> None:
-    rules = RobotsRules(
-        "User-agent: *\n" + "".join(f"Disallow: /a/%7E{number}\n" for number in range(20_000))
-    )
+    rules = RobotsRules("User-agent: *\n" + "".join(f"Disallow: /a/%7E{number}\n" for number in range(20_000)))
     with soon():
         for number in range(60):
             assert rules.find_disallow_rule(f"{HOST}/a/~{number}/x") is not None

@@ -64,9 +64,7 @@ def test_without_leave_to_exceed_no_piece_is_longer_than_asked(markdown: str, le
 
 @settings(deadline=None)
 @given(
-    st.lists(st.sampled_from([PARAGRAPH, CODE, TABLE, "## A heading"]), min_size=1, max_size=10).map(
-        "\n\n".join
-    ),
+    st.lists(st.sampled_from([PARAGRAPH, CODE, TABLE, "## A heading"]), min_size=1, max_size=10).map("\n\n".join),
     st.integers(100, 1_500),
 )
 def test_no_cut_goes_through_a_block_of_code_or_a_row(markdown: str, length: int) -> None:

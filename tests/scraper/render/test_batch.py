@@ -19,9 +19,7 @@ LONG = "\n\n".join(["A sentence of the page stands here, and another one follows
 
 def items() -> list[BatchItem]:
     return [
-        BatchItem(
-            "https://a.example/", reading("Text A.", url="https://a.example/", document={"title": "A"})
-        ),
+        BatchItem("https://a.example/", reading("Text A.", url="https://a.example/", document={"title": "A"})),
         BatchItem("https://b.example/", FAILED),
         BatchItem("https://c.example/", reading("Text C.", url="https://c.example/")),
     ]
@@ -41,16 +39,8 @@ def test_each_page_is_a_section_and_a_failure_a_note() -> None:
 
 def test_json_is_a_list_in_order_with_the_error_of_each() -> None:
     answers = as_json(items())
-    assert [answer["url"] for answer in answers] == [
-        "https://a.example/",
-        "https://b.example/",
-        "https://c.example/",
-    ]
-    assert [answer["error"] for answer in answers] == [
-        None,
-        "The site answered 404. Check the address.",
-        None,
-    ]
+    assert [answer["url"] for answer in answers] == ["https://a.example/", "https://b.example/", "https://c.example/"]
+    assert [answer["error"] for answer in answers] == [None, "The site answered 404. Check the address.", None]
     assert [answer["content"] for answer in answers] == ["Text A.", "", "Text C."]
     names = [
         "url",
@@ -69,9 +59,7 @@ def test_json_is_a_list_in_order_with_the_error_of_each() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 5, 10, 20])
 def test_all_pages_share_one_budget(count: int) -> None:
-    pages = [
-        BatchItem(f"https://{n}.example/", reading(LONG, url=f"https://{n}.example/")) for n in range(count)
-    ]
+    pages = [BatchItem(f"https://{n}.example/", reading(LONG, url=f"https://{n}.example/")) for n in range(count)]
     answer = as_markdown(pages, region=REGION)
     assert 5_000 < token_estimate.estimate(answer) < 9_000
     assert answer.count("start=") == 2 * count
@@ -112,9 +100,7 @@ def test_errors_are_one_line_with_the_next_step() -> None:
         answer_text.error_sentence(FetchTimeoutError("Nothing\ncame in 30 s.", next_step="Try again."))
         == "Nothing came in 30 s. Try again."
     )
-    assert (
-        answer_text.error_sentence(OverloadedError("Full.", retry_after_s=3.2)) == "Full. Try again in 3 s."
-    )
+    assert answer_text.error_sentence(OverloadedError("Full.", retry_after_s=3.2)) == "Full. Try again in 3 s."
     assert len(answer_text.error_sentence(FetchTimeoutError("x" * 5_000))) <= 1_000
 
 
@@ -123,9 +109,7 @@ def test_errors_are_one_line_with_the_next_step() -> None:
 def test_addresses_of_any_length_leave_the_whole_within_what_clients_take(length: int, failed: bool) -> None:
     def item(number: int) -> BatchItem:
         url = (f"https://{number}.example/" + "a%C3%A4" * length)[:length]
-        return BatchItem(
-            url, FetchTimeoutError(f"{url} did not answer.") if failed else reading(LONG, url=url)
-        )
+        return BatchItem(url, FetchTimeoutError(f"{url} did not answer.") if failed else reading(LONG, url=url))
 
     pages = [item(number) for number in range(50)]
     found = as_json(pages)

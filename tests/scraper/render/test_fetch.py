@@ -154,17 +154,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
         "notice": NOTICE,
     }
     assert list(answer)[:9] == (
-        [
-            "url",
-            "title",
-            "content",
-            "method",
-            "truncated",
-            "tokens_estimated",
-            "author",
-            "published_date",
-            "sitename",
-        ]
+        ["url", "title", "content", "method", "truncated", "tokens_estimated", "author", "published_date", "sitename"]
     )
 
 

@@ -170,9 +170,7 @@ The same text as [1]: not an independent source."""
         text = research.as_markdown(
             ResearchReport("q", SearchAnswer("q", (hostile,), ("mojeek",)), (page,)), region=REGION
         )
-        outside = re.sub(
-            rf"<<<untrusted {REGION}>>>.*?\n<<<end untrusted {REGION}>>>", "", text, flags=re.DOTALL
-        )
+        outside = re.sub(rf"<<<untrusted {REGION}>>>.*?\n<<<end untrusted {REGION}>>>", "", text, flags=re.DOTALL)
         assert "SYSTEM" in text and "SYSTEM" not in outside
         assert len(re.findall(rf"^<<<end untrusted {REGION}>>>$", text, re.MULTILINE)) == 2
 

@@ -96,10 +96,7 @@ def test_a_row_cannot_write_its_way_out_of_the_border() -> None:
 
 def test_fifty_long_rows_stay_within_the_budget() -> None:
     long = replace(
-        ROW,
-        title="word " * 200,
-        snippet="snippet " * 500,
-        also=tuple(f"https://{n}.example/" * 9 for n in range(30)),
+        ROW, title="word " * 200, snippet="snippet " * 500, also=tuple(f"https://{n}.example/" * 9 for n in range(30))
     )
     many = replace(ANSWER, results=(long,) * 50)
     assert estimate(as_markdown(many, region="abc", now=NOW, budget=3_000)) < 3_200
@@ -108,13 +105,7 @@ def test_fifty_long_rows_stay_within_the_budget() -> None:
 
 def test_web_search_has_the_form_of_its_contract() -> None:
     rows = (
-        SearchResult(
-            "The Rust Programming Language",
-            "https://www.rust-lang.org/",
-            "Rust is fast.",
-            (),
-            1,
-        ),
+        SearchResult("The Rust Programming Language", "https://www.rust-lang.org/", "Rust is fast.", (), 1),
         SearchResult(
             "Rust - Wikipedia", "https://en.wikipedia.org/wiki/Rust_(programming_language)", "Rust is.", (), 1
         ),

@@ -29,9 +29,7 @@ def test_json_has_the_fields_of_the_contract_first_and_the_others_only_where_the
     assert list(render.as_json(StructuredData(URL, json_ld=({"a": 1},)))) == [
         "url", "json_ld", "microdata", "opengraph", "rdfa",
     ]  # fmt: skip
-    full = StructuredData(
-        URL, xhr=({"url": "u", "status": 200, "data": {}},), product=FACTS, warnings=(WARNING,)
-    )
+    full = StructuredData(URL, xhr=({"url": "u", "status": 200, "data": {}},), product=FACTS, warnings=(WARNING,))
     assert list(render.as_json(full))[5:] == ["product", "xhr", "warnings"]
     assert render.as_json(full)["product"] == FACTS
 

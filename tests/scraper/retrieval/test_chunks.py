@@ -65,28 +65,20 @@ def test_the_pieces_hold_all_of_the_text_in_order(markdown: str) -> None:
 
 @given(st.lists(BLOCKS, max_size=8).map("\n\n".join))
 def test_no_piece_is_much_larger_than_the_others(markdown: str) -> None:
-    assert all(
-        len(markdown[unit.start : unit.end].encode()) <= 5 * TARGET_BYTES for unit in split_chunks(markdown)
-    )
+    assert all(len(markdown[unit.start : unit.end].encode()) <= 5 * TARGET_BYTES for unit in split_chunks(markdown))
 
 
 def test_a_piece_knows_the_headings_above_it_but_not_its_own() -> None:
-    headings = {
-        MARKDOWN[unit.start : unit.end].split("\n")[0]: unit.headings for unit in split_chunks(MARKDOWN)
-    }
+    headings = {MARKDOWN[unit.start : unit.end].split("\n")[0]: unit.headings for unit in split_chunks(MARKDOWN)}
     assert headings["# Report"] == ()
     assert headings["## Part one"] == ("Report",)
     assert headings["## Part two"] == ("Report",)
-    later = [
-        unit.headings for unit in split_chunks(MARKDOWN) if "return 42" in MARKDOWN[unit.start : unit.end]
-    ]
+    later = [unit.headings for unit in split_chunks(MARKDOWN) if "return 42" in MARKDOWN[unit.start : unit.end]]
     assert later == [("Report", "Part one")]
 
 
 def test_a_heading_stays_with_what_follows() -> None:
-    assert all(
-        not MARKDOWN[unit.start : unit.end].split("\n")[-1].startswith("#") for unit in split_chunks(MARKDOWN)
-    )
+    assert all(not MARKDOWN[unit.start : unit.end].split("\n")[-1].startswith("#") for unit in split_chunks(MARKDOWN))
 
 
 def test_short_code_is_not_divided() -> None:
@@ -109,11 +101,7 @@ def test_a_text_without_full_stops_is_divided_where_its_phrases_end() -> None:
 
 
 def test_pieces_cost_about_the_same_in_every_script() -> None:
-    texts = (
-        "The ferry leaves at noon. " * 100,
-        "渡船每天中午離開港口。" * 100,
-        "フェリーは正午に出航します。" * 100,
-    )
+    texts = ("The ferry leaves at noon. " * 100, "渡船每天中午離開港口。" * 100, "フェリーは正午に出航します。" * 100)
     costs = [estimate(text[unit.start : unit.end]) for text in texts for unit in split_chunks(text)[:-1]]
     assert max(costs) < 1.3 * min(costs)
 

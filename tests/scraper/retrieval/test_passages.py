@@ -82,9 +82,7 @@ def test_rows_of_a_table_come_with_its_head() -> None:
 
 def test_lines_of_code_stand_between_fences() -> None:
     code = "\n".join(f"print('line {number} of the weather report')" for number in range(200))
-    excerpts = of(
-        f"Intro.\n\n```python\n{code}\nferry.load(bicycles)\n{code}\n```\n\nEnd.", "ferry bicycles", 400
-    )
+    excerpts = of(f"Intro.\n\n```python\n{code}\nferry.load(bicycles)\n{code}\n```\n\nEnd.", "ferry bicycles", 400)
     (found,) = (one for one in excerpts if "ferry.load(bicycles)" in one.text)
     assert found.text.startswith("```python\n") and found.text.endswith("\n```")
 
@@ -105,9 +103,7 @@ def test_every_page_that_bears_on_the_question_has_its_say() -> None:
 
 def test_a_link_leads_to_each_excerpt() -> None:
     excerpts = of(page("First.", FERRY, "Last."), "ferry Borkum bicycles")
-    assert any(
-        one.fragment == "text=The%20night%20ferry%20to%20Borkum,October%20and%20March" for one in excerpts
-    )
+    assert any(one.fragment == "text=The%20night%20ferry%20to%20Borkum,October%20and%20March" for one in excerpts)
 
 
 def cost(excerpt: Excerpt) -> int:
@@ -157,10 +153,7 @@ def story(seed: int, length: int = 400) -> str:
 
 def test_a_copy_with_other_boxes_around_it_is_a_copy() -> None:
     agency = story(1)
-    assert find_near_copies([agency, f"# The Paper\n\n{story(2, 60)}\n\n{agency}\n\n{story(3, 60)}"]) == [
-        None,
-        0,
-    ]
+    assert find_near_copies([agency, f"# The Paper\n\n{story(2, 60)}\n\n{agency}\n\n{story(3, 60)}"]) == [None, 0]
 
 
 def test_a_shortened_copy_is_a_copy() -> None:
@@ -192,13 +185,8 @@ def test_every_copy_names_the_first() -> None:
 
 
 def test_short_texts_are_copies_only_when_they_are_equal() -> None:
-    assert find_near_copies(["Access denied for this page today", "Access denied for this page today"]) == [
-        None,
-        0,
-    ]
-    assert (
-        find_near_copies(["Access denied for this page", "Access denied for that page", "", ""]) == [None] * 4
-    )
+    assert find_near_copies(["Access denied for this page today", "Access denied for this page today"]) == [None, 0]
+    assert find_near_copies(["Access denied for this page", "Access denied for that page", "", ""]) == [None] * 4
 
 
 def test_texts_without_spaces_compare_too() -> None:

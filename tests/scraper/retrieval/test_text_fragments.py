@@ -24,9 +24,7 @@ def quoted(markdown: str, passage: str, *words: str) -> str:
 class TestWriting:
     def test_a_short_sentence_is_quoted_whole_and_a_long_one_by_its_ends(self) -> None:
         assert quoted(f"{NIGHT} {DAY}", DAY) == "text=The%20day%20ferry%20does%20not"
-        assert (
-            quoted(f"{DAY} {NIGHT}", NIGHT) == "text=The%20night%20ferry%20to%20Borkum,October%20and%20March"
-        )
+        assert quoted(f"{DAY} {NIGHT}", NIGHT) == "text=The%20night%20ferry%20to%20Borkum,October%20and%20March"
 
     def test_the_sentence_with_the_words_that_were_asked_for_is_quoted(self) -> None:
         assert quoted(f"{NIGHT} {DAY}", f"{NIGHT} {DAY}", "day") == "text=The%20day%20ferry%20does%20not"
@@ -62,22 +60,17 @@ class TestWriting:
         assert link_to_quotation("", quoted(markdown, markdown)) == "#:~:text=" + _encoded(words)
 
     def test_cells_are_not_quoted_across(self) -> None:
-        assert quoted(
-            "| First cell | Second longer cell |", "| First cell | Second longer cell |", "second"
-        ) == ("text=Second%20longer%20cell")
+        assert quoted("| First cell | Second longer cell |", "| First cell | Second longer cell |", "second") == (
+            "text=Second%20longer%20cell"
+        )
 
     def test_nothing_to_quote_is_no_directive(self) -> None:
         assert quoted("| --- | --- |", "| --- | --- |") == ""
         assert link_to_quotation("https://example.org/a", "") == "https://example.org/a"
 
     def test_a_fragment_of_the_address_is_kept(self) -> None:
-        assert (
-            link_to_quotation("https://example.org/a#part", "text=x") == "https://example.org/a#part:~:text=x"
-        )
-        assert (
-            link_to_quotation("https://example.org/a#:~:text=old", "text=x")
-            == "https://example.org/a#:~:text=x"
-        )
+        assert link_to_quotation("https://example.org/a#part", "text=x") == "https://example.org/a#part:~:text=x"
+        assert link_to_quotation("https://example.org/a#:~:text=old", "text=x") == "https://example.org/a#:~:text=x"
 
 
 def _encoded(words: str) -> str:
@@ -96,10 +89,7 @@ SENTENCES = [
 ]
 MARKDOWN_AND_HTML = [
     *((sentence, f"<p>{sentence}</p>") for sentence in SENTENCES),
-    (
-        "Salt, well-done: *rare* [meat](x) & so on",
-        "<p>Salt, well-done: <i>rare</i> <a href=x>meat</a> &amp; so on",
-    ),
+    ("Salt, well-done: *rare* [meat](x) & so on", "<p>Salt, well-done: <i>rare</i> <a href=x>meat</a> &amp; so on"),
     ("| Name | Free bicycles in winter |", "<table><tr><td>Name<td>Free bicycles in winter</table>"),
     ("```\nferry.load(bicycles)\n```", "<pre>ferry.load(bicycles)</pre>"),
 ]
@@ -108,9 +98,7 @@ MARKDOWN_AND_HTML = [
 @pytest.mark.browser
 class TestInChromium:
     @pytest.mark.parametrize(("markdown", "body"), MARKDOWN_AND_HTML)
-    async def test_the_page_opens_at_the_quotation(
-        self, plain_browser: Browser, markdown: str, body: str
-    ) -> None:
+    async def test_the_page_opens_at_the_quotation(self, plain_browser: Browser, markdown: str, body: str) -> None:
         found = quoted(f"Top of the page\n\n{markdown}", markdown)
         assert found
         assert await scrolled(plain_browser, f"Top of the page{SPACER}{body}{SPACER}", found) > 2_000
@@ -129,10 +117,7 @@ class TestInChromium:
 
     async def test_what_is_not_there_does_no_harm(self, plain_browser: Browser) -> None:
         assert (
-            await scrolled(
-                plain_browser, f"Top{SPACER}<p>{DAY}</p>{SPACER}", "text=gone%20away", patience_s=0.5
-            )
-            == 0
+            await scrolled(plain_browser, f"Top{SPACER}<p>{DAY}</p>{SPACER}", "text=gone%20away", patience_s=0.5) == 0
         )
 
 
@@ -144,8 +129,7 @@ async def scrolled(browser: Browser, body: str, text_directive: str, *, patience
         await page.route(
             address,
             lambda route: route.fulfill(
-                body=f"<!doctype html><meta charset=utf-8><body>{body}",
-                content_type="text/html; charset=utf-8",
+                body=f"<!doctype html><meta charset=utf-8><body>{body}", content_type="text/html; charset=utf-8"
             ),
         )
         await page.goto(link_to_quotation(address, text_directive))

@@ -79,14 +79,9 @@ class MakeSearcher(Protocol):
 @pytest.fixture
 def make_searcher(engine_browsers: Browsers, engine_settings: Settings, workers: WorkerPool) -> MakeSearcher:
     def make(searches: SearchCache | None = None, **engines: Engine) -> Searcher:
-        hurried = {
-            name: dataclasses.replace(engine, spacing_s=0.0)
-            for name, engine in {**ENGINES, **engines}.items()
-        }
+        hurried = {name: dataclasses.replace(engine, spacing_s=0.0) for name, engine in {**ENGINES, **engines}.items()}
         store = MemorySearchCache() if searches is None else searches
-        return Searcher(
-            engine_browsers, workers, store, engine_settings, engines=hurried, default_engines=DEFAULTS
-        )
+        return Searcher(engine_browsers, workers, store, engine_settings, engines=hurried, default_engines=DEFAULTS)
 
     return make
 

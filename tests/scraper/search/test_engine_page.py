@@ -5,9 +5,7 @@ from __future__ import annotations
 from browsers.model import Request, Snapshot
 from scraper.search.engine_page import build_consent_refusal
 
-ASKED = Request(
-    "https://news.google.com/rss/search?q=a", principal="somebody", site_profile="engine-googlenews"
-)
+ASKED = Request("https://news.google.com/rss/search?q=a", principal="somebody", site_profile="engine-googlenews")
 URL = "https://consent.google.com/m?continue=https://news.google.com/"
 
 
@@ -33,14 +31,7 @@ def test_the_form_that_refuses_is_sent_with_its_fields() -> None:
 
 
 def test_other_languages_refuse_too() -> None:
-    for label in (
-        "Alle ablehnen",
-        "Tout refuser",
-        "Rechazar todo",
-        "すべて拒否",
-        "全部拒绝",
-        "Отклонить все",
-    ):
+    for label in ("Alle ablehnen", "Tout refuser", "Rechazar todo", "すべて拒否", "全部拒绝", "Отклонить все"):
         assert answer(form(label, "true")) is not None, label
 
 
@@ -49,14 +40,8 @@ def test_nothing_is_accepted_for_want_of_a_refusal() -> None:
 
 
 def test_a_form_about_something_else_is_never_sent() -> None:
-    assert (
-        answer(form("Reject the offer", "true", "https://shop.example/order"), "https://shop.example/")
-        is None
-    )
-    assert (
-        answer("<form id='consent' method='post' action='javascript:x()'><button>Reject</button></form>")
-        is None
-    )
+    assert answer(form("Reject the offer", "true", "https://shop.example/order"), "https://shop.example/") is None
+    assert answer("<form id='consent' method='post' action='javascript:x()'><button>Reject</button></form>") is None
 
 
 def test_a_page_without_text_has_no_answer() -> None:

@@ -59,10 +59,7 @@ def test_rows_without_a_date_are_left_to_the_engine() -> None:
 
 
 def test_texts_are_found_in_titles_and_snippets_whatever_their_case() -> None:
-    rows = [
-        row(1, "https://a.example/", "Tidal POWER"),
-        row(2, "https://b.example/", "B", "about tidal\npower"),
-    ]
+    rows = [row(1, "https://a.example/", "Tidal POWER"), row(2, "https://b.example/", "B", "about tidal\npower")]
     assert len(kept(Filters(include_text="tidal power"), *rows)) == 2
     assert kept(Filters(exclude_text="POWER"), *rows) == []
     assert kept(Filters(include_text="straße"), row(1, "https://c.example/", "STRASSE")) != []

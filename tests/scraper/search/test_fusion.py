@@ -15,9 +15,7 @@ def urls(*lists: EngineRanking) -> list[str]:
 
 
 def test_the_score_is_the_sum_of_reciprocal_ranks() -> None:
-    page = next(
-        page for page in fuse_rankings([listed("one", A, B), listed("two", B, A)]) if page.best.url == A
-    )
+    page = next(page for page in fuse_rankings([listed("one", A, B), listed("two", B, A)]) if page.best.url == A)
     assert page.score == pytest.approx(1 / 61 + 1 / 62)
 
 
@@ -52,10 +50,7 @@ def test_a_wrapped_link_is_merged_by_headline_and_publisher() -> None:
         source_url="https://www.harbour.example",
     )
     direct = row(1, "https://harbour.example/ferry", "The ferry that came back")
-    news, other = (
-        EngineRanking("googlenews", "googlenews", (wrapped,)),
-        EngineRanking("mojeek", "mojeek", (direct,)),
-    )
+    news, other = (EngineRanking("googlenews", "googlenews", (wrapped,)), EngineRanking("mojeek", "mojeek", (direct,)))
     for lists in ([news, other], [other, news]):
         (page,) = fuse_rankings(lists)
         assert page.best.url == "https://harbour.example/ferry"
@@ -80,9 +75,7 @@ def test_upper_and_lower_case_of_a_path_are_one_page_under_one_headline() -> Non
 
 def test_the_snippet_that_covers_most_of_the_query_is_shown() -> None:
     rows = [
-        EngineRanking(
-            "one", "one", (row(1, A, "T", "A long text about nothing that anybody would have asked for."),)
-        ),
+        EngineRanking("one", "one", (row(1, A, "T", "A long text about nothing that anybody would have asked for."),)),
         EngineRanking("two", "two", (row(2, A, "T", "Tidal power costs."),)),
     ]
     (page,) = fuse_rankings(rows)
@@ -105,9 +98,7 @@ def test_one_story_on_two_hosts_is_one_row_that_names_the_other() -> None:
 
 
 def test_short_headlines_that_are_equal_are_two_pages() -> None:
-    assert (
-        len(copies((A, "JavaScript Tutorial", "Learn it here."), (B, "JavaScript Tutorial", "Begin."))) == 2
-    )
+    assert len(copies((A, "JavaScript Tutorial", "Learn it here."), (B, "JavaScript Tutorial", "Begin."))) == 2
 
 
 def test_pages_of_one_site_are_copies_only_under_one_headline() -> None:

@@ -91,7 +91,5 @@ def test_what_is_no_domain_is_told_with_the_argument(domain: str) -> None:
 def test_numbers_and_words_out_of_range_are_told_with_the_argument() -> None:
     with pytest.raises(InvalidArgumentError, match=r"^max_results must be from 1 to 50, not 51"):
         query_parsing.check_range("max_results", 51, 1, 50)
-    with pytest.raises(
-        InvalidArgumentError, match=r'^freshness must be one of day, week, month, year, not "hour"'
-    ):
+    with pytest.raises(InvalidArgumentError, match=r'^freshness must be one of day, week, month, year, not "hour"'):
         query_parsing.parse_freshness("hour")

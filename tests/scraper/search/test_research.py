@@ -27,20 +27,12 @@ NAMES = ("a", "b", "c", "d", "e", "f")
 
 def page(name: str, *, answers: bool = False) -> str:
     """Return a long page of unique words, with the answer in its middle if `answers`."""
-    parts = [
-        f"Note {number} of {name}: {name}{number} was seen near {name}{number * 7}." for number in range(400)
-    ]
+    parts = [f"Note {number} of {name}: {name}{number} was seen near {name}{number * 7}." for number in range(400)]
     return "\n\n".join([f"# Log of {name}", *parts[:200], *([ANSWER] if answers else []), *parts[200:]])
 
 
 async def research(
-    workers: WorkerPool,
-    listed: Listed,
-    library: Library,
-    *,
-    budget: int = 3_000,
-    deadline_s: float = 20.0,
-    **how: Any,
+    workers: WorkerPool, listed: Listed, library: Library, *, budget: int = 3_000, deadline_s: float = 20.0, **how: Any
 ) -> ResearchReport:
     researcher = Researcher(listed.searcher, library.fetcher, workers)
     return await researcher.research(ResearchQuery(QUESTION, **how), budget=budget, deadline_s=deadline_s)
@@ -110,9 +102,7 @@ async def test_an_answer_keeps_its_bound_at_any_depth(workers: WorkerPool, depth
 
 
 async def test_a_fault_of_the_search_names_the_question(workers: WorkerPool) -> None:
-    fault = errors.InvalidArgumentError(
-        "query is empty.", target="query", next_step="Say in words what to look for."
-    )
+    fault = errors.InvalidArgumentError("query is empty.", target="query", next_step="Say in words what to look for.")
     with pytest.raises(errors.InvalidArgumentError, match=r"^question is empty\.$"):
         await research(workers, Listed(error=fault), Library({}))
 

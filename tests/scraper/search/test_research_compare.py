@@ -20,9 +20,7 @@ async def test_each_page_says_what_bears_on_the_question(workers: WorkerPool) ->
     pages = await compare(library.fetcher, workers, QUESTION, urls, budget=5_000)
     assert [one.url for one in pages] == urls
     assert all(ANSWER in "".join(excerpt.text for excerpt in one.excerpts) for one in pages)
-    assert (
-        token_estimate.estimate(render.comparison_as_markdown(QUESTION, pages, region="0123456789ab")) < 6_000
-    )
+    assert token_estimate.estimate(render.comparison_as_markdown(QUESTION, pages, region="0123456789ab")) < 6_000
 
 
 async def test_a_page_that_fails_is_told_in_its_place(workers: WorkerPool) -> None:

@@ -118,9 +118,7 @@ async def test_two_callers_of_one_search_ask_once() -> None:
 async def test_two_callers_who_ask_the_same_at_once_are_answered_each_for_themselves() -> None:
     house = House()
     callers = ("ann", "ben")
-    await asyncio.gather(
-        *(house.searcher.search(SearchRequest("words", principal=caller)) for caller in callers)
-    )
+    await asyncio.gather(*(house.searcher.search(SearchRequest("words", principal=caller)) for caller in callers))
     assert sorted(request.principal for request in house.door.requests) == ["ann", "ann", "ben", "ben"]
 
 
@@ -151,9 +149,7 @@ async def kept_for(house: House, age_s: float, **asked: object) -> bool:
     """Return True if the only cached answer is used at that age."""
     ((scope, key),) = house.searches._answers
     answer = house.searches._answers[scope, key]
-    house.searches.put(
-        key, replace(answer, retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s)), scope=scope
-    )
+    house.searches.put(key, replace(answer, retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s)), scope=scope)
     try:
         return (await house.searcher.search(SearchRequest("words", **asked))).cached  # type: ignore[arg-type]
     finally:
@@ -196,9 +192,7 @@ async def test_a_filter_that_drops_everything_is_named() -> None:
     house = House()
     answer = await house.searcher.search(SearchRequest("words", include_domains=["z.example"]))
     assert not answer.results and answer.errors == {}
-    assert answer.hint == (
-        "Filters: include_domains dropped 3; nothing is left. Widen or leave out include_domains."
-    )
+    assert answer.hint == ("Filters: include_domains dropped 3; nothing is left. Widen or leave out include_domains.")
 
 
 async def test_no_more_rows_are_given_than_asked_for() -> None:
@@ -261,9 +255,7 @@ class TestFaults:
 
     async def test_of_many_searches_at_once_those_without_a_turn_do_not_wait_for_it(self) -> None:
         house = House(engine("one", spacing_s=4.0))
-        searches = [
-            asyncio.create_task(house.searcher.search(SearchRequest(f"words {n}"))) for n in range(20)
-        ]
+        searches = [asyncio.create_task(house.searcher.search(SearchRequest(f"words {n}"))) for n in range(20)]
         ended = list[bool]()
         # All searches except those that wait for the turns after four and after eight seconds.
         for search in itertools.islice(asyncio.as_completed(searches, timeout=30), 18):

@@ -81,9 +81,7 @@ async def test_a_wrong_argument_is_named_and_nobody_is_asked(
     assert engine_site.asked == []
 
 
-async def test_that_every_engine_refused_is_an_error_with_its_reasons(
-    app: App, engine_site: EngineSite
-) -> None:
+async def test_that_every_engine_refused_is_an_error_with_its_reasons(app: App, engine_site: EngineSite) -> None:
     engine_site.moods["brave"] = "limited"
     answer = await run(app, "search", query="words", engines=["brave"], format="json", principal="walled")
     assert answer.is_error
@@ -92,9 +90,7 @@ async def test_that_every_engine_refused_is_an_error_with_its_reasons(
     assert "Try engines=" in answer.structured["hint"]
 
 
-async def test_who_asks_for_the_names_finds_the_browser_started(
-    engine_settings: Settings, tmp_path: Path
-) -> None:
+async def test_who_asks_for_the_names_finds_the_browser_started(engine_settings: Settings, tmp_path: Path) -> None:
     async with App.open(replace(engine_settings, data_dir=tmp_path)) as app:
         await run(app, "engines")
         async with asyncio.timeout(120):
@@ -110,9 +106,7 @@ async def test_engines_are_a_list_of_names(app: App) -> None:
 async def test_web_search_gives_one_engine_s_rows(app: App, engine_site: EngineSite) -> None:
     answer = await run(app, "web_search", query="wave power", max_results=2)
     assert not answer.is_error
-    assert answer.text.startswith(
-        '## Web Search Results for "wave power"\n\n### 1. A short guide to wave power\n'
-    )
+    assert answer.text.startswith('## Web Search Results for "wave power"\n\n### 1. A short guide to wave power\n')
     assert answer.text.endswith("\n\n---\n\n_Source: DuckDuckGo (2 results)_")
     assert {asked.engine for asked in engine_site.asked} == {"duckduckgo"}
 

@@ -20,9 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("engines_have_time")]
 QUERY = "tidal power cost"
 
 
-async def test_three_engines_are_asked_and_merged(
-    searcher: Searcher, engine_site: EngineSite, caller: str
-) -> None:
+async def test_three_engines_are_asked_and_merged(searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
     answer = await searcher.search(SearchRequest(QUERY, principal=caller))
     assert {asked.engine for asked in engine_site.asked} == {"duckduckgo", "mojeek", "googlenews"}
     assert answer.engines == ("duckduckgo", "mojeek", "googlenews")
@@ -71,9 +69,7 @@ class TestWalls:
         await searcher.search(SearchRequest("another", engines=[engine], principal=caller))
         assert [f"{wall}-clearance" in asked.cookies for asked in engine_site.asked] == [True]
 
-    async def test_consent_is_refused_once(
-        self, searcher: Searcher, engine_site: EngineSite, caller: str
-    ) -> None:
+    async def test_consent_is_refused_once(self, searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
         engine_site.moods["googlenews"] = "consent"
         answer = await searcher.search(SearchRequest(QUERY, engines=["googlenews"], principal=caller))
         assert answer.errors == {} and len(answer.results) == 10
@@ -165,9 +161,7 @@ class TestWhatIsNoAnswer:
         assert answer.errors == {"mojeek": "timeout"}
         assert len(answer.results) == 10
 
-    async def test_a_broken_connection_is_named(
-        self, searcher: Searcher, engine_site: EngineSite, caller: str
-    ) -> None:
+    async def test_a_broken_connection_is_named(self, searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
         engine_site.moods["mojeek"] = "broken"
         answer = await searcher.search(SearchRequest(QUERY, engines=["mojeek"], principal=caller))
         assert answer.errors == {"mojeek": "unreachable"}
@@ -184,9 +178,7 @@ class TestWhatIsNoAnswer:
 async def test_more_results_are_asked_for_by_the_engine_s_own_form(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
-    answer = await searcher.search(
-        SearchRequest(QUERY, engines=["duckduckgo"], max_results=15, principal=caller)
-    )
+    answer = await searcher.search(SearchRequest(QUERY, engines=["duckduckgo"], max_results=15, principal=caller))
     assert len(answer.results) == 15
     following = engine_site.asked[1]
     assert following.fields["vqd"] == "4-123456789" and following.fields["s"] == "10"
@@ -214,9 +206,7 @@ async def test_filters_reach_the_engine_and_hold_afterwards(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
     answer = await searcher.search(
-        SearchRequest(
-            QUERY, engines=["mojeek"], include_domains=["https://www.atlas.example/x"], principal=caller
-        )
+        SearchRequest(QUERY, engines=["mojeek"], include_domains=["https://www.atlas.example/x"], principal=caller)
     )
     assert engine_site.asked[0].query == f"{QUERY} site:atlas.example"
     assert {row.url.split("/")[2] for row in answer.results} == {"atlas.example"}
@@ -236,9 +226,7 @@ async def test_one_caller_s_clearance_is_not_another_s(
 async def test_words_of_any_kind_reach_the_engine_as_they_are(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
-    engine_site.rows["mojeek"] = [
-        EngineRow("A page", f"https://a{n}.example/", f"Text {n}.") for n in range(3)
-    ]
+    engine_site.rows["mojeek"] = [EngineRow("A page", f"https://a{n}.example/", f"Text {n}.") for n in range(3)]
     for query in ('"exact words" -other', "天気 東京 明日", "🦆 pond", "a&b=c #d %20 +e", "c++ > c"):
         await searcher.search(SearchRequest(query, engines=["mojeek"], principal=caller))
     assert [asked.query for asked in engine_site.asked] == [

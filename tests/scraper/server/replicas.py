@@ -57,11 +57,7 @@ class Replicas:
     async def begin(self, port: int = 0) -> None:
         """Start a server, at a port of another before it or at a new one."""
         program = await self._stack.enter_async_context(
-            serving(
-                *self._command,
-                f"--port={port or free_port()}",
-                env=self._env_of(next(self._names)),
-            )
+            serving(*self._command, f"--port={port or free_port()}", env=self._env_of(next(self._names)))
         )
         port = int(program.base.rsplit(":", 1)[1])
         self._programs[port] = program
@@ -165,8 +161,7 @@ async def callers(url: str, count: int, ask: Ask, *, pause_s: float = 0.0) -> As
     async with AsyncExitStack() as stack:
         clients = await asyncio.gather(*(_client(stack, url, legacy=bool(one % 2)) for one in range(count)))
         crowd.tasks = [
-            asyncio.create_task(_calling(http, url, session, ask, numbers, crowd, pause_s))
-            for http, session in clients
+            asyncio.create_task(_calling(http, url, session, ask, numbers, crowd, pause_s)) for http, session in clients
         ]
         try:
             yield crowd
@@ -197,9 +192,7 @@ class Crowd:
                 await asyncio.sleep(0.02)
 
 
-async def _client(
-    stack: AsyncExitStack, url: str, *, legacy: bool
-) -> tuple[aiohttp.ClientSession, str | None]:
+async def _client(stack: AsyncExitStack, url: str, *, legacy: bool) -> tuple[aiohttp.ClientSession, str | None]:
     """Open a client with its own connections, and its session if its era has one."""
     timeout = aiohttp.ClientTimeout(total=_CALL_S)
     http = await stack.enter_async_context(aiohttp.ClientSession(timeout=timeout))

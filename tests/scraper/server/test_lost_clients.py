@@ -12,15 +12,7 @@ import pytest
 from mcp import Client
 
 from tests.scraper.process import LIMIT_S, SOON_S, Program, browsers_say
-from tests.scraper.server.wire import (
-    ERAS,
-    HEADERS,
-    body_of,
-    call,
-    modern_call,
-    open_session,
-    tool_result,
-)
+from tests.scraper.server.wire import ERAS, HEADERS, body_of, call, modern_call, open_session, tool_result
 
 LONG = {"seconds": 50}
 """Longer than is waited for its end; a call may take no longer."""
@@ -114,9 +106,7 @@ async def test_a_session_that_the_client_ends_takes_its_calls_along(
 async def test_fifty_lost_clients_leave_nothing(server: Program) -> None:
     async with aiohttp.ClientSession() as client:
         headers, message = modern_call("slow", LONG)
-        posts = [
-            asyncio.create_task(client.post(server.url, headers=headers, json=message)) for _ in range(50)
-        ]
+        posts = [asyncio.create_task(client.post(server.url, headers=headers, json=message)) for _ in range(50)]
         await browsers_say(server.base, "active", 50, limit_s=LIMIT_S)
         for post in posts:
             post.cancel()

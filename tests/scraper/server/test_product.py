@@ -182,9 +182,7 @@ async def until_no_tab_is_lent(program: Program) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_sigterm_lets_a_page_be_read_to_its_end_and_leaves_no_browser(
-    site: Site, tmp_path: Path
-) -> None:
+async def test_sigterm_lets_a_page_be_read_to_its_end_and_leaves_no_browser(site: Site, tmp_path: Path) -> None:
     async with serving(*PRODUCT, "serve", "--port", "0", env=variables(site, tmp_path)) as program:
         headers, message = modern_call("fetch", {"url": site.url("/slow-answer/4000"), "render": "http"})
         async with aiohttp.ClientSession() as client:
@@ -201,9 +199,7 @@ async def test_sigterm_lets_a_page_be_read_to_its_end_and_leaves_no_browser(
 
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("stdio",)])
-async def test_a_killed_server_leaves_no_browser(
-    site: Site, tmp_path: Path, command: tuple[str, ...]
-) -> None:
+async def test_a_killed_server_leaves_no_browser(site: Site, tmp_path: Path, command: tuple[str, ...]) -> None:
     env = variables(site, tmp_path)
     async with running(*PRODUCT, *command, env=env, stdin=PIPE, stdout=PIPE) as program:
         process = psutil.Process(program.process.pid)

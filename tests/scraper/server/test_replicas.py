@@ -83,9 +83,7 @@ async def is_served(client: Client) -> bool:
     return not any(answer.is_error for answer in answers) and len(tools) == 5 and bool(told)
 
 
-async def test_a_dying_server_takes_along_only_what_it_was_doing(
-    proxies: list[Proxy], servers: Replicas
-) -> None:
+async def test_a_dying_server_takes_along_only_what_it_was_doing(proxies: list[Proxy], servers: Replicas) -> None:
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(aiohttp.ClientSession())
         held = [await held_by(servers, 0, proxy, http) for proxy in proxies]
@@ -128,9 +126,7 @@ async def was_answered(posting: asyncio.Task[aiohttp.ClientResponse]) -> bool:
         return False
 
 
-async def test_a_server_that_is_told_to_stop_takes_nothing_along(
-    proxies: list[Proxy], servers: Replicas
-) -> None:
+async def test_a_server_that_is_told_to_stop_takes_nothing_along(proxies: list[Proxy], servers: Replicas) -> None:
     async with crowds(proxies) as crowd_of:
         for number in (0, 1):
             await go_on(crowd_of, CLIENTS)
@@ -165,9 +161,7 @@ async def finished(crowd_of: list[Crowd]) -> list[Answered]:
     return await asyncio.gather(*(crowd() for crowd in crowd_of))
 
 
-async def test_streams_and_ends_of_sessions_may_reach_any_server(
-    proxies: list[Proxy], servers: Replicas
-) -> None:
+async def test_streams_and_ends_of_sessions_may_reach_any_server(proxies: list[Proxy], servers: Replicas) -> None:
     async with aiohttp.ClientSession() as http:
         for proxy in proxies:
             headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, proxy.url)}

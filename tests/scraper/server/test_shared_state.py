@@ -55,9 +55,7 @@ async def test_two_servers_share_limits_and_pages_and_do_without(site: Site, tmp
         await redis.stop()
         for server in servers:
             granted, seconds = await _granted(http, [server], "ben", site.url("/?alone"))
-            assert PER_MINUTE / 2 <= granted <= PER_MINUTE / 2 + seconds * PER_MINUTE / 2 / 60, (
-                "half for each"
-            )
+            assert PER_MINUTE / 2 <= granted <= PER_MINUTE / 2 + seconds * PER_MINUTE / 2 / 60, "half for each"
             assert (await _ready(http, server, "note"))["note"] == "shared state away"
             assert (await _json(http, server, "/health"))["shared"]["away"] is True
             assert "search_mcp_shared_state_away 1.0" in await _text(http, server, "/metrics")
@@ -86,9 +84,7 @@ async def _visits_for_both(http: aiohttp.ClientSession, servers: list[Program], 
     return site.hits(path)
 
 
-async def _granted(
-    http: aiohttp.ClientSession, servers: list[Program], caller: str, url: str
-) -> tuple[int, float]:
+async def _granted(http: aiohttp.ClientSession, servers: list[Program], caller: str, url: str) -> tuple[int, float]:
     """How many of more calls than a caller may make are answered, and within how many seconds."""
     begun = time.monotonic()
     told = [await _fetch(http, server, url, caller) for _ in range(PER_MINUTE) for server in servers]
@@ -100,11 +96,7 @@ async def _granted(
 async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, name in (
-        (coordination, "CONNECT_WAIT_S"),
-        (valkey_client, "COMMAND_S"),
-        (valkey_client, "CONNECT_S"),
-    ):
+    for module, name in ((coordination, "CONNECT_WAIT_S"), (valkey_client, "COMMAND_S"), (valkey_client, "CONNECT_S")):
         monkeypatch.setattr(module, name, LIMIT_S)
     monkeypatch.setattr(valkey_state, "SLOW_S", LIMIT_S)
     async with redis_server(tmp_path, password="hush-hush") as redis:
@@ -118,9 +110,7 @@ async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_passwo
         assert told.code == 0, told.out
 
 
-async def _servers(
-    stack: contextlib.AsyncExitStack, site: Site, folder: Path, redis: RedisServer
-) -> list[Program]:
+async def _servers(stack: contextlib.AsyncExitStack, site: Site, folder: Path, redis: RedisServer) -> list[Program]:
     """Two servers with a browser each."""
     tokens = folder / "tokens"
     tokens.write_text("".join(f"{name}:{token}\n" for name, token in TOKENS.items()))

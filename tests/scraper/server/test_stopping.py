@@ -81,15 +81,11 @@ async def program_drains(program: Program) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_new_work_is_left_to_another_server_while_what_runs_can_be_cancelled(
-    http: aiohttp.ClientSession,
-) -> None:
+async def test_new_work_is_left_to_another_server_while_what_runs_can_be_cancelled(http: aiohttp.ClientSession) -> None:
     async with serving(*STAND_IN, "http", LONG_DRAIN) as program:
         session = await open_session(http, program.url)
         headers = {**HEADERS, "Mcp-Session-Id": session}
-        posting = asyncio.create_task(
-            http.post(program.url, headers=headers, json=call("slow", {"seconds": 50}))
-        )
+        posting = asyncio.create_task(http.post(program.url, headers=headers, json=call("slow", {"seconds": 50})))
         await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         program.process.terminate()
         await program_drains(program)
@@ -146,9 +142,7 @@ stand_in.main()
 """
 
 
-async def test_those_who_said_nothing_through_the_drain_are_waited_for_no_longer(
-    http: aiohttp.ClientSession,
-) -> None:
+async def test_those_who_said_nothing_through_the_drain_are_waited_for_no_longer(http: aiohttp.ClientSession) -> None:
     async with serving("-c", HURRIED, "http", "--drain_s=0.5") as program:
         port = int(program.base.rpartition(":")[2])
         opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
@@ -208,9 +202,7 @@ async def test_an_open_stream_of_an_idle_client_does_not_hold_the_server(http: a
 async def test_a_revived_call_finishes_too(http: aiohttp.ClientSession, word: Path) -> None:
     async with serving(*STAND_IN, "http", LONG_DRAIN) as program:
         headers = {**HEADERS, "Mcp-Session-Id": "of-another-life"}
-        posting = asyncio.create_task(
-            http.post(program.url, headers=headers, json=call("slow", {"until": str(word)}))
-        )
+        posting = asyncio.create_task(http.post(program.url, headers=headers, json=call("slow", {"until": str(word)})))
         await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         program.process.terminate()
         await program_drains(program)

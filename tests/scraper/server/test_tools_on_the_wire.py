@@ -46,9 +46,7 @@ async def connected(transport: str, era: str, server: Program) -> AsyncIterator[
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("transport", ["memory", "stdio", "http"])
-async def test_every_transport_and_era_shows_and_runs_the_same_tools(
-    transport: str, era: str, server: Program
-) -> None:
+async def test_every_transport_and_era_shows_and_runs_the_same_tools(transport: str, era: str, server: Program) -> None:
     async with connected(transport, era, server) as client:
         assert client.protocol_version == {"legacy": "2025-11-25", "auto": "2026-07-28"}[era]
         assert client.server_info.name == "search-mcp"

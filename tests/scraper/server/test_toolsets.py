@@ -75,14 +75,7 @@ async def test_the_full_list_costs_a_caller_less_than_its_budget(tmp_path: Path,
 
 WRITING = {"search_add_document": (False, True, True), "search_create_index": (False, False, False)}
 """Read-only, destructive, idempotent; all others only look."""
-AT_HOME = {
-    "cache_search",
-    "engines",
-    "search_index",
-    "search_add_document",
-    "search_create_index",
-    "find_tools",
-}
+AT_HOME = {"cache_search", "engines", "search_index", "search_add_document", "search_create_index", "find_tools"}
 """Tools that reach nothing beyond this machine."""
 
 

@@ -79,9 +79,7 @@ async def test_a_page_kept_for_one_is_not_given_to_the_other(world: World, site:
     assert site.hits("/static/41") == before + 2
 
 
-async def test_what_one_has_read_is_neither_found_listed_nor_opened_by_the_other(
-    world: World, site: Site
-) -> None:
+async def test_what_one_has_read_is_neither_found_listed_nor_opened_by_the_other(world: World, site: Site) -> None:
     url = site.url("/static/42")
     read = await world.text("ann", "fetch", url=url, format="json")
     word = max(filter(str.isalpha, json.loads(read)["content"].split()), key=len)
@@ -118,11 +116,7 @@ async def test_a_cookie_that_an_engine_gives_one_is_not_sent_for_the_other(world
         await world.call(who, "search", query=query, engines=["mojeek"])
         return ["altcha-clearance" in asked.cookies for asked in world.engines.of("mojeek")]
 
-    first, again, other = (
-        await sent_by("ann", "one"),
-        await sent_by("ann", "two"),
-        await sent_by("ben", "one"),
-    )
+    first, again, other = (await sent_by("ann", "one"), await sent_by("ann", "two"), await sent_by("ben", "one"))
     assert (first[0], first[-1]) == (False, True)
     assert again[0] is True
     assert other[0] is False

@@ -33,9 +33,7 @@ def test_a_user_without_a_home_has_a_cache_among_the_temporary_files(homeless: P
     assert Settings.load({}).data_dir == mine
 
 
-def test_a_home_that_older_libraries_leave_unresolved_is_none(
-    homeless: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_that_older_libraries_leave_unresolved_is_none(homeless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda *_, **__: Path("~/.cache/search-mcp"))
     assert find_cache_folder().parent == homeless
 

@@ -14,8 +14,6 @@ from scraper.settings.optional_dependencies import install_command
     ("has_pip", "begins"),
     [(True, f"{sys.executable} -m pip install "), (False, f"uv pip install --python {sys.executable} ")],
 )
-def test_it_is_for_this_python_and_for_what_it_has(
-    monkeypatch: pytest.MonkeyPatch, has_pip: bool, begins: str
-) -> None:
+def test_it_is_for_this_python_and_for_what_it_has(monkeypatch: pytest.MonkeyPatch, has_pip: bool, begins: str) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: object() if has_pip else None)
     assert install_command("shared") == f"{begins}'search-mcp[shared]'"

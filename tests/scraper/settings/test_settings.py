@@ -102,9 +102,7 @@ def test_a_blank_variable_counts_as_not_given() -> None:
 def test_every_setting_says_what_it_is_and_no_two_share_a_name() -> None:
     table = setting_table()
     assert all(setting.help.endswith(".") and setting.kind.label for setting in table)
-    assert (
-        len({setting.flag for setting in table}) == len({setting.variable for setting in table}) == len(table)
-    )
+    assert len({setting.flag for setting in table}) == len({setting.variable for setting in table}) == len(table)
 
 
 @pytest.mark.parametrize(
@@ -157,9 +155,7 @@ def test_what_no_header_could_ever_hold_is_refused(variable: str, right: str, wr
     given = getattr(Settings.load({name: right}), BY_VARIABLE[name].name)
     assert given == tuple(part.strip() for part in right.split(","))
     for entry in wrong:
-        assert f"{entry!r} is no " in refusal(
-            name, f"localhost,{entry}" if variable == "ALLOWED_HOSTS" else entry
-        )
+        assert f"{entry!r} is no " in refusal(name, f"localhost,{entry}" if variable == "ALLOWED_HOSTS" else entry)
 
 
 @pytest.mark.parametrize(
@@ -195,13 +191,7 @@ def test_a_shared_url_may_ask_only_for_what_its_client_knows(url: str, usable: b
 
 @pytest.mark.parametrize(
     "proxy",
-    [
-        "ftp://user:geheim@host",
-        "http://user:geheim@",
-        "user:geheim",
-        "http://h:99999/x",
-        "http://user:geheim@host",
-    ],
+    ["ftp://user:geheim@host", "http://user:geheim@", "user:geheim", "http://h:99999/x", "http://user:geheim@host"],
 )
 def test_a_wrong_proxy_is_refused_without_its_password(proxy: str) -> None:
     assert "geheim" not in refusal("SEARCH_MCP_PROXY", proxy)
@@ -248,8 +238,7 @@ def test_a_secret_file_that_is_not_there_is_told_in_words_with_what_to_do(tmp_pa
     with pytest.raises(SettingsError) as caught:
         Settings.load({"SEARCH_MCP_TOKEN_FILE": str(gone)})
     assert str(caught.value) == (
-        f"SEARCH_MCP_TOKEN_FILE={gone} cannot be read: there is no such file. "
-        "Correct the path, or make the file."
+        f"SEARCH_MCP_TOKEN_FILE={gone} cannot be read: there is no such file. Correct the path, or make the file."
     )
 
 

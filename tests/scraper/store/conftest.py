@@ -68,9 +68,7 @@ async def text_of(
 ) -> str | None:
     """Flush the store and return the stored text of a key."""
     await pages.flush()
-    found = await pages.get(
-        key, scope=scope or CacheScope(), methods=methods, max_age_s=max_age_s, allowed=allowed
-    )
+    found = await pages.get(key, scope=scope or CacheScope(), methods=methods, max_age_s=max_age_s, allowed=allowed)
     return None if found is None else found.reading.document.text
 
 

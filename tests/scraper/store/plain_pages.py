@@ -26,13 +26,7 @@ class PlainPages:
         self._hits = self._misses = self._written = 0
 
     async def get(
-        self,
-        key: str,
-        *,
-        scope: CacheScope,
-        methods: tuple[str, ...],
-        max_age_s: float,
-        allowed: frozenset[str],
+        self, key: str, *, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
     ) -> PageEntry | None:
         now = time.time()
         found = [

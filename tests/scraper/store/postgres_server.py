@@ -110,9 +110,7 @@ class PostgresServer:
     def signal(self, name: str) -> None:
         """Send a signal to the server and all its processes."""
         pid = self.pid
-        children = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
-        )
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
         subprocess.run(["kill", f"-{name}", str(pid), *children.stdout.split()], check=False)
 
     async def database(self) -> str:

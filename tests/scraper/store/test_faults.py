@@ -154,9 +154,7 @@ async def test_a_full_file_system_is_told_until_a_page_can_be_written_again(
     assert len(told) == 2 and "full" in told[0] and "usable again" in told[1]
 
 
-async def test_a_file_that_is_no_database_is_kept_aside(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_file_that_is_no_database_is_kept_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"this was a cache once " * 1_000)
     async with opened(tmp_path) as pages:
         pages.put(entry(text="new life"))
@@ -204,9 +202,7 @@ async def test_an_unreadable_row_is_a_miss_until_it_is_written_anew(tmp_path: Pa
         assert await text_of(pages, "https://example.org/1") == "anew"
 
 
-async def test_rows_that_cannot_be_read_do_not_end_an_export(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_rows_that_cannot_be_read_do_not_end_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scraper.store.sqlite.pages.EXPORT_BATCH", 2)
     async with opened(tmp_path) as pages:
         for number in range(5):
@@ -227,9 +223,7 @@ async def test_an_export_of_a_file_that_cannot_be_used_says_that_it_is_not_all(t
             await pages.clear()
 
 
-async def test_a_file_of_a_newer_version_is_left_alone(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with opened(tmp_path) as pages:
         pages.put(entry(text="precious"))
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
@@ -268,9 +262,7 @@ async def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> 
     assert (tmp_path / FILE_NAME).read_bytes() == before
 
 
-async def test_a_locked_file_is_a_miss_and_does_not_hang(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_locked_file_is_a_miss_and_does_not_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "BUSY_LIMIT_MS", 50)
     monkeypatch.setattr(database, "BUSY_PAUSE_S", 0.0)
     async with opened(tmp_path) as pages:

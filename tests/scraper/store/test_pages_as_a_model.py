@@ -42,9 +42,7 @@ def test_the_cache_holds_what_a_dictionary_would(steps: list[tuple[str, str, str
 
 @settings(max_examples=15, deadline=None)
 @given(STEPS)
-async def test_so_does_one_in_a_database(
-    postgres: PostgresServer, steps: list[tuple[str, str, str, str, str]]
-) -> None:
+async def test_so_does_one_in_a_database(postgres: PostgresServer, steps: list[tuple[str, str, str, str, str]]) -> None:
     url = await postgres.database()
     await _played(lambda: shared_pages(url), steps)
 
@@ -70,9 +68,7 @@ async def _played(
             else:
                 await stack.aclose()
                 pages = await stack.enter_async_context(opening())
-        assert sorted([kept.reading.document.text async for kept in pages.iter_entries()]) == sorted(
-            model.values()
-        )
+        assert sorted([kept.reading.document.text async for kept in pages.iter_entries()]) == sorted(model.values())
 
 
 async def test_a_page_that_is_read_again_and_again_outlives_newer_ones(

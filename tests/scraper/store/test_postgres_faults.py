@@ -66,9 +66,7 @@ async def test_stopped_and_started_again_it_has_every_page_that_was_confirmed_an
     assert not any(PASSWORD in line for line in caplog.messages)
 
 
-async def test_more_than_may_wait_is_lost_and_counted(
-    mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_more_than_may_wait_is_lost_and_counted(mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write_behind, "QUEUE_LIMIT", 10)
     async with shared_pages(mortal.url(port=free_port())) as pages:
         for number in range(25):
@@ -154,9 +152,7 @@ async def _cut_off(postgres: PostgresServer, name: str) -> None:
     await postgres.say(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
 
-async def test_a_full_disk_is_said_and_what_waits_is_written_when_there_is_room(
-    postgres: PostgresServer,
-) -> None:
+async def test_a_full_disk_is_said_and_what_waits_is_written_when_there_is_room(postgres: PostgresServer) -> None:
     with tempfile.TemporaryDirectory(prefix="small-") as folder:
         size = ["-o", "size=12m,mode=777"]
         if os.geteuid() or await _does_not("mount", "-t", "tmpfs", *size, "tmpfs", folder):

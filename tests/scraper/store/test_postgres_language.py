@@ -82,36 +82,10 @@ async def test_both_find_the_same_pages(both: BOTH, queries: list[str]) -> None:
     "query",
     [
         *("C++", "C#", "C", "node.js", '"node js"', "asyncio.gather", "async*", "it's", "general", "学習"),
-        *(
-            "機械学習",
-            "習",
-            "門",
-            "楽しい",
-            "学習python",
-            "การ",
-            "เรียน",
-            "학교",
-            "공부",
-            "cafe",
-            "CAFÉ",
-            "हिन्दी",
-        ),
+        *("機械学習", "習", "門", "楽しい", "学習python", "การ", "เรียน", "학교", "공부", "cafe", "CAFÉ", "हिन्दी"),
         *("full", "node OR lait", "node NOT gather", "(node OR lait) NOT fine", "NEAR(node gather, 5)"),
         *("NEAR(node gather, 1)", "text:node", "title:node", "*", "😀", "", "\0", "((((", "x" * 10_000),
-        *(
-            "'",
-            "\\",
-            "a\\'b",
-            "'a':*",
-            "node " * 3_000,
-            "!node & x",
-            "a <-> b",
-            ":",
-            "#long",
-            "=a",
-            "#o1",
-            "<",
-        ),
+        *("'", "\\", "a\\'b", "'a':*", "node " * 3_000, "!node & x", "a <-> b", ":", "#long", "=a", "#o1", "<"),
     ],
 )
 async def test_words_of_every_script_and_signs_find_the_same(both: BOTH, query: str) -> None:
@@ -120,10 +94,7 @@ async def test_words_of_every_script_and_signs_find_the_same(both: BOTH, query: 
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.text(max_size=60)
-    | st.text(st.sampled_from("ab\"()*+^:-{},. \0'\\🙂éNEARTOD中文字_&|!<>#="), max_size=40)
-)
+@given(st.text(max_size=60) | st.text(st.sampled_from("ab\"()*+^:-{},. \0'\\🙂éNEARTOD中文字_&|!<>#="), max_size=40))
 async def test_no_query_is_a_fault(both: BOTH, query: str) -> None:
     await found(both[1], query)
     assert (await both[1].stats()).problem is None
@@ -206,14 +177,7 @@ async def test_a_large_cache_is_searched_from_the_newest_page_back_until_enough_
             kept = entry(f"https://example.org/{number}", text=" ".join(words))
             pages.put(replace(kept, scope=scope))
         await pages.flush()
-        for query, step in {
-            "by1": 2,
-            "by3": 6,
-            "by50": 50,
-            "by2 by3": 6,
-            "by3 by7": 42,
-            "by7 by50": 350,
-        }.items():
+        for query, step in {"by1": 2, "by3": 6, "by50": 50, "by2 by3": 6, "by3 by7": 42, "by7 by50": 350}.items():
             matching = [f"https://example.org/{number}" for number in range(0, 151, step)]
             hits = await found(pages, query)
             assert hits == set(matching[-len(hits) :]) and len(hits) >= min(10, len(matching)), query
@@ -273,10 +237,7 @@ async def test_the_title_and_rare_words_count_more_and_most_first_hits_are_those
         for _ in range(40):
             query = " ".join(chosen.choices(words, weights, k=2))
             first = [
-                {
-                    hit.url
-                    for hit in (await pages.search(query, principal="local", allowed=NONE, limit=10)).hits
-                }
+                {hit.url for hit in (await pages.search(query, principal="local", allowed=NONE, limit=10)).hits}
                 for pages in (sqlite, shared)
             ]
             same, of = same + len(first[0] & first[1]), of + len(first[0])
@@ -315,9 +276,7 @@ async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
     assert looked == [1, 1]
 
 
-async def test_words_are_counted_anew_in_a_small_cache_and_remembered_in_a_large_one(
-    postgres: PostgresServer,
-) -> None:
+async def test_words_are_counted_anew_in_a_small_cache_and_remembered_in_a_large_one(postgres: PostgresServer) -> None:
     server = PostgresPool(await postgres.database())
     pages = PostgresPageStore(server, limit_bytes=100_000_000)
     counts = DocumentFrequencies()

@@ -29,10 +29,7 @@ pytestmark = pytest.mark.usefixtures("impatient")
     ("asked", "said"),
     [
         ("sslmode=verify-fully", "cannot be used: `sslmode` parameter must be one of"),
-        (
-            "sslmode=verify-full&sslrootcert=/nowhere/root.crt",
-            "names (sslrootcert, sslcert, sslkey) is not there",
-        ),
+        ("sslmode=verify-full&sslrootcert=/nowhere/root.crt", "names (sslrootcert, sslcert, sslkey) is not there"),
     ],
 )
 async def test_a_url_that_cannot_be_connected_by_is_told_and_pages_wait(asked: str, said: str) -> None:
@@ -116,9 +113,7 @@ async def test_tables_of_a_newer_version_are_left_alone(postgres: PostgresServer
         assert await text_of(pages) == "precious"
 
 
-@pytest.mark.parametrize(
-    "made", ["CREATE TABLE search_mcp.other (x int)", "CREATE TABLE search_mcp.about (x int)"]
-)
+@pytest.mark.parametrize("made", ["CREATE TABLE search_mcp.other (x int)", "CREATE TABLE search_mcp.about (x int)"])
 async def test_a_schema_of_another_program_is_left_alone(postgres: PostgresServer, made: str) -> None:
     url = await postgres.database()
     await postgres.say("CREATE SCHEMA search_mcp", url)
@@ -157,13 +152,9 @@ async def test_tables_of_which_some_are_gone_are_told_with_what_to_do(postgres: 
     assert "lacks some of the tables: restore them, or let all be made anew" in str(stats.problem)
 
 
-async def test_a_database_that_cannot_hold_every_text_is_told_and_pages_wait(
-    postgres: PostgresServer,
-) -> None:
+async def test_a_database_that_cannot_hold_every_text_is_told_and_pages_wait(postgres: PostgresServer) -> None:
     await postgres.say("DROP DATABASE IF EXISTS latin")
-    await postgres.say(
-        "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
-    )
+    await postgres.say("CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
     async with shared_pages(postgres.url("latin")) as pages:
         pages.put(entry("https://example.org/1", text="\u6f22"))
         await pages.flush()

@@ -21,9 +21,7 @@ from tests.scraper.store.postgres_server import PostgresServer
 pytestmark = pytest.mark.usefixtures("impatient")
 
 
-async def test_servers_that_start_together_make_the_tables_once(
-    postgres: PostgresServer, tmp_path: Path
-) -> None:
+async def test_servers_that_start_together_make_the_tables_once(postgres: PostgresServer, tmp_path: Path) -> None:
     url = await postgres.database()
     stores = [open_store(Settings(database_url=url, data_dir=tmp_path)) for _ in range(8)]
     for number, store in enumerate(stores):
@@ -41,10 +39,7 @@ async def test_the_cache_is_kept_within_its_size_by_one_server_at_a_time(
     from scraper.store.postgres import pages as pages_module
 
     url = await postgres.database()
-    async with (
-        shared_pages(url, limit_bytes=1_000_000) as one,
-        shared_pages(url, limit_bytes=1_000_000) as other,
-    ):
+    async with shared_pages(url, limit_bytes=1_000_000) as one, shared_pages(url, limit_bytes=1_000_000) as other:
         for number in range(120):
             pages = one if number % 2 else other
             pages.put(entry(f"https://example.org/{number}", text=noise(30_000 + 2 * number)))
@@ -58,8 +53,7 @@ async def test_the_cache_is_kept_within_its_size_by_one_server_at_a_time(
         assert await text_of(one, "https://example.org/119") is not None
         assert await text_of(one, "https://example.org/0") is None
         orphans = (
-            "SELECT 1 FROM search_mcp.words w WHERE NOT EXISTS "
-            "(SELECT 1 FROM search_mcp.pages p WHERE p.id = w.id)"
+            "SELECT 1 FROM search_mcp.words w WHERE NOT EXISTS (SELECT 1 FROM search_mcp.pages p WHERE p.id = w.id)"
         )
         assert await postgres.say(orphans, url) == []
 
@@ -172,14 +166,10 @@ async def test_what_one_server_keeps_another_finds(postgres: PostgresServer, tmp
         await one.indexes.create("kept", principal="local", backend="sqlite")
         for number in range(20):
             writer = one if number % 2 else other
-            await writer.indexes.add(
-                "kept", IndexDocument(str(number), f"mill \0 {number}"), principal="local"
-            )
+            await writer.indexes.add("kept", IndexDocument(str(number), f"mill \0 {number}"), principal="local")
         for store in (one, other):
             assert (await store.indexes.search("kept", "mill", principal="local", limit=5)).total == 20
-            assert await store.indexes.document("kept", "3", principal="local") == IndexDocument(
-                "3", "mill \0 3"
-            )
+            assert await store.indexes.document("kept", "3", principal="local") == IndexDocument("3", "mill \0 3")
         with pytest.raises(IndexFaultError, match="already exists"):
             await other.indexes.create("kept", principal="local", backend="sqlite")
     assert not list(tmp_path.rglob("*.sqlite"))

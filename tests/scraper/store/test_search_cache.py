@@ -23,14 +23,7 @@ HERE = CacheScope()
 def answer(age: timedelta = timedelta()) -> SearchAnswer:
     now = datetime.now(UTC)
     full = SearchResult(
-        "Title 天気",
-        "https://a.example/",
-        "Snippet",
-        ("mojeek", "bing"),
-        0.0325,
-        now,
-        "Paper",
-        ("https://b.example/",),
+        "Title 天気", "https://a.example/", "Snippet", ("mojeek", "bing"), 0.0325, now, "Paper", ("https://b.example/",)
     )
     return SearchAnswer(
         "query",
@@ -98,9 +91,7 @@ async def test_how_an_engine_stands_is_known_until_it_is_forgiven(searches: Sear
 
 async def test_half_a_letter_in_a_title_does_not_cost_the_answer(tmp_path: Path) -> None:
     searches = SqliteSearchCache(tmp_path)
-    broken = replace(
-        answer(), results=(SearchResult("Half \ud83d", "https://a.example/", "", ("bing",), 0.1),)
-    )
+    broken = replace(answer(), results=(SearchResult("Half \ud83d", "https://a.example/", "", ("bing",), 0.1),))
     searches.put("key", broken, scope=HERE)
     found = await searches.get("key", scope=HERE, max_age_s=60)
     assert found is not None and found.results[0].title == "Half ?"

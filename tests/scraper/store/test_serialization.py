@@ -81,15 +81,7 @@ def test_names_of_a_later_version_are_left_out() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [
-        b"",
-        b"null",
-        b"[]",
-        b"{}",
-        b'{"document":3}',
-        b"\xff\xfe",
-        b'{"document":{"url":"u","verdict":["no",""]}}',
-    ],
+    [b"", b"null", b"[]", b"{}", b'{"document":3}', b"\xff\xfe", b'{"document":{"url":"u","verdict":["no",""]}}'],
 )
 def test_what_is_no_reading_is_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):

@@ -89,12 +89,7 @@ async def indexes_in(folder: Path) -> AsyncIterator[Kept]:
 
 
 FILES = pytest.mark.parametrize(
-    ("name", "service"),
-    [
-        ("pages.sqlite", pages_in),
-        ("searches.sqlite", searches_in),
-        ("indexes.sqlite", indexes_in),
-    ],
+    ("name", "service"), [("pages.sqlite", pages_in), ("searches.sqlite", searches_in), ("indexes.sqlite", indexes_in)]
 )
 Service = Callable[[Path], AbstractAsyncContextManager[Kept]]
 
@@ -106,9 +101,7 @@ async def filled(folder: Path, service: Service) -> None:
 
 
 @FILES
-async def test_a_damaged_file_is_kept_aside_and_begun_anew(
-    tmp_path: Path, name: str, service: Service
-) -> None:
+async def test_a_damaged_file_is_kept_aside_and_begun_anew(tmp_path: Path, name: str, service: Service) -> None:
     (tmp_path / name).write_bytes(b"no database at all " * 500)
     async with service(tmp_path) as kept:
         for _ in range(2):  # the first may detect the damage
@@ -119,9 +112,7 @@ async def test_a_damaged_file_is_kept_aside_and_begun_anew(
 
 
 @FILES
-async def test_a_file_of_a_newer_version_is_left_as_it_is(
-    tmp_path: Path, name: str, service: Service
-) -> None:
+async def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path, name: str, service: Service) -> None:
     await filled(tmp_path, service)
     with sqlite3.connect(tmp_path / name) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -134,9 +125,7 @@ async def test_a_file_of_a_newer_version_is_left_as_it_is(
 
 
 @FILES
-async def test_a_folder_that_vanishes_in_use_is_made_anew(
-    tmp_path: Path, name: str, service: Service
-) -> None:
+async def test_a_folder_that_vanishes_in_use_is_made_anew(tmp_path: Path, name: str, service: Service) -> None:
     folder = tmp_path / "data"
     async with service(folder) as kept:
         await kept.put()
@@ -231,7 +220,5 @@ async def test_a_killed_server_loses_no_document_that_it_confirmed(tmp_path: Pat
     indexes = IndexService(tmp_path)
     assert len(await indexes.list_documents("kept", principal="local", limit=10**6)) > last
     for number in (0, last // 2, last):
-        assert (
-            await indexes.search("kept", f"+{number}", principal="local", limit=1)
-        ).total == 1 or number < 10
+        assert (await indexes.search("kept", f"+{number}", principal="local", limit=1)).total == 1 or number < 10
     await indexes.close()

@@ -62,9 +62,7 @@ async def test_what_finds_no_room_is_counted(monkeypatch: pytest.MonkeyPatch) ->
     assert waiting.lost == 2
 
 
-async def test_after_a_fault_of_our_own_nobody_waits_in_vain(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_after_a_fault_of_our_own_nobody_waits_in_vain(caplog: pytest.LogCaptureFixture) -> None:
     faults = [RuntimeError("surprise")]
     written: list[int] = []
 

@@ -45,9 +45,7 @@ async def fill(texts: KeptApp, pages: int, documents: int) -> list[str]:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 50])
 @pytest.mark.parametrize(("pages", "documents"), [(0, 0), (4, 0), (0, 5), (3, 4), (4, 4)])
-async def test_parts_join_without_gap_or_overlap(
-    texts: KeptApp, pages: int, documents: int, limit: int
-) -> None:
+async def test_parts_join_without_gap_or_overlap(texts: KeptApp, pages: int, documents: int, limit: int) -> None:
     expected = await fill(texts, pages, documents)
     assert await every(texts, limit) == expected
 
@@ -66,17 +64,7 @@ async def test_nobody_lists_finds_or_reads_what_is_anothers(texts: KeptApp) -> N
 
 @pytest.mark.parametrize(
     "cursor",
-    [
-        "",
-        "x",
-        "e30=",
-        "eyJiZWZvcmUiOi0xfQ==",
-        "eyJiZWZvcmUiOiJ4In0=",
-        "W10=",
-        "bnVsbA==",
-        "eyJpbmRleCI6MX0=",
-        "é",
-    ],
+    ["", "x", "e30=", "eyJiZWZvcmUiOi0xfQ==", "eyJiZWZvcmUiOiJ4In0=", "W10=", "bnVsbA==", "eyJpbmRleCI6MX0=", "é"],
 )
 async def test_a_cursor_that_is_not_ours_is_refused(texts: KeptApp, cursor: str) -> None:
     with pytest.raises(cached_resources.InvalidCursorError):
@@ -170,9 +158,7 @@ async def test_contents_are_searched_and_what_holds_every_word_comes_first(texts
 
 async def test_a_question_in_a_sentence_finds_pages_that_hold_its_words(texts: KeptApp) -> None:
     texts.keep("https://example.org/tide", "Power from the tides of the sea.")
-    items, _ = await cached_resources.search(
-        texts.app, "local", "pages that explain how tides give electricity", 0, 10
-    )
+    items, _ = await cached_resources.search(texts.app, "local", "pages that explain how tides give electricity", 0, 10)
     assert [item.uri for item in items] == ["page://https://example.org/tide"]
 
 

@@ -117,9 +117,7 @@ async def test_what_is_no_url_is_answered_with_what_would_be(app: App, url: str)
     assert (await extract(app, url)).is_error
 
 
-async def test_the_same_page_wanted_twice_at_once_is_visited_once_by_each_caller(
-    app: App, site: Site
-) -> None:
+async def test_the_same_page_wanted_twice_at_once_is_visited_once_by_each_caller(app: App, site: Site) -> None:
     url = site.url("/shop/every?twice")
     before = site.hits("/shop/every")
     mine = [extract(app, url, ToolCall("ann", 30.0)) for _ in range(3)]

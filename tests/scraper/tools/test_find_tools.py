@@ -33,9 +33,7 @@ async def test_tools_come_with_what_they_need_and_what_they_do(texts: KeptApp) -
 
 
 async def test_only_tools_that_are_offered_are_found(texts: KeptApp) -> None:
-    answer = await ask(
-        texts, Settings(tools=("fetch", "find_tools")), query="price of a product page, read it"
-    )
+    answer = await ask(texts, Settings(tools=("fetch", "find_tools")), query="price of a product page, read it")
     assert [line.partition("(")[0] for line in answer.text.splitlines()] == ["- fetch"]
 
 

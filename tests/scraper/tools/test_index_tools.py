@@ -34,10 +34,7 @@ async def ask(app: Any, tool: str, /, **arguments: Any) -> dict[str, Any]:
 
 async def test_the_contracts_own_examples(app: Any) -> None:
     assert await ask(
-        app,
-        "search_create_index",
-        index_name="codebase_search",
-        tokenizer_config={"lowercase": True, "min_length": 3},
+        app, "search_create_index", index_name="codebase_search", tokenizer_config={"lowercase": True, "min_length": 3}
     ) == {"status": "created", "index_name": "codebase_search", "backend": "memory"}
     readme = {
         "doc_id": "readme-rate-limiting",
@@ -51,12 +48,7 @@ async def test_the_contracts_own_examples(app: Any) -> None:
     (hit,) = found["results"]
     assert set(hit) == {"doc_id", "score", "highlights", "metadata"}
     assert hit["metadata"] == readme["metadata"] and found["total_matches"] == 1
-    assert found["query_parsed"] == {
-        "terms": ["rate", "limiting", "api"],
-        "must": [],
-        "must_not": [],
-        "phrases": [],
-    }
+    assert found["query_parsed"] == {"terms": ["rate", "limiting", "api"], "must": [], "must_not": [], "phrases": []}
 
 
 @pytest.mark.parametrize("query", ["", "  ", "\n"])
@@ -110,9 +102,7 @@ async def test_metadata_may_come_as_json(app: Any) -> None:
 
 
 async def test_settings_of_the_tokenizer_hold(app: Any) -> None:
-    await ask(
-        app, "search_create_index", index_name="exact", tokenizer_config={"lowercase": False, "min_length": 4}
-    )
+    await ask(app, "search_create_index", index_name="exact", tokenizer_config={"lowercase": False, "min_length": 4})
     added = await ask(app, "search_add_document", doc_id="a", content="The Word and word", index_name="exact")
     assert added["token_count"] == 2
     assert (await ask(app, "search_index", query="WORD", index_name="exact"))["total_matches"] == 0

@@ -50,9 +50,7 @@ async def test_an_error_stays_below_a_thousand_characters() -> None:
     assert len((await answer(errors.NoContentError("x" * 5_000, next_step="Try another one."))).text) < 1_000
 
 
-async def test_a_fault_nobody_foresaw_is_logged_with_a_number_and_not_told(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_fault_nobody_foresaw_is_logged_with_a_number_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
     told = await answer(RuntimeError("password=geheim"))
     assert told.is_error and "geheim" not in told.text
     found = re.match(r"Internal error ([0-9a-f]{8}): ", told.text)

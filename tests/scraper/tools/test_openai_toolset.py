@@ -66,15 +66,12 @@ def test_there_are_exactly_two_and_each_takes_one_string() -> None:
     ]
     for tool in (SEARCH, FETCH):
         (entry,) = tool.input_schema["properties"].values()
-        assert entry["type"] == "string" and tool.input_schema["required"] == list(
-            tool.input_schema["properties"]
-        )
+        assert entry["type"] == "string" and tool.input_schema["required"] == list(tool.input_schema["properties"])
 
 
 async def test_results_are_one_compact_text_in_the_contracts_shape() -> None:
     answer = await search(
-        SearchResult("Tides", URL, "A snippet", ("mojeek",), 1.0),
-        SearchResult("", "http://b.example/", "", (), 0.5),
+        SearchResult("Tides", URL, "A snippet", ("mojeek",), 1.0), SearchResult("", "http://b.example/", "", (), 0.5)
     )
     first = '{"id":"https://example.org/a?b=1","title":"Tides","url":"https://example.org/a?b=1"}'
     second = '{"id":"http://b.example/","title":"http://b.example/","url":"http://b.example/"}'
@@ -99,9 +96,7 @@ async def test_a_page_is_one_compact_text_in_the_contracts_shape() -> None:
     assert page["text"] == READING.document.markdown
     assert page["metadata"]["author"] == "Ann" and page["metadata"]["truncated"] == "false"
     assert all(isinstance(value, str) for value in page["metadata"].values())
-    assert answer.structured is None and answer.text == json.dumps(
-        page, ensure_ascii=False, separators=(",", ":")
-    )
+    assert answer.structured is None and answer.text == json.dumps(page, ensure_ascii=False, separators=(",", ":"))
 
 
 async def test_a_long_page_is_cut_and_says_so_and_a_title_is_always_there() -> None:

@@ -72,12 +72,7 @@ def test_a_harmless_form_is_understood(arguments: dict[str, Any], name: str, mea
 
 @pytest.mark.parametrize(
     ("value", "meant"),
-    [
-        (["a", "b"], ("a", "b")),
-        ('["a", "b"]', ("a", "b")),
-        ("a", ("a",)),
-        ("[not json", ("[not json",)),
-    ],
+    [(["a", "b"], ("a", "b")), ('["a", "b"]', ("a", "b")), ("a", ("a",)), ("[not json", ("[not json",))],
 )
 def test_a_list_is_taken_as_json_text_and_as_a_single_item_too(value: object, meant: tuple[str, ...]) -> None:
     assert LIST.parse({"urls": value}) == {"urls": meant}
@@ -91,10 +86,7 @@ def test_a_list_is_taken_as_json_text_and_as_a_single_item_too(value: object, me
             'Unknown argument "max_age" (did you mean "max_age_hours"?). '
             "Known: url, render, force_refresh, max_age_hours, length.",
         ),
-        (
-            {"url": "u", "xyz": 3},
-            'Unknown argument "xyz". Known: url, render, force_refresh, max_age_hours, length.',
-        ),
+        ({"url": "u", "xyz": 3}, 'Unknown argument "xyz". Known: url, render, force_refresh, max_age_hours, length.'),
         ({}, "url must be given."),
         ({"url": None}, "url must be given."),
         ({"url": " \n"}, "url must be given: it is blank."),
@@ -180,9 +172,7 @@ def test_a_tool_without_arguments_says_that_it_takes_none() -> None:
     assert fault(Parameters(), query="x") == 'Unknown argument "query". None is taken.'
 
 
-@pytest.mark.parametrize(
-    ("tool", "name"), [("cache_search", "query"), ("compare", "question"), ("read_doc", "pages")]
-)
+@pytest.mark.parametrize(("tool", "name"), [("cache_search", "query"), ("compare", "question"), ("read_doc", "pages")])
 async def test_a_text_that_would_hold_up_everyone_is_refused_before_any_work(tool: str, name: str) -> None:
     (tested,) = [known for known in registry.tools() if known.name == tool]
     places = ["http://a.example/", "http://b.example/"]

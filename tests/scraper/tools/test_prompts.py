@@ -15,18 +15,12 @@ BY_NAME = {prompt.name: prompt for prompt in ALL}
 
 def given(prompt: Prompt, *, only_required: bool) -> dict[str, str]:
     return {
-        argument.name: f"<{argument.name}>"
-        for argument in prompt.arguments
-        if argument.required or not only_required
+        argument.name: f"<{argument.name}>" for argument in prompt.arguments if argument.required or not only_required
     }
 
 
 def test_there_are_three_in_a_fixed_order() -> None:
-    assert [prompt.name for prompt in ALL] == [
-        "research_question",
-        "compare_products",
-        "extract_product_facts",
-    ]
+    assert [prompt.name for prompt in ALL] == ["research_question", "compare_products", "extract_product_facts"]
 
 
 @pytest.mark.parametrize("only_required", [True, False])

@@ -114,9 +114,7 @@ async def test_a_page_is_read_as_a_page(app: App, site: Site) -> None:
 
 @pytest.mark.parametrize("label", ["gbk", "big5", "shift_jis"])
 @pytest.mark.parametrize("way", ["header", "meta", "none"])
-async def test_a_page_in_an_old_encoding_reads_alike_in_both_tools(
-    app: App, site: Site, label: str, way: str
-) -> None:
+async def test_a_page_in_an_old_encoding_reads_alike_in_both_tools(app: App, site: Site, label: str, way: str) -> None:
     url = site.url(f"/charset/{label}/{way}")
     fetch = next(tool for tool in registry.tools() if tool.name == "fetch")
     page = (await fetch.run(app, {"url": url, "format": "json"}, ToolCall())).structured

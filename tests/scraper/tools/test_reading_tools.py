@@ -55,9 +55,7 @@ async def page(app: App, url: str, **arguments: Any) -> dict[str, Any]:
 
 def region(text: str) -> str:
     """Return the text between the markers, which must match."""
-    found = re.fullmatch(
-        r".*?<<<untrusted ([0-9a-f]{12})>>>\n(.*)\n<<<end untrusted \1>>>.*?", text, re.DOTALL
-    )
+    found = re.fullmatch(r".*?<<<untrusted ([0-9a-f]{12})>>>\n(.*)\n<<<end untrusted \1>>>.*?", text, re.DOTALL)
     assert found, text[:500]
     return found[2]
 
@@ -240,9 +238,7 @@ class TestFetchBatch:
             (["u"] * 51, "urls must be a list of at most 50 strings, not 51: make several calls."),
         ],
     )
-    async def test_a_list_that_cannot_be_meant_is_named(
-        self, app: App, urls: list[str], sentence: str
-    ) -> None:
+    async def test_a_list_that_cannot_be_meant_is_named(self, app: App, urls: list[str], sentence: str) -> None:
         answer = await call(app, "fetch_batch", {"urls": urls})
         assert answer == ToolAnswer(sentence, is_error=True)
 

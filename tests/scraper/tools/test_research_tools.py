@@ -28,9 +28,7 @@ class Found:
         self._more = more
 
     async def search(self, text: str, **how: Any) -> SearchAnswer:
-        results = tuple(
-            SearchResult(f"About {url}", url, "A snippet.", ("mojeek",), 0.1) for url in self._urls
-        )
+        results = tuple(SearchResult(f"About {url}", url, "A snippet.", ("mojeek",), 0.1) for url in self._urls)
         return SearchAnswer(text, results, ("mojeek",), **self._more)
 
 
@@ -88,18 +86,14 @@ class TestResearch:
             ({"max_age_hours": -1}, "max_age_hours must be a number from 0 to 87,600, not -1."),
         ],
     )
-    async def test_a_wrong_argument_is_named(
-        self, app: App, arguments: dict[str, Any], sentence: str
-    ) -> None:
+    async def test_a_wrong_argument_is_named(self, app: App, arguments: dict[str, Any], sentence: str) -> None:
         answer = await research(app, Found(), **arguments)
         assert answer.is_error and answer.text == sentence
 
 
 class TestCompare:
     async def test_two_pages_stand_side_by_side(self, app: App, site: Site) -> None:
-        answer = await call(
-            app, "compare", question="note 217", urls=[site.url("/long/300"), site.url("/long/301")]
-        )
+        answer = await call(app, "compare", question="note 217", urls=[site.url("/long/300"), site.url("/long/301")])
         assert answer.text.count("MARK-long-217") >= 1 and "## 2. " in answer.text
         assert estimate(answer.text) < 9_000
 

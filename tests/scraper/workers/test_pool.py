@@ -70,9 +70,7 @@ async def test_a_result_comes_from_another_process(workers: WorkerPool) -> None:
 
 async def test_a_snapshot_goes_in_and_its_document_comes_out_as_here(workers: WorkerPool) -> None:
     html = "<title>T</title><main><h1>Heading</h1><p>Text with <a href=/x>a link</a>.</p></main>"
-    snapshot = Snapshot(
-        "https://example.com/", "https://example.com/", 200, media_type="text/html", html=html
-    )
+    snapshot = Snapshot("https://example.com/", "https://example.com/", 200, media_type="text/html", html=html)
     assert await workers.run(reader.read, snapshot) == reader.read(snapshot)
 
 
@@ -327,7 +325,5 @@ async def test_no_process_outlives_a_killed_server(tmp_path: Path) -> None:
 
 async def test_a_hundred_calls_at_once_all_come_back(workers: WorkerPool) -> None:
     started = time.monotonic()
-    assert await asyncio.gather(*(workers.run(jobs.echo, number) for number in range(100))) == list(
-        range(100)
-    )
+    assert await asyncio.gather(*(workers.run(jobs.echo, number) for number in range(100))) == list(range(100))
     assert time.monotonic() - started < PATIENCE_S

@@ -31,8 +31,6 @@ def test_a_confined_process_opens_nothing_speaks_to_nobody_and_starts_nothing(tm
 
 
 def test_what_is_missing_is_named() -> None:
-    bare = sandbox.SandboxCapabilities(
-        limits=True, no_new_privileges=True, landlock=0, system_call_filter=False
-    )
+    bare = sandbox.SandboxCapabilities(limits=True, no_new_privileges=True, landlock=0, system_call_filter=False)
     assert bare.missing == ("Landlock", "a filter of system calls")
     assert sandbox.SandboxCapabilities(True, True, 7, True).missing == ()

@@ -71,9 +71,7 @@ async def test_every_format_is_read_by_a_process_that_can_open_nothing(
     assert words in (await ask(shots, data))["parsed"]["markdown"]
 
 
-async def test_the_second_reader_of_word_files_works_where_nothing_can_be_opened_too(
-    shots: SingleUseProcesses,
-) -> None:
+async def test_the_second_reader_of_word_files_works_where_nothing_can_be_opened_too(shots: SingleUseProcesses) -> None:
     answer = await ask(shots, docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>")[:-30], plain_reader=True)
     assert answer["parsed"]["markdown"] == "Words"
 
@@ -89,9 +87,7 @@ async def test_an_error_keeps_its_code_and_its_words(shots: SingleUseProcesses) 
     assert "damaged" in answer["message"]
 
 
-async def test_a_waiting_process_serves_one_document_and_another_one_takes_its_place(
-    shots: SingleUseProcesses,
-) -> None:
+async def test_a_waiting_process_serves_one_document_and_another_one_takes_its_place(shots: SingleUseProcesses) -> None:
     await ask(shots, PDF)
     assert shots._warm is not None
     first = await shots._warm
@@ -109,9 +105,7 @@ async def test_nothing_is_left_of_any_process(shots: SingleUseProcesses) -> None
 
 
 async def test_a_bomb_is_ended_by_its_memory_and_the_next_document_is_read(shots: SingleUseProcesses) -> None:
-    content = zlib.compress(
-        b"BT /F1 1 Tf 1 1 Td (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ET\n" * 1_000_000
-    )
+    content = zlib.compress(b"BT /F1 1 Tf 1 1 Td (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ET\n" * 1_000_000)
     start, end = PDF.index(b"<< /Length"), PDF.index(b"endstream")
     head = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(content)
     bomb = PDF[:start] + head + content + b"\n" + PDF[end:]
@@ -123,9 +117,7 @@ async def test_a_bomb_is_ended_by_its_memory_and_the_next_document_is_read(shots
 
 
 async def test_time_is_up_when_it_is_up() -> None:
-    slow = SingleUseProcesses(
-        1, limits=ResourceLimits(sandbox=replace(SandboxLimits(), cpu_s=1)), keep_warm=False
-    )
+    slow = SingleUseProcesses(1, limits=ResourceLimits(sandbox=replace(SandboxLimits(), cpu_s=1)), keep_warm=False)
     deep = b"a," * 9_000_000
     with pytest.raises(WorkerTimeoutError):
         await slow.run(asdict(ParseRequest(name="a.csv")), deep, limit_s=0.05)

@@ -25,10 +25,7 @@ _HEADING = re.compile(r"(?:heading|berschrift|titre|titulo|rubrik|kop)\s*([1-9])
 _DEPTH = 60
 _LEVELS = 6
 _LEFT_OUT = frozenset(
-    {
-        W + name
-        for name in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr", "sectPr", "tblPr", "tcPr")
-    }
+    {W + name for name in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr", "sectPr", "tblPr", "tcPr")}
     | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 )
 _BREAKS = {W + "tab": " ", W + "br": "<br>", W + "cr": "<br>", W + "noBreakHyphen": "-"}
@@ -137,10 +134,7 @@ def _block(element: Element, depth: int) -> Iterator[str]:
 
 def _paragraph(element: Element) -> str:
     properties = element.find(W + "pPr")
-    style, outline = (
-        get_child_value(properties, "pStyle") or "",
-        get_child_value(properties, "outlineLvl") or "",
-    )
+    style, outline = (get_child_value(properties, "pStyle") or "", get_child_value(properties, "outlineLvl") or "")
     text = "".join(_text(element, 0)).strip()
     if not text:
         return ""
@@ -157,11 +151,7 @@ def _item(element: Element) -> str | None:
     """Return a list paragraph as an item, or None for other paragraphs."""
     properties = element.find(W + "pPr") if element.tag == W + "p" else None
     numbered = None if properties is None else properties.find(W + "numPr")
-    if (
-        numbered is None
-        or get_child_value(numbered, "numId") == "0"
-        or get_child_value(properties, "outlineLvl")
-    ):
+    if numbered is None or get_child_value(numbered, "numId") == "0" or get_child_value(properties, "outlineLvl"):
         return None
     if _HEADING.search(get_child_value(properties, "pStyle") or ""):
         return None

@@ -167,8 +167,7 @@ def _limit_above(element: Element, depth: int) -> str:
 
 def _matrix(element: Element, depth: int) -> str:
     rows = (
-        " & ".join(_inside(cell, depth).strip() for cell in row.findall(M + "e"))
-        for row in element.findall(M + "mr")
+        " & ".join(_inside(cell, depth).strip() for cell in row.findall(M + "e")) for row in element.findall(M + "mr")
     )
     return f"\\begin{{matrix}}{_ROWS.join(rows)}\\end{{matrix}}"
 

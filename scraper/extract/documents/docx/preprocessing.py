@@ -96,9 +96,7 @@ def _write_ticks(body: Element) -> None:
             _replace(symbol, text_element(mark))
             mark = ""
     for field in list(body.iter(W + "checkBox")):
-        ticked = is_enabled(field, "checked") or (
-            field.find(W + "checked") is None and is_enabled(field, "default")
-        )
+        ticked = is_enabled(field, "checked") or (field.find(W + "checked") is None and is_enabled(field, "default"))
         run = next((up for up in field.iterancestors() if up.tag == W + "r"), None)
         if run is not None and (parent := run.getparent()) is not None:
             parent.insert(parent.index(run), w("r", text_element("- [x] " if ticked else "- [ ] ")))
@@ -153,9 +151,7 @@ def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numb
             paragraph.insert(0 if properties is None else 1, w("r", text_element(label)))
 
 
-def _place(
-    properties: Element | None, style: str | None, styles: Mapping[str, Element]
-) -> NumberingLevel | None:
+def _place(properties: Element | None, style: str | None, styles: Mapping[str, Element]) -> NumberingLevel | None:
     own = None if properties is None else properties.find(W + "numPr")
     list_id = get_child_value(own, "numId")
     if list_id is not None:

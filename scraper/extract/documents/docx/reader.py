@@ -16,13 +16,7 @@ from lxml import etree
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.docx.numbering import Numbering, convert_to_bullets
 from scraper.extract.documents.docx.preprocessing import FORMULA, get_outline_level, write_computed_text
-from scraper.extract.documents.docx.xml_names import (
-    W,
-    convert_to_transitional,
-    get_child_value,
-    text_element,
-    w,
-)
+from scraper.extract.documents.docx.xml_names import W, convert_to_transitional, get_child_value, text_element, w
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.office import ReviewComment, ReviewComments, html_to_markdown
 from scraper.extract.documents.safe_zip import Parts, parse_xml
@@ -173,9 +167,7 @@ def _reduce_styles(styles: Mapping[str, Element]) -> Element:
     """Keep only names and lists of the styles: with all properties mammoth takes ten times as long."""
     root = w("styles")
     for style in styles.values():
-        kept = etree.SubElement(
-            root, W + "style", {str(key): str(value) for key, value in style.attrib.items()}
-        )
+        kept = etree.SubElement(root, W + "style", {str(key): str(value) for key, value in style.attrib.items()})
         properties = style.find(W + "pPr")
         numbered = None if properties is None else properties.find(W + "numPr")
         for child in (style.find(W + "name"), style.find(W + "basedOn")):
@@ -225,11 +217,7 @@ def _no_image(image: Any) -> list[Any]:
 def _style_map(styles: Mapping[str, Element], root: Element) -> str:
     """Map styles to headings, one level lower if the document has a title."""
     used = {get_child_value(properties, "pStyle") for properties in root.iter(W + "pPr")}
-    names = {
-        get_child_value(styles[style], "name") or ""
-        for style in used
-        if style is not None and style in styles
-    }
+    names = {get_child_value(styles[style], "name") or "" for style in used if style is not None and style in styles}
     lower = int(any(name.lower() == "title" for name in names))
     lines = ["p[style-name='Title'] => h1:fresh", "p[style-name='title'] => h1:fresh"]
     for level in range(1, 10):

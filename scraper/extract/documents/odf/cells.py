@@ -35,9 +35,7 @@ _REPEATS = 100
 """Repetitions of a row or cell with content; empty ones at the end are dropped."""
 _DEPTH = 20
 _SPAN = 1_000
-_GROUPS = frozenset(
-    {TABLE + name for name in ("table-header-rows", "table-rows", "table-row-group", "table-columns")}
-)
+_GROUPS = frozenset({TABLE + name for name in ("table-header-rows", "table-rows", "table-row-group", "table-columns")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +78,7 @@ def read_grid(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid
     grid, left = OdfGrid(), MAX_CELLS
     for row in _rows(table, 0):
         cells = _cells(row, text_of_cell)
-        times = (
-            min(_REPEATS, get_int_attribute(row, TABLE + "number-rows-repeated", 1)) if _says(cells) else 1
-        )
+        times = min(_REPEATS, get_int_attribute(row, TABLE + "number-rows-repeated", 1)) if _says(cells) else 1
         for _ in range(times):
             if len(grid.rows) >= MAX_ROWS or left <= 0:
                 grid.cut = grid.cut or _says(cells)

@@ -155,10 +155,6 @@ def _apply_format(inner: str, look: OdfTextFormat, bare: bool) -> str:
     """Wrap text in the HTML elements of its format."""
     if not inner.strip():
         return inner
-    tags = [
-        tag
-        for tag, wanted in (("b", look.bold and not bare), ("i", look.italic), ("s", look.struck))
-        if wanted
-    ]
+    tags = [tag for tag, wanted in (("b", look.bold and not bare), ("i", look.italic), ("s", look.struck)) if wanted]
     tags += [look.raised] if look.raised else []
     return "".join(f"<{tag}>" for tag in tags) + inner + "".join(f"</{tag}>" for tag in reversed(tags))

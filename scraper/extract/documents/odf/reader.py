@@ -47,17 +47,12 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     title, author = read_metadata(parts)
     if slides:
         text = "\n\n".join(
-            _slide(number, *write_slide(slide, blocks, styles), request.url)
-            for number, slide in enumerate(slides, 1)
+            _slide(number, *write_slide(slide, blocks, styles), request.url) for number, slide in enumerate(slides, 1)
         )
     else:
         text = "" if body is None else html_to_markdown(blocks.document(body) + blocks.notes(), request.url)
     return ParsedDocument(
-        kind.value,
-        blocks.inline.comments.written(text),
-        title=title,
-        author=author,
-        pages=len(slides) or None,
+        kind.value, blocks.inline.comments.written(text), title=title, author=author, pages=len(slides) or None
     )
 
 
@@ -73,9 +68,7 @@ def check_encryption(parts: Parts) -> None:
         EncryptedDocumentError: The content is encrypted.
     """
     if "META-INF/manifest.xml" in parts and b"encryption-data" in parts.read("META-INF/manifest.xml"):
-        raise EncryptedDocumentError(
-            "The document is locked with a password.", next_step="Save it without one."
-        )
+        raise EncryptedDocumentError("The document is locked with a password.", next_step="Save it without one.")
 
 
 def read_metadata(parts: Parts) -> tuple[str | None, str | None]:
@@ -142,9 +135,7 @@ def _points(shape: Element, styles: OdfStyles) -> float:
     """Return the largest font size of a shape in points; 0 if unknown."""
     spans = [(one, "text") for one in shape.iter(TEXT + "span") if text_of(one).strip()]
     spans += [(one, "paragraph") for one in shape.iter(TEXT + "p") if text_of(one).strip()]
-    found = (
-        styles.look(get_attribute(one, TEXT + "style-name"), family).points or 0.0 for one, family in spans
-    )
+    found = (styles.look(get_attribute(one, TEXT + "style-name"), family).points or 0.0 for one, family in spans)
     return max(found, default=0.0)
 
 

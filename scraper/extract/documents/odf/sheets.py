@@ -36,12 +36,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         reader.warnings.append(f"Only the first {_SHEETS} sheets are shown.")
     title, author = read_metadata(parts)
     return ParsedDocument(
-        "ods",
-        "\n\n".join(texts),
-        title=title,
-        author=author,
-        pages=len(sheets),
-        warnings=tuple(reader.warnings),
+        "ods", "\n\n".join(texts), title=title, author=author, pages=len(sheets), warnings=tuple(reader.warnings)
     )
 
 
@@ -68,12 +63,7 @@ class _Sheets:
         blocks = [format_region(block) for block in split_regions(grid.spread(_REPEATED_CHARS))]
         charts = [html_to_markdown(self._objects.chart(one), "") for one in sheet.iter(DRAW + "object")]
         return "\n\n".join(
-            [
-                f"<!-- page {number} -->\n\n## {name}{mark}",
-                *blocks,
-                *filter(None, charts),
-                *_comments(sheet),
-            ]
+            [f"<!-- page {number} -->\n\n## {name}{mark}", *blocks, *filter(None, charts), *_comments(sheet)]
         )
 
 

@@ -80,9 +80,7 @@ class Counter:
 
 _DEPTH = 20
 _HEADING = re.compile(r"heading (\d{1,2})", re.IGNORECASE)
-_CODE = frozenset(
-    {"preformatted text", "source code", "code", "code block", "html preformatted", "macro text"}
-)
+_CODE = frozenset({"preformatted text", "source code", "code", "code block", "html preformatted", "macro text"})
 _MONO = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
 _POINTS = re.compile(r"([\d.]{1,8})pt")
 _NUMERALS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
@@ -154,9 +152,7 @@ class OdfStyles:
         found: dict[tuple[str, str], Element] = {}
         for root in self.roots:
             for style in root.iter(STYLE + "style"):
-                found.setdefault(
-                    (get_attribute(style, STYLE + "family"), get_attribute(style, STYLE + "name")), style
-                )
+                found.setdefault((get_attribute(style, STYLE + "family"), get_attribute(style, STYLE + "name")), style)
         return found
 
     @cached_property

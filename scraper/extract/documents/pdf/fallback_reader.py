@@ -58,9 +58,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         pages=count,
         read_to=wanted[-1] if wanted and wanted[-1] < count else None,
         encrypted=reader.is_encrypted,
-        warnings=(f"Only {len(wanted):,} of {count:,} pages are read.",)
-        if len(wanted) == MAX_PAGES < count
-        else (),
+        warnings=(f"Only {len(wanted):,} of {count:,} pages are read.",) if len(wanted) == MAX_PAGES < count else (),
     )
 
 

@@ -149,9 +149,7 @@ def _owners(lattice: _Lattice) -> dict[tuple[int, int], tuple[int, int]]:
     return owner
 
 
-def _rows_of_band(
-    lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]], band: int
-) -> list[list[str]]:
+def _rows_of_band(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]], band: int) -> list[list[str]]:
     """Return the rows between two lines: one, or as many as all columns have text lines."""
     width = len(lattice.xs) - 1
     cells = [group_rows(placed.get((band, column), ())) for column in range(width)]
@@ -185,9 +183,7 @@ def _common_lines(cells: list[list[LayoutRow]]) -> list[tuple[float, float]] | N
     if (len(full) < 2 or len(full) < 0.6 * len(filled)) and not _are_figures_beside_names(cells, longest):
         return None
     middles = [_middle(row) for row in longest]
-    matched = sum(
-        any(abs(_middle(row) - middle) < height / 3 for middle in middles) for cell in filled for row in cell
-    )
+    matched = sum(any(abs(_middle(row) - middle) < height / 3 for middle in middles) for cell in filled for row in cell)
     if matched < 0.95 * sum(map(len, filled)):
         return None
     bounds = [-1e9, *((a + b) / 2 for a, b in pairwise(middles)), 1e9]

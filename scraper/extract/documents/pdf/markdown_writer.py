@@ -23,12 +23,7 @@ def write_markdown(blocks: Sequence[LayoutBlock], vocabulary: frozenset[str]) ->
         text = _text(block, vocabulary)
         if not text:
             continue
-        together = (
-            previous is not None
-            and previous.kind is BlockKind.ITEM
-            and block.kind is BlockKind.ITEM
-            and parts
-        )
+        together = previous is not None and previous.kind is BlockKind.ITEM and block.kind is BlockKind.ITEM and parts
         if together:
             parts[-1] += "\n" + text
         else:

@@ -14,9 +14,7 @@ _TITLE = re.compile(r"<dc:title>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTAL
 _CREATOR = re.compile(r"<dc:creator>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
 _INFO = re.compile(rb"/Info\s+(\d{1,10})\s+(\d{1,5})\s+R")
 _REACH = 20_000
-_STRING = (
-    rb"/%s\s*(?:\((?P<text>(?:[^()\\]|\\.|\([^()]{0,500}\)){0,2000})\)|<(?P<hex>[0-9A-Fa-f\s]{0,4000})>)"
-)
+_STRING = rb"/%s\s*(?:\((?P<text>(?:[^()\\]|\\.|\([^()]{0,500}\)){0,2000})\)|<(?P<hex>[0-9A-Fa-f\s]{0,4000})>)"
 _ESCAPED = re.compile(rb"\\([0-7]{1,3}|\r\n|.)", re.DOTALL)
 _SINGLE = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"", b"f": b"", b"\n": b"", b"\r": b"", b"\r\n": b""}
 _PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|PowerPoint) - ")

@@ -18,9 +18,7 @@ _USUAL_LEADING = 1.2
 _SHORT = 0.75
 """Ratio to the column width. A shorter line that ends a sentence ends the paragraph."""
 _INDENT = 0.9
-_LEADER = re.compile(
-    r"(?<![.\u2026\u00b7])(?<![.\u2026\u00b7]\s)(?:\s?[.\u2026\u00b7]){4,}+\s*(\d{1,4}|[ivxlc]{1,7})$"
-)
+_LEADER = re.compile(r"(?<![.\u2026\u00b7])(?<![.\u2026\u00b7]\s)(?:\s?[.\u2026\u00b7]){4,}+\s*(\d{1,4}|[ivxlc]{1,7})$")
 """Leader dots before a page number."""
 _ENDS = re.compile(r"[.!?:;\"\u201d\u3002]$")
 
@@ -53,9 +51,7 @@ def _leading(rows: Sequence[LayoutRow]) -> float:
     return shares[len(shares) // 4] if shares else _USUAL_LEADING
 
 
-def _starts_block(
-    group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float
-) -> bool:
+def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float) -> bool:
     """Return True if a row begins a new block; `leading` is the line distance per font size."""
     above = group[-1]
     step = leading * row.size
@@ -124,9 +120,7 @@ _HEADING_SIZE_RATIO = 0.9
 _LONGEST = 200
 _LONGEST_BOLD = 120
 _LEVELS = 5
-_CAPTION = re.compile(
-    r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|chart|exhibit|source)\s*[\dIVX]", re.I
-)
+_CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|chart|exhibit|source)\s*[\dIVX]", re.I)
 _STARTS = re.compile(r"[\d\W]*[^\W\d_]")
 _SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+(?=[^\W\d_]\S*(?:\s\S+){0,9}$)(?=[^a-z])")
 """Section number and a short title, alone on a line."""
@@ -156,13 +150,7 @@ def _judged(block: LayoutBlock, levels: dict[float, int], body_size: float, belo
         return _heading(block, levels[block.size])
     lone = block.bold and len(block.lines) <= 2 and 2 < len(text) <= _LONGEST_BOLD
     starts = text[:1].isupper() or text[:1].isdigit() or not text[:1].isascii() or not text[:1].isalpha()
-    if (
-        lone
-        and starts
-        and block.size >= body_size - 0.6
-        and not _UNFINISHED.search(text)
-        and not _CAPTION.match(text)
-    ):
+    if lone and starts and block.size >= body_size - 0.6 and not _UNFINISHED.search(text) and not _CAPTION.match(text):
         return _heading(block, below)
     numbered = _SECTION.match(text)
     if numbered and len(block.lines) == 1 and block.kind is BlockKind.TEXT and not _UNFINISHED.search(text):

@@ -28,9 +28,7 @@ MAX_RUNS = 400_000
 
 _LIGATURES = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
 _PRESENTATION = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]")
-_BOLD = re.compile(
-    r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE
-)
+_BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 _WIDE_SPACE = 0.55
@@ -140,8 +138,7 @@ def _told(message: str, request: ParseRequest) -> Exception:
     if "password" in message.lower():
         wrong = "another password than the one given" if request.password else "a password"
         return EncryptedDocumentError(
-            f"The PDF is locked and asks for {wrong}.",
-            next_step="Give `password`, or look for another copy.",
+            f"The PDF is locked and asks for {wrong}.", next_step="Give `password`, or look for another copy."
         )
     return MalformedDocumentError(
         "The file claims to be a PDF but cannot be read as one: it is damaged or was cut off.",
@@ -200,8 +197,7 @@ def _runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
 def _is_straight(item: TextItem, angle: int) -> bool:
     """Return True for text with the rotation of the page, or slanted in place of an italic font.
 
-    PDFium reports a slant as a rotation. Text that is really rotated by so much has a box as high as it is
-    long.
+    PDFium reports a slant as a rotation. Text that is really rotated by so much has a box as high as it is long.
     """
     turned = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
     if turned <= 1:
@@ -255,9 +251,7 @@ def _joined(words: Sequence[WordBox]) -> tuple[str, float, float]:
 def _normalize_ligatures(text: str) -> str:
     """Replace ligatures and Arabic presentation forms by plain letters."""
     if _LIGATURES.search(text) or _PRESENTATION.search(text):
-        text = "".join(
-            unicodedata.normalize("NFKC", letter) if letter >= "\ufb00" else letter for letter in text
-        )
+        text = "".join(unicodedata.normalize("NFKC", letter) if letter >= "\ufb00" else letter for letter in text)
     return text.replace("\u00a0", " ")
 
 

@@ -57,9 +57,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     right_to_left = find_rtl_pages(found.pages)
     given: Sequence[LayoutPage] = found.pages
     if right_to_left and request.more_care:
-        given = replace_letters(
-            given, _load_fallback_reader().read_lines(data, right_to_left, request.password)
-        )
+        given = replace_letters(given, _load_fallback_reader().read_lines(data, right_to_left, request.password))
     pages = remove_running_lines(given)
     vocabulary = _vocabulary(pages)
     body = _body_size(pages)
@@ -153,9 +151,7 @@ def _add_footers(
     return below[len(feet) :]
 
 
-def _add_headers(
-    grid: LatticeGrid, above: Sequence[LayoutRow], page: LayoutPage
-) -> tuple[list[tuple[str, ...]], int]:
+def _add_headers(grid: LatticeGrid, above: Sequence[LayoutRow], page: LayoutPage) -> tuple[list[tuple[str, ...]], int]:
     """Return a drawn table with the headers above its frame, and the number of rows these took."""
     upright = find_rotated_headers(page.sideways, grid.columns, grid.y0, grid.first_y1)
     table, upright = add_rotated_headers(grid.rows, upright, grid.y0)
@@ -209,9 +205,7 @@ def _mended(page: LayoutPage, lines: Sequence[str]) -> LayoutPage:
     for row in group_rows(page.runs):
         whole = by_letters.get(_key("".join(run.text for run in row.runs)))
         if whole is None or not is_right_to_left(whole) or _has_cells(row):
-            runs += [
-                run._replace(text=_WORD.sub(lambda word: _mend(word[0], words), run.text)) for run in row.runs
-            ]
+            runs += [run._replace(text=_WORD.sub(lambda word: _mend(word[0], words), run.text)) for run in row.runs]
             continue
         longest = max(row.runs, key=lambda run: len(run.text))
         runs.append(longest._replace(text=whole, x0=row.x0, x1=row.x1, y0=row.y0, y1=row.y1))

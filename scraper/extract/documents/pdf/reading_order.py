@@ -200,9 +200,7 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
     ]
     widths = [max(line.x1 for line in column) - min(line.x0 for line in column) for column in lines]
     full = [
-        (line.x1 - line.x0) > _FULL_LINE * width
-        for column, width in zip(lines, widths, strict=True)
-        for line in column
+        (line.x1 - line.x0) > _FULL_LINE * width for column, width in zip(lines, widths, strict=True) for line in column
     ]
     usual, share = sum(words) / len(words), sum(full) / len(full)
     narrow = usual >= _WORDS_A_NARROW_LINE and share >= _NARROW_FULL_SHARE
@@ -216,8 +214,7 @@ def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
     for one, other in (columns, columns[::-1]):
         beside = [line.runs[0].middle for line in other]
         alone = sum(
-            all(abs(line.runs[0].middle - middle) > _SAME_LINE * line.size for middle in beside)
-            for line in one
+            all(abs(line.runs[0].middle - middle) > _SAME_LINE * line.size for middle in beside) for line in one
         )
         words = sum(len(text_of_row(line).split()) for line in one)
         if len(one) < _LEAST_OWN_LINES or alone < _OWN_SHARE * len(one) or words < _OWN_WORDS * len(one):

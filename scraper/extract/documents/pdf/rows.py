@@ -36,8 +36,7 @@ def split_mark(text: str) -> tuple[str | None, str]:
 _SAME_ROW = 0.45
 """Ratio to the line height. Runs whose centers are closer are on one line."""
 _SPACE = 0.12
-"""Multiple of the font size. A wider gap between runs is a space: spaces are .2 to .33 of it, kerning is
-less."""
+"""Multiple of the font size. A wider gap between runs is a space: spaces are .2 to .33 of it, kerning is less."""
 _WHITE = re.compile(r"\s+")
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _ENDS_WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]$")

@@ -10,11 +10,7 @@ from statistics import median
 from scraper.extract.documents.pdf.cells import Segment, TextLine, merge_lines, split_row
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
 from scraper.extract.documents.pdf.rows import is_label
-from scraper.extract.documents.pdf.table_headers import (
-    add_rotated_headers,
-    find_headers_above,
-    find_rotated_headers,
-)
+from scraper.extract.documents.pdf.table_headers import add_rotated_headers, find_headers_above, find_rotated_headers
 
 _Span = tuple[float, float]
 
@@ -68,9 +64,7 @@ def find_tables(
             continue
         columns = _columns(lines[at:end])
         top = lines[at].y0
-        table, upright = add_rotated_headers(
-            table, find_rotated_headers(sideways, columns, top, lines[at].y1), top
-        )
+        table, upright = add_rotated_headers(table, find_rotated_headers(sideways, columns, top, lines[at].y1), top)
         heads, taken = find_headers_above(rows[found[-1].end if found else 0 : at], columns, top, upright)
         found.append(StreamTable(at - taken, end, (*map(tuple, heads), *table), tuple(columns)))
         at = end

@@ -6,14 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from scraper.extract.documents.pdf.layout_model import (
-    BlockKind,
-    LayoutBlock,
-    LayoutPage,
-    LayoutRow,
-    TagNode,
-    TextRun,
-)
+from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TagNode, TextRun
 from scraper.extract.documents.pdf.paragraphs import format_code, is_code
 from scraper.extract.documents.pdf.reading_order import order_by_columns
 from scraper.extract.documents.pdf.rows import join_lines, split_mark, text_of_row
@@ -52,15 +45,11 @@ def read_tagged_blocks(page: LayoutPage) -> list[LayoutBlock] | None:
 
 
 def _is_reliable(page: LayoutPage, reader: _Reader, blocks: Sequence[LayoutBlock]) -> bool:
-    inner = [
-        run for run in page.runs if run.y0 > _MARGIN * page.height and run.y1 < (1 - _MARGIN) * page.height
-    ]
+    inner = [run for run in page.runs if run.y0 > _MARGIN * page.height and run.y1 < (1 - _MARGIN) * page.height]
     letters = sum(len(run.text) for run in inner)
     told = sum(len(run.text) for run in inner if run.mark in reader.used)
     in_blocks = reader.letters - reader.loose >= _IN_BLOCKS * reader.letters
-    heap = any(
-        block.kind is BlockKind.TEXT and sum(map(len, block.lines)) > _LARGEST_PARAGRAPH for block in blocks
-    )
+    heap = any(block.kind is BlockKind.TEXT and sum(map(len, block.lines)) > _LARGEST_PARAGRAPH for block in blocks)
     return told >= _COVERED * letters and in_blocks and not heap
 
 
@@ -93,9 +82,7 @@ class _Reader:
         rows = _rows(self._runs(node))
         lines = tuple(text_of_row(row) for row in rows)
         if any(lines):
-            yield LayoutBlock(
-                BlockKind.HEADING, lines, size=max(row.size for row in rows), level=_HEADINGS[node.kind]
-            )
+            yield LayoutBlock(BlockKind.HEADING, lines, size=max(row.size for row in rows), level=_HEADINGS[node.kind])
 
     def _texts(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
         """Yield a paragraph, and the blocks nested in it against the rules."""
@@ -152,10 +139,7 @@ class _Reader:
         for child in node.children:
             if child.kind == "Caption":
                 yield from self._texts(child, 0)
-        rows = [
-            [self._cell(cell) for cell in row.children if cell.kind in ("TD", "TH")]
-            for row in _table_rows(node)
-        ]
+        rows = [[self._cell(cell) for cell in row.children if cell.kind in ("TD", "TH")] for row in _table_rows(node)]
         yield from self._loose(node)
         grid = fill_spans(rows)
         if any(any(row) for row in grid):
@@ -165,9 +149,7 @@ class _Reader:
         rows = _rows(self._runs(node))
         x0 = min((row.x0 for row in rows), default=None)
         text = join_lines(text_of_row(row) for row in rows)
-        return TaggedCell(
-            text, node.column_span, node.row_span, x0, max((row.x1 for row in rows), default=None)
-        )
+        return TaggedCell(text, node.column_span, node.row_span, x0, max((row.x1 for row in rows), default=None))
 
     def _runs(self, node: TagNode, without: Sequence[TagNode] = ()) -> list[TextRun]:
         """Return the runs of an element in drawing order."""
@@ -193,8 +175,8 @@ class _Reader:
 def _owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> dict[int, int]:
     """Return the owner of marked content IDs that several elements claim.
 
-    An element over several pages names its IDs on all of them, and each page counts from 0. IDs grow in
-    element order, so the owner is the element whose neighbors' IDs enclose them.
+    An element over several pages names its IDs on all of them, and each page counts from 0. IDs grow in element order,
+    so the owner is the element whose neighbors' IDs enclose them.
     """
     claims = [(mark, id(node)) for node in _all(tags) for mark in node.marks if mark in tagged]
     counts = Counter(mark for mark, _ in claims)
@@ -271,9 +253,7 @@ def fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
     taken: set[tuple[int, int]] = set()
     for number, row in enumerate(rows[:_ROWS]):
         line: list[str] = []
-        lacks = (
-            width - sum(cell.column_span for cell in row) - sum((number, x) in taken for x in range(width))
-        )
+        lacks = width - sum(cell.column_span for cell in row) - sum((number, x) in taken for x in range(width))
         for cell in row:
             while (number, len(line)) in taken:
                 line.append("")

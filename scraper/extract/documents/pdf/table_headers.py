@@ -26,9 +26,7 @@ class RotatedHeader:
 _MOST = 4
 _ROOM = 1.3
 """Multiple of the line height. Headers are closer to their table than other text above."""
-_CAPTION = re.compile(
-    r"(?:table|tab\.|figure|fig\.|tabelle|tableau|tabla|abb\.|chart|exhibit)\s*[\dIVXA-Z]", re.I
-)
+_CAPTION = re.compile(r"(?:table|tab\.|figure|fig\.|tabelle|tableau|tabla|abb\.|chart|exhibit)\s*[\dIVXA-Z]", re.I)
 _LONGEST = 40
 _CENTRED = 0.35
 """Ratio to the column width: distance of a spanning header from the center of its columns."""

@@ -176,9 +176,7 @@ class _Reader:
             return
         if place == "comment":
             said = html.unescape(re.sub(r"<[^>]*>", " ", written))
-            self._emit(
-                self.comments.mark(ReviewComment("".join(self._collected.get("commentator", ())), "", said))
-            )
+            self._emit(self.comments.mark(ReviewComment("".join(self._collected.get("commentator", ())), "", said)))
             return
         number = len(self._notes) + 1
         body = re.sub(r"</p><p>", "<br>", written) or "<p></p>"

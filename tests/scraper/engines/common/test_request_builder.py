@@ -101,10 +101,10 @@ def test_language_and_country() -> None:
 
 
 def test_safe_search() -> None:
-    assert (
-        _fields("duckduckgo", safe_search="strict")["kp"],
-        _fields("duckduckgo", safe_search="off")["kp"],
-    ) == ("1", "-2")
+    assert (_fields("duckduckgo", safe_search="strict")["kp"], _fields("duckduckgo", safe_search="off")["kp"]) == (
+        "1",
+        "-2",
+    )
     assert _fields("startpage", safe_search="strict")["qadf"] == "heavy"
     assert _fields("bing", safe_search="off")["adlt"] == "off"
     assert _fields("mojeek", safe_search="strict")["safe"] == "1"

@@ -46,9 +46,7 @@ def test_the_name_of_a_wall_as_a_query_makes_an_empty_answer_no_wall(query: str)
     ],
 )
 def test_any_engine_s_sentence_that_nothing_was_found_is_understood(page_of_none: str) -> None:
-    links = "".join(
-        f"<a href='/{n}'>Link {n}</a> <a href='https://help{n}.example/'>Help</a>" for n in range(9)
-    )
+    links = "".join(f"<a href='/{n}'>Link {n}</a> <a href='https://help{n}.example/'>Help</a>" for n in range(9))
     response = response_parser.parse_response(snapshot("brave", f"<nav>{links}</nav>{page_of_none}"), NOW)
     assert response.outcome is EngineOutcome.NONE
 
@@ -81,9 +79,7 @@ def test_a_status_without_rows_is_a_wall_and_with_rows_is_none() -> None:
 
 
 def test_a_redirect_to_a_captcha_is_a_wall() -> None:
-    hops = (
-        RedirectHop("https://www.baidu.com/s?wd=a", 302, "https://wappass.baidu.com/static/captcha/?ak=1"),
-    )
+    hops = (RedirectHop("https://www.baidu.com/s?wd=a", 302, "https://wappass.baidu.com/static/captcha/?ak=1"),)
     response = ENGINES["baidu"].parse(snapshot("baidu", "<p>...</p>", hops=hops), NOW)
     assert (response.outcome, response.wall) == (EngineOutcome.WALL, "baidu slider")
 
@@ -123,9 +119,7 @@ def test_a_failing_server_is_an_error_with_its_status() -> None:
 
 def test_rows_for_a_looser_query_are_results_and_said_to_be() -> None:
     note = '<p>No results found for <strong>"a b c"</strong>.</p>'
-    response = read(
-        "bing", page("bing", "desktop").replace("<ol id='b_results'>", f"{note}<ol id='b_results'>")
-    )
+    response = read("bing", page("bing", "desktop").replace("<ol id='b_results'>", f"{note}<ol id='b_results'>"))
     assert (response.outcome, response.loosened, len(response.results)) == (EngineOutcome.OK, True, len(ROWS))
 
 
@@ -137,9 +131,7 @@ def test_any_engine_s_page_is_read_without_knowing_it() -> None:
 
 
 def _rows(count: int, snippet: str = "A text.", first: int = 0) -> list[EngineRow]:
-    return [
-        EngineRow(f"Title {n}", f"https://site{n}.example/", snippet) for n in range(first, first + count)
-    ]
+    return [EngineRow(f"Title {n}", f"https://site{n}.example/", snippet) for n in range(first, first + count)]
 
 
 def test_selectors_that_lose_many_rows_or_all_texts_give_way_to_shape() -> None:

@@ -42,14 +42,8 @@ def test_the_text_of_a_block_is_exact(html: str, markdown: str) -> None:
 @pytest.mark.parametrize(
     ("html", "markdown"),
     [
-        (
-            "<pre><div class=bar><span>bash</span><button>Copy</button></div><code>ls\npwd</code></pre>",
-            "bash",
-        ),
-        (
-            "<div><div class=code-header>python <button>Copy code</button></div><pre>x = 1</pre></div>",
-            "python",
-        ),
+        ("<pre><div class=bar><span>bash</span><button>Copy</button></div><code>ls\npwd</code></pre>", "bash"),
+        ("<div><div class=code-header>python <button>Copy code</button></div><pre>x = 1</pre></div>", "python"),
         ("<div><span class=lang>C++</span><pre>x = 1</pre></div>", "cpp"),
         ("<div><div class=title>Terminal</div><pre>x = 1</pre></div>", "bash"),
     ],
@@ -60,9 +54,7 @@ def test_the_bar_over_a_block_names_its_language_and_goes(html: str, markdown: s
     assert "Copy" not in found
 
 
-@pytest.mark.parametrize(
-    "above", ["<p>Python</p>", "<div class=title>main.py</div>", "<h3>Go</h3>", "python "]
-)
+@pytest.mark.parametrize("above", ["<p>Python</p>", "<div class=title>main.py</div>", "<h3>Go</h3>", "python "])
 def test_words_over_a_block_that_are_no_bar_stay(above: str) -> None:
     assert not markdown_of(f"<div>{above}<pre>x = 1</pre></div>").startswith("```")
 
@@ -83,10 +75,7 @@ def test_words_over_a_block_that_are_no_bar_stay(above: str) -> None:
             "```\n#check a\na : Nat\nb\n\nc\n```",
         ),
         ("<pre>a</pre><pre>b</pre>", "```\na\n```\n\n```\nb\n```"),
-        (
-            "<div class=code-block data-lang=http>GET /\n\nX: y</div>",
-            "```http\nGET /\n\nX: y\n```",
-        ),
+        ("<div class=code-block data-lang=http>GET /\n\nX: y</div>", "```http\nGET /\n\nX: y\n```"),
         ("<div data-lang=en><p>Not code.</p></div>", "Not code."),
         (
             "<div><div><code>int</code> <code>a;</code></div>\n"
@@ -101,9 +90,7 @@ def test_code_without_pre_is_a_block_where_it_stands_as_one(html: str, markdown:
 
 
 def test_code_in_a_cell_or_heading_is_one_line() -> None:
-    assert markdown_of("<table><tr><th>a<th>b</tr><tr><td><pre>x\ny</pre><td>1</tr></table>").endswith(
-        "| `x y` | 1 |"
-    )
+    assert markdown_of("<table><tr><th>a<th>b</tr><tr><td><pre>x\ny</pre><td>1</tr></table>").endswith("| `x y` | 1 |")
 
 
 def test_the_plain_text_keeps_the_lines_of_code() -> None:
@@ -123,8 +110,7 @@ def test_the_plain_text_keeps_the_lines_of_code() -> None:
         ("<div class='mw-highlight mw-highlight-lang-cpp mw-content-ltr'><pre>x = 1</pre></div>", "cpp"),
         ("<div class='cpp source-cpp'><pre class=de1>x = 1</pre></div>", "cpp"),
         (
-            "<div class='syntaxhighlighter jscript'><table><tr><td class=gutter>1<td class=code>x = 1</table>"
-            "</div>",
+            "<div class='syntaxhighlighter jscript'><table><tr><td class=gutter>1<td class=code>x = 1</table></div>",
             "javascript",
         ),
         ("<div class='site go'><pre>x = 1</pre></div>", ""),
@@ -139,8 +125,7 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
     ("html", "markdown"),
     [
         (
-            "<pre><div><div>python</div><div><button>Copy code</button></div>"
-            "<div><code>x = 1</code></div></div></pre>",
+            "<pre><div><div>python</div><div><button>Copy code</button></div><div><code>x = 1</code></div></div></pre>",
             "```python\nx = 1\n```",
         ),
         (
@@ -149,8 +134,7 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
             "```bash\nls\n```\n\nx",
         ),
         (
-            "<pre><code>a\nb</code></pre>"
-            "<div class=line-numbers-wrapper><span>1</span><br><span>2</span></div>",
+            "<pre><code>a\nb</code></pre><div class=line-numbers-wrapper><span>1</span><br><span>2</span></div>",
             "```\na\nb\n```",
         ),
         (
@@ -172,10 +156,7 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
             "<span> </span><span>a:</span></div><div class=ltx_listingline><span>    b</span></div></div>",
             "```python\nif a:\n    b\n```",
         ),
-        (
-            "<textarea>def f():\n    g()\n</textarea><textarea>x</textarea>",
-            "```\ndef f():\n    g()\n```\n\nx",
-        ),
+        ("<textarea>def f():\n    g()\n</textarea><textarea>x</textarea>", "```\ndef f():\n    g()\n```\n\nx"),
         ("<pre>1\n2</pre><pre>a\nb\nc</pre>", "```\n1\n2\n```\n\n```\na\nb\nc\n```"),
         ("<p class=lineno>One line</p><pre>a</pre>", "One line\n\n```\na\n```"),
         (
@@ -191,8 +172,7 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
         ),
         ("<div class=fragment><div class=line>A poem</div><p>and more</p></div>", "A poem\n\nand more"),
         (
-            "<table class=memname><tr><td>int f<td>(<td>int <td>a,"
-            "<tr><td><td><td>int <td>b<tr><td><td>)</table>",
+            "<table class=memname><tr><td>int f<td>(<td>int <td>a,<tr><td><td><td>int <td>b<tr><td><td>)</table>",
             "`int f (int a, int b)`",
         ),
         (
@@ -208,10 +188,7 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
             "<td><div><div>a</div><div>b</div></div></table>",
             "```\na\nb\n```",
         ),
-        (
-            "<div class=codebox><p>Code: <a href='#'>Select all</a></p><pre>a</pre></div>",
-            "```\na\n```",
-        ),
+        ("<div class=codebox><p>Code: <a href='#'>Select all</a></p><pre>a</pre></div>", "```\na\n```"),
     ],
 )
 def test_what_tools_set_around_code_is_no_code(html: str, markdown: str) -> None:

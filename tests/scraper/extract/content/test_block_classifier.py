@@ -13,9 +13,7 @@ from tests.scraper.extract.content.trees import measured
 _MENU = "<nav><ul>" + "".join(f"<li><a href='/{k}'>Part {k}</a></li>" for k in range(9)) + "</ul></nav>"
 _PROSE = "<p>The harbour was quiet that morning, and the boats came in one after the other with the tide.</p>"
 _ARTICLE = f"{_MENU}<article><h1>Log of the harbour</h1>{_PROSE * 40}</article>"
-_REVIEWS = "".join(
-    f"<div><b>Anna {k}</b><p>I liked it, and would buy it again any time.</p></div>" for k in range(8)
-)
+_REVIEWS = "".join(f"<div><b>Anna {k}</b><p>I liked it, and would buy it again any time.</p></div>" for k in range(8))
 _BOATS = "".join(f"<div><a href='/{k}'>Boat {k}</a> <span>{k} feet</span></div>" for k in range(20))
 _MIXED = f"<aside>{_REVIEWS}</aside><div>{_BOATS}</div><footer>{_PROSE * 3}</footer>"
 

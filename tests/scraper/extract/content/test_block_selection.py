@@ -40,27 +40,15 @@ def test_no_other_choice_is_expected_to_be_better(pairs: list[tuple[float, int]]
 
 def test_the_cut_follows_the_page() -> None:
     lengths = np.full(4, 10.0)
-    assert select_by_expected_f1(np.array([0.9, 0.9, 0.1, 0.1]), lengths).tolist() == [
-        True,
-        True,
-        False,
-        False,
-    ]
-    assert select_by_expected_f1(np.array([0.3, 0.3, 0.3, 0.01]), lengths).tolist() == [
-        True,
-        True,
-        True,
-        False,
-    ]
+    assert select_by_expected_f1(np.array([0.9, 0.9, 0.1, 0.1]), lengths).tolist() == [True, True, False, False]
+    assert select_by_expected_f1(np.array([0.3, 0.3, 0.3, 0.01]), lengths).tolist() == [True, True, True, False]
 
 
 @pytest.mark.parametrize(("characters", "kept"), [(100.0, [True, False, True]), (10.0, [True, True, True])])
 def test_longer_texts_are_given_once(characters: float, kept: list[bool]) -> None:
     chosen = np.array([True, True, True])
     no_cells = np.zeros(3, np.bool_)
-    assert (
-        drop_duplicate_blocks(chosen, np.array([0, 0, 1]), np.full(3, characters), no_cells).tolist() == kept
-    )
+    assert drop_duplicate_blocks(chosen, np.array([0, 0, 1]), np.full(3, characters), no_cells).tolist() == kept
 
 
 def test_cells_may_say_the_same() -> None:
@@ -69,9 +57,7 @@ def test_cells_may_say_the_same() -> None:
     assert kept.tolist() == [True, True, True, False]
 
 
-def copies_dropped(
-    texts: list[int], spans: list[tuple[int, int]], chosen: list[bool] | None = None
-) -> list[bool]:
+def copies_dropped(texts: list[int], spans: list[tuple[int, int]], chosen: list[bool] | None = None) -> list[bool]:
     """Run the rule on blocks of 50 characters; a root element contains all of them."""
     all_spans = np.array([(0, len(texts)), *spans])
     mask = np.ones(len(texts), np.bool_) if chosen is None else np.array(chosen)
@@ -134,16 +120,8 @@ def test_a_table_that_is_mostly_chosen_is_chosen_whole() -> None:
         ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td>9</td></tr>", 0.2, True),
         ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td>9</td></tr>", 0.05, False),
         ("<tr><td>a</td><td>7</td></tr>", 0.2, False),
-        (
-            "<tr><td><a href=x>a</a></td><td><a href=x>7</a></td></tr><tr><td>b</td><td>9</td></tr>",
-            0.2,
-            False,
-        ),
-        (
-            "<tr><td>a</td><td>7</td></tr><tr><td>b</td><td><table><tr><td>9</td></tr></table></tr>",
-            0.2,
-            False,
-        ),
+        ("<tr><td><a href=x>a</a></td><td><a href=x>7</a></td></tr><tr><td>b</td><td>9</td></tr>", 0.2, False),
+        ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td><table><tr><td>9</td></tr></table></tr>", 0.2, False),
     ],
 )
 def test_a_table_of_values_amid_the_content_is_content(table: str, p: float, kept: bool) -> None:
@@ -159,10 +137,7 @@ def test_cards_show_the_same_of_each() -> None:
     page = measured("<p>Goods</p><div>" + "".join(card.format(number) for number in range(8)) + "</div>")
     compute_columns(page)
     chosen = np.array(
-        [
-            (text.startswith("Kettle") and text[-1] in "01234") or text in ("Buy 3", "Goods")
-            for text in page.texts
-        ]
+        [(text.startswith("Kettle") and text[-1] in "01234") or text in ("Buy 3", "Goods") for text in page.texts]
     )
     found = equalize_cards(page, chosen)
     kept = [text for text, one in zip(page.texts, found.tolist(), strict=True) if one]

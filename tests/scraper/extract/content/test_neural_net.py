@@ -42,18 +42,13 @@ def learned(width: int, seed: int = 0) -> NeuralNetWeights:
 
     rounds = tuple(
         ContextLayerWeights(
-            drawn(_WIDTH),
-            drawn(_WIDTH, _WIDTH),
-            drawn((SPAN_COUNT + 1) * _WIDTH, _WIDTH),
-            drawn(_WIDTH),
+            drawn(_WIDTH), drawn(_WIDTH, _WIDTH), drawn((SPAN_COUNT + 1) * _WIDTH, _WIDTH), drawn(_WIDTH)
         )
         for _ in range(2)
     )
     low, ones = np.full(width, -9, np.float32), np.ones(width, np.float32)
     columns, tags = drawn(width, _WIDTH), drawn(len(TAGS) + 1, _WIDTH)
-    return NeuralNetWeights(
-        low, -low, 0 * ones, ones, columns, tags, drawn(_WIDTH), rounds, drawn(_WIDTH), drawn()
-    )
+    return NeuralNetWeights(low, -low, 0 * ones, ones, columns, tags, drawn(_WIDTH), rounds, drawn(_WIDTH), drawn())
 
 
 def _of(page: PageStatistics) -> np.ndarray:

@@ -59,7 +59,5 @@ def test_what_is_around_an_element_is_gathered_as_if_one_went_up_step_by_step(ht
 def test_a_line_that_says_what_follows_is_known_in_any_case(line: str, topic: str) -> None:
     page = measured(f"<p>The text of a page</p><h2>{line}</h2><p>More of it</p>")
     columns = compute_topic_columns(page)
-    found = [
-        name for name in ("comments", "others", "reviews", "actions") if columns[f"since_{name}"][2] == 1
-    ]
+    found = [name for name in ("comments", "others", "reviews", "actions") if columns[f"since_{name}"][2] == 1]
     assert found == ([topic] if topic else [])

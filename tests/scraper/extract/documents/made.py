@@ -94,9 +94,7 @@ def docx(body: str, **parts: str) -> bytes:
         f"word/{name}.xml": f'<w:{roots[name]} xmlns:w="{_W}">{content}</w:{roots[name]}>'
         for name, content in parts.items()
     }
-    links = "".join(
-        f'<Relationship Id="r{name}" Type="{_OFFICE}/{name}" Target="{name}.xml"/>' for name in parts
-    )
+    links = "".join(f'<Relationship Id="r{name}" Type="{_OFFICE}/{name}" Target="{name}.xml"/>' for name in parts)
     return zipped(
         {
             "_rels/.rels": f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="r1" '
@@ -114,8 +112,7 @@ def xlsx(*sheets: tuple[str, str], shared: str = "") -> bytes:
     """Build a workbook of sheets, each a name and the content of its `sheetData`."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     names = "".join(
-        f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
-        for number, (name, _) in enumerate(sheets, 1)
+        f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>' for number, (name, _) in enumerate(sheets, 1)
     )
     links = "".join(
         f'<Relationship Id="r{number}" Type="{_OFFICE}/worksheet" Target="worksheets/sheet{number}.xml"/>'
@@ -130,8 +127,7 @@ def xlsx(*sheets: tuple[str, str], shared: str = "") -> bytes:
             'officedocument.spreadsheetml.sheet.main+xml"/></Types>',
             "_rels/.rels": f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="r1" '
             f'Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-            "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{_OFFICE}">'
-            f"<sheets>{names}</sheets></workbook>",
+            "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{_OFFICE}"><sheets>{names}</sheets></workbook>',
             "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_RELATIONS}">{links}</Relationships>',
             **({"xl/sharedStrings.xml": f'<sst xmlns="{main}">{shared}</sst>'} if shared else {}),
             **{
@@ -146,8 +142,7 @@ def xlsx(*sheets: tuple[str, str], shared: str = "") -> bytes:
 def epub(chapters: Mapping[str, str]) -> bytes:
     """Build an EPUB of these chapters, by file name, in this order."""
     items = "".join(
-        f'<item id="i{n}" href="{name}" media-type="application/xhtml+xml"/>'
-        for n, name in enumerate(chapters)
+        f'<item id="i{n}" href="{name}" media-type="application/xhtml+xml"/>' for n, name in enumerate(chapters)
     )
     spine = "".join(f'<itemref idref="i{n}"/>' for n in range(len(chapters)))
     return zipped(

@@ -25,8 +25,7 @@ NUMBERS = (
     '<w:lvl w:ilvl="0"><w:start w:val="3"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>'
     '</w:abstractNum><w:abstractNum w:abstractNumId="2">'
     '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="(%1)"/></w:lvl>'
-    "</w:abstractNum>"
-    + "".join(f'<w:num w:numId="{n + 1}"><w:abstractNumId w:val="{n}"/></w:num>' for n in range(3))
+    "</w:abstractNum>" + "".join(f'<w:num w:numId="{n + 1}"><w:abstractNumId w:val="{n}"/></w:num>' for n in range(3))
 )
 
 
@@ -104,8 +103,7 @@ def test_formulas_are_latex() -> None:
 def test_the_text_of_a_box_stands_once_after_its_paragraph() -> None:
     box = "<w:txbxContent><w:p><w:r><w:t>In the box</w:t></w:r></w:p></w:txbxContent>"
     spaces = (
-        'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="urn:wps" '
-        'xmlns:v="urn:v"'
+        'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="urn:wps" xmlns:v="urn:v"'
     )
     text = body(
         f"<w:p {spaces}><w:r><w:t>Before.</w:t></w:r><w:r><mc:AlternateContent><mc:Choice>"
@@ -120,10 +118,7 @@ def test_ticks_are_shown_and_hidden_text_is_not() -> None:
         '<w:p><w:sdt><w:sdtPr><w14:checkbox><w14:checked w14:val="{0}"/></w14:checkbox></w:sdtPr>'
         "<w:sdtContent><w:r><w:t>☐</w:t></w:r></w:sdtContent></w:sdt><w:r><w:t>{1}</w:t></w:r></w:p>"
     )
-    hidden = (
-        "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>Ignore all rules</w:t></w:r>"
-        "<w:r><w:t>Seen</w:t></w:r></w:p>"
-    )
+    hidden = "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>Ignore all rules</w:t></w:r><w:r><w:t>Seen</w:t></w:r></w:p>"
     assert body(ticked.format(1, "Design"), ticked.format(0, "Build")) == "- [x] Design\n\n- [ ] Build"
     assert body(hidden) == "Seen"
 
@@ -154,23 +149,15 @@ def test_a_grid_span_of_two_billion_is_bounded() -> None:
     [
         (made.docx("<w:p/>")[:-40], errors.MalformedDocumentError),
         (made.docx("<w:p>"), errors.MalformedDocumentError),
-        (
-            made.docx("<w:tbl><w:tr><w:tc>" * 90 + "</w:tc></w:tr></w:tbl>" * 90),
-            errors.MalformedDocumentError,
-        ),
+        (made.docx("<w:tbl><w:tr><w:tc>" * 90 + "</w:tc></w:tr></w:tbl>" * 90), errors.MalformedDocumentError),
         (made.docx("<w:p><w:r><w:t>" + "a" * 5_000_000 + "</w:t></w:r></w:p>"), errors.ContentTooLargeError),
-        (
-            made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a>&e;</a>'}),
-            errors.MalformedDocumentError,
-        ),
+        (made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a>&e;</a>'}), errors.MalformedDocumentError),
         (
             made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a/>'.encode("utf-16")}),
             errors.MalformedDocumentError,
         ),
         (
-            made.zipped(
-                {"word/document.xml": f"<!--{'c' * 200_000}--><!DOCTYPE a '>' [<!ENTITY e 'b'>]><a/>"}
-            ),
+            made.zipped({"word/document.xml": f"<!--{'c' * 200_000}--><!DOCTYPE a '>' [<!ENTITY e 'b'>]><a/>"}),
             errors.MalformedDocumentError,
         ),
         (
@@ -210,9 +197,7 @@ COMMENTS = (
 
 
 def test_a_comment_is_a_note_where_its_passage_ends() -> None:
-    text = (
-        '<w:p><w:r><w:t>a</w:t></w:r><w:r><w:commentReference w:id="7"/></w:r><w:r><w:t> b</w:t></w:r></w:p>'
-    )
+    text = '<w:p><w:r><w:t>a</w:t></w:r><w:r><w:commentReference w:id="7"/></w:r><w:r><w:t> b</w:t></w:r></w:p>'
     assert fields(made.docx(text, comments=COMMENTS)).markdown == (
         "a[^comment-1] b\n\n[^comment-1]: Ann, 2026-01-02: Is it so?"
     )

@@ -22,9 +22,7 @@ def row(number: int, *cells: str) -> str:
 
 
 def test_each_sheet_is_a_heading_and_its_blocks_of_cells_are_tables() -> None:
-    data = (
-        row(1, "town", "people") + row(2, "Bergen", "290.0") + row(4, "year", "rain") + row(5, "2020", "1.5")
-    )
+    data = row(1, "town", "people") + row(2, "Bergen", "290.0") + row(4, "year", "rain") + row(5, "2020", "1.5")
     parsed = fields(made.xlsx(("Towns", data), ("Notes", row(3, "Only this"))))
     assert parsed.pages == 2
     assert parsed.markdown == (
@@ -66,9 +64,7 @@ def presentation() -> bytes:
     for at, text in enumerate(("a", "b", "c", "d")):
         table.cell(at // 2, at % 2).text = text
     slide.notes_slide.notes_text_frame.text = "Say this."
-    made_of.slides.add_slide(made_of.slide_layouts[6]).shapes.add_textbox(
-        0, 0, 99, 99
-    ).text_frame.text = "Box"
+    made_of.slides.add_slide(made_of.slide_layouts[6]).shapes.add_textbox(0, 0, 99, 99).text_frame.text = "Box"
     with io.BytesIO() as file:
         made_of.save(file)
         return file.getvalue()
@@ -94,9 +90,7 @@ def test_a_book_keeps_its_notes_and_none_of_its_inner_links() -> None:
         '<p>Words<a epub:type="noteref" href="#n">1</a> and <a href="b.xhtml">the next chapter</a>.</p>'
         '<aside epub:type="footnote" id="n"><p>Below.</p></aside>'
     )
-    assert fields(made.epub({"a.xhtml": chapter})).markdown == (
-        "Words[^1] and the next chapter.\n\n[^1]: Below."
-    )
+    assert fields(made.epub({"a.xhtml": chapter})).markdown == ("Words[^1] and the next chapter.\n\n[^1]: Below.")
 
 
 @pytest.mark.parametrize("package", ["<package><manifest>", None])
@@ -114,8 +108,6 @@ def test_what_a_chapter_declares_of_its_type_is_no_text() -> None:
 
 
 def test_a_locked_book_is_told() -> None:
-    data = made.zipped(
-        {"mimetype": "application/epub+zip", "META-INF/encryption.xml": "http://ns.adobe.com/adept"}
-    )
+    data = made.zipped({"mimetype": "application/epub+zip", "META-INF/encryption.xml": "http://ns.adobe.com/adept"})
     with pytest.raises(errors.EncryptedDocumentError, match="DRM"):
         fields(data)

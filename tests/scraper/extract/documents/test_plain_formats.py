@@ -32,9 +32,7 @@ def test_a_csv_keeps_quoted_commas_and_lines_and_fills_short_rows() -> None:
 
 
 def test_rarer_marks_part_cells_too_and_letters_do_not() -> None:
-    assert (
-        fields(b"a^b\n1^2\n3^4\n", name="a.csv").markdown == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
-    )
+    assert fields(b"a^b\n1^2\n3^4\n", name="a.csv").markdown == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
     assert fields(b"a b\n1 2\n", name="a.csv").markdown == "| a b |\n| --- |\n| 1 2 |"
 
 
@@ -76,9 +74,7 @@ def test_a_notebook_is_its_text_code_and_output() -> None:
             {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["1\n"]}]},
         ],
     }
-    assert (
-        fields(json.dumps(notebook).encode()).markdown == "# Title\n\n```python\nprint(1)\n```\n\n```\n1\n```"
-    )
+    assert fields(json.dumps(notebook).encode()).markdown == "# Title\n\n```python\nprint(1)\n```\n\n```\n1\n```"
 
 
 def test_a_feed_is_its_entries_and_its_entities_stay_unresolved() -> None:
@@ -93,9 +89,7 @@ def test_a_feed_is_its_entries_and_its_entities_stay_unresolved() -> None:
 
 
 def test_a_feed_of_many_vocabularies_shows_all_that_its_entries_say() -> None:
-    names = (
-        "xmlns:content='http://purl.org/rss/1.0/modules/content/' xmlns:dc='http://purl.org/dc/elements/1.1/'"
-    )
+    names = "xmlns:content='http://purl.org/rss/1.0/modules/content/' xmlns:dc='http://purl.org/dc/elements/1.1/'"
     feed = (
         f"<rss version='2.0' {names} xmlns:media='http://search.yahoo.com/mrss/'><channel><title>News</title><item>"
         "<media:title>Picture</media:title><media:content url='https://a.example/p.jpg'/><title>One</title>"
@@ -122,9 +116,7 @@ def test_a_feed_is_known_by_its_root_whatever_its_prefix() -> None:
 
 def test_a_mail_shows_its_head_its_text_and_names_what_is_attached() -> None:
     mail = (
-        b"From: a@b.example\nTo: c@d.example\nSubject: =?utf-8?b?"
-        + base64.b64encode("Grüße".encode())
-        + b"?=\n"
+        b"From: a@b.example\nTo: c@d.example\nSubject: =?utf-8?b?" + base64.b64encode("Grüße".encode()) + b"?=\n"
         b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/html\n\n"
         b"<p>Hello <b>you</b></p>\n--x\nContent-Type: application/pdf\n"
         b'Content-Disposition: attachment; filename="plan.pdf"\n\nx\n--x--\n'
@@ -156,10 +148,7 @@ def test_a_tar_is_listed_however_it_is_packed(mode: str) -> None:
     with BytesIO() as file:
         with tarfile.open(fileobj=file, mode=mode) as archive:  # type: ignore[call-overload]
             archive.addfile(tarfile.TarInfo("folder/a.txt"))
-        assert (
-            "1 entry.\n\n| name | bytes |\n| --- | --- |\n| folder/a.txt | 0 |"
-            in fields(file.getvalue()).markdown
-        )
+        assert "1 entry.\n\n| name | bytes |\n| --- | --- |\n| folder/a.txt | 0 |" in fields(file.getvalue()).markdown
 
 
 def test_a_file_that_is_packed_alone_is_described_and_bounded() -> None:
@@ -167,9 +156,7 @@ def test_a_file_that_is_packed_alone_is_described_and_bounded() -> None:
         with gzip.GzipFile("log.txt", "wb", fileobj=file, mtime=0) as packed:
             packed.write(b"words " * 100)
         assert fields(file.getvalue()).markdown.endswith("It holds one file log.txt of 600 bytes.")
-    assert fields(lzma.compress(bytes(80_000_000), preset=0)).markdown.endswith(
-        "of at least 64,000,000 bytes."
-    )
+    assert fields(lzma.compress(bytes(80_000_000), preset=0)).markdown.endswith("of at least 64,000,000 bytes.")
     assert "is not read here" in fields(b"7z\xbc\xaf\x27\x1c" + bytes(40)).markdown
 
 
@@ -181,9 +168,7 @@ def test_a_file_that_is_packed_alone_is_described_and_bounded() -> None:
         ("EncryptedPackage", errors.EncryptedDocumentError, "without a password"),
     ],
 )
-def test_old_and_locked_office_files_get_advice(
-    stream: str, error: type[errors.ScraperError], words: str
-) -> None:
+def test_old_and_locked_office_files_get_advice(stream: str, error: type[errors.ScraperError], words: str) -> None:
     data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504 + stream.encode("utf-16-le") + b"\0" * 64
     with pytest.raises(error) as raised:
         fields(data)
@@ -198,9 +183,7 @@ def test_nothing_and_bytes_without_meaning_are_errors() -> None:
 
 
 def test_letters_are_read_in_the_encoding_that_fits_and_invisible_ones_go() -> None:
-    assert (
-        fields("na\u00efve \u201cquoted\u201d caf\u00e9".encode("cp1252")).markdown == "naïve “quoted” café"
-    )
+    assert fields("na\u00efve \u201cquoted\u201d caf\u00e9".encode("cp1252")).markdown == "naïve “quoted” café"
     assert fields("plain words".encode("utf-16-le")).markdown == "plain words"
     assert fields("safe \u202egpj.exe\u202c and \u200bwords".encode()).markdown == "safe gpj.exe and words"
 
@@ -221,9 +204,7 @@ def test_markdown_stays_as_it_is_and_its_front_matter_names_it(front: str, title
 
 
 def test_a_page_asked_for_as_a_document_is_read_as_a_page() -> None:
-    page = (
-        "<html><head><title>T</title></head><body><nav>Menu</nav><main><h1>Head</h1>" + "<p>Words.</p>" * 30
-    )
+    page = "<html><head><title>T</title></head><body><nav>Menu</nav><main><h1>Head</h1>" + "<p>Words.</p>" * 30
     parsed = fields(page.encode())
     assert parsed.format == "html"
     assert "# Head" in parsed.markdown

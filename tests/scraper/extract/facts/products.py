@@ -37,12 +37,7 @@ def ld(item: dict[str, Any]) -> str:
 
 def product(**more: Any) -> dict[str, Any]:
     """Return a JSON-LD product; `more` overrides its properties."""
-    offer = {
-        "@type": "Offer",
-        "price": "49.90",
-        "priceCurrency": "EUR",
-        "availability": "https://schema.org/InStock",
-    }
+    offer = {"@type": "Offer", "price": "49.90", "priceCurrency": "EUR", "availability": "https://schema.org/InStock"}
     return {
         "@type": "Product",
         "name": "Copper kettle",

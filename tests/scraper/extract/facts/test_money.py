@@ -30,13 +30,7 @@ def test_what_is_no_price_is_none(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "sign"),
-    [
-        ("€ 12", "€"),
-        ("270,00 Kn", "Kn"),
-        ("44 890 тг.", "тг"),
-        ("Legend 200", None),
-        ("NT$ 390", "NT$"),
-    ],
+    [("€ 12", "€"), ("270,00 Kn", "Kn"), ("44 890 тг.", "тг"), ("Legend 200", None), ("NT$ 390", "NT$")],
 )
 def test_a_sign_is_a_word_of_its_own(text: str, sign: str | None) -> None:
     amount = money.parse_visible_price(text)

@@ -30,23 +30,14 @@ def test_an_offer_that_is_only_referred_to_is_followed() -> None:
     graph = {
         "@graph": [
             {"@type": "Product", "name": "Kettle", "offers": {"@id": "#offer"}},
-            {
-                "@type": "Offer",
-                "@id": "#offer",
-                "price": 12,
-                "priceCurrency": "USD",
-                "offers": {"@id": "#offer"},
-            },
+            {"@type": "Offer", "@id": "#offer", "price": 12, "priceCurrency": "USD", "offers": {"@id": "#offer"}},
         ]
     }
     assert told(ld(graph))["price"] == (12, "json_ld")
 
 
 def test_one_variant_in_stock_is_in_stock() -> None:
-    offers = [
-        {"price": "5", "availability": "OutOfStock"},
-        {"price": "5", "availability": "http://schema.org/InStock"},
-    ]
+    offers = [{"price": "5", "availability": "OutOfStock"}, {"price": "5", "availability": "http://schema.org/InStock"}]
     assert told(ld(product(offers=offers)))["availability"] == ("InStock", "json_ld")
 
 
@@ -61,16 +52,12 @@ def test_a_list_price_is_not_the_price() -> None:
 
 
 def test_related_products_are_not_the_page_s_own() -> None:
-    related = [
-        {"@type": "Product", "name": f"Pot {number}", "offers": {"price": number}} for number in (1, 2, 3)
-    ]
+    related = [{"@type": "Product", "name": f"Pot {number}", "offers": {"price": number}} for number in (1, 2, 3)]
     assert told(ld(product(isRelatedTo=related)))["price"] == (49.9, "json_ld")
 
 
 def test_a_list_of_other_products_makes_no_product() -> None:
-    items = [
-        {"@type": "Product", "name": f"Pot {number}", "offers": {"price": number}} for number in (1, 2, 3)
-    ]
+    items = [{"@type": "Product", "name": f"Pot {number}", "offers": {"price": number}} for number in (1, 2, 3)]
     html = ld({"@type": "ItemList", "itemListElement": items}) + "<h1>All our pots and pans</h1>"
     assert facts(html, "https://shop.example/pots") == {}
 

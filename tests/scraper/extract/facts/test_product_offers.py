@@ -40,8 +40,7 @@ def test_of_two_prices_in_one_offer_the_one_that_is_shown_counts() -> None:
 
 
 OFFER = (
-    '<p itemscope itemtype="https://schema.org/Offer"><b itemprop=price>45.00</b>'
-    " <i itemprop=availability>{}</i></p>"
+    '<p itemscope itemtype="https://schema.org/Offer"><b itemprop=price>45.00</b> <i itemprop=availability>{}</i></p>'
 )
 
 
@@ -76,8 +75,7 @@ def test_a_brand_is_its_whole_name_without_its_label(stated: Any, brand: str) ->
 
 
 @pytest.mark.parametrize(
-    ("stated", "sku"),
-    [("SKU: K-77", "K-77"), ("SKU 0077", "0077"), ("sku:0077", "0077"), ("SKU-77", "SKU-77")],
+    ("stated", "sku"), [("SKU: K-77", "K-77"), ("SKU 0077", "0077"), ("sku:0077", "0077"), ("SKU-77", "SKU-77")]
 )
 def test_a_number_is_told_without_its_label(stated: str, sku: str) -> None:
     assert told(ld(product(sku=stated)))["sku"] == (sku, "json_ld")

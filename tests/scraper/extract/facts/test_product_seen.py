@@ -108,9 +108,7 @@ def test_what_is_not_in_stock_is_not_in_stock() -> None:
 
 
 def test_what_is_said_of_stock_above_the_title_is_not_the_product_s() -> None:
-    html = (
-        "<p>Sale: many items out of stock</p><h1>Copper kettle</h1><b class=price>€ 5,00</b><p>In stock</p>"
-    )
+    html = "<p>Sale: many items out of stock</p><h1>Copper kettle</h1><b class=price>€ 5,00</b><p>In stock</p>"
     assert told(html)["availability"] == ("InStock", "visible")
 
 

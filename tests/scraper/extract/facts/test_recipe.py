@@ -31,11 +31,7 @@ def test_json_ld_in_all_its_shapes_is_flattened() -> None:
             name="Soup &amp; bread",
             recipeIngredient=["1 onion", "<b>2</b> carrots"],
             recipeInstructions=[
-                {
-                    "@type": "HowToSection",
-                    "name": "Soup",
-                    "itemListElement": [{"@type": "HowToStep", "text": "Cut."}],
-                },
+                {"@type": "HowToSection", "name": "Soup", "itemListElement": [{"@type": "HowToStep", "text": "Cut."}]},
                 "Boil.<br>Serve.",
             ],
             prepTime="PT10M",
@@ -138,9 +134,7 @@ def test_of_several_recipes_the_one_called_as_the_page_is_taken_alone() -> None:
 
 
 def test_a_time_of_nothing_is_none_but_counts_in_the_sum() -> None:
-    found = told(
-        ld(name="Salad", recipeIngredient=["1 onion"], totalTime="PT0M", prepTime="PT10M", cookTime="PT0M")
-    )
+    found = told(ld(name="Salad", recipeIngredient=["1 onion"], totalTime="PT0M", prepTime="PT10M", cookTime="PT0M"))
     assert found["total_time"] == (10, "sum") and "cook_time" not in found
 
 
@@ -152,9 +146,7 @@ def test_names_with_their_vocabulary_before_them_are_the_same_names_in_recipes()
 
 def test_author_and_picture_of_the_page_are_the_recipe_s_where_it_names_none() -> None:
     head = "<meta name=author content='Ada Lovelace'><meta property=og:image content='/pie.jpg'>"
-    own = ld(
-        name="Pie", author={"name": "https://food.example/people/ada"}, image="data:image/svg+xml,%3Csvg"
-    )
+    own = ld(name="Pie", author={"name": "https://food.example/people/ada"}, image="data:image/svg+xml,%3Csvg")
     found = told(f"{head}{own}<h1>Pie</h1>")
     assert found["author"] == ("Ada Lovelace", "visible")
     assert found["image"] == ("https://food.example/pie.jpg", "opengraph")
@@ -180,17 +172,14 @@ def test_a_list_of_long_lines_is_none_of_ingredients() -> None:
 
 
 def test_rdfa_keeps_the_order_of_the_page() -> None:
-    names = [
-        f"{place} spoons of {name}" for place, name in enumerate(("sugar", "flour", "milk", "butter", "salt"))
-    ]
+    names = [f"{place} spoons of {name}" for place, name in enumerate(("sugar", "flour", "milk", "butter", "salt"))]
     items = "".join(f"<li property=recipeIngredient>{name}</li>" for name in names)
     html = f'<div vocab="https://schema.org/" typeof=Recipe><h1 property=name>Cake</h1><ul>{items}</ul></div>'
     assert told(html)["ingredients"] == (names, "rdfa")
 
 
 LISTS = (
-    "<h2>Ingredients</h2><ul><li>1 onion</li><li>2 leeks</li></ul>"
-    "<h2>Method</h2><ol><li>Cut.</li><li>Boil.</li></ol>"
+    "<h2>Ingredients</h2><ul><li>1 onion</li><li>2 leeks</li></ul><h2>Method</h2><ol><li>Cut.</li><li>Boil.</li></ol>"
 )
 
 

@@ -18,13 +18,9 @@ def items(lines: list[str], tag: str) -> str:
 
 
 def lists(body: str) -> tuple[Any, Any]:
-    html = (
-        f"<body><nav><div>Ingredients</div><ul><li>1 salt</li><li>2 oils</li></ul></nav><h1>Bread</h1>{body}"
-    )
+    html = f"<body><nav><div>Ingredients</div><ul><li>1 salt</li><li>2 oils</li></ul></nav><h1>Bread</h1>{body}"
     recipe = structured.extract(page(html, "https://food.example/bread")).recipe or {}
-    ingredients, instructions = (
-        recipe.get(name, {}).get("value") for name in ("ingredients", "instructions")
-    )
+    ingredients, instructions = (recipe.get(name, {}).get("value") for name in ("ingredients", "instructions"))
     return ingredients, instructions
 
 
@@ -78,15 +74,11 @@ def test_lists_are_read_in_whatever_they_are_written(body: str) -> None:
     ],
 )
 def test_headings_are_those_of_many_languages(ingredients: str, steps: str) -> None:
-    told = (
-        f"<h2>{ingredients}</h2><ul>{items(AMOUNTS, 'li')}</ul><h2>{steps}</h2><ol>{items(STEPS, 'li')}</ol>"
-    )
+    told = f"<h2>{ingredients}</h2><ul>{items(AMOUNTS, 'li')}</ul><h2>{steps}</h2><ol>{items(STEPS, 'li')}</ol>"
     assert lists(told) == (AMOUNTS, STEPS)
 
 
-@pytest.mark.parametrize(
-    "shown", ["<dl><dt>Serves</dt><dd>4</dd></dl>", "<p><b>Yield:</b> 4</p>", "<p>Makes: 4</p>"]
-)
+@pytest.mark.parametrize("shown", ["<dl><dt>Serves</dt><dd>4</dd></dl>", "<p><b>Yield:</b> 4</p>", "<p>Makes: 4</p>"])
 def test_for_how_many_it_is_stands_beside_its_label(shown: str) -> None:
     told = f"<h2>Ingredients</h2><ul>{items(AMOUNTS, 'li')}</ul><h2>Method</h2><p>{STEPS[0]}</p>"
     recipe = structured.extract(page(f"<h1>Bread</h1>{shown}{told}")).recipe or {}

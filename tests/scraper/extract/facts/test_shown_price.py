@@ -38,8 +38,7 @@ def test_the_price_is_told_from_the_amounts_around_it(amounts: str, value: float
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [("1 299:-", 1299), ("149:–", 149), ("1.299,-", 1299), ("99p", 0.99), ("Fr. 1’299.95", 1299.95)],
+    ("text", "value"), [("1 299:-", 1299), ("149:–", 149), ("1.299,-", 1299), ("99p", 0.99), ("Fr. 1’299.95", 1299.95)]
 )
 def test_marks_that_only_prices_have_count_in_what_is_called_a_price(text: str, value: float) -> None:
     assert price(f"<h1>Kettle</h1><p class=price>{text}</p>") == value
@@ -79,9 +78,7 @@ def test_a_currency_is_what_is_beside_the_amount_or_its_country_s(
         ("https://shop.example/p/1", "en", "$", None),
     ],
 )
-def test_a_shared_sign_is_likely_that_of_the_page_s_country(
-    url: str, lang: str, sign: str, likely: str | None
-) -> None:
+def test_a_shared_sign_is_likely_that_of_the_page_s_country(url: str, lang: str, sign: str, likely: str | None) -> None:
     html = f"<html lang={lang}><h1>Kettle</h1><p class=price>{sign} 129</p>{BUY}"
     assert facts(html, url)["currency"].get("likely") == likely
 

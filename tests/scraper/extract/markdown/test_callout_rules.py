@@ -12,24 +12,17 @@ from tests.scraper.soon import soon
 @pytest.mark.parametrize(
     ("html", "head"),
     [
-        (
-            "<div class='admonition warning'><p class=admonition-title>Mind</p><p>x</p></div>",
-            "[!warning] Mind",
-        ),
+        ("<div class='admonition warning'><p class=admonition-title>Mind</p><p>x</p></div>", "[!warning] Mind"),
         ("<div class='admonition'><p class=admonition-title>Own</p><p>x</p></div>", "[!note] Own"),
         ("<details class='admonition tip'><summary>Fold</summary><p>x</p></details>", "[!tip] Fold"),
         ("<details class=warning open><summary>Fold</summary><p>x</p></details>", "[!warning] Fold"),
         ("<div class='alert alert-info'><p>x</p></div>", "[!info] Info"),
         ("<div class='alert alert-danger'><h4 class=alert-heading>No</h4><p>x</p></div>", "[!danger] No"),
         (
-            "<div class='markdown-alert markdown-alert-note'>"
-            "<p class=markdown-alert-title>Note</p><p>x</p></div>",
+            "<div class='markdown-alert markdown-alert-note'><p class=markdown-alert-title>Note</p><p>x</p></div>",
             "[!note] Note",
         ),
-        (
-            "<div class='custom-block tip'><p class=custom-block-title>TIP</p><p>x</p></div>",
-            "[!tip] TIP",
-        ),
+        ("<div class='custom-block tip'><p class=custom-block-title>TIP</p><p>x</p></div>", "[!tip] TIP"),
         (
             "<div class='theme-admonition theme-admonition-caution alert alert--warning'>"
             "<div class=admonitionHeading_x>Look</div><div><p>x</p></div></div>",
@@ -54,10 +47,7 @@ def test_a_note_names_its_kind_and_title(html: str, head: str) -> None:
     [
         ("<div class=note><h3 class=title>Note</h3><p>x</p></div>", "[!note] Note"),
         ("<div class=IMPORTANT><p>Important</p><p>x</p></div>", "[!important] Important"),
-        (
-            "<div class=awsdocs-note><div class=awsdocs-note-title><h6>Tip</h6></div><p>x</p></div>",
-            "[!tip] Tip",
-        ),
+        ("<div class=awsdocs-note><div class=awsdocs-note-title><h6>Tip</h6></div><p>x</p></div>", "[!tip] Tip"),
         ("<div class='note warning'><span class=note__title>Warning:</span> x</div>", "[!warning] Warning:"),
         ("<div class=callout data-callout-type=danger><p>x</p></div>", "[!danger] Danger"),
     ],

@@ -41,10 +41,7 @@ from tests.scraper.extract.snapshots import URL, read
         ("<ol><li>a<li value=5>b<li>c</ol>", "1. a\n5. b\n6. c"),
         ("<p>one\n- two\n- three</p>", "one\n- two\n- three"),
         ("<dl><dt>Term</dt><dd>Meaning</dd></dl>", "Term\n:   Meaning"),
-        (
-            "<details><summary>More</summary><p>Hidden until asked for.</p></details>",
-            "More\n\nHidden until asked for.",
-        ),
+        ("<details><summary>More</summary><p>Hidden until asked for.</p></details>", "More\n\nHidden until asked for."),
         (
             "<figure><img src=/i.png alt=A><figcaption>Cap</figcaption></figure>",
             "![A](https://example.com/i.png)\n\nCap",
@@ -75,10 +72,7 @@ def test_elements_become_markdown(html: str, markdown: str) -> None:
         ("<p>one <b>\xa0two\xa0</b> three</p>", "one **two** three"),
         ("<p><span><b>Weight\xa0</b></span><br>two</p>", "**Weight**  \ntwo"),
         ("<h2><b>Weight<br></b>two</h2>", "## **Weight** two"),
-        (
-            "<table><tr><th>A<th>B<tr><td><b>x<br></b>y<td>z</table>",
-            "| A | B |\n| --- | --- |\n| **x** y | z |",
-        ),
+        ("<table><tr><th>A<th>B<tr><td><b>x<br></b>y<td>z</table>", "| A | B |\n| --- | --- |\n| **x** y | z |"),
     ],
 )
 def test_the_gap_at_the_edge_of_what_is_marked_up_is_not_lost(html: str, markdown: str) -> None:
@@ -122,10 +116,7 @@ def test_a_base_of_another_scheme_is_ignored() -> None:
 
 
 def test_an_address_that_is_its_own_label_is_written_once() -> None:
-    assert (
-        markdown_of("<p><a href='https://example.org/'>https://example.org/</a></p>")
-        == "<https://example.org/>"
-    )
+    assert markdown_of("<p><a href='https://example.org/'>https://example.org/</a></p>") == "<https://example.org/>"
 
 
 def test_links_and_images_are_listed_once_each_with_plain_text() -> None:
@@ -137,9 +128,7 @@ def test_links_and_images_are_listed_once_each_with_plain_text() -> None:
         ("https://example.com/a", "A bold one"),
         ("https://example.com/b", ""),
     ]
-    assert [(image.url, image.alt) for image in document.images] == [
-        ("https://example.com/i.png", "An image")
-    ]
+    assert [(image.url, image.alt) for image in document.images] == [("https://example.com/i.png", "An image")]
 
 
 @pytest.mark.parametrize(
@@ -149,24 +138,15 @@ def test_links_and_images_are_listed_once_each_with_plain_text() -> None:
         ("src=/i.png", ""),
         ("src=/i.png alt=''", ""),
         ("src=data:image/gif;base64,xx data-src=/late.png alt=A", "![A](https://example.com/late.png)"),
-        (
-            "src=/lazy-placeholder.gif srcset='/s.png 100w, /l.png 900w' alt=A",
-            "![A](https://example.com/l.png)",
-        ),
+        ("src=/lazy-placeholder.gif srcset='/s.png 100w, /l.png 900w' alt=A", "![A](https://example.com/l.png)"),
         ("src=data:image/gif;base64,xx alt=A", "![A]()"),
         ("alt=A", ""),
-        (
-            "src=/emoji.png class=emoji alt='a grinning face'",
-            "![a grinning face](https://example.com/emoji.png)",
-        ),
+        ("src=/emoji.png class=emoji alt='a grinning face'", "![a grinning face](https://example.com/emoji.png)"),
         ("src=/i.png alt='Counter' width=1 height=1", ""),
         ("src=/i.png alt='Counter' width=1px height=0", ""),
         ("src=/i.png alt=A width=1 height=40", "![A](https://example.com/i.png)"),
         ("src=/blank.gif data-src=/i.png alt=A width=1 height=1", "![A](https://example.com/i.png)"),
-        (
-            "src=/i.png alt='of &lt;em&gt;all&lt;/em&gt; a &lt; b'",
-            "![of all a < b](https://example.com/i.png)",
-        ),
+        ("src=/i.png alt='of &lt;em&gt;all&lt;/em&gt; a &lt; b'", "![of all a < b](https://example.com/i.png)"),
         ("src=/i.png alt='a [b]' title=never", "![a \\[b\\]](https://example.com/i.png)"),
     ],
 )
@@ -228,9 +208,7 @@ def test_tables_become_rows_between_pipes() -> None:
         "<table><caption>Cap</caption><tr><th>a<th>b | c</tr><tr><td rowspan=2>1<td><p>2</p><p>3</p></tr>"
         "<tr><td><code>x</code></tr><tr><td colspan=2>wide</tr></table>"
     )
-    assert markdown_of(html) == (
-        "Cap\n\n| a | b \\| c |\n| --- | --- |\n| 1 | 2 3 |\n|  | `x` |\n| wide |  |"
-    )
+    assert markdown_of(html) == ("Cap\n\n| a | b \\| c |\n| --- | --- |\n| 1 | 2 3 |\n|  | `x` |\n| wide |  |")
 
 
 def test_tables_that_lay_out_a_page_are_read_cell_by_cell() -> None:
@@ -257,13 +235,9 @@ def test_lists_nested_beyond_reason_stop_indenting() -> None:
 
 def test_the_outline_knows_where_headings_stand() -> None:
     document = read(
-        "<main><h1>One</h1><p>x</p><pre># no heading</pre>"
-        "<h3>Two <a href=/y>linked</a> `t`</h3><p># text</p></main>"
+        "<main><h1>One</h1><p>x</p><pre># no heading</pre><h3>Two <a href=/y>linked</a> `t`</h3><p># text</p></main>"
     )
-    assert [(heading.level, heading.text) for heading in document.outline] == [
-        (1, "One"),
-        (3, "Two linked t"),
-    ]
+    assert [(heading.level, heading.text) for heading in document.outline] == [(1, "One"), (3, "Two linked t")]
     for heading in document.outline:
         assert document.markdown[heading.start :].startswith("#" * heading.level + " ")
 
@@ -273,9 +247,7 @@ def test_the_address_of_the_page_is_the_final_one() -> None:
 
 
 def test_powers_stay_above_the_line() -> None:
-    html = (
-        "<p>10<sup>6</sup> m<sup>2</sup>, 5<sup>-3</sup>, x<sup>n</sup>, 1<sup>st</sup>, Co<sup>TM</sup></p>"
-    )
+    html = "<p>10<sup>6</sup> m<sup>2</sup>, 5<sup>-3</sup>, x<sup>n</sup>, 1<sup>st</sup>, Co<sup>TM</sup></p>"
     assert markdown_of(html) == "10\u2076 m\u00b2, 5\u207b\u00b3, x\u207f, 1st, CoTM"
 
 

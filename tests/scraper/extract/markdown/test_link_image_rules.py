@@ -68,9 +68,7 @@ def test_any_address_reads_back_as_it_was(href: str, target: str) -> None:
 def test_any_description_reads_back_as_it_was(alt: str) -> None:
     tokens = PARSER.parse(markdown_of(f"<p><img src='/i.png' alt='{alt}'></p>"))
     images = [part for token in tokens for part in token.children or [] if part.type == "image"]
-    described = [
-        ("".join(part.content for part in image.children or []), image.attrGet("src")) for image in images
-    ]
+    described = [("".join(part.content for part in image.children or []), image.attrGet("src")) for image in images]
     assert described == [(alt, "https://example.com/i.png")]
 
 
@@ -95,29 +93,17 @@ def test_a_term_that_links_to_itself_is_plain() -> None:
 @pytest.mark.parametrize(
     ("heading", "markdown", "text"),
     [
-        (
-            "<h2 id=x><a class=header-anchor href='#x'><span>Features</span></a></h2>",
-            "## Features",
-            "Features",
-        ),
+        ("<h2 id=x><a class=header-anchor href='#x'><span>Features</span></a></h2>", "## Features", "Features"),
         (
             "<h2><span><a class=anchor-link href='/p'>Features</a></span></h2>",
             "## [Features](https://example.com/p)",
             "Features",
         ),
         ("<h2 id=x>Features <a class=header-anchor href='#x'>Link</a></h2>", "## Features", "Features"),
-        (
-            "<h2 id=x><span>Features</span><a class=header-anchor href='#x'>Link</a></h2>",
-            "## Features",
-            "Features",
-        ),
+        ("<h2 id=x><span>Features</span><a class=header-anchor href='#x'>Link</a></h2>", "## Features", "Features"),
         ("<h2 id=x><a class=header-anchor href='#x'>#</a></h2>", "", ""),
         ("<p>Features</p><a href='#x'><img src=/p.png alt=Permalink></a>", "Features", "Features"),
-        (
-            "<h2 id=x>Features<span><a href='#x'>¶</a> <a href='#top'>↑</a></span></h2>",
-            "## Features",
-            "Features",
-        ),
+        ("<h2 id=x>Features<span><a href='#x'>¶</a> <a href='#top'>↑</a></span></h2>", "## Features", "Features"),
     ],
 )
 def test_a_permalink_goes_unless_it_is_the_title(heading: str, markdown: str, text: str) -> None:
@@ -154,10 +140,7 @@ def test_pictures_that_load_late_are_found(image: str, address: str) -> None:
             "<a href=/c><img src=/i.png alt=Pier><p>Title</p><p>$5</p></a>",
             "![Pier](https://example.com/i.png)\n\n[Title](https://example.com/c)\n\n$5",
         ),
-        (
-            "<a href=/c><pre>x = 1</pre><p>A line.</p></a>",
-            "```\nx = 1\n```\n\n[A line.](https://example.com/c)",
-        ),
+        ("<a href=/c><pre>x = 1</pre><p>A line.</p></a>", "```\nx = 1\n```\n\n[A line.](https://example.com/c)"),
         ("<a href=/c><h3>A card</h3></a><p>x</p>", "### [A card](https://example.com/c)\n\nx"),
         ("<a href=/c><div><h3>A card</h3></div></a><p>x</p>", "### [A card](https://example.com/c)\n\nx"),
         ("<a href='#g:1' id='g:1'><h3>A part</h3></a><p>x</p>", "### A part\n\nx"),

@@ -11,10 +11,7 @@ from tests.scraper.soon import soon
 @pytest.mark.parametrize(
     ("html", "markdown"),
     [
-        (
-            "<table><tr><td>a<td>b</tr><tr><td>c<td>d</tr></table>",
-            "| a | b |\n| --- | --- |\n| c | d |",
-        ),
+        ("<table><tr><td>a<td>b</tr><tr><td>c<td>d</tr></table>", "| a | b |\n| --- | --- |\n| c | d |"),
         (
             "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>1</td></tr></tbody>"
             "<tfoot><tr><td>2</td><td>3</td></tr></tfoot></table>",
@@ -112,8 +109,7 @@ def test_one_row_of_values_stays_a_table() -> None:
 
 def test_a_numbered_table_of_high_items_is_a_list() -> None:
     item = (
-        "<tr><td>{0}.</td><td></td><td><a href='/{0}'>Title {0}</a></td></tr>"
-        "<tr><td></td><td></td><td>by me</td></tr>"
+        "<tr><td>{0}.</td><td></td><td><a href='/{0}'>Title {0}</a></td></tr><tr><td></td><td></td><td>by me</td></tr>"
     )
     html = "<table>" + "".join(item.format(number) for number in (1, 2, 3)) + "</table>"
     assert markdown_of(html).split("\n")[:3] == [
@@ -124,9 +120,7 @@ def test_a_numbered_table_of_high_items_is_a_list() -> None:
 
 
 def test_a_numbered_table_of_values_stays_a_table() -> None:
-    html = (
-        "<table>" + "".join(f"<tr><td>{n}.</td><td>name</td><td>9</td></tr>" for n in (1, 2, 3)) + "</table>"
-    )
+    html = "<table>" + "".join(f"<tr><td>{n}.</td><td>name</td><td>9</td></tr>" for n in (1, 2, 3)) + "</table>"
     assert markdown_of(html).startswith("| 1. | name | 9 |\n| --- |")
 
 
@@ -144,9 +138,7 @@ def test_a_row_with_one_cell_that_says_something_is_no_table() -> None:
 
 def test_a_table_with_a_long_text_in_a_table_sets_the_page() -> None:
     inner = f"<table><tr><td>{'words ' * 20}</td></tr></table>"
-    assert "|" not in markdown_of(
-        f"<table><tr><td>a</td><td>{inner}</td></tr><tr><td>b</td><td>c</td></tr></table>"
-    )
+    assert "|" not in markdown_of(f"<table><tr><td>a</td><td>{inner}</td></tr><tr><td>b</td><td>c</td></tr></table>")
 
 
 def test_one_column_with_prose_in_it_is_no_table() -> None:

@@ -62,9 +62,7 @@ CONTENT = st.recursive(
 BLOCKS = st.recursive(
     st.builds(element, BLOCK, CONTENT),
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3).map(
-            lambda items: "<ul>" + "".join(f"<li>{i}</li>\n" for i in items) + "</ul>"
-        ),
+        st.lists(inner, max_size=3).map(lambda items: "<ul>" + "".join(f"<li>{i}</li>\n" for i in items) + "</ul>"),
         st.lists(inner, max_size=3).map(
             lambda items: "<ol start=3>" + "".join(f"<li>{i}</li>" for i in items) + "</ol>"
         ),

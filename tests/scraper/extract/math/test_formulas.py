@@ -35,10 +35,7 @@ FRACTION = "<mfrac><mi>a</mi><mi>b</mi></mfrac>"
             "<annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span></span>",
             "$$\nx^2\n$$",
         ),
-        (
-            "<p><span class=math-inline data-math='\\forall x'><span class=katex>∀x</span></span></p>",
-            r"$\forall x$",
-        ),
+        ("<p><span class=math-inline data-math='\\forall x'><span class=katex>∀x</span></span></p>", r"$\forall x$"),
         (
             "<p>E <span class=MathJax_Preview>E=mc2</span><span class=MathJax>E=mc2</span>"
             "<script type='math/tex'>E=mc^2</script> end</p>",
@@ -46,10 +43,7 @@ FRACTION = "<mfrac><mi>a</mi><mi>b</mi></mfrac>"
         ),
         ("<script type='math/tex; mode=display'>a\n+b</script>", "$$\na\n+b\n$$"),
         ("<p><img class=latex src=/i.png alt='\\frac{1}{2}'></p>", r"$\frac{1}{2}$"),
-        (
-            "<p><img class=mwe-math-fallback-image-inline src=/m.svg alt='{\\displaystyle x^{2}}'></p>",
-            "$x^{2}$",
-        ),
+        ("<p><img class=mwe-math-fallback-image-inline src=/m.svg alt='{\\displaystyle x^{2}}'></p>", "$x^{2}$"),
         ("<p><img src='https://latex.example.com/svg.image?%5Csum_%7Bi%7Da_i'></p>", r"$\sum_{i}a_i$"),
         ("<p><img src='https://chart.example.com/chart?cht=tx&chl=%5Calpha%2B1'></p>", r"$\alpha+1$"),
         ("<p><img src='https://example.com/formula/%5Cfrac%7Bm%7D%7Bv%7D'></p>", r"$\frac{m}{v}$"),
@@ -91,9 +85,7 @@ def test_a_table_of_equations_is_no_table() -> None:
 
 
 def test_a_table_of_values_with_formulas_stays_one() -> None:
-    html = (
-        "<table><tr><td>name</td><td><math><mi>x</mi></math></td></tr><tr><td>b</td><td>c</td></tr></table>"
-    )
+    html = "<table><tr><td>name</td><td><math><mi>x</mi></math></td></tr><tr><td>b</td><td>c</td></tr></table>"
     assert markdown_of(html) == "| name | $x$ |\n| --- | --- |\n| b | c |"
 
 

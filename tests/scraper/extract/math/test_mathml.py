@@ -44,14 +44,8 @@ def tex_of(inner: str) -> str:
             "<mtr><mtd><mi>c</mi></mtd><mtd><mi>d</mi></mtd></mtr></mtable>",
             r"\begin{aligned}a & b \\ c & d\end{aligned}",
         ),
-        (
-            "<mmultiscripts><mi>T</mi><mi>a</mi><none/><mprescripts/><mi>b</mi><none/></mmultiscripts>",
-            "{}_{b}T_{a}",
-        ),
-        (
-            "<mtable><mlabeledtr><mtd><mtext>(4)</mtext></mtd><mtd><mi>x</mi></mtd></mlabeledtr></mtable>",
-            r"x \tag{4}",
-        ),
+        ("<mmultiscripts><mi>T</mi><mi>a</mi><none/><mprescripts/><mi>b</mi><none/></mmultiscripts>", "{}_{b}T_{a}"),
+        ("<mtable><mlabeledtr><mtd><mtext>(4)</mtext></mtd><mtd><mi>x</mi></mtd></mlabeledtr></mtable>", r"x \tag{4}"),
         ("<menclose notation='top'><mi>A</mi></menclose>", r"\overline{A}"),
         ("<unknown>x</unknown>", "x"),
     ],

@@ -43,15 +43,7 @@ def test_a_formula_ends_where_its_delimiters_say(text: str, formulas: list[str])
 
 @pytest.mark.parametrize(
     "piece",
-    [
-        "\\[",
-        "\\(",
-        "\\\\[4pt]",
-        "\\begin{align}",
-        "\\begin{align}\\begin{gather}",
-        "\\[\\(\\begin{align}$",
-        "\\[\\]",
-    ],
+    ["\\[", "\\(", "\\\\[4pt]", "\\begin{align}", "\\begin{align}\\begin{gather}", "\\[\\(\\begin{align}$", "\\[\\]"],
 )
 def test_delimiters_that_never_pair_are_gone_through_soon(piece: str) -> None:
     with soon():

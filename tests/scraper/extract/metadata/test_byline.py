@@ -69,9 +69,7 @@ def test_a_byline_is_read_near_the_headline(around: str, name: str | None) -> No
         ("<h1>T</h1>", None),
     ],
 )
-def test_a_date_is_read_near_the_headline_and_of_several_the_publication(
-    around: str, date: str | None
-) -> None:
+def test_a_date_is_read_near_the_headline_and_of_several_the_publication(around: str, date: str | None) -> None:
     found = article(around)
     assert (found.published.date().isoformat() if found.published else None) == date
     assert found.published_source == ("text" if date else None)
@@ -104,9 +102,7 @@ def test_dates_in_text_are_read_in_many_languages(text: str, day: tuple[int, int
     assert moment is not None and (moment.year, moment.month, moment.day) == (2024, *day)
 
 
-@pytest.mark.parametrize(
-    "text", ["03/04/2024", "31.02.2024", "version 1.2.2024.5", "in 2024", "17 Foo 2024", ""]
-)
+@pytest.mark.parametrize("text", ["03/04/2024", "31.02.2024", "version 1.2.2024.5", "in 2024", "17 Foo 2024", ""])
 def test_what_is_no_date_or_could_be_two_is_none(text: str) -> None:
     assert date_parsing.find_date(text) is None
 

@@ -189,18 +189,11 @@ def test_author_and_date_are_of_the_page_s_own_work(block: str, author: str | No
 
 
 def test_each_author_of_a_paper_has_a_meta_of_their_own() -> None:
-    metas = "".join(
-        f'<meta name="citation_author" content="{name}">' for name in ("Lovelace, Ada", "Ben Oyelaran")
-    )
-    assert (
-        read(f"<head>{metas}</head><body><h1>T</h1><p>{WORDS}</p></body>").author
-        == "Ada Lovelace, Ben Oyelaran"
-    )
+    metas = "".join(f'<meta name="citation_author" content="{name}">' for name in ("Lovelace, Ada", "Ben Oyelaran"))
+    assert read(f"<head>{metas}</head><body><h1>T</h1><p>{WORDS}</p></body>").author == "Ada Lovelace, Ben Oyelaran"
 
 
-@pytest.mark.parametrize(
-    "name", ["undefined", "Name *", "Comment", "Feb", "August", "Sat.", "Field()", ", Site"]
-)
+@pytest.mark.parametrize("name", ["undefined", "Name *", "Comment", "Feb", "August", "Sat.", "Field()", ", Site"])
 def test_what_stands_where_an_author_would_is_no_name(name: str) -> None:
     page = f"<meta name=author content='{name}'><meta property=og:site_name content=Site><p>{WORDS}</p>"
     assert read(page).author is None
@@ -243,9 +236,7 @@ def test_author_and_date_of_a_work_in_a_list_or_of_an_answer_are_not_the_page_s(
         ),
     ],
 )
-def test_a_single_post_and_an_offer_have_their_author_and_date(
-    block: str, author: str | None, day: str
-) -> None:
+def test_a_single_post_and_an_offer_have_their_author_and_date(block: str, author: str | None, day: str) -> None:
     found = _stated(block)
     assert found.author == author
     assert found.published is not None and found.published.date().isoformat() == day

@@ -26,10 +26,7 @@ def test_titles_come_from_the_heading_that_agrees_with_the_head() -> None:
         ("<title> spaced\n  out\u200b </title>", "spaced out"),
         ("<title>T &amp; U</title>", "T & U"),
         ("<meta property=og:title content='T &amp;amp; U'>", "T & U"),
-        (
-            "<title>How the tides work in a bay - The Example Daily News</title>",
-            "How the tides work in a bay",
-        ),
+        ("<title>How the tides work in a bay - The Example Daily News</title>", "How the tides work in a bay"),
         (
             "<title>Tides in a bay - The Example Daily News of Today</title>",
             "Tides in a bay - The Example Daily News of Today",
@@ -74,11 +71,7 @@ def test_a_whole_site_keeps_its_name() -> None:
         ("<title>Types - The Book</title>", "<h1>The Book</h1><h2>Types</h2>", "Types"),
         ("<title>Types - The Book</title>", "<h1>The Book</h1><h2>Other</h2>", "The Book"),
         ("<title>Recipe - Eggs, fried</title>", "<h2>Recipe</h2><h1>Eggs, fried</h1>", "Eggs, fried"),
-        (
-            "<title>The Daily | How tides work</title>",
-            "<h1>The Daily</h1><h1>How tides work</h1>",
-            "How tides work",
-        ),
+        ("<title>The Daily | How tides work</title>", "<h1>The Daily</h1><h1>How tides work</h1>", "How tides work"),
         (f"{SITE}<title>The Daily | Tide</title>", "<h1>The Daily</h1><h1>Tide</h1>", "Tide"),
         ("<title>How tides work | News</title>", "<h1>How tides work</h1><h1>News</h1>", "How tides work"),
         ("<title>量子力学_百度百科</title>", "<h1>量子力学</h1>", "量子力学"),
@@ -99,17 +92,13 @@ def test_the_heading_of_the_site_gives_way_to_one_below_it(head: str, headings: 
         ("Tides | Bay", "Learn all about seas", "https://[", "Menu", "Learn all about seas"),
     ],
 )
-def test_a_card_that_all_pages_share_is_no_title(
-    title: str, card: str, url: str, heading: str, expected: str
-) -> None:
+def test_a_card_that_all_pages_share_is_no_title(title: str, card: str, url: str, heading: str, expected: str) -> None:
     metas = f"{SITE}<meta property=og:title content='{card}'><meta property=og:url content='{url}'>"
     assert read(f"<title>{title}</title>{metas}<h1>{heading}</h1><p>{WORDS}</p>").title == expected
 
 
 def test_of_a_front_page_the_card_is_the_title() -> None:
-    metas = (
-        "<meta property=og:title content='The Daily'><meta property=og:url content='https://example.com/'>"
-    )
+    metas = "<meta property=og:title content='The Daily'><meta property=og:url content='https://example.com/'>"
     html = f"{SITE}{metas}<title>Home</title><h1>News of today</h1><p>{WORDS}</p>"
     assert read(html, url="https://example.com/").title == "The Daily"
 
@@ -128,9 +117,7 @@ def test_a_label_before_the_headline_is_none_of_its_words() -> None:
 
 def test_a_heading_that_shares_no_word_with_the_head_is_not_the_title() -> None:
     head = "<title>The shape of kettles</title>"
-    assert (
-        read(f"<head>{head}</head><body><h1>Menu</h1><p>{WORDS}</p></body>").title == "The shape of kettles"
-    )
+    assert read(f"<head>{head}</head><body><h1>Menu</h1><p>{WORDS}</p></body>").title == "The shape of kettles"
 
 
 @pytest.mark.parametrize(
@@ -145,8 +132,5 @@ def test_a_heading_that_is_all_before_the_first_mark_is_the_title_however_long_t
     rest = "Learn the language of the web - The Example Documentation (3.1)"
     body = f"<main><h1>Flexbox<a href='#f'>¶</a></h1><p>{WORDS}</p></main>"
     assert read(f"<title>Flexbox — {rest}</title>{body}").title == "Flexbox"
-    assert (
-        read(f"<title>The Daily — {rest}</title>{SITE}{body.replace('Flexbox', 'The Daily')}").title
-        != "The Daily"
-    )
+    assert read(f"<title>The Daily — {rest}</title>{SITE}{body.replace('Flexbox', 'The Daily')}").title != "The Daily"
     assert read(f"<title>Flexbox — {rest}</title>{body}", url="https://example.com/").title != "Flexbox"

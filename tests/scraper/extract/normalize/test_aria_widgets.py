@@ -13,10 +13,7 @@ from tests.scraper.extract.snapshots import WORDS, read
     [
         ("<h3><button aria-controls=a>Delivery</button></h3><p>Two days.</p>", "### Delivery\n\nTwo days."),
         ("<dl><dt><button>Delivery</button><dd>Two days.</dl>", "Delivery\n:   Two days."),
-        (
-            "<button aria-expanded=false>When will it come?</button><p>Soon.</p>",
-            "When will it come?\n\nSoon.",
-        ),
+        ("<button aria-expanded=false>When will it come?</button><p>Soon.</p>", "When will it come?\n\nSoon."),
         ("<h3>Delivery <button>Copy link</button></h3><p>Two days.</p>", "### Delivery\n\nTwo days."),
         ("<button aria-expanded=false>Show more of it</button><p>Soon.</p>", "Soon."),
         ("<button>When will it come?</button><p>Soon.</p>", "When will it come?\n\nSoon."),

@@ -74,11 +74,7 @@ def test_a_tab_of_a_rendered_page_is_read() -> None:
         ),
         ("<button aria-expanded=false aria-controls=x></button><p id=x hidden><a>yarn add it</a></p>", False),
         ("<button aria-expanded=false aria-controls=menu></button><p id=menu hidden>yarn add it</p>", False),
-        (
-            "<header><button aria-expanded=false aria-controls=x></button>"
-            "<p id=x hidden>yarn add it</p></header>",
-            False,
-        ),
+        ("<header><button aria-expanded=false aria-controls=x></button><p id=x hidden>yarn add it</p></header>", False),
     ],
 )
 def test_a_line_is_read_where_a_tab_or_a_title_opens_it(fold: str, is_read: bool) -> None:

@@ -60,12 +60,7 @@ def test_numbers_are_read_however_they_are_written(style: str, hidden: bool) -> 
 
 @pytest.mark.parametrize(
     "style",
-    [
-        "display:/**/none",
-        "dis/* x */play:none; display/* */:none",
-        "d\\69splay:n\\00006Fne",
-        "di\\splay: no\\6e e",
-    ],
+    ["display:/**/none", "dis/* x */play:none; display/* */:none", "d\\69splay:n\\00006Fne", "di\\splay: no\\6e e"],
 )
 def test_comments_and_escapes_hide_no_style(style: str) -> None:
     assert hides_text(parse_declarations(style))
@@ -102,9 +97,7 @@ def test_white_is_known_in_other_notations(colour: str, is_white: bool) -> None:
         ("url(a.png)", None),
     ],
 )
-def test_a_background_is_the_colour_among_its_parts(
-    background: str, colour: tuple[float, ...] | None
-) -> None:
+def test_a_background_is_the_colour_among_its_parts(background: str, colour: tuple[float, ...] | None) -> None:
     assert find_background(parse_declarations(f"background: {background}")) == colour
 
 
@@ -122,9 +115,7 @@ def test_a_rule_is_known_behind_all_that_may_stand_in_a_sheet() -> None:
 FONT = "@font-face { src: url(data:font/woff2;base64," + "A" * 100_000
 
 
-@pytest.mark.parametrize(
-    "rest", [FONT, "x" * 70_000, ".a," * 20_000, "a{b" * 20_000, "@a{" * 400, "/* " * 20_000]
-)
+@pytest.mark.parametrize("rest", [FONT, "x" * 70_000, ".a," * 20_000, "a{b" * 20_000, "@a{" * 400, "/* " * 20_000])
 def test_a_sheet_that_is_cut_off_is_read_soon_and_not_for_nothing(rest: str) -> None:
     with soon():
         assert ".gone" in find_hidden_selectors([f".gone {{ display: none }} {rest}"])

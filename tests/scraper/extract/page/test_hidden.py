@@ -101,17 +101,14 @@ def test_what_a_person_sees_is_read(html: str) -> None:
 def test_hidden_elements_with_text_are_counted() -> None:
     document = read(
         around(
-            "<p hidden>one</p><p style='display:none'>two</p><div hidden></div>"
-            "<div hidden><p hidden>three</p></div>"
+            "<p hidden>one</p><p style='display:none'>two</p><div hidden></div><div hidden><p hidden>three</p></div>"
         )
     )
     assert document.hidden_removed == 3
 
 
 def test_what_the_browser_marked_is_left_out_of_a_rendered_page_and_nothing_else() -> None:
-    html = around(
-        f"<div data-x-hidden=''><p>{MARK} one</p></div><p style='display:none'>seen by the browser</p>"
-    )
+    html = around(f"<div data-x-hidden=''><p>{MARK} one</p></div><p style='display:none'>seen by the browser</p>")
     document = read(html, rendered=True)
     assert MARK not in document.markdown
     assert "seen by the browser" in document.markdown

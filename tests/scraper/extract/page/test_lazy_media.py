@@ -42,20 +42,14 @@ def test_a_picture_beside_text_for_readers_without_scripts_stays_there() -> None
 @pytest.mark.parametrize(
     ("frame", "page"),
     [
-        (
-            "<iframe src='https://www.youtube.com/embed/a_b-1?start=3'>",
-            "https://www.youtube.com/watch?v=a_b-1",
-        ),
+        ("<iframe src='https://www.youtube.com/embed/a_b-1?start=3'>", "https://www.youtube.com/watch?v=a_b-1"),
         ("<iframe src='//www.youtube-nocookie.com/embed/xyz'>", "https://www.youtube.com/watch?v=xyz"),
         (
             "<iframe src='https://www.youtube.com/embed/videoseries?si=1&list=PL1'>",
             "https://www.youtube.com/playlist?list=PL1",
         ),
         ("<iframe data-src='https://player.vimeo.com/video/77?h=1' src=about:blank>", "https://vimeo.com/77"),
-        (
-            "<iframe src='//player.bilibili.com/player.html?aid=1&bvid=BV1'>",
-            "https://www.bilibili.com/video/BV1",
-        ),
+        ("<iframe src='//player.bilibili.com/player.html?aid=1&bvid=BV1'>", "https://www.bilibili.com/video/BV1"),
         ("<lite-youtube videoid=abc title=Talk>", "https://www.youtube.com/watch?v=abc"),
     ],
 )

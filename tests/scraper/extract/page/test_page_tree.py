@@ -38,9 +38,7 @@ def test_shadow_trees_stand_in_their_hosts_with_slots_filled(html: str, text: st
 def test_frames_stand_in_their_places_and_their_addresses_are_their_own() -> None:
     frames = (
         Frame(
-            "1",
-            "https://frame.example/a/b",
-            "<body><p>in frame <a href=c>link</a></p><iframe data-x-frame=2></body>",
+            "1", "https://frame.example/a/b", "<body><p>in frame <a href=c>link</a></p><iframe data-x-frame=2></body>"
         ),
         Frame("2", "https://inner.example/", "<body><p data-x-hidden>gone</p><p>inner</p></body>"),
     )
@@ -58,9 +56,7 @@ def test_a_frame_that_holds_itself_is_shown_once() -> None:
 
 
 def test_elements_deeper_than_the_bound_keep_their_text() -> None:
-    document = read(
-        "<main>" + "<div>y" * 1_000 + f"<p>{WORDS}</p>" + "</div>" * 1_000 + f"<p>after {WORDS}</p></main>"
-    )
+    document = read("<main>" + "<div>y" * 1_000 + f"<p>{WORDS}</p>" + "</div>" * 1_000 + f"<p>after {WORDS}</p></main>")
     assert document.degraded
     built = page_tree.build_page_tree(page("<main>" + "<div>y" * 1_000 + "</div>" * 1_000 + "</main>"))
     assert "".join(built.body.itertext()).count("y") >= 1_000

@@ -41,15 +41,7 @@ def test_running_text_tells_its_language(language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "   ",
-        "Kaffee und Kuchen",
-        "1 2 3 " * 50,
-        "Anna Berg Carl Dahl " * 20,
-        "中文 and some English " * 3,
-    ],
+    "text", ["", "   ", "Kaffee und Kuchen", "1 2 3 " * 50, "Anna Berg Carl Dahl " * 20, "中文 and some English " * 3]
 )
 def test_what_is_too_short_or_no_running_text_tells_none(text: str) -> None:
     assert detect_language(text) is None

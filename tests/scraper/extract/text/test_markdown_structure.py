@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.text.markdown_structure import (
-    MAX_HEADINGS,
-    find_atomic_blocks,
-    find_headings,
-    is_table_row,
-)
+from scraper.extract.text.markdown_structure import MAX_HEADINGS, find_atomic_blocks, find_headings, is_table_row
 from tests.scraper.soon import soon
 
 

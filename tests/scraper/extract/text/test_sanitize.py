@@ -70,23 +70,14 @@ def test_a_line_is_one_line_of_bounded_length() -> None:
     assert len(clean_line("x" * 1_000_000, 200)) == 200
 
 
-@pytest.mark.parametrize(
-    "unseen", ["\x00", "\x1f", "\x7f", "\x80", "\x9f", "\u00ad", "\u200b", "\u202e", "\ufeff"]
-)
+@pytest.mark.parametrize("unseen", ["\x00", "\x1f", "\x7f", "\x80", "\x9f", "\u00ad", "\u200b", "\u202e", "\ufeff"])
 @pytest.mark.parametrize("beside", ["plain", "caf\u00e9 \u2019 \u2014 \u20ac", "\u0434\u0430 \u2019"])
 def test_what_is_unseen_goes_whatever_letters_stand_beside_it(unseen: str, beside: str) -> None:
     assert clean(f"{beside}{unseen} end") == (f"{beside} end", 1)
     assert clean(beside) == (beside, 0)
 
 
-TEXTS = [
-    "you’ll “see” – it…",
-    "déjà vu – oui",
-    "Grüße aus Köln – schön",
-    "東京 – “Tower”",
-    "Привет — мир",
-    "👍 – ok",
-]
+TEXTS = ["you’ll “see” – it…", "déjà vu – oui", "Grüße aus Köln – schön", "東京 – “Tower”", "Привет — мир", "👍 – ok"]
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -109,8 +100,7 @@ def test_the_mark_whose_last_byte_windows_latin_does_not_have_is_mended() -> Non
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["CAFÉ» et «À la carte»", "Âge, Ã, É¿", "5 â€ 6", "â€", "100 â‚¬", "naïve façade", "ÃŸ", "\x80\x99"],
+    "text", ["CAFÉ» et «À la carte»", "Âge, Ã, É¿", "5 â€ 6", "â€", "100 â‚¬", "naïve façade", "ÃŸ", "\x80\x99"]
 )
 def test_what_may_be_meant_so_stays(text: str) -> None:
     assert repair_mojibake(text) == text
@@ -148,10 +138,5 @@ _SENTENCE = "The morning ferry left with a hundred passengers, two bicycles and 
     "white", [" ", "  ", "\t", "\n", "\v", "\f", "\r", "\x1c", "\x1f", "\u00a0", "\u2003", "\u3000"]
 )
 def test_any_white_space_becomes_one_space(white: str) -> None:
-    for text in (
-        f"{_SENTENCE}{white}{_SENTENCE}",
-        f"{white}{_SENTENCE}{white}",
-        f"one{white}two",
-        white * 100,
-    ):
+    for text in (f"{_SENTENCE}{white}{_SENTENCE}", f"{white}{_SENTENCE}{white}", f"one{white}two", white * 100):
         assert collapse_whitespace(text) == " ".join(text.split())

@@ -30,8 +30,7 @@ def test_words_are_found_in_every_script(text: str, found: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [("timetables", "timetable"), ("cats", "cat"), ("Lösungen", "Lösung"), ("политика", "политики")],
+    ("one", "other"), [("timetables", "timetable"), ("cats", "cat"), ("Lösungen", "Lösung"), ("политика", "политики")]
 )
 def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
     assert stem(split_terms(one)[0]) == stem(split_terms(other)[0])

@@ -22,9 +22,7 @@ def letters_in_data(data: str) -> int:
 
 
 def test_long_texts_in_data_count_by_their_letters() -> None:
-    assert letters_in_data(json.dumps({"text": _PROSE, "short": "a few words"})) == sum(
-        map(str.isalpha, _PROSE)
-    )
+    assert letters_in_data(json.dumps({"text": _PROSE, "short": "a few words"})) == sum(map(str.isalpha, _PROSE))
 
 
 def test_brackets_that_are_no_tags_are_gone_through_once() -> None:

@@ -75,17 +75,11 @@ CASES = [
     ("<h1>Confirme que você não é um robô</h1><p>Obrigado.</p>", blocked("captcha")),
     (f"<title>Access to this page has been denied</title><p>{WORDS[:500]}</p>", blocked("denied")),
     (f"<div id=cmpbox><p>{LONG[:1800]}</p><button>Accept all</button></div>{SCRIPT}", blocked("consent")),
-    (
-        "<h1>Welcome</h1><form><input name=user><input type=password><button>Go</button></form>",
-        blocked("login"),
-    ),
+    ("<h1>Welcome</h1><form><input name=user><input type=password><button>Go</button></form>", blocked("login")),
     ("<h1>Sign in to continue</h1><form><input type=email></form>", blocked("login")),
     (f"<div class=cookie-consent><p>{WORDS[:600]}</p></div>", blocked("consent")),
     ("<h1>Before you continue to Example</h1><form><button>Accept all</button></form>", blocked("consent")),
-    (
-        "<title>Request Rejected</title>The requested URL was rejected. Your support ID is: 12.",
-        blocked("denied"),
-    ),
+    ("<title>Request Rejected</title>The requested URL was rejected. Your support ID is: 12.", blocked("denied")),
     ("<h2>The request is blocked.</h2><p>0Jx</p>", blocked("denied")),
     ("<h1>Your access to this site has been limited by the site owner</h1>", blocked("denied")),
     ("<title>Bot Verification</title><p>Bitte warten.</p>", blocked("captcha")),
@@ -152,8 +146,7 @@ def test_a_rendered_page_has_what_it_has() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["Please enable JavaScript", "Включите JavaScript", "Veuillez activer JavaScript", "请启用JavaScript"],
+    "words", ["Please enable JavaScript", "Включите JavaScript", "Veuillez activer JavaScript", "请启用JavaScript"]
 )
 def test_what_still_asks_for_scripts_when_they_ran_is_a_wall(words: str) -> None:
     asking = f"<h1>{words}</h1><p>Reload the page then.</p>{SCRIPT}"

@@ -62,9 +62,7 @@ def test_without_a_root_local_reads_are_disabled() -> None:
      "../root-evil/c.txt",
      "inner/../../root-evil/c.txt"],
 )  # fmt: skip
-def test_paths_that_lead_out_are_refused_whether_or_not_there_is_something(
-    files: LocalFiles, source: str
-) -> None:
+def test_paths_that_lead_out_are_refused_whether_or_not_there_is_something(files: LocalFiles, source: str) -> None:
     with pytest.raises(errors.OutsideRootError) as raised:
         files.read(source)
     assert "outside of the folder" in str(raised.value)
@@ -200,9 +198,7 @@ def test_what_the_system_denies_says_what_the_operator_must_do(
     assert "The operator must allow it" in raised.value.sentence()
 
 
-def test_a_root_that_is_missing_a_link_or_a_file_says_what_the_operator_must_do(
-    root: Path, walks: bool
-) -> None:
+def test_a_root_that_is_missing_a_link_or_a_file_says_what_the_operator_must_do(root: Path, walks: bool) -> None:
     (root.parent / "link").symlink_to(root)
     for bad in (root.parent / "missing", root.parent / "link", root / "a.txt"):
         with pytest.raises(errors.PolicyError) as raised:

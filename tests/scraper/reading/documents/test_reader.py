@@ -28,16 +28,10 @@ class House:
     """A document reader over fake browsers that serve one file."""
 
     def __init__(
-        self,
-        shots: SingleUseProcesses,
-        body: bytes = PDF,
-        media_type: str = "application/pdf",
-        **settings: object,
+        self, shots: SingleUseProcesses, body: bytes = PDF, media_type: str = "application/pdf", **settings: object
     ) -> None:
         html = body.decode("latin-1") if media_type.startswith("text/") else ""
-        self.door = ScriptedDoor(
-            body=body, media_type=media_type, html=html, headers={"content-type": media_type}
-        )
+        self.door = ScriptedDoor(body=body, media_type=media_type, html=html, headers={"content-type": media_type})
         self.pages = CountingPages()
         made = replace(Settings(), **settings)  # type: ignore[arg-type]
         parser = DocumentParser(shots)
@@ -92,9 +86,7 @@ async def test_nobody_gets_what_was_read_for_another(shots: SingleUseProcesses) 
     assert len(house.door.requests) == 2
 
 
-async def test_what_a_password_opened_is_kept_on_no_disk_and_asks_for_it_again(
-    shots: SingleUseProcesses,
-) -> None:
+async def test_what_a_password_opened_is_kept_on_no_disk_and_asks_for_it_again(shots: SingleUseProcesses) -> None:
     house = House(shots)
     await house.text(password="secret")
     assert not house.pages.entries
@@ -111,9 +103,7 @@ async def test_fetch_reads_a_document_too_and_names_the_tool_for_it(shots: Singl
     assert "`read_doc` is the tool" in reading.warnings[0]
 
 
-async def test_what_fetch_says_of_a_document_is_not_told_to_who_uses_the_right_tool(
-    shots: SingleUseProcesses,
-) -> None:
+async def test_what_fetch_says_of_a_document_is_not_told_to_who_uses_the_right_tool(shots: SingleUseProcesses) -> None:
     house = House(shots)
     await house.fetcher.fetch(ReadRequest(URL))
     reading = await house.reader.read(DocumentRequest(URL))
@@ -161,9 +151,7 @@ async def test_a_document_that_came_in_part_says_why(
         await house.text()
 
 
-async def test_a_document_beyond_what_fetch_takes_names_the_tool_that_takes_more(
-    shots: SingleUseProcesses,
-) -> None:
+async def test_a_document_beyond_what_fetch_takes_names_the_tool_that_takes_more(shots: SingleUseProcesses) -> None:
     house = House(shots)
     house.door._more |= {"truncated": True, "headers": {"content-length": "40000000"}}
     with pytest.raises(errors.ContentTooLargeError) as raised:
@@ -192,9 +180,7 @@ async def test_local_files_are_read_by_path_and_again_when_they_change(
 
 
 @pytest.mark.parametrize("name", ["notes: today.txt", "C:log.txt", " first.txt", "last.txt ", "a%20b.txt"])
-async def test_a_local_file_is_found_by_exactly_its_name(
-    shots: SingleUseProcesses, tmp_path: Path, name: str
-) -> None:
+async def test_a_local_file_is_found_by_exactly_its_name(shots: SingleUseProcesses, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("the words in it")
     house = House(shots, document_root=tmp_path)
     assert await house.text(name) == "the words in it"

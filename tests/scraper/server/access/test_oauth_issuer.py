@@ -107,10 +107,7 @@ def test_a_file_without_keys_is_refused_at_the_start(tmp_path: Path, content: st
 
 def test_an_issuer_without_keys_or_address_is_refused_at_the_start(keys: Path) -> None:
     assert make_issuer(Settings()) is None
-    for settings in (
-        Settings(issuer=ISSUER, issuer_keys=keys),
-        Settings(issuer=ISSUER, public_url=HERE),
-    ):
+    for settings in (Settings(issuer=ISSUER, issuer_keys=keys), Settings(issuer=ISSUER, public_url=HERE)):
         with pytest.raises(ServerStartError, match="needs SEARCH_MCP_ISSUER_KEYS"):
             make_issuer(settings)
 

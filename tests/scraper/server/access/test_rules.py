@@ -7,27 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from scraper.server.access.rules import (
-    AccessKey,
-    AccessRules,
-    ServerStartError,
-    is_loopback,
-    make_rules,
-    read_keys,
-)
+from scraper.server.access.rules import AccessKey, AccessRules, ServerStartError, is_loopback, make_rules, read_keys
 from tests.scraper.process import running
 from tests.scraper.server.conftest import STAND_IN
 
 
 def rules(host: str = "127.0.0.1", **given: object) -> AccessRules:
     """Rules as the server makes them, with nothing set but what is given."""
-    nothing = {
-        "hosts": (),
-        "origins": (),
-        "keys": (),
-        "allow_unauthenticated": False,
-        "open_paths": frozenset(),
-    }
+    nothing = {"hosts": (), "origins": (), "keys": (), "allow_unauthenticated": False, "open_paths": frozenset()}
     return make_rules(host, **{**nothing, **given})  # type: ignore[arg-type]
 
 
@@ -52,16 +39,7 @@ def test_an_open_address_is_allowed_with_a_token_or_when_said_so() -> None:
 
 @pytest.mark.parametrize(
     "header",
-    [
-        "127.0.0.1:8000",
-        "localhost",
-        "LocalHost:1",
-        "localhost.:80",
-        "[::1]:8000",
-        "[::1]",
-        "search.lan",
-        "b.lan:9",
-    ],
+    ["127.0.0.1:8000", "localhost", "LocalHost:1", "localhost.:80", "[::1]:8000", "[::1]", "search.lan", "b.lan:9"],
 )
 def test_our_names_are_known(header: str) -> None:
     assert rules(hosts=("search.lan", "b.lan:9")).knows_host(header)
@@ -86,14 +64,10 @@ def test_our_names_are_known(header: str) -> None:
     ],
 )
 def test_other_names_are_not(header: str) -> None:
-    assert not rules("0.0.0.0", hosts=("search.lan", "b.lan:9"), allow_unauthenticated=True).knows_host(
-        header
-    )
+    assert not rules("0.0.0.0", hosts=("search.lan", "b.lan:9"), allow_unauthenticated=True).knows_host(header)
 
 
-@pytest.mark.parametrize(
-    "origin", [None, "http://localhost:3000", "https://127.0.0.1", "https://app.example"]
-)
+@pytest.mark.parametrize("origin", [None, "http://localhost:3000", "https://127.0.0.1", "https://app.example"])
 def test_our_origins_are_known(origin: str | None) -> None:
     assert rules(origins=("https://app.example/",)).knows_origin(origin)
 
@@ -121,9 +95,7 @@ def test_a_token_names_its_principal() -> None:
     assert guarded.principal("bearer  two") == "ben"
 
 
-@pytest.mark.parametrize(
-    "header", ["", "one", "Basic one", "Bearer", "Bearer ", "Bearer o", "Bearer ones", "Bearer ö"]
-)
+@pytest.mark.parametrize("header", ["", "one", "Basic one", "Bearer", "Bearer ", "Bearer o", "Bearer ones", "Bearer ö"])
 def test_anything_else_names_nobody(header: str) -> None:
     assert rules(keys=(AccessKey("ann", "one"),)).principal(header) is None
 

@@ -48,9 +48,7 @@ async def calls_of(tool: Deaf, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
         yield CallDispatcher((deaf,), holder, deadline_s=SHORT_S)
 
 
-async def test_a_tool_that_misses_its_deadline_is_ended_and_the_caller_is_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_tool_that_misses_its_deadline_is_ended_and_the_caller_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     tool = Deaf()
     tool.may_end.set()
     async with calls_of(tool, monkeypatch) as calls, asyncio.timeout(LIMIT_S):
@@ -105,9 +103,7 @@ async def test_a_store_that_does_not_answer_holds_nobody(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("end", ["client", "server"])
-async def test_a_look_ends_with_its_client_and_with_the_server(
-    monkeypatch: pytest.MonkeyPatch, end: str
-) -> None:
+async def test_a_look_ends_with_its_client_and_with_the_server(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
     begun, ended, at_once = asyncio.Event(), asyncio.Event(), asyncio.Event()
     gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -119,9 +115,7 @@ async def test_a_look_ends_with_its_client_and_with_the_server(
             ended.set()
 
     async with calls_of(Deaf(), monkeypatch) as calls, asyncio.timeout(LIMIT_S):
-        looking = asyncio.create_task(
-            calls.query("page/try", ToolCaller(gone=gone), work, limit_s=2 * LIMIT_S)
-        )
+        looking = asyncio.create_task(calls.query("page/try", ToolCaller(gone=gone), work, limit_s=2 * LIMIT_S))
         await begun.wait()
         if end == "client":
             gone.set_result(None)

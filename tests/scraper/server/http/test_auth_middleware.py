@@ -71,9 +71,7 @@ async def test_every_route_that_there_is_stands_in_the_matrix(monkeypatch: pytes
     stops = StopSignals()
     stops.note()  # it ends as soon as it listens
     async with hold_app(cast(Any, stand_in.App.open)) as holder, asyncio.timeout(LIMIT_S):
-        service = ServerContext(
-            Settings(), stand_in.TOOLS, holder, stops, "1", openai_tools=stand_in.TOOLS[:1]
-        )
+        service = ServerContext(Settings(), stand_in.TOOLS, holder, stops, "1", openai_tools=stand_in.TOOLS[:1])
         with open_sockets("127.0.0.1", 0) as sockets:
             await application.serve(service, AccessRules(frozenset()), sockets)
     assert paths == {path for path, (_, right) in ROUTES.items() if right != 404} | {"/openai/mcp"}
@@ -154,15 +152,11 @@ async def test_a_listed_page_is_told_that_it_may_call_before_it_sends_a_token(
     async with http.options(guarded.base + path, headers={**asked, "Host": "evil.example"}) as answer:
         assert answer.status == 421
     # A page of this machine may call, by its Origin, and is not shown what comes back.
-    async with http.options(
-        guarded.base + path, headers={**asked, "Origin": "http://localhost:3000"}
-    ) as answer:
+    async with http.options(guarded.base + path, headers={**asked, "Origin": "http://localhost:3000"}) as answer:
         assert "Access-Control-Allow-Origin" not in answer.headers
 
 
-async def test_a_listed_page_reads_answers_and_refusals(
-    guarded: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_a_listed_page_reads_answers_and_refusals(guarded: Program, http: aiohttp.ClientSession) -> None:
     for token, status in ((ANN, 200), (WRONG, 401)):
         headers = {**HEADERS, **token, "Origin": PAGE}
         async with http.post(guarded.url, headers=headers, json=initialize()) as answer:
@@ -175,9 +169,7 @@ async def test_a_listed_page_reads_answers_and_refusals(
         assert "Access-Control-Allow-Origin" not in answer.headers
 
 
-async def test_no_page_is_told_anything_where_none_is_listed(
-    server: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_no_page_is_told_anything_where_none_is_listed(server: Program, http: aiohttp.ClientSession) -> None:
     headers = {"Origin": "http://localhost:3000", "Access-Control-Request-Method": "POST"}
     async with http.options(server.url, headers=headers) as answer:
         assert not any(name.startswith("Access-Control") for name in answer.headers)
@@ -186,15 +178,11 @@ async def test_no_page_is_told_anything_where_none_is_listed(
 async def test_each_token_is_a_principal_of_its_own(guarded: Program, http: aiohttp.ClientSession) -> None:
     for headers, name in ((ANN, "ann"), (BEN, "ben")):
         session = {"Mcp-Session-Id": await open_session(http, guarded.url, headers)}
-        async with http.post(
-            guarded.url, headers={**HEADERS, **headers, **session}, json=call("echo")
-        ) as answer:
+        async with http.post(guarded.url, headers={**HEADERS, **headers, **session}, json=call("echo")) as answer:
             assert f'"principal": "{name}"' in await tool_result(answer)
 
 
-async def test_a_session_belongs_to_the_token_that_opened_it(
-    guarded: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_a_session_belongs_to_the_token_that_opened_it(guarded: Program, http: aiohttp.ClientSession) -> None:
     session = {"Mcp-Session-Id": await open_session(http, guarded.url, ANN)}
     async with http.post(guarded.url, headers={**HEADERS, **BEN, **session}, json=call("echo")) as answer:
         assert answer.status == 404

@@ -26,9 +26,7 @@ async def asked(
         calls = CallDispatcher((), holder, deadline_s=55)
         if opened:
             change((await holder.app()).browsers.state, calls)
-        routes = {
-            route.path: route for route in Health(holder, calls, queue_limit=8, version="1.2.3").routes()
-        }
+        routes = {route.path: route for route in Health(holder, calls, queue_limit=8, version="1.2.3").routes()}
         answer = await routes[path].endpoint(Request({"type": "http"}))
         return answer.status_code, json.loads(answer.body)
 

@@ -43,9 +43,7 @@ def test_an_address_that_is_not_ours_is_said(host: str) -> None:
         ports_of(host, 80)
 
 
-def test_an_address_of_a_name_that_this_machine_lacks_costs_only_itself(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_address_of_a_name_that_this_machine_lacks_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     # Containers without IPv6 have `localhost` at ::1 all the same.
     names = [(socket.AF_INET6, "2001:db8::1"), (socket.AF_INET, "127.0.0.1")]
     monkeypatch.setattr(listen, "_addresses", lambda *_: names)

@@ -208,9 +208,7 @@ async def test_the_policy_forbids_all_that_is_not_our_own(product: Program) -> N
 
 
 @pytest.mark.parametrize("render", ["http", "browser"])
-async def test_whoever_closes_the_page_gives_the_tab_back_soon(
-    product: Program, site: Site, render: str
-) -> None:
+async def test_whoever_closes_the_page_gives_the_tab_back_soon(product: Program, site: Site, render: str) -> None:
     await until(lambda: not site.open(LIVES_LONG))
     async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}) as http:
         asked = {"url": site.url(LIVES_LONG), "render": render}
@@ -234,13 +232,8 @@ async def test_whoever_closes_the_page_gives_the_tab_back_soon(
         (b'{"url": "http://169.254.169.254/"}', "application/json", 422),
     ],
 )
-async def test_what_is_asked_wrongly_is_refused(
-    product: Program, body: bytes, media_type: str, status: int
-) -> None:
+async def test_what_is_asked_wrongly_is_refused(product: Program, body: bytes, media_type: str, status: int) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": media_type}
-    async with (
-        aiohttp.ClientSession(headers=headers) as http,
-        http.post(product.base + "/try", data=body) as answer,
-    ):
+    async with aiohttp.ClientSession(headers=headers) as http, http.post(product.base + "/try", data=body) as answer:
         assert answer.status == status
         assert (await answer.json())["error"]

@@ -32,9 +32,7 @@ class Reader:
 
 
 @pytest.mark.parametrize(("token", "principal"), [("ann", "ann"), (None, "local")])
-async def test_a_page_is_tried_for_the_caller_whose_token_came_along(
-    token: str | None, principal: str
-) -> None:
+async def test_a_page_is_tried_for_the_caller_whose_token_came_along(token: str | None, principal: str) -> None:
     body = json.dumps({"url": "http://site.example/"}).encode()
     sent: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -49,9 +47,7 @@ async def test_a_page_is_tried_for_the_caller_whose_token_came_along(
     async with hold_app(cast(Any, App.open)) as holder:
         app, reader = await holder.app(), Reader()
         cast(Any, app).comparer = reader
-        routes = Playground(
-            holder, CallDispatcher((), holder, deadline_s=5), version="1", deadline_s=5
-        ).routes()
+        routes = Playground(holder, CallDispatcher((), holder, deadline_s=5), version="1", deadline_s=5).routes()
         (route,) = (route for route in routes if route.path == "/try")
         answer = await route.endpoint(Request(scope, receive))
     assert answer.status_code == 200

@@ -20,20 +20,11 @@ async def texts(tmp_path: Path) -> AsyncIterator[KeptApp]:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_prompt_is_listed_with_its_arguments_and_becomes_one_message(
-    texts: KeptApp, era: str
-) -> None:
+async def test_a_prompt_is_listed_with_its_arguments_and_becomes_one_message(texts: KeptApp, era: str) -> None:
     async with talking(texts, era) as client:
         listed = (await client.list_prompts()).prompts
-        assert [prompt.name for prompt in listed] == [
-            "research_question",
-            "compare_products",
-            "extract_product_facts",
-        ]
-        assert [(a.name, a.required) for a in listed[0].arguments or []] == [
-            ("question", True),
-            ("since", False),
-        ]
+        assert [prompt.name for prompt in listed] == ["research_question", "compare_products", "extract_product_facts"]
+        assert [(a.name, a.required) for a in listed[0].arguments or []] == [("question", True), ("since", False)]
         got = await client.get_prompt("research_question", {"question": "Why are there tides?"})
         (message,) = got.messages
         assert message.role == "user" and "Why are there tides?" in message.content.text

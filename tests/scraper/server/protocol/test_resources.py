@@ -37,26 +37,18 @@ async def test_what_is_kept_is_listed_in_parts_with_what_is_known_of_it(texts: K
         assert newest.mime_type == "text/markdown" and (newest.size or 0) > 0
         assert newest.annotations is not None
         assert newest.annotations.last_modified == "2026-03-01T12:00:00+00:00"
-        assert [item.uri for item in second.resources] == [
-            "page://https://example.org/0",
-            "index://default/note",
-        ]
+        assert [item.uri for item in second.resources] == ["page://https://example.org/0", "index://default/note"]
 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_templates_tell_how_addresses_are_made(texts: KeptApp, era: str) -> None:
     async with talking(texts, era) as client:
         templates = (await client.list_resource_templates()).resource_templates
-        assert [template.uri_template for template in templates] == [
-            "page://{+url}",
-            "index://{name}/{id}{?start}",
-        ]
+        assert [template.uri_template for template in templates] == ["page://{+url}", "index://{name}/{id}{?start}"]
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_text_is_read_as_sealed_markdown_under_the_address_asked_for(
-    texts: KeptApp, era: str
-) -> None:
+async def test_a_text_is_read_as_sealed_markdown_under_the_address_asked_for(texts: KeptApp, era: str) -> None:
     texts.keep("https://example.org/a", "# Tides\n\nText.")
     async with talking(texts, era) as client:
         for uri in ("page://https://example.org/a", "page://https//example.org/a"):

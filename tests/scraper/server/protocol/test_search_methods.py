@@ -95,15 +95,7 @@ async def test_a_cursor_holds_for_its_query_alone(texts: KeptApp, era: str) -> N
 @pytest.mark.parametrize("area", ["tools", "prompts", "resources"])
 @pytest.mark.parametrize(
     "params",
-    [
-        {},
-        {"query": ""},
-        {"query": " \n"},
-        {"query": 7},
-        {"query": None},
-        {"query": ["x"]},
-        {"query": "x" * 2_001},
-    ],
+    [{}, {"query": ""}, {"query": " \n"}, {"query": 7}, {"query": None}, {"query": ["x"]}, {"query": "x" * 2_001}],
     ids=["none", "empty", "blank", "number", "null", "list", "long"],
 )
 async def test_input_is_checked(texts: KeptApp, era: str, area: str, params: dict[str, Any]) -> None:
@@ -130,9 +122,7 @@ async def test_a_cursor_to_a_place_that_none_leads_to_is_refused(texts: KeptApp,
             await search(client, "tools", {"query": "tides", "cursor": cursor})
 
 
-@pytest.mark.parametrize(
-    "query", ["C++", "node.js", '"unclosed', "a AND", "*", "NEAR(", "col:x", "💥", "\x00"]
-)
+@pytest.mark.parametrize("query", ["C++", "node.js", '"unclosed', "a AND", "*", "NEAR(", "col:x", "💥", "\x00"])
 async def test_no_query_breaks_a_search(texts: KeptApp, query: str) -> None:
     texts.keep("https://example.org/", "C++ and node.js")
     await texts.index("x", "C++ and node.js")
@@ -182,9 +172,7 @@ async def test_the_capability_stands_in_both_handshakes(server: Program, http: a
         assert [capabilities[area]["search"] for area in ("tools", "prompts", "resources")] == [True] * 3
 
 
-async def test_the_methods_answer_over_http_in_both_eras(
-    server: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_the_methods_answer_over_http_in_both_eras(server: Program, http: aiohttp.ClientSession) -> None:
     session = await open_session(http, server.url)
     message = {"jsonrpc": "2.0", "id": 5, "method": "tools/search", "params": {"query": "echo"}}
     async with http.post(server.url, headers={**HEADERS, "Mcp-Session-Id": session}, json=message) as answer:
@@ -196,9 +184,7 @@ async def test_the_methods_answer_over_http_in_both_eras(
         assert result["resultType"] == "complete" and "nextCursor" not in result
 
 
-async def test_a_method_that_is_not_there_is_told_by_its_code(
-    server: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_a_method_that_is_not_there_is_told_by_its_code(server: Program, http: aiohttp.ClientSession) -> None:
     headers, message = modern("completion/search", {"query": "x"})
     async with http.post(server.url, headers=headers, json=message) as answer:
         assert answer.status == 404

@@ -80,9 +80,7 @@ def asked_with(headers: dict[str, str], message: object, *, method: str = "POST"
         plain.may_answer.set()
         otherwise.may_answer.set()
         client = Client(json.dumps(message).encode())
-        await JsonFastPath(plain, otherwise, LIMIT_BYTES)(
-            request(headers, method=method), client.receive, client.send
-        )
+        await JsonFastPath(plain, otherwise, LIMIT_BYTES)(request(headers, method=method), client.receive, client.send)
         return asked
 
     return asyncio.run(ask())
@@ -94,11 +92,7 @@ CALL_HEADERS, CALL = modern_call("echo", {})
 def lasting(*, ping_interval_s: float) -> tuple[Endpoint, Client, JsonFastPath]:
     """Build a call that counts as long-running at once, with its server, client and middleware."""
     plain, client = Endpoint("plain", []), Client(json.dumps(CALL).encode())
-    return (
-        plain,
-        client,
-        JsonFastPath(plain, plain, LIMIT_BYTES, watch_after_s=0.0, ping_interval_s=ping_interval_s),
-    )
+    return (plain, client, JsonFastPath(plain, plain, LIMIT_BYTES, watch_after_s=0.0, ping_interval_s=ping_interval_s))
 
 
 def test_a_call_that_asks_for_no_progress_is_answered_in_one_piece() -> None:
@@ -120,8 +114,7 @@ def test_any_other_request_takes_the_other_way(changed: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "way"),
-    [("2025-11-25", "2026-07-28", "otherwise"), ("2026-07-28", "2025-11-25", "plain")],
+    ("first", "second", "way"), [("2025-11-25", "2026-07-28", "otherwise"), ("2026-07-28", "2025-11-25", "plain")]
 )
 def test_of_two_versions_the_first_counts(first: str, second: str, way: str) -> None:
     others = {name: value for name, value in CALL_HEADERS.items() if name != "MCP-Protocol-Version"}

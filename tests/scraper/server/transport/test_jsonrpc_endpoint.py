@@ -58,9 +58,7 @@ async def test_a_list_of_none_or_of_too_many_is_refused(
         assert answer.status == 400 and (await answer.json())["error"]["code"] == -32600
 
 
-async def test_a_list_is_no_message_of_a_revision_that_knows_none(
-    server: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_a_list_is_no_message_of_a_revision_that_knows_none(server: Program, http: aiohttp.ClientSession) -> None:
     headers = {**HEADERS, **NEWER, "Mcp-Session-Id": await open_session(http, server.url)}
     async with http.post(server.url, headers=headers, json=[ping(1)]) as answer:
         assert answer.status == 400
@@ -135,9 +133,7 @@ async def test_a_line_may_hold_a_list_in_the_revision_that_knows_them() -> None:
     assert [one["error"]["code"] for one in said if "error" in one] == [-32600, -32600]
 
 
-async def test_a_body_that_is_cut_off_is_no_fault_of_the_server(
-    server: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_a_body_that_is_cut_off_is_no_fault_of_the_server(server: Program, http: aiohttp.ClientSession) -> None:
     port = int(server.base.rpartition(":")[2])
     before = len(server.said)
     head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n{LINES}\r\n"

@@ -35,17 +35,13 @@ async def test_progress_works_without_the_session(server: Program, http: aiohttp
     assert "done 12" in text
 
 
-async def test_an_unknown_session_has_no_stream_to_listen_to(
-    server: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_an_unknown_session_has_no_stream_to_listen_to(server: Program, http: aiohttp.ClientSession) -> None:
     async with http.get(server.url, headers=UNKNOWN) as answer:
         assert answer.status == 405
         assert answer.headers["Allow"] == "POST"
 
 
-async def test_a_session_that_its_client_ended_stays_ended(
-    server: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_a_session_that_its_client_ended_stays_ended(server: Program, http: aiohttp.ClientSession) -> None:
     headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, server.url)}
     async with http.delete(server.url, headers=headers) as answer:
         assert answer.status == 200
@@ -53,9 +49,7 @@ async def test_a_session_that_its_client_ended_stays_ended(
         assert answer.status == 404
 
 
-async def test_deleting_an_unknown_session_does_not_end_it(
-    server: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_deleting_an_unknown_session_does_not_end_it(server: Program, http: aiohttp.ClientSession) -> None:
     async with http.delete(server.url, headers=UNKNOWN) as answer:
         assert answer.status == 405
     async with http.post(server.url, headers=UNKNOWN, json=call("echo")) as answer:
@@ -75,9 +69,7 @@ async def test_a_client_outlives_a_restart_of_the_server(era: str) -> None:
                 assert [tool.name for tool in (await client.list_tools()).tools][:2] == ["echo", "slow"]
 
 
-async def test_a_call_of_a_lost_session_can_be_cancelled(
-    server: Program, http: aiohttp.ClientSession
-) -> None:
+async def test_a_call_of_a_lost_session_can_be_cancelled(server: Program, http: aiohttp.ClientSession) -> None:
     message = call("slow", {"seconds": 50}, number=7)
     posting = asyncio.create_task(http.post(server.url, headers=UNKNOWN, json=message))
     await browsers_say(server.base, "active", 1, limit_s=LIMIT_S)
@@ -92,9 +84,7 @@ async def test_a_call_of_a_lost_session_can_be_cancelled(
         assert (await body_of(answer))["error"]["code"] == -32800
 
 
-async def cancelled(
-    http: aiohttp.ClientSession, server: Program, headers: dict[str, str], request: int | str
-) -> int:
+async def cancelled(http: aiohttp.ClientSession, server: Program, headers: dict[str, str], request: int | str) -> int:
     """Return the status of the response to a cancellation."""
     note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request}}
     async with http.post(server.url, headers=headers, json=note) as answer:

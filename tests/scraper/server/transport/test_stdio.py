@@ -55,9 +55,7 @@ async def test_a_cancelled_call_is_not_answered_and_the_conversation_goes_on() -
     async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
         await ask(program, initialize())
         await begin(program, call("slow", {"seconds": 60}, number=2))
-        await write(
-            program, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
-        )
+        await write(program, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
         await program.until("outcome=cancelled")
         await write(program, call("echo", number=3))
         assert (await answer(program))["id"] == 3

@@ -60,8 +60,7 @@ def matching(connection: apsw.Connection, expression: str) -> set[int] | None:
         return set()
     try:
         return {
-            int(str(row[0]))
-            for row in connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,))
+            int(str(row[0])) for row in connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,))
         }
     except apsw.SQLError:
         return None
@@ -86,9 +85,7 @@ def test_what_fts5_takes_finds_what_fts5_finds(pages: apsw.Connection, query: st
         assert wanted.note
 
 
-@pytest.mark.parametrize(
-    "piece", [" ", "title ", "title: ", "{title ", "- ", '"', '"a', "(", "NEAR(a ", "a + "]
-)
+@pytest.mark.parametrize("piece", [" ", "title ", "title: ", "{title ", "- ", '"', '"a', "(", "NEAR(a ", "a + "])
 def test_no_query_is_gone_through_again_from_each_of_its_signs(piece: str) -> None:
     """Check that the time is linear: quadratic, the blanks alone would take minutes."""
     assert len(tokenize(piece * (400_000 // len(piece)))) <= 400_000

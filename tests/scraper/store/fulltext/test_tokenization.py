@@ -34,9 +34,7 @@ def index_of(texts: dict[int, str]) -> apsw.Connection:
         f'tokenize = "{TOKENIZER}")'
     )
     for number, text in texts.items():
-        connection.execute(
-            "INSERT INTO words (rowid, title, text) VALUES (?, '', ?)", (number, to_index_text(text))
-        )
+        connection.execute("INSERT INTO words (rowid, title, text) VALUES (?, '', ?)", (number, to_index_text(text)))
     return connection
 
 
@@ -120,18 +118,14 @@ def test_what_is_not_fts5s_language_is_said(query: str) -> None:
     assert parse_query(query).note
 
 
-@pytest.mark.parametrize(
-    "query", ["a b", '"a b"', "a* OR b", "a NOT (b OR c)", "title:a", "NEAR(a b, 3)", "Größe"]
-)
+@pytest.mark.parametrize("query", ["a b", '"a b"', "a* OR b", "a NOT (b OR c)", "title:a", "NEAR(a b, 3)", "Größe"])
 def test_what_is_fts5s_language_needs_no_note(query: str) -> None:
     assert parse_query(query).note == ""
 
 
 def test_a_word_of_the_title_counts_more_than_one_of_the_text() -> None:
     connection = index_of({})
-    connection.execute(
-        "INSERT INTO words (rowid, title, text) VALUES (1, 'other', 'wind mill'), (2, 'wind', 'mill')"
-    )
+    connection.execute("INSERT INTO words (rowid, title, text) VALUES (1, 'other', 'wind mill'), (2, 'wind', 'mill')")
     assert [hit.number for hit in rank_pages(connection, "words", parse_query("wind"), 5)] == [2, 1]
 
 

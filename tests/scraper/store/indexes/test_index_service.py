@@ -58,9 +58,7 @@ async def indexes(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
         yield made
 
 
-async def add(
-    indexes: IndexService, doc_id: str, content: str, name: str = "notes", **metadata: Any
-) -> DocumentAdded:
+async def add(indexes: IndexService, doc_id: str, content: str, name: str = "notes", **metadata: Any) -> DocumentAdded:
     return await indexes.add(name, IndexDocument(doc_id, content, metadata), principal=ME)
 
 
@@ -73,9 +71,7 @@ async def ids(indexes: IndexService, query: str, name: str = "notes") -> list[st
 
 
 async def test_the_example_of_the_contract_has_six_words(indexes: IndexService) -> None:
-    added = await add(
-        indexes, "doc-001", "Python rate limiting with token buckets", author="Smith", year=2026
-    )
+    added = await add(indexes, "doc-001", "Python rate limiting with token buckets", author="Smith", year=2026)
     assert added == DocumentAdded(replaced=False, token_count=6)
     (hit,) = (await look(indexes, '+python "rate limiting"')).hits
     assert hit.metadata == {"author": "Smith", "year": 2026} and hit.score > 0
@@ -262,9 +258,7 @@ def _matches(text: list[str], asked: list[tuple[str, list[str]]]) -> bool:
     wanted = [words for sign, words in asked if sign != "-"]
     unwanted = [words for sign, words in asked if sign == "-"]
     return (
-        bool(wanted)
-        and all(_in(words, text) for words in wanted)
-        and not any(_in(words, text) for words in unwanted)
+        bool(wanted) and all(_in(words, text) for words in wanted) and not any(_in(words, text) for words in unwanted)
     )
 
 
@@ -290,11 +284,7 @@ def test_replaced_documents_are_swept_out(monkeypatch: pytest.MonkeyPatch) -> No
     "metadata",
     [
         {"float": 0.1, "tiny": 5e-324, "huge": 10**30, "nothing": None, "yes": True, "one": 1, "whole": 1.0},
-        {
-            "nested": {"list": [1, [2, {"three": []}], {}], "empty": ""},
-            "中文": "ключ",
-            "emoji": "🙂\u0000\u2028",
-        },
+        {"nested": {"list": [1, [2, {"three": []}], {}], "empty": ""}, "中文": "ключ", "emoji": "🙂\u0000\u2028"},
         {},
     ],
 )

@@ -76,12 +76,7 @@ def test_each_word_that_must_be_there_is_a_condition_of_its_own() -> None:
     assert question.conditions[:2] == ("('wind' | '=wind')", "('mill' | '=mill')")
     assert question.needed == {"wind", "mill"} and "!" in question.conditions[-1]
     assert make_tsquery(parse_query("wind OR mill").tree, lexer).needed == frozenset()
-    assert make_tsquery(parse_query('title: "wind mill"').tree, lexer).conditions[:2] == (
-        "'=wind'",
-        "'=mill'",
-    )
+    assert make_tsquery(parse_query('title: "wind mill"').tree, lexer).conditions[:2] == ("'=wind'", "'=mill'")
     assert make_tsquery(parse_query("wi* wind").tree, lexer).needed == {"wind"}
     many = make_tsquery(parse_query(" ".join(f"w{number}" for number in range(40))).tree, lexer)
-    assert len(many.conditions) == 16 and all(
-        f"'w{number}'" in "".join(many.conditions) for number in range(40)
-    )
+    assert len(many.conditions) == 16 and all(f"'w{number}'" in "".join(many.conditions) for number in range(40))

@@ -123,13 +123,9 @@ async def test_a_page_is_found_among_any_number_of_other_peoples(
     monkeypatch.setattr(ranking, "RANKED_LIMIT", 20)
     sqlite_pages.put(entry("https://example.org/mine", text="common"))
     for number in range(50):
-        sqlite_pages.put(
-            entry(f"https://example.org/{number}", text="common", scope=CacheScope(principal="other"))
-        )
+        sqlite_pages.put(entry(f"https://example.org/{number}", text="common", scope=CacheScope(principal="other")))
     for number in range(50):
-        sqlite_pages.put(
-            entry(f"https://example.org/x{number}", text="common", allowances=frozenset({"10.0.0.0/8"}))
-        )
+        sqlite_pages.put(entry(f"https://example.org/x{number}", text="common", allowances=frozenset({"10.0.0.0/8"})))
     assert await found(sqlite_pages, "common") == ["https://example.org/mine"]
     listed = await sqlite_pages.list_recent(principal="local", allowed=NONE, limit=10)
     assert [facts.url for facts in listed] == ["https://example.org/mine"]
@@ -137,8 +133,7 @@ async def test_a_page_is_found_among_any_number_of_other_peoples(
 
 @settings(max_examples=30, deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 8)), max_size=40),
-    st.integers(1, 7),
+    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 8)), max_size=40), st.integers(1, 7)
 )
 def test_lists_are_paged_through_without_gap_or_overlap(puts: list[tuple[str, str, int]], size: int) -> None:
     asyncio.run(_paged(puts, size))
@@ -156,9 +151,7 @@ async def _paged(puts: list[tuple[str, str, int]], size: int) -> None:
                 kept[principal, url] = allowance
             for allowed in (frozenset("x"), frozenset("xy")):
                 seen, before = [], None
-                while part := await pages.list_recent(
-                    principal="a", allowed=allowed, limit=size, before=before
-                ):
+                while part := await pages.list_recent(principal="a", allowed=allowed, limit=size, before=before):
                     assert len(part) <= size
                     seen += [facts.url for facts in part]
                     before = part[-1].number
@@ -196,14 +189,10 @@ async def test_a_search_that_takes_too_long_holds_up_no_writer(
     held.set()
 
 
-async def test_a_page_read_under_an_exception_is_not_found_once_that_is_taken_back(
-    pages: PageStore,
-) -> None:
+async def test_a_page_read_under_an_exception_is_not_found_once_that_is_taken_back(pages: PageStore) -> None:
     pages.put(entry(text="inside", allowances=frozenset({"10.0.0.0/8"})))
     assert await found(pages, "inside") == []
-    with_exception = await pages.search(
-        "inside", principal="local", allowed=frozenset({"10.0.0.0/8"}), limit=5
-    )
+    with_exception = await pages.search("inside", principal="local", allowed=frozenset({"10.0.0.0/8"}), limit=5)
     assert len(with_exception.hits) == 1
 
 
@@ -237,16 +226,12 @@ async def test_an_export_holds_every_page_and_clearing_forgets_them(pages: PageS
 
 async def test_a_page_is_given_out_before_it_is_in_the_file(pages: PageStore) -> None:
     pages.put(entry(text="just now"))
-    kept = await pages.get(
-        "https://example.org/", scope=CacheScope(), methods=("http",), max_age_s=60.0, allowed=NONE
-    )
+    kept = await pages.get("https://example.org/", scope=CacheScope(), methods=("http",), max_age_s=60.0, allowed=NONE)
     assert kept is not None and kept.reading.document.text == "just now"
 
 
 async def test_without_a_cache_the_answer_says_so() -> None:
-    assert await NullPageStore().search("x", principal="local", allowed=NONE, limit=5) == PageHits(
-        usable=False
-    )
+    assert await NullPageStore().search("x", principal="local", allowed=NONE, limit=5) == PageHits(usable=False)
 
 
 async def test_a_file_of_the_first_version_is_brought_forward_with_its_pages(tmp_path: Path) -> None:
@@ -287,8 +272,7 @@ def _write_version_1(path: Path, entries: list[PageEntry]) -> None:
         data = b"broken" if kept.key.endswith("broken") else dump_reading(kept.reading)
         moment = kept.reading.retrieved_at.timestamp()
         connection.execute(
-            "INSERT INTO pages VALUES (NULL, 'local', '', 'en-US', ?, 'http', ?, '[]', ?)",
-            (kept.key, moment, data),
+            "INSERT INTO pages VALUES (NULL, 'local', '', 'en-US', ?, 'http', ?, '[]', ?)", (kept.key, moment, data)
         )
     connection.execute(f"PRAGMA application_id = {0x53_4D_43_50}; PRAGMA user_version = 1")
     connection.close()

@@ -19,10 +19,7 @@ PRIVATE_NET = frozenset({"10.0.0.0/8"})
 async def test_a_page_comes_back_as_it_was_put(pages: PageStore) -> None:
     put = entry(text="Grüße 漢字")
     pages.put(put)
-    assert (
-        await pages.get(put.key, scope=put.scope, methods=("http",), max_age_s=DAY_S, allowed=frozenset())
-        == put
-    )
+    assert await pages.get(put.key, scope=put.scope, methods=("http",), max_age_s=DAY_S, allowed=frozenset()) == put
 
 
 async def test_pages_outlive_the_process_that_put_them(tmp_path: Path) -> None:
@@ -61,11 +58,7 @@ async def test_putting_again_replaces(pages: PageStore) -> None:
 async def test_nobody_reads_what_another_principal_or_profile_or_language_fetched(pages: PageStore) -> None:
     pages.put(entry(scope=CacheScope("anna", "bank", "de")))
     assert await text_of(pages, scope=CacheScope("anna", "bank", "de")) == "text"
-    for other in (
-        CacheScope("bert", "bank", "de"),
-        CacheScope("anna", "", "de"),
-        CacheScope("anna", "bank", "en-US"),
-    ):
+    for other in (CacheScope("bert", "bank", "de"), CacheScope("anna", "", "de"), CacheScope("anna", "bank", "en-US")):
         assert await text_of(pages, scope=other) is None
 
 
@@ -99,9 +92,7 @@ async def test_an_older_page_read_under_valid_rules_is_given_instead(pages: Page
 async def test_the_pages_not_used_for_longest_go_when_the_cache_is_full(tmp_path: Path) -> None:
     async with opened(tmp_path, limit_bytes=1_000_000) as pages:
         for number in range(200):
-            pages.put(
-                entry(f"https://example.org/{number}", text=noise(10_000 + 2 * number), age_s=1_000 - number)
-            )
+            pages.put(entry(f"https://example.org/{number}", text=noise(10_000 + 2 * number), age_s=1_000 - number))
         assert (await pages.stats()).bytes <= 1_000_000
         assert await text_of(pages, "https://example.org/199") is not None
         assert await text_of(pages, "https://example.org/0") is None

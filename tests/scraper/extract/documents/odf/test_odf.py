@@ -46,13 +46,7 @@ def test_headings_stand_below_the_title_and_carry_the_numbers_that_are_shown() -
         '<style:style style:name="P1" style:family="paragraph" style:parent-style-name="Title"/>'
     )
     head = '<text:h text:outline-level="{}">{}</text:h>'.format
-    body = (
-        p("The paper", "P1")
-        + p("In short", "Subtitle")
-        + head(1, "Start")
-        + head(3, "Deep")
-        + head(2, "Next")
-    )
+    body = p("The paper", "P1") + p("In short", "Subtitle") + head(1, "Start") + head(3, "Deep") + head(2, "Next")
     parsed = fields(made.odf("text", body + head(1, "End"), outline))
     assert parsed.markdown == (
         "# The paper\n\n## In short\n\n## 1 Start\n\n#### 1.1.1 Deep\n\n### 1.2 Next\n\n## 2 End"
@@ -123,9 +117,7 @@ def test_a_comment_is_a_note_where_its_passage_ends() -> None:
         "<dc:date>2026-01-02T03:04:05</dc:date>"
         f'{p("Is it so?")}</office:annotation> b<office:annotation-end office:name="1"/> c'
     )
-    assert fields(made.odf("text", body)).markdown == (
-        "a b[^comment-1] c\n\n[^comment-1]: Ann, 2026-01-02: Is it so?"
-    )
+    assert fields(made.odf("text", body)).markdown == ("a b[^comment-1] c\n\n[^comment-1]: Ann, 2026-01-02: Is it so?")
 
 
 def test_boxes_stand_after_their_paragraph_and_code_keeps_its_lines() -> None:
@@ -154,9 +146,7 @@ def test_a_slide_without_a_named_title_is_titled_by_its_largest_letters() -> Non
 
 
 def test_a_sheet_shows_its_merged_cells_comments_and_what_was_left_out() -> None:
-    noted = cell(
-        f"{p('7')}<office:annotation><dc:creator>Bo</dc:creator>{p('Counted twice')}</office:annotation>"
-    )
+    noted = cell(f"{p('7')}<office:annotation><dc:creator>Bo</dc:creator>{p('Counted twice')}</office:annotation>")
     sheet = (
         '<table:table table:name="S">'
         + row(cell(p("a"), 'table:number-columns-spanned="2"'), "<table:covered-table-cell/>", cell(p("b")))
@@ -181,9 +171,7 @@ def test_spans_and_levels_without_end_are_bounded() -> None:
 
 
 def test_an_opendocument_text_keeps_headings_lists_tables_links_and_notes() -> None:
-    styles = (
-        '<text:list-style style:name="N"><text:list-level-style-number text:level="1"/></text:list-style>'
-    )
+    styles = '<text:list-style style:name="N"><text:list-level-style-number text:level="1"/></text:list-style>'
     parsed = fields(
         made.odf(
             "text",

@@ -16,9 +16,7 @@ def body(*operators: str) -> str:
 
 
 def test_slanted_letters_are_read_where_they_stand() -> None:
-    slanted = (
-        leaning(60, y, f"The slanted line at {y} points down the page", "1 0 .3 1") for y in (100, 112)
-    )
+    slanted = (leaning(60, y, f"The slanted line at {y} points down the page", "1 0 .3 1") for y in (100, 112))
     assert body(*slanted) == (
         "The slanted line at 100 points down the page The slanted line at 112 points down the page"
     )
@@ -35,8 +33,7 @@ ROWS = [["1", "0.25", "0.50", "0.75"], ["2", "1.25", "1.50", "1.75"], ["3", "2.2
 
 def test_heads_that_stand_upright_are_heads_of_their_columns() -> None:
     heads = [
-        leaning(x + 30, 190, word, "0 1 -1 0", 8)
-        for x, word in zip(XS[1:], ("Low", "Middle", "High"), strict=False)
+        leaning(x + 30, 190, word, "0 1 -1 0", 8) for x, word in zip(XS[1:], ("Low", "Middle", "High"), strict=False)
     ]
     assert body(*table_cells(XS, (194, 212, 230, 248), ROWS), *heads) == (
         "|  | Low | Middle | High |\n| --- | --- | --- | --- |\n| 1 | 0.25 | 0.50 | 0.75 |\n"

@@ -12,13 +12,7 @@ LONG = 100_000
 
 @pytest.mark.parametrize(
     ("cell", "left"),
-    [
-        ("Chapter 1 . . . . .", "Chapter 1"),
-        ("a...", "a"),
-        ("e.g. .", "e.g. ."),
-        ("....", ""),
-        ("a. b", "a. b"),
-    ],
+    [("Chapter 1 . . . . .", "Chapter 1"), ("a...", "a"), ("e.g. .", "e.g. ."), ("....", ""), ("a. b", "a. b")],
 )
 def test_dots_that_lead_on_are_no_part_of_a_cell(cell: str, left: str) -> None:
     assert stream_tables._remove_leader_dots(cell) == left
@@ -39,15 +33,7 @@ def test_dots_before_a_page_number_are_one_sign(line: str, entry: str) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "is_number"),
-    [
-        ("1,299.00", True),
-        ("12 %", True),
-        ("-", True),
-        ("n/a", True),
-        ("3b", True),
-        ("b", False),
-        ("3 ab", False),
-    ],
+    [("1,299.00", True), ("12 %", True), ("-", True), ("n/a", True), ("3b", True), ("b", False), ("3 ab", False)],
 )
 def test_numbers_are_told_from_words(cell: str, is_number: bool) -> None:
     assert cells._is_number(cell) is is_number

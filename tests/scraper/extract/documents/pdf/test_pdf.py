@@ -65,12 +65,7 @@ def test_a_table_without_lines_is_found_by_its_gaps() -> None:
 
 
 def test_a_cell_of_two_lines_is_one_cell() -> None:
-    drawn = [
-        line(60, 150, 400, 150),
-        line(60, 170, 400, 170),
-        line(60, 200, 400, 200),
-        line(60, 220, 400, 220),
-    ]
+    drawn = [line(60, 150, 400, 150), line(60, 170, 400, 170), line(60, 200, 400, 200), line(60, 220, 400, 220)]
     drawn += [line(x, 150, x, 220) for x in (60, 230, 400)]
     drawn += [
         text_at(65, 165, "Name"),
@@ -118,13 +113,7 @@ def test_running_lines_and_page_numbers_are_left_out_and_pages_are_marked() -> N
 
 def test_words_cut_by_a_hyphen_are_whole_again_unless_they_are_written_with_one() -> None:
     text = body(
-        [
-            *column(
-                60,
-                80,
-                ("The har-", "bour is a well-known place, and well-", "known it will always remain to us."),
-            )
-        ]
+        [*column(60, 80, ("The har-", "bour is a well-known place, and well-", "known it will always remain to us."))]
     )
     assert "The harbour is a well-known place, and well-known it will" in text
 
@@ -151,20 +140,12 @@ def test_a_page_without_letters_is_told_where_others_have_some() -> None:
 
 
 def test_a_table_of_contents_is_a_list_of_its_lines() -> None:
-    lines = (
-        "1 The harbour .................... 3",
-        "1.1 The lighthouse .............. 12",
-        "2 The sea ........ 20",
-    )
-    assert body(column(60, 200, lines)).endswith(
-        "- 1 The harbour … 3\n- 1.1 The lighthouse … 12\n- 2 The sea … 20"
-    )
+    lines = ("1 The harbour .................... 3", "1.1 The lighthouse .............. 12", "2 The sea ........ 20")
+    assert body(column(60, 200, lines)).endswith("- 1 The harbour … 3\n- 1.1 The lighthouse … 12\n- 2 The sea … 20")
 
 
 def test_chosen_pages_are_read_alone() -> None:
-    data = drawn_pdf(
-        *(column(60, 200, (f"This is page number {number} of the log",)) for number in range(1, 6))
-    )
+    data = drawn_pdf(*(column(60, 200, (f"This is page number {number} of the log",)) for number in range(1, 6)))
     parsed = fields(data, pages=(2, 4))
     assert parsed.pages == 5
     assert "number 2" in parsed.markdown and "number 4" in parsed.markdown

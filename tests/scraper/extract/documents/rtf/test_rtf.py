@@ -48,9 +48,7 @@ def test_lists_nest_by_their_levels() -> None:
 def test_cells_keep_their_paragraphs_and_merged_ones_are_said_wherever_they_reach() -> None:
     row = b"\\trowd%s\\pard\\intbl %s\\cell %s\\cell\\row"
     plain, above, left = b"\\cellx1\\cellx2", b"\\clvmrg\\cellx1\\cellx2", b"\\cellx1\\clmrg\\cellx2"
-    rows = (
-        row % (plain, b"a", b"b\\par\\intbl more") + row % (plain, b"tall", b"c") + row % (above, b"", b"d")
-    )
+    rows = row % (plain, b"a", b"b\\par\\intbl more") + row % (plain, b"tall", b"c") + row % (above, b"", b"d")
     assert text(rows + row % (left, b"wide", b"") + b"\\pard after\\par") == (
         "| a | b more |\n| --- | --- |\n| tall | c |\n| tall | d |\n| wide | wide |\n\nafter"
     )
@@ -61,8 +59,7 @@ def test_links_notes_and_comments_are_kept() -> None:
     note = rb"{\footnote\pard See {\i below}.}"
     comment = rb"{\*\atnid A}{\*\atnauthor Ann}\chatn{\*\annotation\pard Is it so?}"
     assert text(b"Go " + link + note + b" now" + comment + rb"\par") == (
-        "Go [there](https://a.example/)[^1] now[^comment-1]\n\n[^1]: See *below*.\n\n"
-        "[^comment-1]: Ann: Is it so?"
+        "Go [there](https://a.example/)[^1] now[^comment-1]\n\n[^1]: See *below*.\n\n[^comment-1]: Ann: Is it so?"
     )
 
 
@@ -72,10 +69,7 @@ def test_links_that_are_none_of_the_web_are_their_words() -> None:
 
 
 def test_code_keeps_its_lines() -> None:
-    assert (
-        text(rb"\pard{\f3 if x:\line\~\~run(x)}\par\pard{\f3 end()}\par")
-        == "```\nif x:\n  run(x)\nend()\n```"
-    )
+    assert text(rb"\pard{\f3 if x:\line\~\~run(x)}\par\pard{\f3 end()}\par") == "```\nif x:\n  run(x)\nend()\n```"
 
 
 def test_pictures_margins_and_what_other_programs_keep_are_no_text() -> None:
@@ -84,9 +78,7 @@ def test_pictures_margins_and_what_other_programs_keep_are_no_text() -> None:
     assert fields(rb"{\rtf1{\info{\title Log}{\author Ann}{\operator Bo}}x}").title == "Log"
 
 
-@pytest.mark.parametrize(
-    "body", [b"{" * 50_000 + b"deep" + b"}" * 50_000, b"deep" + b"}" * 50_000, b"deep{" * 3]
-)
+@pytest.mark.parametrize("body", [b"{" * 50_000 + b"deep" + b"}" * 50_000, b"deep" + b"}" * 50_000, b"deep{" * 3])
 def test_braces_without_end_are_bounded(body: bytes) -> None:
     assert fields(b"{\\rtf1 " + body).markdown.startswith("deep")
 
