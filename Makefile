@@ -1,6 +1,6 @@
-# Two commands do everything on a fresh machine:
-#     make serve      sets up what is missing, then serves MCP on http://127.0.0.1:8000/mcp
-#     make test       sets up what is missing, then runs all tests
+# Two commands on a fresh machine; each installs what it needs first:
+#     make serve      serve MCP on http://127.0.0.1:8000/mcp
+#     make test       run all tests
 # GNU make 3.81 and a POSIX shell are enough (macOS has both).
 
 VENV := .venv
@@ -18,45 +18,45 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 .PHONY: changelog coverage docs-site
 
 help:
-	@echo 'make serve        MCP on http://127.0.0.1:8000/mcp; sets up what is missing'
-	@echo 'make test         all tests, in three processes (WORKERS=4: in four); sets up what is missing'
-	@echo 'make test-fast    tests that start no browser and no other program, in under 90 seconds'
-	@echo 'make test-all     the same, with hostile inputs at full size'
-	@echo 'make setup        only what `make serve` sets up'
-	@echo 'make check        format, lint, types, import rules'
-	@echo 'make format       what of these the machine can mend by itself'
-	@echo 'make docs         tables in the documentation that are made from code'
-	@echo 'make docs-site    the documentation as a web site, in build/site'
-	@echo 'make coverage     all tests, then the share of the product that they run'
-	@echo 'make changelog    CHANGELOG.md from the files in changes; ARGS=--draft only prints it'
-	@echo 'make site         the pages of the tests on http://127.0.0.1:8080, for trying out'
-	@echo 'make quality      figures against their floors; CORPORA=DIR holds the saved pages'
-	@echo 'make benchmarks   what pages, searches and hours of work cost on this machine'
-	@echo 'make conformance  the public conformance suite (npm)'
-	@echo 'make clients      the same, and clients of a dozen other makes (npm, PyPI)'
-	@echo 'make image        the container image (docker)'
-	@echo 'make image-test   builds the Dockerfile and reads a page through it (Debian, root, ten minutes)'
-	@echo 'make lock         new versions of what we build on (uv)'
-	@echo 'make clean        removes the environment and all that was built'
-	@echo 'More arguments go into ARGS:  make test ARGS="-k wall"   make serve ARGS="--port 9000"'
+	@echo 'make serve        serve MCP on http://127.0.0.1:8000/mcp; installs what it needs'
+	@echo 'make test         run all tests in three processes (WORKERS=4: four); installs what it needs'
+	@echo 'make test-fast    run the tests that start no browser and no other program, in under 90 seconds'
+	@echo 'make test-all     run all tests, with hostile inputs at full size'
+	@echo 'make setup        install what `make serve` needs'
+	@echo 'make check        check format, lint rules, types and import rules'
+	@echo 'make format       format the code and apply automatic fixes'
+	@echo 'make docs         update the generated parts of the documentation'
+	@echo 'make docs-site    build the documentation site in build/site'
+	@echo 'make coverage     run all tests and print the test coverage'
+	@echo 'make changelog    update CHANGELOG.md from the files in changes; ARGS=--draft only prints it'
+	@echo 'make site         serve the test site on http://127.0.0.1:8080'
+	@echo 'make quality      compare quality figures with their floors; CORPORA=DIR holds the saved pages'
+	@echo 'make benchmarks   run the cost benchmarks on this machine'
+	@echo 'make conformance  run the public MCP conformance suite (npm)'
+	@echo 'make clients      run the conformance suite and a dozen other MCP clients (npm, PyPI)'
+	@echo 'make image        build the container image (docker)'
+	@echo 'make image-test   build the Dockerfile without Docker and read a page with it (Debian, root, ten minutes)'
+	@echo 'make lock         update the lock files of the dependencies (uv)'
+	@echo 'make clean        remove the environment and all build output'
+	@echo 'Pass more arguments in ARGS:  make test ARGS="-k wall"   make serve ARGS="--port 9000"'
 
 setup: $(VENV)/.chromium
 
 serve: setup
 	@exec $(BIN)/search-mcp serve $(ARGS)
 
-test: $(VENV)/.dev $(VENV)/.chromium
+test: $(VENV)/.training $(VENV)/.chromium
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
-# What needs neither a browser nor another program: for each change while it is made.
-test-fast: $(VENV)/.dev
+# Tests without a browser or another program.
+test-fast: $(VENV)/.training
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not (browser or programs or slow)" $(ARGS)
 
 # Hostile inputs at full size too; only these with ARGS="-m full_size".
-test-all: $(VENV)/.dev $(VENV)/.chromium
+test-all: $(VENV)/.training $(VENV)/.chromium
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "full_size or not full_size" $(ARGS)
 
-check: $(VENV)/.dev
+check: $(VENV)/.training
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -74,8 +74,8 @@ docs: $(VENV)/.runtime
 docs-site: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict $(ARGS)
 
-# Tests may fail and the figure still be of use: it is printed, and the exit code is that of the tests.
-coverage: $(VENV)/.dev $(VENV)/.chromium
+# Prints the coverage even if tests fail; the exit code is that of the tests.
+coverage: $(VENV)/.training $(VENV)/.chromium
 	@$(BIN)/coverage erase
 	@status=0; $(BIN)/coverage run -m pytest -n $(WORKERS) --dist loadgroup $(ARGS) || status=$$?; \
 	$(BIN)/coverage combine --quiet && $(BIN)/coverage report --skip-covered --skip-empty --sort=cover && \
@@ -85,14 +85,14 @@ changelog: $(VENV)/.dev
 	@$(BIN)/towncrier build --yes $(ARGS) --version "$$($(BIN)/python -c \
 		'import tomllib; print(tomllib.load(open("pyproject.toml", "rb"))["project"]["version"])')"
 
-# Figures against their floors; DIR holds the saved pages: make quality CORPORA=DIR
-quality: $(VENV)/.dev $(VENV)/.chromium
+# DIR holds the saved pages: make quality CORPORA=DIR
+quality: $(VENV)/.training $(VENV)/.chromium
 	$(BIN)/python -m benchmarks.quality --corpora "$(CORPORA)" $(ARGS)
 
-benchmarks: $(VENV)/.dev $(VENV)/.chromium
+benchmarks: $(VENV)/.training $(VENV)/.chromium
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; done
 
-# The public conformance suite, and clients of other makes; both set up what they need once, from npm and PyPI.
+# Both install the clients once, from npm and PyPI.
 conformance: $(VENV)/.dev $(VENV)/.chromium
 	$(BIN)/python -m tests.clients.setup node
 	$(BIN)/python -m benchmarks.conformance $(ARGS)
@@ -101,7 +101,7 @@ clients: $(VENV)/.dev $(VENV)/.chromium
 	$(BIN)/python -m tests.clients.setup
 	$(BIN)/python -m pytest tests/clients tests/conformance $(ARGS)
 
-# The pages of the tests, for trying out: in a second terminal, with the variable that maps a name to them,
+# To read the test site, map a host name to it in a second terminal:
 #     SEARCH_MCP_TEST_HOSTS=shop.example=127.0.0.1:8080 .venv/bin/search-mcp fetch http://shop.example/spa/1
 site: $(VENV)/.dev
 	@exec $(BIN)/python -m tests.site --port 8080
@@ -112,9 +112,8 @@ image:
 image-test: $(VENV)/.runtime
 	$(BIN)/python -m devtools.image.check $(ARGS)
 
-# Without an index address on purpose: whoever installs decides where packages come from, the hashes what
-# they may be. Six locks that agree: what runs, what runs beside other servers (the image), what reads in bulk,
-# what develops it (each a superset of the last), what makes the documentation's site, what builds it.
+# The lock files contain hashes but no index URL, so that each user can install from any index. The versions agree in
+# all of them: runtime, shared (the image), bulk, dev, training (all tests), docs and build.
 lock:
 	@uv=$$(command -v uv || command -v $(BIN)/uv) || { echo "make lock needs uv. Run: pip install uv" >&2; exit 1; }; \
 	export UV_CUSTOM_COMPILE_COMMAND="make lock"; \
@@ -124,6 +123,7 @@ lock:
 	$$lock pyproject.toml --extra shared -c requirements/runtime.txt -o requirements/shared.txt && \
 	$$lock pyproject.toml --extra shared --extra bulk -c requirements/shared.txt -o requirements/bulk.txt && \
 	$$lock pyproject.toml --extra dev -c requirements/bulk.txt -o requirements/dev.txt && \
+	$$lock pyproject.toml --extra training -c requirements/dev.txt -o requirements/training.txt && \
 	$$lock pyproject.toml --extra docs -c requirements/dev.txt -o requirements/docs.txt && \
 	$$lock requirements/build.in -c requirements/dev.txt -o requirements/build.txt
 
@@ -131,20 +131,24 @@ clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Stamps know nothing of a checkout that was moved, nor of a Python that was replaced beneath it.
+# Rebuild the environment if the checkout was moved or its Python was replaced, which stamps cannot show.
 ifneq ($(wildcard $(VENV)/.runtime),)
 ifneq ($(shell sh devtools/environment.sh --outdated && echo yes),)
 .PHONY: $(VENV)/.runtime
 endif
 endif
 
-# Stamps: each says that a step was done with the files it names, so that a second `make serve` starts at once.
+# Stamp files record finished steps, so that a second `make serve` starts at once.
 $(VENV)/.runtime: requirements/runtime.txt $(INSTALLER)
 	@sh devtools/environment.sh requirements/build.txt requirements/runtime.txt
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 	@sh devtools/environment.sh requirements/build.txt requirements/dev.txt
+	@touch $@
+
+$(VENV)/.training: requirements/training.txt $(VENV)/.dev
+	@sh devtools/environment.sh requirements/build.txt requirements/training.txt
 	@touch $@
 
 $(VENV)/.docs: requirements/docs.txt $(VENV)/.runtime

@@ -114,7 +114,7 @@ def test_an_environment_of_another_folder_or_python_is_made_anew(machine: Machin
     machine.set_up()
     machine.moved()
     done = machine.set_up()
-    assert done.returncode == 0 and "was made in another folder, or for another Python" in done.stdout
+    assert done.returncode == 0 and "was created in another folder, or for another Python" in done.stdout
     assert "-m venv --clear .venv" in machine.notes.read_text()
 
 
@@ -184,7 +184,7 @@ def test_a_mac_for_which_there_are_no_packages_is_told_at_once(machine: Machine)
     done = machine.set_up()
     assert done.returncode == 1
     assert done.stderr == (
-        "search-mcp: packages that this needs are no longer made for Macs with an Intel processor. "
+        "search-mcp: some dependencies have no packages for Macs with an Intel processor. "
         "Use the container image.\n"
     )
     assert "-m pip" not in machine.notes.read_text()
