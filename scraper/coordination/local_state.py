@@ -30,7 +30,7 @@ class LocalState:
         self.limits = LocalLimits()
         self.leases = LocalLeases()
 
-    def rests(self, own: Cooldowns) -> Cooldowns:
+    def cooldowns(self, own: Cooldowns) -> Cooldowns:
         """Return the cooldowns that the server holds by itself."""
         return own
 
@@ -112,7 +112,7 @@ class LocalLeases:
             if not lane.held and max(lane.next_at, lane.rests_until) <= self._clock():
                 del self._lanes[lease.key]
 
-    async def rest(self, key: str, seconds: float) -> None:
+    async def start_cooldown(self, key: str, seconds: float) -> None:
         """Start a cooldown."""
         lane = self._lane(key)
         lane.rests_until = max(lane.rests_until, self._clock() + seconds)
@@ -121,7 +121,7 @@ class LocalLeases:
         """Return all leases that were not given back."""
         return [Lease(key, token) for key, lane in self._lanes.items() for token in lane.held]
 
-    def rests(self) -> dict[str, float]:
+    def cooldowns(self) -> dict[str, float]:
         """Return the seconds left of each cooldown, by key."""
         now = self._clock()
         return {k: lane.rests_until - now for k, lane in self._lanes.items() if lane.rests_until > now}
@@ -145,7 +145,7 @@ class LocalLeases:
 def _find_wait(lane: _Lane, terms: ThrottleTerms, now: float) -> RetryLater | None:
     """Return the wait for a lease, or None if it is available."""
     if lane.rests_until > now:
-        return RetryLater(lane.rests_until - now, resting=True)
+        return RetryLater(lane.rests_until - now, is_cooldown=True)
     if terms.at_once and len(lane.held) >= terms.at_once:
         return RetryLater(math.inf, known=False)
     if terms.gap_s and lane.next_at > now:

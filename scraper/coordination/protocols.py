@@ -54,7 +54,7 @@ class RetryLater:
     """Seconds until the next attempt; infinite until a lease is given back."""
     known: bool = True
     """True if a lease cannot be available earlier. Otherwise one may be given back at any time."""
-    resting: bool = False
+    is_cooldown: bool = False
     """True if the host requested a cooldown."""
 
 
@@ -67,7 +67,7 @@ class Leases(Protocol):
     def give_back(self, lease: Lease) -> None:
         """End a lease; returns at once."""
 
-    async def rest(self, key: str, seconds: float) -> None:
+    async def start_cooldown(self, key: str, seconds: float) -> None:
         """Start a cooldown, in which no lease is available; a longer one stays in force."""
 
 
@@ -88,10 +88,10 @@ class Cooldown:
 class Cooldowns(Protocol):
     """Cooldowns of engines, in the store of searches or shared."""
 
-    async def rest(self, engine: str, egress: str) -> Cooldown | None:
+    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the failures of an engine, or None if there are none."""
 
-    def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
+    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
         """Store the failures of an engine; returns at once."""
 
 
@@ -189,7 +189,7 @@ class SharedState(Protocol):
     def texts(self) -> SharedBlobs | None:
         """Shared files; None without other servers."""
 
-    def rests(self, own: Cooldowns) -> Cooldowns:
+    def cooldowns(self, own: Cooldowns) -> Cooldowns:
         """Return the cooldowns of engines; `own` are those that this server holds by itself."""
 
     def status(self) -> SharedStateStatus:

@@ -88,9 +88,9 @@ class ValkeyLeases:
         self._own.give_back(lease)
         self._forget(lease)
 
-    async def rest(self, key: str, seconds: float) -> None:
+    async def start_cooldown(self, key: str, seconds: float) -> None:
         """Start a cooldown."""
-        await self._own.rest(key, seconds)
+        await self._own.start_cooldown(key, seconds)
         self._publish_rest(key, seconds)
 
     def renew(self) -> None:
@@ -103,7 +103,7 @@ class ValkeyLeases:
     def publish(self) -> None:
         """Publish leases and cooldowns after a time without the service."""
         self.renew()
-        for key, seconds in self._own.rests().items():
+        for key, seconds in self._own.cooldowns().items():
             self._publish_rest(key, seconds)
 
     async def _request(self, lease: Lease, terms: ThrottleTerms) -> Lease | RetryLater:
@@ -121,8 +121,8 @@ class ValkeyLeases:
         if answer[0] == _FULL:
             return RetryLater(POLL_S, known=False)
         if answer[0] == _RESTING:
-            await self._own.rest(lease.key, answer[1] / 1_000)
-        return RetryLater(answer[1] / 1_000, resting=answer[0] == _RESTING)
+            await self._own.start_cooldown(lease.key, answer[1] / 1_000)
+        return RetryLater(answer[1] / 1_000, is_cooldown=answer[0] == _RESTING)
 
     def _forget(self, lease: Lease) -> None:
         self._valkey.send("ZREM", self._held(lease.key), lease.token)

@@ -34,7 +34,7 @@ class ValkeyState:
         """Wait until the service has answered or failed for the first time."""
         await self._valkey.wait_connected(limit_s)
 
-    def rests(self, own: Cooldowns) -> Cooldowns:
+    def cooldowns(self, own: Cooldowns) -> Cooldowns:
         """Return the shared cooldowns of engines; `own` is used while the service is down."""
         cooldowns = ValkeyCooldowns(self._valkey, own)
         self._cooldowns.append(cooldowns)
@@ -105,7 +105,7 @@ class ValkeyCooldowns:
         self._set_here: dict[tuple[str, str], Cooldown] = {}
         """Cooldowns that this server set and did not remove."""
 
-    async def rest(self, engine: str, egress: str) -> Cooldown | None:
+    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the failures of an engine, or None if there are none."""
         if self._valkey.is_available:
             try:
@@ -114,30 +114,30 @@ class ValkeyCooldowns:
                 pass
             else:
                 return _parse_cooldown(row)
-        return await self._own.rest(engine, egress)
+        return await self._own.get_cooldown(engine, egress)
 
-    def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
+    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
         """Store the failures of an engine."""
-        self._own.set_rest(engine, egress, rest)
-        self._send(engine, egress, rest)
-        if rest is None:
+        self._own.set_cooldown(engine, egress, cooldown)
+        self._send(engine, egress, cooldown)
+        if cooldown is None:
             self._set_here.pop((engine, egress), None)
         else:
-            self._set_here[engine, egress] = rest
+            self._set_here[engine, egress] = cooldown
 
     def publish(self) -> None:
         """Publish cooldowns after a time without the service, except those that have ended."""
-        for (engine, egress), rest in self._set_here.items():
-            if rest.until > time.time():
-                self._send(engine, egress, rest)
+        for (engine, egress), cooldown in self._set_here.items():
+            if cooldown.until > time.time():
+                self._send(engine, egress, cooldown)
 
-    def _send(self, engine: str, egress: str, rest: Cooldown | None) -> None:
+    def _send(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
         key = self._key(engine, egress)
-        if rest is None:
+        if cooldown is None:
             self._valkey.send("DEL", key)
             return
-        left_ms = round((rest.until - time.time()) * 1_000)
-        words = (rest.reason, rest.step, rest.faults, left_ms, round(COOLDOWN_MEMORY_S * 1_000))
+        left_ms = round((cooldown.until - time.time()) * 1_000)
+        words = (cooldown.reason, cooldown.step, cooldown.faults, left_ms, round(COOLDOWN_MEMORY_S * 1_000))
         self._valkey.run_later(SET_REST, [key], *words)
 
     def _key(self, engine: str, egress: str) -> str:

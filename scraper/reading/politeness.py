@@ -92,7 +92,7 @@ class HostThrottle:
         """
         gap_s = self._terms.gap_s if gap_s is None else gap_s
         if (left_s := self._unknown_requests_at + gap_s - time.monotonic()) > 0:
-            await self._leases.rest(host, left_s)
+            await self._leases.start_cooldown(host, left_s)
         lease = await self._acquire(host, principal, deadline, ThrottleTerms(self._terms.at_once, gap_s))
         since = time.monotonic()
         try:
@@ -113,7 +113,7 @@ class HostThrottle:
             return
         seconds = parse_retry_after_s(snapshot)
         if seconds:
-            await self._leases.rest(host_of(snapshot.url), min(seconds, COOLDOWN_LIMIT_S))
+            await self._leases.start_cooldown(host_of(snapshot.url), min(seconds, COOLDOWN_LIMIT_S))
 
     async def _acquire(self, host: str, principal: str, deadline: Deadline, terms: ThrottleTerms) -> Lease:
         if host not in self._queues:
@@ -150,7 +150,7 @@ class HostThrottle:
                 return answer
             if answer.known:
                 waiting.opens_at = time.monotonic() + answer.seconds
-                waiting.is_cooling_down = answer.resting
+                waiting.is_cooling_down = answer.is_cooldown
                 _check_wait(host, answer, terms, _left_s(deadline))
                 await asyncio.sleep(answer.seconds)
             else:
@@ -265,8 +265,8 @@ def _left_s(deadline: Deadline) -> float:
 
 
 def _check_wait(host: str, wait: RetryLater, terms: ThrottleTerms, left_s: float) -> None:
-    if wait.known and wait.seconds > (min(left_s, PATIENCE_S) if wait.resting else left_s):
-        raise _busy_error(host, wait.seconds, _cooldown_text(host) if wait.resting else _queue_text(host, terms, 0))
+    if wait.known and wait.seconds > (min(left_s, PATIENCE_S) if wait.is_cooldown else left_s):
+        raise _busy_error(host, wait.seconds, _cooldown_text(host) if wait.is_cooldown else _queue_text(host, terms, 0))
 
 
 def _busy_error(host: str, wait_s: float, message: str) -> errors.HostBusyError:

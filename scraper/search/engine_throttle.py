@@ -93,7 +93,7 @@ class EngineThrottle:
         finally:
             left_s = self._lanes[engine].free_at - time.monotonic()
             if left_s > 0:
-                await leases.rest(key, left_s)
+                await leases.start_cooldown(key, left_s)
             leases.give_back(lease)
 
     def minimum_wait_s(self, engine: str, spacing_s: float) -> float:
@@ -141,15 +141,15 @@ class CircuitBreakers:
 
     async def find_cooldown(self, engine: str) -> tuple[str, float] | None:
         """Return the reason of an engine's cooldown and the seconds left, or None if it can be queried."""
-        cooldown, now = await self._cooldowns.rest(engine, self._route), time.time()
+        cooldown, now = await self._cooldowns.get_cooldown(engine, self._route), time.time()
         if cooldown is None or not is_cooling_down(cooldown, now):
             return None
         return cooldown.reason, cooldown.until - now
 
     async def note_outcome(self, engine: str, error: str | None) -> None:
         """Note the error of a query, or None for an answer."""
-        cooldown = await self._cooldowns.rest(engine, self._route)
+        cooldown = await self._cooldowns.get_cooldown(engine, self._route)
         if error is not None:
-            self._cooldowns.set_rest(engine, self._route, after_failure(cooldown, error, time.time()))
+            self._cooldowns.set_cooldown(engine, self._route, after_failure(cooldown, error, time.time()))
         elif cooldown is not None:
-            self._cooldowns.set_rest(engine, self._route, None)
+            self._cooldowns.set_cooldown(engine, self._route, None)

@@ -75,7 +75,7 @@ class Searcher:
         self._default_age_s = settings.cache_ttl_h * HOUR_S
         self._route = describe_route(settings)
         shared = shared or LocalState()
-        breakers = CircuitBreakers(shared.rests(searches), self._route)
+        breakers = CircuitBreakers(shared.cooldowns(searches), self._route)
         self._runner = EngineQueryRunner(browsers, workers, breakers, open_engine_throttle(settings, shared))
         self._service: ReadThrough[SearchAnswer] = ReadThrough(lambda answer: replace(answer, cached=True))
 

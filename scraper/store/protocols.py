@@ -144,10 +144,10 @@ class SearchCache(Protocol):
     def put(self, key: str, answer: SearchAnswer, *, scope: CacheScope) -> None:
         """Queue an answer for writing and return immediately."""
 
-    async def rest(self, engine: str, egress: str) -> Cooldown | None:
+    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the cooldown of an engine for one egress address, or None if it has none."""
 
-    def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
+    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
         """Store or delete the cooldown of an engine and return immediately."""
 
     async def close(self) -> None:

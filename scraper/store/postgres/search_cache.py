@@ -92,7 +92,7 @@ class PostgresSearchCache:
         if self._put_count % PRUNE_EVERY == 0:
             self._execute(_PRUNE, ANSWERS_LIMIT - 1)
 
-    async def rest(self, engine: str, egress: str) -> Cooldown | None:
+    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the cooldown of an engine for one egress address, or None if it has none."""
         await self._queue.flush_within(FLUSH_LIMIT_S)
         if len(self._queue):
@@ -105,14 +105,14 @@ class PostgresSearchCache:
             return self._rests.get((engine, egress))
         return None if row is None else Cooldown(*row)
 
-    def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
+    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
         """Store or delete the cooldown of an engine and return immediately."""
-        if rest is None:
+        if cooldown is None:
             self._rests.pop((engine, egress), None)
             self._execute(_DELETE_REST, engine, egress)
         else:
-            self._rests[engine, egress] = rest
-            self._execute(_SET_REST, engine, egress, rest.reason, rest.step, rest.faults, rest.until)
+            self._rests[engine, egress] = cooldown
+            self._execute(_SET_REST, engine, egress, cooldown.reason, cooldown.step, cooldown.faults, cooldown.until)
 
     async def close(self) -> None:
         """Write the queued answers; the connections are closed by the owner of the pool."""

@@ -112,7 +112,7 @@ class SqliteSearchCache:
 
         self._thread.write(work)
 
-    async def rest(self, engine: str, egress: str) -> Cooldown | None:
+    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the cooldown of an engine for one egress address, or None if it has none."""
         found = await self._thread.read(lambda connection: connection.execute(_GET_REST, (engine, egress)).fetchall())
         if found is None:
@@ -122,14 +122,14 @@ class SqliteSearchCache:
         reason, step, faults, until = found[0]
         return Cooldown(str(reason), int(str(step)), int(str(faults)), float(str(until)))
 
-    def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
+    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
         """Store or delete the cooldown of an engine and return immediately."""
-        if rest is None:
+        if cooldown is None:
             self._rests.pop((engine, egress), None)
             self._execute(_DELETE_REST, engine, egress)
         else:
-            self._rests[engine, egress] = rest
-            self._execute(_SET_REST, engine, egress, rest.reason, rest.step, rest.faults, rest.until)
+            self._rests[engine, egress] = cooldown
+            self._execute(_SET_REST, engine, egress, cooldown.reason, cooldown.step, cooldown.faults, cooldown.until)
 
     async def close(self) -> None:
         """Write the queued answers, then close the file."""

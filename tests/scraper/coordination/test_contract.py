@@ -69,14 +69,14 @@ class TestLeases:
         assert time.monotonic() - begun >= 0.19
 
     async def test_a_host_that_rests_is_asked_by_nobody(self, state: SharedState) -> None:
-        await state.leases.rest("host", 200)
-        await state.leases.rest("host", 0.01)
+        await state.leases.start_cooldown("host", 200)
+        await state.leases.start_cooldown("host", 0.01)
         wait = await refused(state.leases, "host", ThrottleTerms())
-        assert wait.resting and wait.known and 100 < wait.seconds <= 200
+        assert wait.is_cooldown and wait.known and 100 < wait.seconds <= 200
         await granted(state.leases, "other", ThrottleTerms(at_once=1))
 
     async def test_a_host_that_has_rested_is_asked_again(self, state: SharedState) -> None:
-        await state.leases.rest("host", 0.2)
+        await state.leases.start_cooldown("host", 0.2)
         await granted(state.leases, "host", ThrottleTerms())
 
     async def test_without_terms_nobody_waits(self, state: SharedState) -> None:

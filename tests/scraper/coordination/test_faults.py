@@ -81,7 +81,7 @@ async def does_everything(together: ValkeyState) -> None:
         together.claims.land(claim, b"text")
         assert await together.texts.get("nothing") is None
         together.texts.put("something", b"text", 5)
-        assert await together.rests(MemorySearchCache()).rest("bing", "direct") is None
+        assert await together.cooldowns(MemorySearchCache()).get_cooldown("bing", "direct") is None
 
 
 def said_of(together: ValkeyState) -> str:
@@ -142,20 +142,20 @@ async def test_a_server_that_never_saw_another_assumes_one() -> None:
 async def test_what_was_agreed_alone_is_told_when_it_is_back(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
         before = await one.leases.take("host", ThrottleTerms(at_once=2))
-        rests = one.rests(MemorySearchCache())
+        cooldowns = one.cooldowns(MemorySearchCache())
         await redis.stop()
         await until_away(one)
-        await one.leases.rest("tired host", 60)
-        rests.set_rest("bing", "direct", Cooldown("captcha", 1, 0, time.time() + 60))
+        await one.leases.start_cooldown("tired host", 60)
+        cooldowns.set_cooldown("bing", "direct", Cooldown("captcha", 1, 0, time.time() + 60))
         during = await one.leases.take("other host", ThrottleTerms(at_once=1))
         assert isinstance(before, Lease) and isinstance(during, Lease)
         await redis.start()
         await until_there(one)
         await until_away_and_there(other)
-        assert (await refused(other.leases, "tired host", ThrottleTerms())).resting
+        assert (await refused(other.leases, "tired host", ThrottleTerms())).is_cooldown
         for host in ("host", "other host"):
             await refused(other.leases, host, ThrottleTerms(at_once=1))
-        await until(lambda: other.rests(MemorySearchCache()).rest("bing", "direct"))
+        await until(lambda: other.cooldowns(MemorySearchCache()).get_cooldown("bing", "direct"))
 
 
 async def until_away_and_there(together: ValkeyState) -> None:
@@ -168,12 +168,12 @@ async def until_away_and_there(together: ValkeyState) -> None:
 
 async def test_a_pause_that_a_host_asked_another_server_for_is_kept_alone(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
-        await one.leases.rest("tired host", 60)
-        assert (await refused(other.leases, "tired host", ThrottleTerms())).resting
+        await one.leases.start_cooldown("tired host", 60)
+        assert (await refused(other.leases, "tired host", ThrottleTerms())).is_cooldown
         await redis.stop()
         await until_away(other)
         got = await other.leases.take("tired host", ThrottleTerms())
-        assert isinstance(got, RetryLater) and got.resting and got.seconds > 30
+        assert isinstance(got, RetryLater) and got.is_cooldown and got.seconds > 30
 
 
 async def test_a_service_that_was_emptied_unseen_is_told_everything_again(
@@ -184,14 +184,14 @@ async def test_a_service_that_was_emptied_unseen_is_told_everything_again(
         assert isinstance(await one.leases.take("host", ThrottleTerms(at_once=1)), Lease)
         claim = await one.claims.begin("page", waited=False)
         assert isinstance(claim, WorkClaim)
-        await one.leases.rest("tired host", 60)
-        one.rests(MemorySearchCache()).set_rest("bing", "direct", Cooldown("captcha", 1, 0, time.time() + 60))
+        await one.leases.start_cooldown("tired host", 60)
+        one.cooldowns(MemorySearchCache()).set_cooldown("bing", "direct", Cooldown("captcha", 1, 0, time.time() + 60))
         told = ("held:{host}", "claim:{page}", "rests:{tired host}")
         await until_known(redis, *told)
-        await until(lambda: other.rests(MemorySearchCache()).rest("bing", "direct"))
+        await until(lambda: other.cooldowns(MemorySearchCache()).get_cooldown("bing", "direct"))
         await redis.ask("FLUSHALL")
-        assert (await refused(other.leases, "tired host", ThrottleTerms())).resting
-        await until(lambda: other.rests(MemorySearchCache()).rest("bing", "direct"))
+        assert (await refused(other.leases, "tired host", ThrottleTerms())).is_cooldown
+        await until(lambda: other.cooldowns(MemorySearchCache()).get_cooldown("bing", "direct"))
         await until_known(redis, *told)
         assert isinstance(await other.leases.take("host", ThrottleTerms(at_once=1)), RetryLater)
         assert isinstance(await other.claims.begin("page", waited=True), ClaimedElsewhere)
@@ -376,8 +376,8 @@ async def test_scripts_that_the_service_has_forgotten_are_sent_again(redis: Redi
         await redis.ask("SCRIPT", "FLUSH")
         assert not await one.limits.take(LIMIT, "after the flush")
         await redis.ask("SCRIPT", "FLUSH")
-        await one.leases.rest("host after the flush", 60)
-        assert (await refused(one.leases, "host after the flush", ThrottleTerms())).resting
+        await one.leases.start_cooldown("host after the flush", 60)
+        assert (await refused(one.leases, "host after the flush", ThrottleTerms())).is_cooldown
 
 
 async def test_a_call_that_is_cancelled_does_not_go_on(redis: RedisServer) -> None:

@@ -33,12 +33,12 @@ async def test_who_calls_again_is_not_the_oldest() -> None:
 async def test_of_too_many_hosts_those_that_nobody_asks_are_forgotten() -> None:
     now = [0.0]
     leases = LocalLeases(clock=lambda: now[0], keep=2)
-    await leases.rest("tired", 60)
+    await leases.start_cooldown("tired", 60)
     held = await leases.take("asked", ThrottleTerms(at_once=1))
     assert isinstance(held, Lease)
-    await leases.rest("late", 30)
-    assert set(leases.rests()) == {"late"}
+    await leases.start_cooldown("late", 30)
+    assert set(leases.cooldowns()) == {"late"}
     now[0] = 31.0
-    await leases.rest("last", 30)
-    assert set(leases.rests()) == {"last"} and leases.held() == [held]
+    await leases.start_cooldown("last", 30)
+    assert set(leases.cooldowns()) == {"last"} and leases.held() == [held]
     assert isinstance(await leases.take("asked", ThrottleTerms(at_once=1)), RetryLater)

@@ -69,9 +69,9 @@ async def test_a_host_is_asked_by_so_many_of_all(join: Join) -> None:
 
 async def test_a_host_that_asked_one_server_for_a_pause_is_left_alone_by_all(join: Join) -> None:
     one, other = await join(), await join()
-    await one.leases.rest("host", 30)
+    await one.leases.start_cooldown("host", 30)
     got = await refused(other.leases, "host", ThrottleTerms())
-    assert got.resting and 20 < got.seconds <= 30
+    assert got.is_cooldown and 20 < got.seconds <= 30
 
 
 async def test_leases_outlive_a_long_page_and_not_a_dead_server(
@@ -155,19 +155,19 @@ class TestClaims:
 
 
 async def test_an_engine_that_walled_one_server_rests_for_all(join: Join) -> None:
-    one, other = (await join()).rests(MemorySearchCache()), (await join()).rests(MemorySearchCache())
-    assert await other.rest("bing", "direct") is None
-    one.set_rest("bing", "direct", Cooldown("captcha", 2, 1, time.time() + 300))
-    await until(lambda: other.rest("bing", "direct"))
-    rest = await other.rest("bing", "direct")
-    assert rest is not None
-    assert (rest.reason, rest.step, rest.faults) == ("captcha", 2, 1)
-    assert 290 < rest.until - time.time() <= 301
-    assert await other.rest("bing", "another way out") is None
-    other.set_rest("bing", "direct", None)
+    one, other = (await join()).cooldowns(MemorySearchCache()), (await join()).cooldowns(MemorySearchCache())
+    assert await other.get_cooldown("bing", "direct") is None
+    one.set_cooldown("bing", "direct", Cooldown("captcha", 2, 1, time.time() + 300))
+    await until(lambda: other.get_cooldown("bing", "direct"))
+    cooldown = await other.get_cooldown("bing", "direct")
+    assert cooldown is not None
+    assert (cooldown.reason, cooldown.step, cooldown.faults) == ("captcha", 2, 1)
+    assert 290 < cooldown.until - time.time() <= 301
+    assert await other.get_cooldown("bing", "another way out") is None
+    other.set_cooldown("bing", "direct", None)
 
     async def forgotten() -> bool:
-        return await one.rest("bing", "direct") is None
+        return await one.get_cooldown("bing", "direct") is None
 
     await until(forgotten)
 
@@ -184,11 +184,11 @@ async def test_every_key_runs_out(join: Join, redis: RedisServer) -> None:
     one = await join()
     await one.limits.take(Limit("calls", 2, 0.01), "ann")
     await one.leases.take("host", ThrottleTerms(at_once=2, gap_s=100))
-    await one.leases.rest("host", 100)
+    await one.leases.start_cooldown("host", 100)
     claim = await one.claims.begin("page", waited=False)
     assert isinstance(claim, WorkClaim)
     one.claims.land(claim, b"text")
-    one.rests(MemorySearchCache()).set_rest("bing", "direct", Cooldown("captcha", until=time.time() + 100))
+    one.cooldowns(MemorySearchCache()).set_cooldown("bing", "direct", Cooldown("captcha", until=time.time() + 100))
     one.texts.put("text", b"text", 60)
     await until(lambda: one.texts.get("text"))
     assert int((await redis.ask("DBSIZE")).removeprefix(":")) >= 7

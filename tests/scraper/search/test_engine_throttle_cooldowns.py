@@ -16,25 +16,25 @@ NOW = 1_800_000_000.0
 
 
 def test_each_wall_in_a_row_makes_a_longer_rest_up_to_an_hour() -> None:
-    rest, pauses = None, []
+    cooldown, pauses = None, []
     for _ in range(6):
-        rest = after_failure(rest, "captcha", NOW)
-        pauses.append(rest.until - NOW)
+        cooldown = after_failure(cooldown, "captcha", NOW)
+        pauses.append(cooldown.until - NOW)
     assert pauses == [60, 300, 1_800, 3_600, 3_600, 3_600]
 
 
 def test_a_timeout_makes_an_engine_rest_only_when_it_repeats() -> None:
-    rest = None
+    cooldown = None
     for _ in range(MAX_FAULTS - 1):
-        rest = after_failure(rest, "timeout", NOW)
-        assert not is_cooling_down(rest, NOW)
-    assert is_cooling_down(after_failure(rest, "timeout", NOW), NOW)
+        cooldown = after_failure(cooldown, "timeout", NOW)
+        assert not is_cooling_down(cooldown, NOW)
+    assert is_cooling_down(after_failure(cooldown, "timeout", NOW), NOW)
 
 
 def test_a_rest_ends() -> None:
-    rest = after_failure(None, "captcha", NOW)
-    assert is_cooling_down(rest, NOW + 59)
-    assert not is_cooling_down(rest, NOW + 61)
+    cooldown = after_failure(None, "captcha", NOW)
+    assert is_cooling_down(cooldown, NOW + 59)
+    assert not is_cooling_down(cooldown, NOW + 61)
 
 
 def test_a_rest_from_a_clock_that_was_wrong_is_none() -> None:
@@ -45,8 +45,8 @@ async def test_an_answer_ends_what_was_held_against_an_engine() -> None:
     searches = MemorySearchCache()
     breakers = CircuitBreakers(searches)
     await breakers.note_outcome("bing", "captcha")
-    resting = await breakers.find_cooldown("bing")
-    assert resting is not None and resting[0] == "captcha" and 55 < resting[1] <= 60
+    cooldown = await breakers.find_cooldown("bing")
+    assert cooldown is not None and cooldown[0] == "captcha" and 55 < cooldown[1] <= 60
     assert await breakers.find_cooldown("mojeek") is None
     await breakers.note_outcome("bing", None)
     assert await breakers.find_cooldown("bing") is None
@@ -55,11 +55,11 @@ async def test_an_answer_ends_what_was_held_against_an_engine() -> None:
 async def test_after_its_rest_a_second_wall_makes_a_longer_one() -> None:
     searches = MemorySearchCache()
     breakers = CircuitBreakers(searches)
-    searches.set_rest("bing", "direct", Cooldown("captcha", step=1, until=time.time() - 1))
+    searches.set_cooldown("bing", "direct", Cooldown("captcha", step=1, until=time.time() - 1))
     assert await breakers.find_cooldown("bing") is None
     await breakers.note_outcome("bing", "captcha")
-    resting = await breakers.find_cooldown("bing")
-    assert resting is not None and resting[1] == pytest.approx(300, abs=5)
+    cooldown = await breakers.find_cooldown("bing")
+    assert cooldown is not None and cooldown[1] == pytest.approx(300, abs=5)
 
 
 async def test_a_restart_does_not_end_a_rest(tmp_path: Path) -> None:

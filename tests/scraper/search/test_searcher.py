@@ -243,7 +243,7 @@ class TestFaults:
         await house.searcher.search(SearchRequest("first"))
         answer = await house.searcher.search(SearchRequest("second", deadline_s=30))
         assert dict(answer.errors) == {"one": "busy"}
-        assert await house.searches.rest("one", "direct") is None
+        assert await house.searches.get_cooldown("one", "direct") is None
 
     async def test_who_cannot_have_a_turn_in_time_is_told_at_once_and_when_to_come(self) -> None:
         house = House(engine("one", spacing_s=60.0))
@@ -278,7 +278,7 @@ class TestFaults:
         house.door.before = hang
         for number in range(4):
             await house.searcher.search(SearchRequest(f"words {number}", deadline_s=0.2))
-        assert await house.searches.rest("one", "direct") is None
+        assert await house.searches.get_cooldown("one", "direct") is None
 
     async def test_an_engine_that_hangs_is_left_within_the_deadline(self) -> None:
         async def hang(request: Request) -> None:

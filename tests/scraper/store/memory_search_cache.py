@@ -31,16 +31,16 @@ class MemorySearchCache:
         while len(self._answers) > ANSWERS_LIMIT:
             del self._answers[next(iter(self._answers))]
 
-    async def rest(self, engine: str, egress: str) -> Cooldown | None:
+    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the cooldown of an engine, or None."""
         return self._rests.get((engine, egress))
 
-    def set_rest(self, engine: str, egress: str, rest: Cooldown | None) -> None:
+    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
         """Set or clear the cooldown of an engine."""
-        if rest is None:
+        if cooldown is None:
             self._rests.pop((engine, egress), None)
         else:
-            self._rests[engine, egress] = rest
+            self._rests[engine, egress] = cooldown
 
     async def close(self) -> None:
         """Do nothing."""

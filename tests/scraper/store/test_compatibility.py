@@ -41,7 +41,7 @@ async def _check(store: Store) -> None:
     answer = await store.searches.get("mill", scope=CacheScope("anna"), max_age_s=LONG_S)
     assert answer is not None and answer.errors == {"duckduckgo": "captcha"}
     assert [(result.title, result.url, result.score) for result in answer.results] == [("The mill", URL, 1.5)]
-    cooldown = await store.searches.rest("duckduckgo", "direct")
+    cooldown = await store.searches.get_cooldown("duckduckgo", "direct")
     assert cooldown is not None
     assert (cooldown.reason, cooldown.step, cooldown.faults) == ("captcha", 2, 1)
     (hit,) = (await store.indexes.search("notes", "grind", principal="anna", limit=5)).hits

@@ -76,8 +76,8 @@ async def test_what_is_wrong_is_said_at_once_without_the_password(
         assert store.problem is not None and said in store.problem
         store.searches.put("key", answer(), scope=CacheScope())
         assert await store.searches.get("key", scope=CacheScope(), max_age_s=60) is None
-        store.searches.set_rest("bing", "direct", Cooldown("captcha", until=1.0))
-        assert await store.searches.rest("bing", "direct") == Cooldown("captcha", until=1.0)
+        store.searches.set_cooldown("bing", "direct", Cooldown("captcha", until=1.0))
+        assert await store.searches.get_cooldown("bing", "direct") == Cooldown("captcha", until=1.0)
         with pytest.raises(IndexFaultError, match="not available"):
             await store.indexes.create("kept", principal="local", backend="sqlite")
         await store.indexes.add("default", IndexDocument("a", "mill"), principal="local")

@@ -159,10 +159,10 @@ async def test_what_one_server_keeps_another_finds(postgres: PostgresServer, tmp
         await one.pages.flush()
         assert len((await other.pages.search("mill", principal="local", allowed=NONE, limit=5)).hits) == 1
         one.searches.put("key", answer(), scope=CacheScope())
-        one.searches.set_rest("bing", "direct", Cooldown("captcha", 2, 1, 5.0))
-        assert await one.searches.rest("bing", "direct") == Cooldown("captcha", 2, 1, 5.0)
+        one.searches.set_cooldown("bing", "direct", Cooldown("captcha", 2, 1, 5.0))
+        assert await one.searches.get_cooldown("bing", "direct") == Cooldown("captcha", 2, 1, 5.0)
         assert await other.searches.get("key", scope=CacheScope(), max_age_s=60) is not None
-        assert await other.searches.rest("bing", "direct") == Cooldown("captcha", 2, 1, 5.0)
+        assert await other.searches.get_cooldown("bing", "direct") == Cooldown("captcha", 2, 1, 5.0)
         await one.indexes.create("kept", principal="local", backend="sqlite")
         for number in range(20):
             writer = one if number % 2 else other

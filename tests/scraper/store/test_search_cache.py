@@ -79,13 +79,13 @@ async def test_a_newer_answer_takes_the_place_of_the_older(searches: SearchCache
 
 
 async def test_how_an_engine_stands_is_known_until_it_is_forgiven(searches: SearchCache) -> None:
-    assert await searches.rest("bing", "direct") is None
-    searches.set_rest("bing", "direct", Cooldown("captcha", 1, 0, 5.5))
-    searches.set_rest("bing", "direct", Cooldown("rate_limited", 2, 1, 7.25))
-    assert await searches.rest("bing", "direct") == Cooldown("rate_limited", 2, 1, 7.25)
-    assert await searches.rest("bing", "proxy") is None
-    searches.set_rest("bing", "direct", None)
-    assert await searches.rest("bing", "direct") is None
+    assert await searches.get_cooldown("bing", "direct") is None
+    searches.set_cooldown("bing", "direct", Cooldown("captcha", 1, 0, 5.5))
+    searches.set_cooldown("bing", "direct", Cooldown("rate_limited", 2, 1, 7.25))
+    assert await searches.get_cooldown("bing", "direct") == Cooldown("rate_limited", 2, 1, 7.25)
+    assert await searches.get_cooldown("bing", "proxy") is None
+    searches.set_cooldown("bing", "direct", None)
+    assert await searches.get_cooldown("bing", "direct") is None
     await searches.close()
 
 

@@ -161,8 +161,8 @@ async def test_a_locked_file_costs_what_it_holds_and_comes_back(
 async def test_rests_of_engines_are_remembered_without_their_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     searches = SqliteSearchCache(tmp_path / "file" / "data")
-    searches.set_rest("bing", "direct", Cooldown("captcha", until=1.0))
-    assert await searches.rest("bing", "direct") == Cooldown("captcha", until=1.0)
+    searches.set_cooldown("bing", "direct", Cooldown("captcha", until=1.0))
+    assert await searches.get_cooldown("bing", "direct") == Cooldown("captcha", until=1.0)
     await searches.close()
 
 
