@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.processes import read_process
 from benchmarks.common.wire_client import ERAS, wire_client
-from scraper.app import App
+from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolCall
@@ -64,7 +64,7 @@ async def measure(options: Options) -> Figures:
 async def _in_process(site: Site, folder: Path) -> AsyncIterator[OneCall]:
     settings = Settings(test_hosts=site.test_hosts, data_dir=folder)
     (fetch,) = (tool for tool in registry.tools(settings) if tool.name == "fetch")
-    async with App.open(settings) as app:
+    async with Services.open(settings) as app:
 
         async def one() -> None:
             answer = await fetch.run(app, {"url": site.url(_PATH), "render": "http"}, ToolCall())

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from scraper.app import App
+from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import Tool, ToolCall
@@ -120,14 +120,14 @@ async def measure_paths(site: Site, data_dir: Path) -> dict[str, FetchPath]:
     recorder = ModuleRecorder(_ROOT, PACKAGES)
     recorder.watch_new_threads()
     try:
-        async with App.open(settings) as app:
+        async with Services.open(settings) as app:
             fetch = functools.partial(_fetch, tool, app)
             return {kind: await _measure(kind, fetch, site, recorder) for kind in PAGES}
     finally:
         recorder.close()
 
 
-async def _fetch(tool: Tool, app: App, url: str) -> str:
+async def _fetch(tool: Tool, app: Services, url: str) -> str:
     answer = await tool.run(app, {"url": url}, ToolCall())
     if answer.is_error:
         raise AssertionError(answer.text)

@@ -26,8 +26,8 @@ from pathlib import Path
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.peers.launch import is_set_up, peer
 from benchmarks.search.mapped_engines import leading_proxy
-from scraper.app import App
 from scraper.model import SearchRequest
+from scraper.services import Services
 from scraper.settings import Settings
 from tests.site.engine_server import EngineSite, running_engines
 
@@ -103,7 +103,7 @@ async def _ours(site: EngineSite, rounds: int) -> tuple[list[tuple[_Case, list[_
     figures: Figures = {}
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         settings = Settings(data_dir=Path(folder), test_hosts=site.test_hosts, test_key_pin=site.key_pin)
-        async with App.open(settings) as app:
+        async with Services.open(settings) as app:
             figures["first_s"] = (await _search(app, "first words", USUAL)).seconds
             measured = []
             for case in _cases(rounds):
@@ -119,7 +119,7 @@ async def _ours(site: EngineSite, rounds: int) -> tuple[list[tuple[_Case, list[_
     return measured, figures
 
 
-async def _search(app: App, words: str, engines: Sequence[str]) -> _Found:
+async def _search(app: Services, words: str, engines: Sequence[str]) -> _Found:
     begun = time.perf_counter()
     answer = await app.searcher.search(SearchRequest(words, engines=engines))
     told = ", ".join(f"{name} {reason}" for name, reason in answer.errors.items())

@@ -20,13 +20,13 @@ from pathlib import Path
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.shared_state.member import RATE
-from scraper.app import App
 from scraper.call_context import Deadline
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import Lease, Limit, SharedState, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
 from scraper.model import REFRESH, ReadRequest
 from scraper.reading.politeness import HostThrottle
+from scraper.services import Services
 from scraper.settings import Settings
 from tests.site.running import Site, running_site
 
@@ -111,7 +111,7 @@ async def _fetches(url: str, site: Site, rounds: int) -> Figures:
         alone = Settings(data_dir=Path(folder) / "a", cache_mb=0, test_hosts=site.test_hosts)
         shared = Settings(data_dir=Path(folder) / "b", cache_mb=0, test_hosts=site.test_hosts, shared_url=url)
         took: dict[str, list[tuple[float, float]]] = {"alone": [], "shared": []}
-        async with App.open(alone) as one, App.open(shared) as other:
+        async with Services.open(alone) as one, Services.open(shared) as other:
             apps = {"alone": one, "shared": other}
             for number in range(rounds + 1):
                 for name in sorted(apps, reverse=number % 2 == 0):
@@ -138,7 +138,7 @@ def _told_of_fetches(took: Mapping[str, Sequence[tuple[float, float]]]) -> Figur
     return figures
 
 
-async def _read_ten(app: App, site: Site, number: int) -> tuple[float, float]:
+async def _read_ten(app: Services, site: Site, number: int) -> tuple[float, float]:
     """Seconds of wall and of this process's CPU for ten pages."""
     begun, begun_cpu = time.perf_counter(), time.process_time()
     for page in range(10):

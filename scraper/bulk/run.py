@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
-from scraper.app import App
 from scraper.bulk import report
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.frontier import HostBacklog
@@ -23,6 +22,7 @@ from scraper.bulk.page_reader import JobPageReader
 from scraper.bulk.page_runner import PageRunner, ReadPage
 from scraper.bulk.report import Report
 from scraper.bulk.schedule import Schedule
+from scraper.services import Services
 from scraper.settings import Settings
 
 
@@ -100,7 +100,7 @@ async def _run_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> No
     if counts.done >= counts.pages:
         # A complete job needs no browser.
         return
-    async with App.open(settings) as app:
+    async with Services.open(settings) as app:
         if job.is_resumed:
             app.fetcher.assume_recent_requests()
         reader = JobPageReader(app.fetcher, app.workers, job.spec, keep_snapshots=job.needs_snapshots)

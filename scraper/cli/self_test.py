@@ -11,10 +11,10 @@ import dataclasses
 import time
 from collections.abc import AsyncIterator
 
-from scraper.app import App
 from scraper.cli.check_results import Finding, bad, good, poor
 from scraper.errors import ScraperError
 from scraper.model import ReadRequest
+from scraper.services import Services
 from scraper.settings import Settings
 
 _HOST = "doctor.search-mcp.example"
@@ -38,7 +38,7 @@ async def read_local_page(settings: Settings) -> list[Finding]:
             settings, test_hosts=here, proxy=None, cache_mb=0, shared_url=None, database_url=None, robots="off"
         )
         begun = time.monotonic()
-        async with App.open(alone) as app:
+        async with Services.open(alone) as app:
             try:
                 reading = await app.fetcher.fetch(
                     ReadRequest(f"http://{_HOST}/", render="browser", deadline_s=_LOCAL_LIMIT_S)
@@ -57,7 +57,7 @@ async def read_local_page(settings: Settings) -> list[Finding]:
 async def read_web_page(settings: Settings) -> list[Finding]:
     """Read a page of the web; a missing network is only a warning."""
     fresh = dataclasses.replace(settings, cache_mb=0, shared_url=None, database_url=None, robots="off")
-    async with App.open(fresh) as app:
+    async with Services.open(fresh) as app:
         try:
             await app.fetcher.fetch(ReadRequest(_WEB_PAGE, render="http", deadline_s=_WEB_LIMIT_S))
         except ScraperError as error:
@@ -65,7 +65,7 @@ async def read_web_page(settings: Settings) -> list[Finding]:
         return [good(f"{_WEB_PAGE} was read")]
 
 
-def _sandbox(app: App) -> list[Finding]:
+def _sandbox(app: Services) -> list[Finding]:
     browsers = app.browsers.status().browsers
     if not browsers:
         return []

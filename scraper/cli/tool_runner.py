@@ -54,12 +54,12 @@ async def _run(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
     tool = next(tool for tool in tools if tool.name == tool_name)
     if (fault := tool.fault(arguments)) is not None:
         return fault
-    from scraper.app import App
+    from scraper.services import Services
 
     with _cancel_on_signals(), _progress_bar() as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:
-                app = await stack.enter_async_context(App.open(settings))
+                app = await stack.enter_async_context(Services.open(settings))
             except ValueError as error:
                 raise SettingsError(str(error)) from None
             except OSError as error:

@@ -24,8 +24,8 @@ from scraper.tools import registry
 from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
-    from scraper.app import App
     from scraper.server.access.oauth_issuer import OAuthIssuer
+    from scraper.services import Services
 
 _LOG = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -
 async def serve_http(
     settings: Settings,
     tools: Sequence[Tool],
-    factory: AppFactory[App],
+    factory: AppFactory[Services],
     *,
     version: str,
     openai_tools: Sequence[Tool] = (),
@@ -91,7 +91,7 @@ async def serve_http(
 async def serve_stdio(
     settings: Settings,
     tools: Sequence[Tool],
-    factory: AppFactory[App],
+    factory: AppFactory[Services],
     *,
     version: str,
     openai_tools: Sequence[Tool] = (),
@@ -141,7 +141,7 @@ def _traced(settings: Settings, version: str) -> Iterator[None]:
         yield
 
 
-async def _open(holder: AppHolder[App]) -> None:
+async def _open(holder: AppHolder[Services]) -> None:
     """Open the App; its browser starts in the background."""
     try:
         await holder.app()
@@ -179,11 +179,11 @@ def access_rules(settings: Settings, issuer: OAuthIssuer | None) -> AccessRules:
     )
 
 
-def _app_factory(settings: Settings) -> AppFactory[App]:
-    def factory() -> AbstractAsyncContextManager[App]:
-        from scraper.app import App
+def _app_factory(settings: Settings) -> AppFactory[Services]:
+    def factory() -> AbstractAsyncContextManager[Services]:
+        from scraper.services import Services
 
-        return App.open(settings)
+        return Services.open(settings)
 
     return factory
 

@@ -15,8 +15,8 @@ from scraper.settings import Settings
 from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
-    from scraper.app import App
     from scraper.server.access.oauth_issuer import OAuthIssuer
+    from scraper.services import Services
 
 _LOG = logging.getLogger(__name__)
 
@@ -170,7 +170,7 @@ class ServerContext:
 
     settings: Settings
     tools: Sequence[Tool]
-    holder: AppHolder[App]
+    holder: AppHolder[Services]
     stops: StopSignals
     version: str
     openai_tools: Sequence[Tool] = ()

@@ -21,7 +21,7 @@ from scraper.tools.model import (
 from scraper.values import IntegerValue, StringValue
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 MAX_HITS = 50
 MAX_QUERY_CHARS = 2_000
@@ -42,7 +42,7 @@ def cache_search_tool(settings: Settings) -> Tool:
     return make_tool("cache_search", "Search pages read before", parameters, _search, open_world=False)
 
 
-async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     query = arguments["query"]
     found = await app.page_cache.search(query, principal=call.principal, limit=arguments["limit"])
     if arguments["format"] == "json":

@@ -28,7 +28,7 @@ from scraper.tools.model import body_budget, new_region
 from scraper.urls import parse_target
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 PAGE = "page://"
 INDEX = "index://"
@@ -66,7 +66,7 @@ class ResourcePage:
     cursor: str | None = None
 
 
-async def list_resources(app: App, principal: str, cursor: str | None, limit: int) -> ResourcePage:
+async def list_resources(app: Services, principal: str, cursor: str | None, limit: int) -> ResourcePage:
     """List pages, newest first, then the documents of each index in the order of their addition.
 
     Raises:
@@ -83,7 +83,9 @@ async def list_resources(app: App, principal: str, cursor: str | None, limit: in
     return await _append_documents(app, principal, items, position, limit)
 
 
-async def search(app: App, principal: str, query: str, offset: int, limit: int) -> tuple[list[CachedResource], bool]:
+async def search(
+    app: Services, principal: str, query: str, offset: int, limit: int
+) -> tuple[list[CachedResource], bool]:
     """Find resources by words, best first.
 
     Returns:
@@ -99,7 +101,7 @@ async def search(app: App, principal: str, query: str, offset: int, limit: int) 
     return items[offset : offset + limit], len(items) > offset + limit
 
 
-async def read(app: App, principal: str, uri: str) -> str | None:
+async def read(app: Services, principal: str, uri: str) -> str | None:
     """Return a resource as Markdown of bounded size in an untrusted region, or None if it does not exist."""
     if uri.startswith(PAGE):
         return await _read_page(app, principal, uri)
@@ -117,7 +119,7 @@ def document_uri(index: str, doc_id: str) -> str:
 
 
 async def _append_documents(
-    app: App, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
+    app: Services, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
 ) -> ResourcePage:
     name, after = str(position["index"]), int(position.get("after", 0))
     for index in await app.indexes.names(principal=principal):
@@ -132,14 +134,14 @@ async def _append_documents(
     return ResourcePage(tuple(items))
 
 
-async def _document_ids(app: App, principal: str, index: str, after: int, limit: int) -> Sequence[str]:
+async def _document_ids(app: Services, principal: str, index: str, after: int, limit: int) -> Sequence[str]:
     try:
         return await app.indexes.list_documents(index, principal=principal, limit=limit, after=after)
     except IndexFaultError:
         return ()
 
 
-async def _search_pages(app: App, principal: str, query: str, limit: int) -> list[CachedResource]:
+async def _search_pages(app: Services, principal: str, query: str, limit: int) -> list[CachedResource]:
     """Find pages with all words of a query; if there are none, pages with any content word."""
     hits = (await app.page_cache.search(query, principal=principal, limit=limit)).hits
     words = extract_content_words(query)
@@ -149,7 +151,7 @@ async def _search_pages(app: App, principal: str, query: str, limit: int) -> lis
     return [_from_hit(hit) for hit in hits]
 
 
-async def _search_documents(app: App, principal: str, index: str, query: str, limit: int) -> list[CachedResource]:
+async def _search_documents(app: Services, principal: str, index: str, query: str, limit: int) -> list[CachedResource]:
     try:
         hits = (await app.indexes.search(index, query, principal=principal, limit=limit)).hits
     except IndexFaultError:
@@ -168,7 +170,7 @@ def _fuse(rankings: Sequence[Sequence[CachedResource]]) -> list[CachedResource]:
     return [items[uri] for uri in sorted(score, key=lambda uri: -score[uri])]
 
 
-async def _read_page(app: App, principal: str, uri: str) -> str | None:
+async def _read_page(app: Services, principal: str, uri: str) -> str | None:
     for url in _page_urls(uri):
         reading = await app.page_cache.page(url, principal=principal)
         if reading is not None:
@@ -194,7 +196,7 @@ def _page_urls(uri: str) -> list[str]:
     return list(dict.fromkeys(urls))
 
 
-async def _read_document(app: App, principal: str, uri: str) -> str | None:
+async def _read_document(app: Services, principal: str, uri: str) -> str | None:
     start = _START.search(uri)
     name, _, quoted = _START.sub("", uri).removeprefix(INDEX).partition("/")
     try:

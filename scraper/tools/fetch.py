@@ -32,7 +32,7 @@ from scraper.urls import parse_target
 from scraper.values import BooleanValue, IntegerValue, StringListValue
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 MAX_START = 100_000_000
 
@@ -78,7 +78,7 @@ def _check_url(arguments: Any) -> None:
     parse_target(arguments["url"])
 
 
-async def _fetch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _fetch(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     start, length, budget = arguments["start"], arguments["length"], body_budget(app.settings)
     request = ReadRequest(
         arguments["url"],
@@ -99,7 +99,7 @@ async def _fetch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAns
     return ToolAnswer(text)
 
 
-async def _fetch_batch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _fetch_batch(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     urls, render, budget = arguments["urls"], arguments["render"], body_budget(app.settings)
     outcomes = await app.fetcher.fetch_batch(
         urls, render=render, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
@@ -111,7 +111,7 @@ async def _fetch_batch(app: App, arguments: dict[str, Any], call: ToolCall) -> T
     return ToolAnswer(text)
 
 
-async def _extract_structured(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _extract_structured(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     data = await app.structured.extract(
         arguments["url"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )

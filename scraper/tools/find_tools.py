@@ -28,7 +28,7 @@ from scraper.tools.tool_ranking import SearchableItem, rank, read_uses
 from scraper.values import ChoiceValue, IntegerValue
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 NAME = "find_tools"
 PAGE_ITEMS = 10
@@ -42,7 +42,7 @@ _SNIPPET_CHARS = 300
 def find_tools_tool(others: Sequence[Tool]) -> Tool:
     """Return the tool that finds the other tools."""
 
-    async def find(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    async def find(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         query, kind, start = arguments["query"], arguments["kind"], arguments["start"]
         if len(query) > MAX_QUERY_CHARS:
             raise InvalidArgumentError(f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken.")

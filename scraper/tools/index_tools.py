@@ -26,12 +26,12 @@ from scraper.tools.model import (
 from scraper.values import AnyString, BooleanValue, IntegerValue, ObjectValue, StringValue
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 MAX_HITS = 100
 MAX_MIN_LENGTH = 100
 
-_Work = Callable[["App", dict[str, Any], ToolCall], Awaitable[dict[str, Any]]]
+_Work = Callable[["Services", dict[str, Any], ToolCall], Awaitable[dict[str, Any]]]
 
 _INDEX_NAME = Parameter("index_name", StringValue(), "Which index.", default=DEFAULT_INDEX)
 
@@ -107,7 +107,7 @@ def search_create_index_tool(settings: Settings) -> Tool:
 def _errors_as_values(name: str, parameters: Parameters, work: _Work) -> Run:
     """Return a tool's function whose answers are objects; an error is `{"error": ...}`."""
 
-    async def answer(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    async def answer(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         try:
             return json_answer(await work(app, arguments, call))
         except IndexFaultError as fault:
@@ -115,7 +115,7 @@ def _errors_as_values(name: str, parameters: Parameters, work: _Work) -> Run:
 
     bound = BoundTool(name, parameters, answer)
 
-    async def run(app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+    async def run(app: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
         result = await bound(app, arguments, call)
         return json_answer({"error": result.text}) if result.is_error else result
 
@@ -125,7 +125,7 @@ def _errors_as_values(name: str, parameters: Parameters, work: _Work) -> Run:
 def _require_content(run: Run) -> Run:
     """Reject calls without content with the error text of the contract."""
 
-    async def checked(app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+    async def checked(app: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
         content = arguments.get("content")
         if not isinstance(content, str) or not content.strip():
             return json_answer({"error": "Content must be a non-empty string"})
@@ -134,7 +134,7 @@ def _require_content(run: Run) -> Run:
     return checked
 
 
-async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     found = await app.indexes.search(
         arguments["index_name"], arguments["query"], principal=call.principal, limit=arguments["k"]
     )
@@ -147,14 +147,14 @@ async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> dict[s
     return {"results": results, "total_matches": found.total, "query_parsed": found.query.to_dict()}
 
 
-async def _add_document(app: App, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+async def _add_document(app: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     document = IndexDocument(arguments["doc_id"], arguments["content"], arguments["metadata"] or {})
     added = await app.indexes.add(arguments["index_name"], document, principal=call.principal)
     status = "re-indexed" if added.replaced else "indexed"
     return {"status": status, "doc_id": document.doc_id, "token_count": added.token_count}
 
 
-async def _create_index(app: App, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+async def _create_index(app: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     name, backend = arguments["index_name"], arguments["backend"]
     tokenizer = Tokenizer(**(arguments["tokenizer_config"] or {}))
     await app.indexes.create(name, principal=call.principal, backend=backend, tokenizer=tokenizer)

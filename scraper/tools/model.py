@@ -157,7 +157,7 @@ def max_age_s(arguments: Mapping[str, Any]) -> float | None:
 
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -185,8 +185,8 @@ class ToolAnswer:
     is_error: bool = False
 
 
-Run = Callable[["App", Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]
-Work = Callable[["App", dict[str, Any], ToolCall], Awaitable[ToolAnswer]]
+Run = Callable[["Services", Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]
+Work = Callable[["Services", dict[str, Any], ToolCall], Awaitable[ToolAnswer]]
 """The function of a tool; it gets parsed arguments and may raise."""
 Check = Callable[[Mapping[str, Any]], object]
 """Check of parsed arguments that types and bounds do not express; raises a ScraperError."""
@@ -201,7 +201,7 @@ class BoundTool:
     work: Work
     check: Check | None = None
 
-    async def __call__(self, app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+    async def __call__(self, app: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
         """Return the answer; an error becomes an answer."""
         try:
             return await self.work(app, self._parse(arguments), call)

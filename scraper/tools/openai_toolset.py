@@ -19,7 +19,7 @@ from scraper.tools.model import Parameters, Tool, ToolAnswer, ToolCall, make_too
 from scraper.tools.search import is_blocked
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 MAX_RESULTS = 10
 _TITLE_CHARS = 300
@@ -36,7 +36,7 @@ def openai_tools() -> tuple[Tool, Tool]:
     )
 
 
-async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = SearchRequest(
         arguments["query"], max_results=MAX_RESULTS, principal=call.principal, deadline_s=call.deadline_s
     )
@@ -57,7 +57,7 @@ async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAn
     return ToolAnswer(compact({"results": results}))
 
 
-async def _fetch(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _fetch(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = ReadRequest(arguments["id"], principal=call.principal, deadline_s=call.deadline_s)
     reading = await app.fetcher.fetch(request, progress=call.progress)
     piece = piece_of(reading.document, 0, MAX_LENGTH)

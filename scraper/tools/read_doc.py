@@ -28,7 +28,7 @@ from scraper.tools.model import (
 from scraper.values import BooleanValue, IntegerValue, StringValue
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 MAX_OFFSET = 2**53
 """Largest integer that JSON of every client carries exactly. An offset beyond the text means its end."""
@@ -63,7 +63,7 @@ def read_doc_tool(settings: Settings) -> Tool:
     )
 
 
-async def _read_doc(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _read_doc(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     pages = parse_page_ranges(arguments["pages"])
     request = DocumentRequest(arguments["source"], arguments["password"], (), call.principal)
     reading = await app.documents.read(request, pages=pages, deadline_s=call.deadline_s, progress=call.progress)

@@ -29,7 +29,7 @@ from scraper.tools.search import ENGINES, is_blocked
 from scraper.values import BooleanValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 MAX_QUESTION_CHARS = 2_000
 
@@ -82,7 +82,7 @@ def compare_tool(settings: Settings) -> Tool:
     )
 
 
-async def _research(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _research(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     query = ResearchQuery(
         arguments["question"],
         depth=arguments["depth"],
@@ -103,7 +103,7 @@ async def _research(app: App, arguments: dict[str, Any], call: ToolCall) -> Tool
     return ToolAnswer(render.as_markdown(report, region=new_region(), now=datetime.now(UTC)), is_error=is_error)
 
 
-async def _compare(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _compare(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     question = arguments["question"]
     pages = await compare(
         app.fetcher,

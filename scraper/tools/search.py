@@ -30,7 +30,7 @@ from scraper.tools.model import (
 from scraper.values import BooleanValue, ChoiceValue, IntegerValue, StringListValue
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 ENGINES = Parameter("engines", StringListValue(len(NAMES)), f"Names from `engines`. Default: {', '.join(DEFAULTS)}.")
 WEB_SEARCH_ENGINE = "duckduckgo"
@@ -84,7 +84,7 @@ def is_blocked(answer: SearchAnswer) -> bool:
     return not answer.results and set(answer.errors) >= set(answer.engines)
 
 
-async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = SearchRequest(
         arguments["query"],
         engines=arguments["engines"],
@@ -106,12 +106,12 @@ async def _search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAn
     return ToolAnswer(text, is_error=is_blocked(answer))
 
 
-async def _engines(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _engines(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     app.searcher.start_browser()
     return json_answer(list(app.searcher.engines))
 
 
-async def _web_search(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _web_search(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = SearchRequest(
         arguments["query"],
         engines=(WEB_SEARCH_ENGINE,),
@@ -131,7 +131,7 @@ async def _web_search(app: App, arguments: dict[str, Any], call: ToolCall) -> To
     return ToolAnswer(render.web_search_as_markdown(answer))
 
 
-async def _instant_answer(app: App, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _instant_answer(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     query = arguments["query"]
     answer = await app.instant_answers.answer(query, principal=call.principal, deadline_s=call.deadline_s)
     return ToolAnswer(render.instant_answer_as_markdown(query, answer))

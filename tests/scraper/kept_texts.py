@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from scraper.app import App
 from scraper.caching.page_cache import PageCache
 from scraper.model import Document, Reading
+from scraper.services import Services
 from scraper.settings import Settings
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument
@@ -32,9 +32,9 @@ class KeptApp:
     browsers: Any = None
 
     @property
-    def app(self) -> App:
+    def app(self) -> Services:
         """Return this object cast to App."""
-        return cast(App, self)
+        return cast(Services, self)
 
     def keep(self, url: str, text: str, *, title: str = "A page", principal: str = "local") -> None:
         """Put a page into the cache."""

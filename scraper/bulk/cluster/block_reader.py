@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from ray.actor import ActorHandle
 
-from scraper.app import App
 from scraper.bulk.cluster.block_pages import BlockPageRunner, BlockStart
 from scraper.bulk.model import JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
+from scraper.services import Services
 from scraper.settings import Settings
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class BlockReader:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def _open(self) -> BlockPageRunner:
-        app = await self._services.enter_async_context(App.open(self._settings))
+        app = await self._services.enter_async_context(Services.open(self._settings))
         reader = JobPageReader(app.fetcher, app.workers, self._spec, keep_snapshots=self._keep_snapshots)
         if self._resumed:
             app.fetcher.assume_recent_requests()

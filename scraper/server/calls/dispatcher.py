@@ -32,7 +32,7 @@ from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from scraper.values import closest_match
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 T = TypeVar("T")
 
@@ -126,7 +126,7 @@ class CallDispatcher:
     def __init__(
         self,
         tools: Sequence[Tool],
-        holder: AppHolder[App],
+        holder: AppHolder[Services],
         *,
         deadline_s: float,
         turns: CallLimiter | None = None,
@@ -183,7 +183,7 @@ class CallDispatcher:
             return answer
 
     async def query(
-        self, method: str, caller: ToolCaller, work: Callable[[App], Awaitable[T]], *, limit_s: float = _QUERY_S
+        self, method: str, caller: ToolCaller, work: Callable[[Services], Awaitable[T]], *, limit_s: float = _QUERY_S
     ) -> T:
         """Run `work` on stored data for a request that is not a tool call.
 
@@ -258,7 +258,7 @@ class CallDispatcher:
         call = ToolCall(principal=caller.principal, deadline_s=left_s, progress=progress.report)
         return await tool.run(app, arguments, call)
 
-    async def _run_on_app(self, work: Callable[[App], Awaitable[T]]) -> T:
+    async def _run_on_app(self, work: Callable[[Services], Awaitable[T]]) -> T:
         return await work(await self._holder.app())
 
     async def _supervise(self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float) -> T:

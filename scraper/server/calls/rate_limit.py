@@ -12,7 +12,7 @@ from scraper.coordination.protocols import Limit, RateLimits
 from scraper.server.lifecycle import AppHolder
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 BURST = 60
 PER_SECOND = 5.0
@@ -63,7 +63,7 @@ class RateLimiter:
 class AppLimits:
     """Rate limits of the App; until it is open, those of this process."""
 
-    def __init__(self, holder: AppHolder[App]) -> None:
+    def __init__(self, holder: AppHolder[Services]) -> None:
         """Use the limits of the App in `holder`."""
         self._holder = holder
         self._own = LocalLimits()

@@ -14,13 +14,13 @@ from scraper.server.lifecycle import AppHolder
 from scraper.workers import sandbox
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 
 class Health:
     """The two probes of a server."""
 
-    def __init__(self, holder: AppHolder[App], calls: CallDispatcher, *, queue_limit: int, version: str) -> None:
+    def __init__(self, holder: AppHolder[Services], calls: CallDispatcher, *, queue_limit: int, version: str) -> None:
         """Report the state of the App in `holder` and of `calls`."""
         self._holder = holder
         self._calls = calls

@@ -26,7 +26,7 @@ from scraper.server.http.request_body import read_body
 from scraper.server.lifecycle import AppHolder
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 _FILES = {
     "/": ("index.html", "text/html"),
@@ -53,7 +53,7 @@ _STATUS_S = 2.0
 class Playground:
     """The routes of the playground."""
 
-    def __init__(self, holder: AppHolder[App], calls: CallDispatcher, *, version: str, deadline_s: float) -> None:
+    def __init__(self, holder: AppHolder[Services], calls: CallDispatcher, *, version: str, deadline_s: float) -> None:
         """Serve the App in `holder`."""
         self._holder = holder
         self._calls = calls
@@ -96,7 +96,7 @@ class Playground:
         principal = "local" if user is None else user.access_token.client_id
         caller = ToolCaller(principal, gone=disconnect_future(request.scope))
 
-        async def work(app: App) -> dict[str, Any]:
+        async def work(app: Services) -> dict[str, Any]:
             sides = await app.comparer.read(url, render=render, principal=principal, deadline_s=self._deadline_s)
             return dataclasses.asdict(sides)
 
@@ -139,7 +139,7 @@ async def _parse(request: Request) -> tuple[str, str] | None:
     return (url, render) if isinstance(url, str) and render in _RENDER else None
 
 
-async def _cache_state(app: App) -> dict[str, Any] | None:
+async def _cache_state(app: Services) -> dict[str, Any] | None:
     try:
         async with asyncio.timeout(_STATUS_S):
             stats = await app.pages.stats()

@@ -23,7 +23,7 @@ from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import AppHolder
 
 if TYPE_CHECKING:
-    from scraper.app import App
+    from scraper.services import Services
 
 _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
 """Histogram buckets of the OpenTelemetry conventions for tool calls, up to twice the default deadline."""
@@ -40,7 +40,7 @@ Fields = Mapping[str, Any]
 class Metrics(logging.Handler):
     """The metrics of one process."""
 
-    def __init__(self, holder: AppHolder[App], calls: CallDispatcher, tools: Collection[str]) -> None:
+    def __init__(self, holder: AppHolder[Services], calls: CallDispatcher, tools: Collection[str]) -> None:
         """Register all metrics."""
         super().__init__(logging.INFO)
         self._holder = holder
@@ -164,7 +164,7 @@ _GAUGES = {
 }
 
 
-async def _cache_state(app: App) -> dict[str, float]:
+async def _cache_state(app: Services) -> dict[str, float]:
     stats = await app.pages.stats()
     return {
         "cache_usable": stats.usable,

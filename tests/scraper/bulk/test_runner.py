@@ -14,7 +14,6 @@ from typing import Any, cast
 import pytest
 
 from browsers.model import Request, Snapshot
-from scraper.app import App
 from scraper.bulk import run
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, Format, JobPage
@@ -22,6 +21,7 @@ from scraper.bulk.page_reader import JobPageReader, PageResult
 from scraper.bulk.run import PageFeeder, make_job_settings, read_locally
 from scraper.bulk.schedule import Schedule
 from scraper.reading.fetcher import Fetcher
+from scraper.services import Services
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.urls import host_of
@@ -116,7 +116,7 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
             yield OnlyReader(reads, workers)
             await reads.close()
 
-        monkeypatch.setattr(App, "open", opened)
+        monkeypatch.setattr(Services, "open", opened)
         async with asyncio.timeout(60):
             await run.run_bulk(spec, Settings(robots="obey"), stop=stop)
     first, again = (door.pages for door in doors)

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from scraper.app import App
 from scraper.errors import BlockedBySiteError, ScraperError
 from scraper.model import ReadRequest
+from scraper.services import Services
 from scraper.settings import Settings
 from tests.browsers.reading import MARK
 from tests.scraper.process import START_S, until
@@ -27,15 +27,15 @@ def settings(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def app(settings: Settings) -> AsyncIterator[App]:
+async def app(settings: Settings) -> AsyncIterator[Services]:
     """Open the app and wait for its browser, so that its start uses up no deadline."""
-    async with App.open(settings) as opened:
+    async with Services.open(settings) as opened:
         await until(lambda: opened.browsers.status().ready, limit_s=START_S)
         yield opened
 
 
 @pytest.mark.parametrize("path", ["/short", "/reset-midway", "/endless"])
-async def test_a_page_that_broke_off_is_read_with_a_warning_and_not_kept(app: App, site: Site, path: str) -> None:
+async def test_a_page_that_broke_off_is_read_with_a_warning_and_not_kept(app: Services, site: Site, path: str) -> None:
     for _ in range(2):
         reading = await app.fetcher.fetch(ReadRequest(site.url(path), render="http", deadline_s=8))
         assert reading.truncated and reading.warnings
@@ -43,12 +43,12 @@ async def test_a_page_that_broke_off_is_read_with_a_warning_and_not_kept(app: Ap
 
 
 @pytest.mark.parametrize("path", ["/big", "/nested/100000", "/leave", "/wide/100000", "/attributes/500000"])
-async def test_a_page_beyond_all_measure_gives_its_text(app: App, site: Site, path: str) -> None:
+async def test_a_page_beyond_all_measure_gives_its_text(app: Services, site: Site, path: str) -> None:
     reading = await app.fetcher.fetch(ReadRequest(site.url(path), deadline_s=240))
     assert MARK.search(reading.document.text)
 
 
-async def test_a_byte_a_second_ends_at_the_deadline_with_what_had_come(app: App, site: Site) -> None:
+async def test_a_byte_a_second_ends_at_the_deadline_with_what_had_come(app: Services, site: Site) -> None:
     async with asyncio.timeout(START_S):
         try:
             reading = await app.fetcher.fetch(ReadRequest(site.url("/drip"), render="http", deadline_s=8))
@@ -59,6 +59,6 @@ async def test_a_byte_a_second_ends_at_the_deadline_with_what_had_come(app: App,
 
 
 @pytest.mark.parametrize("path", ["/wall/captcha", "/wall/consent", "/wall/login", "/wall/challenge"])
-async def test_a_wall_is_told_as_a_wall(app: App, site: Site, path: str) -> None:
+async def test_a_wall_is_told_as_a_wall(app: Services, site: Site, path: str) -> None:
     with pytest.raises(BlockedBySiteError):
         await app.fetcher.fetch(ReadRequest(site.url(path), deadline_s=240))

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from scraper.app import App
 from scraper.model import ReadRequest
+from scraper.services import Services
 from scraper.settings import Settings
 from tests.browsers.egress.wire import served
 
@@ -131,7 +131,7 @@ async def test_no_page_hides_text_by_guile(tmp_path_factory: pytest.TempPathFact
     data = str(tmp_path_factory.mktemp("data"))
     async with served(site) as port:
         hosts = {"SEARCH_MCP_DATA": data, "SEARCH_MCP_TEST_HOSTS": f"{HOST}=127.0.0.1:{port}"}
-        async with App.open(Settings.load(hosts, {})) as app:
+        async with Services.open(Settings.load(hosts, {})) as app:
             read = {}
             for name in PAGES:
                 page = await app.fetcher.fetch(ReadRequest(f"http://{HOST}/{name}", render="browser", deadline_s=50))

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from scraper.app import App
 from scraper.model import ReadRequest
+from scraper.services import Services
 from scraper.settings import Settings
 from tests.site.hidden import CARRIERS, MORE_CARRIERS
 from tests.site.running import Site
@@ -35,7 +35,7 @@ def settings(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Settings:
 async def test_what_nobody_sees_is_not_read_and_what_anybody_sees_is(
     settings: Settings, site: Site, render: str
 ) -> None:
-    async with App.open(settings) as app:
+    async with Services.open(settings) as app:
         pages = [
             await app.fetcher.fetch(ReadRequest(site.url(path), render=render, deadline_s=240))
             for path in ("/hidden", "/hidden/more")

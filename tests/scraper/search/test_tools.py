@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from browsers.model import Tier
-from scraper.app import App
+from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
@@ -25,17 +25,17 @@ TOOLS = {tool.name: tool for tool in registry.tools()}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def app(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+async def app(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
     folder: Path = tmp_path_factory.mktemp("data")
-    async with App.open(replace(engine_settings, data_dir=folder)) as running:
+    async with Services.open(replace(engine_settings, data_dir=folder)) as running:
         yield running
 
 
-async def run(app: App, tool: str, principal: str = "local", **arguments: Any) -> ToolAnswer:
+async def run(app: Services, tool: str, principal: str = "local", **arguments: Any) -> ToolAnswer:
     return await TOOLS[tool].run(app, arguments, ToolCall(principal=principal))
 
 
-async def test_search_answers_in_both_forms(app: App, engine_site: EngineSite) -> None:
+async def test_search_answers_in_both_forms(app: Services, engine_site: EngineSite) -> None:
     told = await run(app, "search", query="tidal power")
     assert not told.is_error
     assert told.text.startswith('10 results for "tidal power" (engines: duckduckgo, mojeek, googlenews)\n')
@@ -73,7 +73,7 @@ async def test_search_answers_in_both_forms(app: App, engine_site: EngineSite) -
     ],
 )
 async def test_a_wrong_argument_is_named_and_nobody_is_asked(
-    app: App, engine_site: EngineSite, arguments: dict[str, Any], sentence: str
+    app: Services, engine_site: EngineSite, arguments: dict[str, Any], sentence: str
 ) -> None:
     answer = await run(app, "search", **arguments)
     assert answer.is_error
@@ -81,7 +81,7 @@ async def test_a_wrong_argument_is_named_and_nobody_is_asked(
     assert engine_site.asked == []
 
 
-async def test_that_every_engine_refused_is_an_error_with_its_reasons(app: App, engine_site: EngineSite) -> None:
+async def test_that_every_engine_refused_is_an_error_with_its_reasons(app: Services, engine_site: EngineSite) -> None:
     engine_site.moods["brave"] = "limited"
     answer = await run(app, "search", query="words", engines=["brave"], format="json", principal="walled")
     assert answer.is_error
@@ -91,19 +91,19 @@ async def test_that_every_engine_refused_is_an_error_with_its_reasons(app: App, 
 
 
 async def test_who_asks_for_the_names_finds_the_browser_started(engine_settings: Settings, tmp_path: Path) -> None:
-    async with App.open(replace(engine_settings, data_dir=tmp_path)) as app:
+    async with Services.open(replace(engine_settings, data_dir=tmp_path)) as app:
         await run(app, "engines")
         async with asyncio.timeout(120):
             while not app.browsers._pool.is_ready(Tier.FULL):  # noqa: ASYNC110 - no event reports a start
                 await asyncio.sleep(0.05)
 
 
-async def test_engines_are_a_list_of_names(app: App) -> None:
+async def test_engines_are_a_list_of_names(app: Services) -> None:
     answer = await run(app, "engines")
     assert answer.structured == ["duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu"]
 
 
-async def test_web_search_gives_one_engine_s_rows(app: App, engine_site: EngineSite) -> None:
+async def test_web_search_gives_one_engine_s_rows(app: Services, engine_site: EngineSite) -> None:
     answer = await run(app, "web_search", query="wave power", max_results=2)
     assert not answer.is_error
     assert answer.text.startswith('## Web Search Results for "wave power"\n\n### 1. A short guide to wave power\n')
@@ -111,13 +111,13 @@ async def test_web_search_gives_one_engine_s_rows(app: App, engine_site: EngineS
     assert {asked.engine for asked in engine_site.asked} == {"duckduckgo"}
 
 
-async def test_instant_answers_come_through_the_browser(app: App, engine_site: EngineSite) -> None:
+async def test_instant_answers_come_through_the_browser(app: Services, engine_site: EngineSite) -> None:
     answer = await run(app, "instant_answer", query="The ferry")
     assert not answer.is_error
     assert "### Abstract\nThe ferry is what the harbour is known for.\n" in answer.text
 
 
-async def test_a_refused_instant_answer_is_not_told_as_none(app: App, engine_site: EngineSite) -> None:
+async def test_a_refused_instant_answer_is_not_told_as_none(app: Services, engine_site: EngineSite) -> None:
     engine_site.instant, engine_site.instant_status = "", 202
     answer = await run(app, "instant_answer", query="The ferry")
     assert answer.is_error and "rate_limited" in answer.text

@@ -37,7 +37,7 @@ async def test_without_a_cache_no_page_is_kept_in_a_database_either(tmp_path: Pa
 
 
 async def test_a_server_with_files_loads_no_database_library() -> None:
-    assert await _said("import scraper.app, sys; print('asyncpg' in sys.modules)") == "False"
+    assert await _said("import scraper.services, sys; print('asyncpg' in sys.modules)") == "False"
 
 
 async def test_without_the_library_the_command_that_installs_it_is_said() -> None:

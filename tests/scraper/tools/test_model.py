@@ -9,16 +9,16 @@ from typing import Any, cast
 import pytest
 
 from scraper import errors
-from scraper.app import App
+from scraper.services import Services
 from scraper.tools.model import BoundTool, Parameter, Parameters, ToolAnswer, ToolCall, new_region
 from scraper.values import StringValue
 
 PARAMETERS = Parameters(Parameter("url", StringValue(), "Where.", required=True))
-NO_APP = cast(App, None)
+NO_APP = cast(Services, None)
 
 
 async def answer(fault: BaseException | None, arguments: dict[str, Any] | None = None) -> ToolAnswer:
-    async def work(app: App, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    async def work(app: Services, given: dict[str, Any], call: ToolCall) -> ToolAnswer:
         if fault is not None:
             raise fault
         return ToolAnswer(f"read {given['url']}")

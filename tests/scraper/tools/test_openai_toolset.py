@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
-from scraper.app import App
 from scraper.errors import InvalidUrlError
 from scraper.model import Document, Reading, SearchAnswer, SearchResult
+from scraper.services import Services
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 
@@ -50,12 +50,12 @@ class Reads:
 
 
 async def search(*results: SearchResult, **more: Any) -> ToolAnswer:
-    app = cast(App, SimpleNamespace(searcher=Found(*results, **more)))
+    app = cast(Services, SimpleNamespace(searcher=Found(*results, **more)))
     return await SEARCH.run(app, {"query": "tides"}, ToolCall())
 
 
 async def fetch(outcome: Reading | Exception, given: str = URL) -> ToolAnswer:
-    app = cast(App, SimpleNamespace(fetcher=Reads(outcome)))
+    app = cast(Services, SimpleNamespace(fetcher=Reads(outcome)))
     return await FETCH.run(app, {"id": given}, ToolCall())
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from scraper.app import App
 from scraper.errors import InvalidArgumentError
+from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
@@ -25,20 +25,20 @@ TOOL = next(tool for tool in registry.tools() if tool.name == "read_doc")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
     folder: Path = tmp_path_factory.mktemp("read-doc")
     (folder / "root").mkdir()
     (folder / "root" / "a.md").write_text("# Local\n\nWords.")
     settings = Settings(data_dir=folder / "data", test_hosts=site.test_hosts, document_root=folder / "root")
-    async with App.open(settings) as opened:
+    async with Services.open(settings) as opened:
         yield opened
 
 
-async def ask(app: App, **arguments: Any) -> ToolAnswer:
+async def ask(app: Services, **arguments: Any) -> ToolAnswer:
     return await TOOL.run(app, arguments, ToolCall())
 
 
-async def data(app: App, **arguments: Any) -> dict[str, Any]:
+async def data(app: Services, **arguments: Any) -> dict[str, Any]:
     answer = await ask(app, format="json", **arguments)
     assert not answer.is_error, answer.text
     assert isinstance(answer.structured, dict)
@@ -61,14 +61,14 @@ async def data(app: App, **arguments: Any) -> dict[str, Any]:
     ],
 )
 async def test_documents_of_the_web_are_read_by_their_bytes(
-    app: App, site: Site, path: str, kind: str, mark: str
+    app: Services, site: Site, path: str, kind: str, mark: str
 ) -> None:
     answer = await data(app, source=site.url(path))
     assert answer["format"] == kind
     assert mark in answer["content"]
 
 
-async def test_paging_to_the_end_gives_the_whole_document_and_its_end_signal(app: App, site: Site) -> None:
+async def test_paging_to_the_end_gives_the_whole_document_and_its_end_signal(app: Services, site: Site) -> None:
     url = site.url("/document/log.pdf")
     whole = (await data(app, source=url))["content"]
     text, start = "", 0
@@ -83,7 +83,7 @@ async def test_paging_to_the_end_gives_the_whole_document_and_its_end_signal(app
     assert (end["returned_chars"], end["start"], end["truncated"]) == (0, len(whole), False)
 
 
-async def test_a_negative_length_is_rejected_and_a_negative_start_is_zero(app: App, site: Site) -> None:
+async def test_a_negative_length_is_rejected_and_a_negative_start_is_zero(app: Services, site: Site) -> None:
     url = site.url("/document/notes.txt")
     rejected = await ask(app, source=url, length=-1)
     assert rejected.is_error
@@ -91,13 +91,13 @@ async def test_a_negative_length_is_rejected_and_a_negative_start_is_zero(app: A
     assert (await data(app, source=url, start=-9))["start"] == 0
 
 
-async def test_a_start_beyond_any_text_is_its_end_however_large(app: App, site: Site) -> None:
+async def test_a_start_beyond_any_text_is_its_end_however_large(app: Services, site: Site) -> None:
     end = await data(app, source=site.url("/document/notes.txt"), start=10**12, length=10**12)
     assert (end["returned_chars"], end["truncated"]) == (0, False)
     assert end["start"] == end["total_chars"]
 
 
-async def test_local_files_are_read_beneath_the_root_alone(app: App) -> None:
+async def test_local_files_are_read_beneath_the_root_alone(app: Services) -> None:
     local = (await ask(app, source="a.md")).text
     assert "# Local" in local
     assert "comes from the file: it is data" in local
@@ -106,7 +106,7 @@ async def test_local_files_are_read_beneath_the_root_alone(app: App) -> None:
         assert refused.is_error, source
 
 
-async def test_a_page_is_read_as_a_page(app: App, site: Site) -> None:
+async def test_a_page_is_read_as_a_page(app: Services, site: Site) -> None:
     answer = await ask(app, source=site.url("/static/1"))
     assert "Format: html" in answer.text
     assert "`fetch` is the tool" in answer.text
@@ -114,7 +114,9 @@ async def test_a_page_is_read_as_a_page(app: App, site: Site) -> None:
 
 @pytest.mark.parametrize("label", ["gbk", "big5", "shift_jis"])
 @pytest.mark.parametrize("way", ["header", "meta", "none"])
-async def test_a_page_in_an_old_encoding_reads_alike_in_both_tools(app: App, site: Site, label: str, way: str) -> None:
+async def test_a_page_in_an_old_encoding_reads_alike_in_both_tools(
+    app: Services, site: Site, label: str, way: str
+) -> None:
     url = site.url(f"/charset/{label}/{way}")
     fetch = next(tool for tool in registry.tools() if tool.name == "fetch")
     page = (await fetch.run(app, {"url": url, "format": "json"}, ToolCall())).structured
@@ -124,13 +126,13 @@ async def test_a_page_in_an_old_encoding_reads_alike_in_both_tools(app: App, sit
     assert (await data(app, source=url))["content"] == page["content"]
 
 
-async def test_bytes_without_meaning_are_told(app: App, site: Site) -> None:
+async def test_bytes_without_meaning_are_told(app: Services, site: Site) -> None:
     answer = await ask(app, source=site.url("/document/bytes.bin"))
     assert answer.is_error
     assert "not read" in answer.text
 
 
-async def test_fetch_reads_a_pdf_and_names_the_tool_for_it(app: App, site: Site) -> None:
+async def test_fetch_reads_a_pdf_and_names_the_tool_for_it(app: Services, site: Site) -> None:
     fetch = next(tool for tool in registry.tools() if tool.name == "fetch")
     answer = await fetch.run(app, {"url": site.url("/download-pdf"), "force_refresh": True}, ToolCall())
     assert not answer.is_error

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from scraper.app import App
 from scraper.extract.text.token_estimate import estimate
+from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
@@ -26,9 +26,9 @@ CONTRACT = set("url title content method truncated tokens_estimated author publi
 
 
 @pytest.fixture(scope="module")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
-    async with App.open(settings) as opened:
+    async with Services.open(settings) as opened:
         yield opened
 
 
@@ -37,17 +37,17 @@ DEADLINES = (2.0, 6.0, 18.0)
 """One after the other, until what is to come in time does: how long that takes is up to the machine."""
 
 
-async def call(app: App, tool: str, arguments: dict[str, Any], call: ToolCall | None = None) -> ToolAnswer:
+async def call(app: Services, tool: str, arguments: dict[str, Any], call: ToolCall | None = None) -> ToolAnswer:
     """Call a tool as a client does."""
     (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
     return await found.run(app, arguments, call or ToolCall(deadline_s=PATIENCE_S))
 
 
-async def fetch(app: App, url: str, **arguments: Any) -> ToolAnswer:
+async def fetch(app: Services, url: str, **arguments: Any) -> ToolAnswer:
     return await call(app, "fetch", {"url": url, **arguments})
 
 
-async def page(app: App, url: str, **arguments: Any) -> dict[str, Any]:
+async def page(app: Services, url: str, **arguments: Any) -> dict[str, Any]:
     answer = await fetch(app, url, format="json", **arguments)
     assert isinstance(answer.structured, dict), answer.text
     return answer.structured
@@ -61,14 +61,14 @@ def region(text: str) -> str:
 
 
 class TestFetch:
-    async def test_markdown_is_a_header_and_the_page_in_its_region(self, app: App, site: Site) -> None:
+    async def test_markdown_is_a_header_and_the_page_in_its_region(self, app: Services, site: Site) -> None:
         answer = await fetch(app, site.url("/static/91"))
         header = answer.text.partition("<<<")[0]
         assert header.startswith(f"URL: {site.url('/static/91')}\nMethod: http\nTokens: about ")
         assert "MARK-static-59" in region(answer.text)
         assert answer.structured is None and not answer.is_error
 
-    async def test_json_is_the_same_page_as_data_and_as_compact_text(self, app: App, site: Site) -> None:
+    async def test_json_is_the_same_page_as_data_and_as_compact_text(self, app: Services, site: Site) -> None:
         answer = await fetch(app, site.url("/static/92"), format="json")
         assert isinstance(answer.structured, dict)
         assert answer.structured.keys() >= CONTRACT
@@ -77,16 +77,16 @@ class TestFetch:
         assert answer.structured["method"] == "http" and "MARK-static-0" in answer.structured["content"]
         datetime.fromisoformat(answer.structured["retrieved_at"])
 
-    async def test_two_answers_never_share_the_mark_of_their_region(self, app: App, site: Site) -> None:
+    async def test_two_answers_never_share_the_mark_of_their_region(self, app: Services, site: Site) -> None:
         marks = set()
         for _ in range(3):
             marks |= set(re.findall(r"<<<untrusted (\w+)>>>", (await fetch(app, site.url("/thin"))).text))
         assert len(marks) == 3
 
-    async def test_what_a_page_forges_stays_inside_its_region(self, app: App, site: Site) -> None:
+    async def test_what_a_page_forges_stays_inside_its_region(self, app: Services, site: Site) -> None:
         assert "FORGED-RESULT" in region((await fetch(app, site.url("/forged"))).text)
 
-    async def test_a_long_page_comes_in_parts_that_join(self, app: App, site: Site) -> None:
+    async def test_a_long_page_comes_in_parts_that_join(self, app: Services, site: Site) -> None:
         url = site.url("/long/300")
         start, text, parts = 0, "", 0
         while True:
@@ -102,7 +102,7 @@ class TestFetch:
         assert all(f"MARK-long-{number}" in text for number in range(300))
 
     async def test_the_next_part_is_of_what_was_read_although_it_was_to_be_read_anew(
-        self, app: App, site: Site
+        self, app: Services, site: Site
     ) -> None:
         url, before = site.url("/long/301"), site.hits("/long/301")
         first = await page(app, url, force_refresh=True)
@@ -110,7 +110,7 @@ class TestFetch:
         assert following["start"] == first["next_start"]
         assert site.hits("/long/301") == before + 1
 
-    async def test_the_last_line_of_a_part_says_how_to_go_on(self, app: App, site: Site) -> None:
+    async def test_the_last_line_of_a_part_says_how_to_go_on(self, app: Services, site: Site) -> None:
         answer = await fetch(app, site.url("/long/300"))
         assert estimate(answer.text) < 9_000
         found = re.search(r"call fetch again with start=(\d+)\.$", answer.text)
@@ -118,18 +118,18 @@ class TestFetch:
         following = await fetch(app, site.url("/long/300"), start=int(found[1]))
         assert f"Characters: chars {found[1]}-" in following.text
 
-    async def test_a_caller_can_ask_for_more_or_less(self, app: App, site: Site) -> None:
+    async def test_a_caller_can_ask_for_more_or_less(self, app: Services, site: Site) -> None:
         small = await page(app, site.url("/long/300"), length=3_000)
         large = await page(app, site.url("/long/300"), length=90_000)
         assert 1_000 < small["returned_chars"] <= 3_000
         assert 60_000 < large["returned_chars"] <= 90_000
 
-    async def test_an_operator_can_make_answers_smaller(self, app: App, site: Site) -> None:
+    async def test_an_operator_can_make_answers_smaller(self, app: Services, site: Site) -> None:
         small = copy.copy(app)
         small.settings = Settings(max_answer_tokens=1_000)
         assert estimate((await fetch(small, site.url("/long/300"))).text) < 1_000
 
-    async def test_a_second_call_is_told_to_come_from_the_cache(self, app: App, site: Site) -> None:
+    async def test_a_second_call_is_told_to_come_from_the_cache(self, app: Services, site: Site) -> None:
         await fetch(app, site.url("/static/93"))
         assert "\nCached: read " in (await fetch(app, site.url("/static/93"))).text
         for arguments in ({"force_refresh": True}, {"max_age_hours": 0}, {"max_age_hours": "0"}):
@@ -137,7 +137,7 @@ class TestFetch:
         assert (await page(app, site.url("/static/93"), max_age_hours=1))["cached"]
         assert site.hits("/static/93") == 4
 
-    async def test_rendering_is_chosen_by_the_caller(self, app: App, site: Site) -> None:
+    async def test_rendering_is_chosen_by_the_caller(self, app: Services, site: Site) -> None:
         as_served = await page(app, site.url("/spa/91"), render="http")
         chosen = await page(app, site.url("/spa/91"))
         rendered = await page(app, site.url("/static/94"), render="browser")
@@ -145,7 +145,7 @@ class TestFetch:
         assert chosen["method"] == "browser" and "MARK-spa-59" in chosen["content"]
         assert rendered["method"] == "browser" and "MARK-static-59" in rendered["content"]
 
-    async def test_a_redirect_is_told(self, app: App, site: Site) -> None:
+    async def test_a_redirect_is_told(self, app: Services, site: Site) -> None:
         answer = await fetch(app, site.url("/redirect-host"))
         assert f"Requested: {site.url('/redirect-host')}\n" in answer.text
         assert "Warning: Redirected to another site: other.example.\n" in answer.text
@@ -164,13 +164,13 @@ class TestFetch:
         ],
     )
     async def test_what_cannot_be_read_is_one_sentence_with_the_next_step(
-        self, app: App, arguments: dict[str, Any], sentence: str
+        self, app: Services, arguments: dict[str, Any], sentence: str
     ) -> None:
         answer = await call(app, "fetch", arguments)
         assert answer.is_error and answer.structured is None
         assert sentence in answer.text and len(answer.text) < 1_000 and "\n" not in answer.text
 
-    async def test_progress_is_told_in_words(self, app: App, site: Site) -> None:
+    async def test_progress_is_told_in_words(self, app: Services, site: Site) -> None:
         told: list[str | None] = []
 
         def tell(done: float, total: float | None = None, message: str | None = None) -> None:
@@ -179,7 +179,7 @@ class TestFetch:
         await call(app, "fetch", {"url": site.url("/spa/92")}, ToolCall(deadline_s=30, progress=tell))
         assert told == ["reading site.example", "rendering site.example", "read site.example"]
 
-    async def test_a_call_ends_with_its_deadline(self, app: App, site: Site) -> None:
+    async def test_a_call_ends_with_its_deadline(self, app: Services, site: Site) -> None:
         # Longer where a machine takes so long to begin; without one of its own it would take 40 s.
         for deadline_s in DEADLINES:
             async with asyncio.timeout(3 * deadline_s):
@@ -189,7 +189,7 @@ class TestFetch:
                 break
         assert answer.is_error and "did not answer within" in answer.text
 
-    async def test_cancelling_a_call_gives_the_tab_back(self, app: App, site: Site) -> None:
+    async def test_cancelling_a_call_gives_the_tab_back(self, app: Services, site: Site) -> None:
         task = asyncio.create_task(fetch(app, site.url("/api/hang?tool")))
         await until(lambda: site.hits("/api/hang?tool"))
         task.cancel()
@@ -199,7 +199,7 @@ class TestFetch:
 
 
 class TestFetchBatch:
-    async def test_markdown_is_a_section_for_each_url_in_its_order(self, app: App, site: Site) -> None:
+    async def test_markdown_is_a_section_for_each_url_in_its_order(self, app: Services, site: Site) -> None:
         urls = [site.url("/static/95"), site.url("/status/404"), "pizza in Naples", site.url("/spa/95")]
         answer = await call(app, "fetch_batch", {"urls": urls})
         assert answer.text.startswith("2 of 4 pages read.") and answer.structured is None
@@ -212,7 +212,7 @@ class TestFetchBatch:
         assert "use the `search` tool" in sections[2]
         assert not answer.is_error
 
-    async def test_json_is_a_list_with_the_errors_in_their_places(self, app: App, site: Site) -> None:
+    async def test_json_is_a_list_with_the_errors_in_their_places(self, app: Services, site: Site) -> None:
         urls = [site.url("/static/96"), site.url("/status/500")]
         answer = await call(app, "fetch_batch", {"urls": urls, "format": "json"})
         assert isinstance(answer.structured, list) and json.loads(answer.text) == answer.structured
@@ -221,13 +221,13 @@ class TestFetchBatch:
         assert failed["url"] == urls[1] and "500 Internal Server Error" in failed["error"]
         assert (failed["error_code"], failed["retryable"]) == ("http_error", True)
 
-    async def test_the_pages_share_one_answer_of_bounded_size(self, app: App, site: Site) -> None:
+    async def test_the_pages_share_one_answer_of_bounded_size(self, app: Services, site: Site) -> None:
         urls = [site.url(f"/long/{count}") for count in (200, 201, 202, 203)]
         answer = await call(app, "fetch_batch", {"urls": urls})
         assert estimate(answer.text) < 9_000
         assert answer.text.count("call fetch on this URL with start=") == 4
 
-    async def test_one_url_is_taken_without_its_list(self, app: App, site: Site) -> None:
+    async def test_one_url_is_taken_without_its_list(self, app: Services, site: Site) -> None:
         answer = await call(app, "fetch_batch", {"urls": site.url("/thin")})
         assert answer.text.startswith("1 of 1 pages read.")
 
@@ -238,11 +238,11 @@ class TestFetchBatch:
             (["u"] * 51, "urls must be a list of at most 50 strings, not 51: make several calls."),
         ],
     )
-    async def test_a_list_that_cannot_be_meant_is_named(self, app: App, urls: list[str], sentence: str) -> None:
+    async def test_a_list_that_cannot_be_meant_is_named(self, app: Services, urls: list[str], sentence: str) -> None:
         answer = await call(app, "fetch_batch", {"urls": urls})
         assert answer == ToolAnswer(sentence, is_error=True)
 
-    async def test_what_is_late_is_an_error_in_its_place(self, app: App, site: Site) -> None:
+    async def test_what_is_late_is_an_error_in_its_place(self, app: Services, site: Site) -> None:
         urls = [site.url("/static/97"), site.url("/api/hang?batch")]
         for deadline_s in DEADLINES:
             late = ToolCall(deadline_s=2 * deadline_s)

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from scraper.app import App
 from scraper.extract.text.token_estimate import estimate
 from scraper.model import SearchAnswer, SearchResult
 from scraper.search.searcher import Searcher
+from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
@@ -33,29 +33,29 @@ class Found:
 
 
 @pytest.fixture(scope="module")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
-    async with App.open(settings) as opened:
+    async with Services.open(settings) as opened:
         yield opened
 
 
-async def call(app: App, tool: str, **arguments: Any) -> ToolAnswer:
+async def call(app: Services, tool: str, **arguments: Any) -> ToolAnswer:
     (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
     return await found.run(app, arguments, ToolCall(deadline_s=30))
 
 
-async def research(app: App, found: Found, **arguments: Any) -> ToolAnswer:
+async def research(app: Services, found: Found, **arguments: Any) -> ToolAnswer:
     app.searcher = cast(Searcher, found)
     return await call(app, "research", **{"question": "What does note 217 say?", **arguments})
 
 
 class TestResearch:
-    async def test_a_passage_deep_in_a_long_page_is_shown_and_linked_to(self, app: App, site: Site) -> None:
+    async def test_a_passage_deep_in_a_long_page_is_shown_and_linked_to(self, app: Services, site: Site) -> None:
         answer = await research(app, Found(site.url("/long/300"), site.url("/thin")))
         assert "MARK-long-217" in answer.text and "#:~:text=" in answer.text
         assert estimate(answer.text) < 9_000 and not answer.is_error
 
-    async def test_json_is_the_contracts_and_the_text_says_the_same(self, app: App, site: Site) -> None:
+    async def test_json_is_the_contracts_and_the_text_says_the_same(self, app: Services, site: Site) -> None:
         found = Found("http://nowhere.invalid/", site.url("/long/300"))
         answer = await research(app, found, format="json", depth=1)
         assert isinstance(answer.structured, dict) and json.loads(answer.text) == answer.structured
@@ -64,15 +64,15 @@ class TestResearch:
         assert read["rank"] == 2 and "MARK-long-217" in read["content"]
         assert answer.structured["sources"][1]["read"] is True
 
-    async def test_copies_are_no_second_source(self, app: App, site: Site) -> None:
+    async def test_copies_are_no_second_source(self, app: Services, site: Site) -> None:
         answer = await research(app, Found(site.url("/static/95"), site.url("/static/96")))
         assert "2 pages, 1 independent" in answer.text and "The same text as [1]" in answer.text
 
-    async def test_sources_alone_are_cheap(self, app: App, site: Site) -> None:
+    async def test_sources_alone_are_cheap(self, app: Services, site: Site) -> None:
         answer = await research(app, Found(site.url("/long/300")), fetch=False)
         assert "## Sources" in answer.text and "MARK" not in answer.text and estimate(answer.text) < 300
 
-    async def test_when_every_engine_refused_the_answer_is_an_error(self, app: App) -> None:
+    async def test_when_every_engine_refused_the_answer_is_an_error(self, app: Services) -> None:
         answer = await research(app, Found(errors={"mojeek": "captcha"}, hint="Try brave."))
         assert answer.is_error and "mojeek: captcha" in answer.text and "Try brave." in answer.text
 
@@ -86,18 +86,18 @@ class TestResearch:
             ({"max_age_hours": -1}, "max_age_hours must be a number from 0 to 87,600, not -1."),
         ],
     )
-    async def test_a_wrong_argument_is_named(self, app: App, arguments: dict[str, Any], sentence: str) -> None:
+    async def test_a_wrong_argument_is_named(self, app: Services, arguments: dict[str, Any], sentence: str) -> None:
         answer = await research(app, Found(), **arguments)
         assert answer.is_error and answer.text == sentence
 
 
 class TestCompare:
-    async def test_two_pages_stand_side_by_side(self, app: App, site: Site) -> None:
+    async def test_two_pages_stand_side_by_side(self, app: Services, site: Site) -> None:
         answer = await call(app, "compare", question="note 217", urls=[site.url("/long/300"), site.url("/long/301")])
         assert answer.text.count("MARK-long-217") >= 1 and "## 2. " in answer.text
         assert estimate(answer.text) < 9_000
 
-    async def test_a_page_that_fails_is_a_value(self, app: App, site: Site) -> None:
+    async def test_a_page_that_fails_is_a_value(self, app: Services, site: Site) -> None:
         urls = [site.url("/long/300"), "http://nowhere.invalid/"]
         answer = await call(app, "compare", question="note 217", urls=urls, format="json")
         assert isinstance(answer.structured, dict) and not answer.is_error
@@ -114,7 +114,7 @@ class TestCompare:
         ],
     )
     async def test_another_number_of_urls_is_answered_with_the_tool_for_it(
-        self, app: App, site: Site, count: int, sentence: str
+        self, app: Services, site: Site, count: int, sentence: str
     ) -> None:
         urls = [site.url(f"/static/{number}") for number in range(count)]
         answer = await call(app, "compare", question="note 217", urls=urls)

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from scraper.app import App
 from scraper.model import DocumentRequest, ReadRequest, SearchRequest
+from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import cached_resources, registry
 from scraper.tools.model import Tool, ToolCall
@@ -51,10 +51,10 @@ class Service:
         raise RuntimeError("asked")
 
 
-def app_of(names: list[str]) -> App:
+def app_of(names: list[str]) -> Services:
     app = Service(names)
     app.settings = Settings()  # type: ignore[attr-defined]
-    return cast(App, app)
+    return cast(Services, app)
 
 
 def test_no_tool_is_left_out() -> None:

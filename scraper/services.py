@@ -25,7 +25,7 @@ from scraper.workers import WorkerPool
 from scraper.workers.single_use import SingleUseProcesses
 
 
-class App:
+class Services:
     """Owner of the services that live as long as the process."""
 
     def __init__(
@@ -58,7 +58,7 @@ class App:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, settings: Settings) -> AsyncIterator[App]:
+    async def open(cls, settings: Settings) -> AsyncIterator[Services]:
         """Open all services; the browser starts in the background, and visits wait for it.
 
         Raises:

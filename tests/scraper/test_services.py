@@ -12,8 +12,8 @@ import pytest
 from browsers import Tier
 from browsers.chromium.process import launch
 from scraper import errors
-from scraper.app import App
 from scraper.model import Reading, ReadRequest
+from scraper.services import Services
 from scraper.settings import Settings
 from tests.scraper.process import START_S, alive, chromium_of, until
 from tests.site.running import Site
@@ -24,13 +24,13 @@ def settings(site: Site, tmp_path: Path) -> Settings:
     return Settings(data_dir=tmp_path, test_hosts=site.test_hosts)
 
 
-async def ready(app: App) -> None:
+async def ready(app: Services) -> None:
     await until(lambda: app.browsers.status().ready, limit_s=START_S)
 
 
 @pytest.mark.browser
 async def test_an_app_reads_a_page_and_says_how_it_stands(settings: Settings, site: Site) -> None:
-    async with App.open(settings) as app:
+    async with Services.open(settings) as app:
         reading = await app.fetcher.fetch(ReadRequest(site.url("/static/81")))
         await app.fetcher.fetch(ReadRequest(site.url("/static/81")))
         browsers, cache = app.browsers.status(), await app.pages.stats()
@@ -49,7 +49,7 @@ async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeyp
         return await launch(*order, **how)
 
     monkeypatch.setattr("browsers.pool.pool.launch", held)
-    async with App.open(settings) as app:
+    async with Services.open(settings) as app:
         assert not app.browsers.status().ready
         opened.set()
         await ready(app)
@@ -57,7 +57,7 @@ async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeyp
 
 @pytest.mark.browser
 async def test_closing_leaves_no_browser_behind(settings: Settings) -> None:
-    async with App.open(settings) as app:
+    async with Services.open(settings) as app:
         await ready(app)
         # Check only this app's processes: browsers that other tests share may start others.
         browser = psutil.Process(app.browsers._pool._handles[Tier.LIGHT].chromium.pid)
@@ -68,7 +68,7 @@ async def test_closing_leaves_no_browser_behind(settings: Settings) -> None:
 
 @pytest.mark.browser
 async def test_closing_ends_what_is_being_read(settings: Settings, site: Site) -> None:
-    async with App.open(settings) as app:
+    async with Services.open(settings) as app:
         await ready(app)
         task = asyncio.create_task(app.fetcher.fetch(ReadRequest(site.url("/api/hang?closing=1"), deadline_s=300)))
         await until(lambda: site.open("/api/hang?closing=1"))
@@ -81,10 +81,10 @@ async def test_a_private_page_is_not_given_from_the_cache_once_its_network_is_cl
     site: Site, tmp_path: Path
 ) -> None:
     url = site.direct("/static/83")
-    async with App.open(Settings(data_dir=tmp_path, allow_nets=("127.0.0.0/8",))) as app:
+    async with Services.open(Settings(data_dir=tmp_path, allow_nets=("127.0.0.0/8",))) as app:
         await app.fetcher.fetch(ReadRequest(url))
         assert (await app.fetcher.fetch(ReadRequest(url))).cached
-    async with App.open(Settings(data_dir=tmp_path)) as app:
+    async with Services.open(Settings(data_dir=tmp_path)) as app:
         with pytest.raises(errors.PrivateAddressError):
             await app.fetcher.fetch(ReadRequest(url))
 
@@ -92,7 +92,7 @@ async def test_a_private_page_is_not_given_from_the_cache_once_its_network_is_cl
 @pytest.mark.browser
 async def test_who_comes_when_all_is_full_is_told_when_to_come_back(site: Site, tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, test_hosts=site.test_hosts, peek_slots=1, queue_limit=2)
-    async with App.open(settings) as app:
+    async with Services.open(settings) as app:
         await ready(app)
         # Hold the only slot until all calls have arrived, however slow they are.
         async with app.browsers._peeks.taken("another", "held.example", url="", wait_s=60):
@@ -108,7 +108,7 @@ async def test_who_comes_when_all_is_full_is_told_when_to_come_back(site: Site, 
 @pytest.mark.browser
 async def test_a_batch_larger_than_the_queue_waits_for_itself(site: Site, tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, test_hosts=site.test_hosts, peek_slots=1, queue_limit=2)
-    async with App.open(settings) as app:
+    async with Services.open(settings) as app:
         outcomes = await app.fetcher.fetch_batch(
             [site.url(f"/static/{number}") for number in range(220, 230)], deadline_s=240
         )
@@ -117,7 +117,7 @@ async def test_a_batch_larger_than_the_queue_waits_for_itself(site: Site, tmp_pa
 
 @pytest.mark.browser
 async def test_an_operator_can_keep_no_cache(settings: Settings, site: Site, tmp_path: Path) -> None:
-    async with App.open(Settings(data_dir=tmp_path, test_hosts=site.test_hosts, cache_mb=0)) as app:
+    async with Services.open(Settings(data_dir=tmp_path, test_hosts=site.test_hosts, cache_mb=0)) as app:
         await app.fetcher.fetch(ReadRequest(site.url("/static/82")))
         assert not (await app.fetcher.fetch(ReadRequest(site.url("/static/82")))).cached
     assert list(tmp_path.iterdir()) == []
@@ -127,5 +127,5 @@ async def test_a_cache_that_cannot_be_kept_does_not_keep_the_app_from_opening(
     settings: Settings, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
-    async with App.open(Settings(data_dir=tmp_path / "file")) as app:
+    async with Services.open(Settings(data_dir=tmp_path / "file")) as app:
         assert not (await app.pages.stats()).usable
