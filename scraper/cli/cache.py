@@ -106,11 +106,11 @@ def clear(yes: bool, **flags: Any) -> int:
 
 def _check_query(query: str) -> None:
     """Apply the limits of the tool."""
-    from scraper.tools.cache_search import MAX_QUERY_CHARS
-    from scraper.values import InvalidValueError, StringValue
+    from scraper.tools.search_tools import MAX_CACHE_QUERY_CHARS
+    from scraper.values.types import InvalidValueError, StringValue
 
     try:
-        StringValue(MAX_QUERY_CHARS).parse(query)
+        StringValue(MAX_CACHE_QUERY_CHARS).parse(query)
     except InvalidValueError as error:
         raise click.UsageError(f"query must be {error}.") from None
 

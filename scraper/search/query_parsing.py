@@ -10,7 +10,7 @@ from scraper.engines.common.query_operators import host_of_domain
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.search.filters import FRESHNESS
-from scraper.values import closest_match
+from scraper.values.types import closest_match
 
 if TYPE_CHECKING:
     # The list of tools is built before anything heavy is imported.

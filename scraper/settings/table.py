@@ -15,26 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scraper.settings.files import UnreadableFileError, find_cache_folder, read_text_file
-from scraper.values import (
-    DATABASE_URL,
-    HOST_HEADER,
-    HOST_MAPPING,
-    KEY_PIN,
-    NETWORK,
-    ORIGIN,
-    PROXY_URL,
-    STATE_URL,
-    WEB_ADDRESS,
+from scraper.values import formats
+from scraper.values.types import (
     BooleanValue,
     ChoiceValue,
     CommaListValue,
     IntegerValue,
     InvalidValueError,
-    LanguageValue,
     NumberValue,
     PathValue,
     StringValue,
-    TimeZoneValue,
     ValueType,
     closest_match,
 )
@@ -80,16 +70,7 @@ class Setting:
 def _setting(
     label: str, kind: ValueType, help_text: str, default: object = None, *, unit: str = "", secret: bool = False
 ) -> Any:
-    """Declare a field of `Settings`.
-
-    Args:
-        label: The variable without its prefix.
-        kind: The type that parses the value.
-        help_text: One sentence for help and documentation.
-        default: The default, or a function that computes it.
-        unit: The unit of a number.
-        secret: True if the value is never shown.
-    """
+    """Declare a field of `Settings`; `label` is the variable without prefix, `default` a value or its factory."""
     metadata = {"label": label, "kind": kind, "help": help_text, "unit": unit}
     if callable(default):
         return dataclasses.field(default_factory=default, metadata=metadata)
@@ -150,22 +131,25 @@ class Settings:
     )
     allowed_hosts: tuple[str, ...] = _setting(
         "ALLOWED_HOSTS",
-        CommaListValue(HOST_HEADER, "name,..."),
+        CommaListValue(formats.HOST_HEADER, "name,..."),
         "Accepted values of the Host header besides loopback; name or name:port.",
         (),
     )
     allowed_origins: tuple[str, ...] = _setting(
-        "ALLOWED_ORIGINS", CommaListValue(ORIGIN, "origin,..."), "Origins of web pages that may call the server.", ()
+        "ALLOWED_ORIGINS",
+        CommaListValue(formats.ORIGIN, "origin,..."),
+        "Origins of web pages that may call the server.",
+        (),
     )
     issuer: str | None = _setting(
-        "ISSUER", WEB_ADDRESS, "URL of an OAuth issuer whose tokens are accepted besides our own."
+        "ISSUER", formats.WEB_ADDRESS, "URL of an OAuth issuer whose tokens are accepted besides our own."
     )
     issuer_keys: Path | None = _setting(
         "ISSUER_KEYS", PathValue(), "File of the issuer's public keys, as a JSON Web Key Set."
     )
     public_url: str | None = _setting(
         "PUBLIC_URL",
-        WEB_ADDRESS,
+        formats.WEB_ADDRESS,
         "URL at which clients reach the server; the audience of the issuer's tokens must be this URL.",
     )
     drain_s: float = _setting(
@@ -183,7 +167,7 @@ class Settings:
 
     proxy: str | None = _setting(
         "PROXY",
-        PROXY_URL,
+        formats.PROXY_URL,
         "Proxy for all outgoing traffic: http://user:password@host:port or socks5://...",
         secret=True,
     )
@@ -195,22 +179,24 @@ class Settings:
     )
     allow_nets: tuple[str, ...] = _setting(
         "ALLOW_NETS",
-        CommaListValue(NETWORK, "address/bits,..."),
+        CommaListValue(formats.NETWORK, "address/bits,..."),
         "Private networks that may be visited, e.g. 10.1.0.0/16,198.18.0.0/15.",
         (),
     )
     test_hosts: tuple[tuple[str, str, int], ...] = _setting(
         "TEST_HOSTS",
-        CommaListValue(HOST_MAPPING, "name=address:port,..."),
+        CommaListValue(formats.HOST_MAPPING, "name=address:port,..."),
         "For tests: name=address:port pairs; the name is served from this address instead of the web.",
         (),
     )
     test_key_pin: str | None = _setting(
-        "TEST_KEY_PIN", KEY_PIN, "For tests: SHA-256 of the public key in a test host's certificate, in base64."
+        "TEST_KEY_PIN", formats.KEY_PIN, "For tests: SHA-256 of the public key in a test host's certificate, in base64."
     )
 
-    language: str = _setting("LANGUAGE", LanguageValue(), "Language to request from sites.", "en-US")
-    timezone: str | None = _setting("TIMEZONE", TimeZoneValue(), "Time zone that sites see; this machine's by default.")
+    language: str = _setting("LANGUAGE", formats.LANGUAGE, "Language to request from sites.", "en-US")
+    timezone: str | None = _setting(
+        "TIMEZONE", formats.TIME_ZONE, "Time zone that sites see; this machine's by default."
+    )
     tier: str = _setting(
         "TIER",
         ChoiceValue(("light", "full")),
@@ -233,13 +219,13 @@ class Settings:
 
     database_url: str | None = _setting(
         "DATABASE_URL",
-        DATABASE_URL,
+        formats.DATABASE_URL,
         "PostgreSQL in which servers share pages and indexes: postgresql://user:password@host/database.",
         secret=True,
     )
     shared_url: str | None = _setting(
         "SHARED_URL",
-        STATE_URL,
+        formats.STATE_URL,
         "Valkey or Redis in which servers share rate limits and host limits: redis://user:password@host/0.",
         secret=True,
     )
@@ -274,14 +260,9 @@ class Settings:
 
     @classmethod
     def load(cls, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
-        """Return the settings from flags and variables; a flag has priority over its variable.
+        """Return the settings from variables and from flags, which have priority, or raise SettingsError.
 
-        Args:
-            environ: Environment variables.
-            flags: Values by field name; None means not given.
-
-        Raises:
-            SettingsError: A value cannot be used.
+        `flags` has values by field name; None means that the flag is absent.
         """
         values: dict[str, Any] = {}
         for setting in setting_table():

@@ -13,19 +13,11 @@ from scraper.extract.text.sanitize import clean_line
 from scraper.render.answer_text import EXPLANATION, seal
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
-from scraper.tools.model import (
-    Parameter,
-    Parameters,
-    Tool,
-    ToolAnswer,
-    ToolCall,
-    make_tool,
-    new_region,
-    string_parameter,
-)
+from scraper.tools.model import Tool, ToolAnswer, ToolCall, make_tool, new_region
+from scraper.tools.parameters import Parameter, Parameters
 from scraper.tools.prompts import Prompt, prompts_for
 from scraper.tools.tool_ranking import SearchableItem, rank, read_uses
-from scraper.values import ChoiceValue, IntegerValue
+from scraper.values.types import ChoiceValue, IntegerValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -55,7 +47,7 @@ def find_tools_tool(others: Sequence[Tool]) -> Tool:
         return ToolAnswer(text + _next_page_hint(start, more=len(lines) > end))
 
     parameters = Parameters(
-        string_parameter("query", "What you want to do or read.", required=True),
+        Parameter("query", StringValue(), "What you want to do or read.", required=True),
         Parameter("kind", ChoiceValue(("tools", "prompts", "resources")), "resources: cached texts.", default="tools"),
         Parameter("start", IntegerValue(0, MAX_DEPTH), "First item to return.", default=0),
     )

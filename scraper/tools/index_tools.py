@@ -6,24 +6,14 @@ Their errors are values, `{"error": ...}`, as their contract requires, not tool 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scraper.settings import Settings
 from scraper.store.indexes.model import BACKENDS, DEFAULT_INDEX, IndexDocument, IndexFaultError, Tokenizer
-from scraper.tools.model import (
-    BoundTool,
-    Parameter,
-    Parameters,
-    ParametersValue,
-    Run,
-    Tool,
-    ToolAnswer,
-    ToolCall,
-    json_answer,
-    read_description,
-    string_parameter,
-)
-from scraper.values import AnyString, BooleanValue, IntegerValue, ObjectValue, StringValue
+from scraper.tools.model import Tool, ToolAnswer, ToolCall, json_answer, make_tool
+from scraper.tools.parameters import Parameter, Parameters, ParametersValue
+from scraper.values.types import BooleanValue, IntegerValue, ObjectValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -47,38 +37,31 @@ class _Backend(StringValue):
 def search_index_tool(settings: Settings) -> Tool:
     """Return `search_index`: find documents of a named index."""
     parameters = Parameters(
-        Parameter("query", AnyString(), 'Words; +must, -not, "exact phrase".', required=True),
+        Parameter("query", StringValue(allow_blank=True), 'Words; +must, -not, "exact phrase".', required=True),
         Parameter("k", IntegerValue(1, MAX_HITS), "Results to return.", default=10),
         _INDEX_NAME,
     )
-    return Tool(
-        name="search_index",
-        title="Search a named index",
-        description=read_description("search_index"),
-        input_schema=parameters.schema(),
-        run=_errors_as_values("search_index", parameters, _search),
-        open_world=False,
-    )
+    return _index_tool("search_index", "Search a named index", parameters, _search)
 
 
 def search_add_document_tool(settings: Settings) -> Tool:
     """Return `search_add_document`: add a text to a named index."""
     parameters = Parameters(
-        string_parameter("doc_id", "Document id.", required=True),
-        Parameter("content", AnyString(), "Text to index.", required=True),
+        Parameter("doc_id", StringValue(), "Document id.", required=True),
+        Parameter("content", StringValue(), "Text to index.", required=True),
         Parameter("metadata", ObjectValue(), "Returned with each hit."),
         _INDEX_NAME,
     )
-    return Tool(
-        name="search_add_document",
-        title="Add to a named index",
-        description=read_description("search_add_document"),
-        input_schema=parameters.schema(),
-        run=_require_content(_errors_as_values("search_add_document", parameters, _add_document)),
-        open_world=False,
-        read_only=False,
-        destructive=True,
-    )
+    tool = _index_tool("search_add_document", "Add to a named index", parameters, _add_document)
+
+    async def run(app: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+        content = arguments.get("content")
+        if not isinstance(content, str) or not content.strip():
+            # The error text of the contract.
+            return json_answer({"error": "Content must be a non-empty string"})
+        return await tool.run(app, arguments, call)
+
+    return replace(tool, run=run, read_only=False, destructive=True)
 
 
 def search_create_index_tool(settings: Settings) -> Tool:
@@ -88,24 +71,16 @@ def search_create_index_tool(settings: Settings) -> Tool:
         Parameter("min_length", IntegerValue(1, MAX_MIN_LENGTH), "Drop shorter words.", default=2),
     )
     parameters = Parameters(
-        string_parameter("index_name", "Letters, digits, - and _.", required=True),
+        Parameter("index_name", StringValue(), "Letters, digits, - and _.", required=True),
         Parameter("backend", _Backend(), "sqlite survives a restart.", default="memory"),
         Parameter("tokenizer_config", tokenizer, "How to split words."),
     )
-    return Tool(
-        name="search_create_index",
-        title="Make a named index",
-        description=read_description("search_create_index"),
-        input_schema=parameters.schema(),
-        run=_errors_as_values("search_create_index", parameters, _create_index),
-        open_world=False,
-        read_only=False,
-        idempotent=False,
-    )
+    tool = _index_tool("search_create_index", "Make a named index", parameters, _create_index)
+    return replace(tool, read_only=False, idempotent=False)
 
 
-def _errors_as_values(name: str, parameters: Parameters, work: _Work) -> Run:
-    """Return a tool's function whose answers are objects; an error is `{"error": ...}`."""
+def _index_tool(name: str, title: str, parameters: Parameters, work: _Work) -> Tool:
+    """Return a tool whose answers are objects; an error is `{"error": ...}`."""
 
     async def answer(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         try:
@@ -113,25 +88,13 @@ def _errors_as_values(name: str, parameters: Parameters, work: _Work) -> Run:
         except IndexFaultError as fault:
             return json_answer({"error": str(fault)})
 
-    bound = BoundTool(name, parameters, answer)
+    tool = make_tool(name, title, parameters, answer, open_world=False)
 
     async def run(app: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
-        result = await bound(app, arguments, call)
+        result = await tool.run(app, arguments, call)
         return json_answer({"error": result.text}) if result.is_error else result
 
-    return run
-
-
-def _require_content(run: Run) -> Run:
-    """Reject calls without content with the error text of the contract."""
-
-    async def checked(app: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
-        content = arguments.get("content")
-        if not isinstance(content, str) or not content.strip():
-            return json_answer({"error": "Content must be a non-empty string"})
-        return await run(app, arguments, call)
-
-    return checked
+    return replace(tool, run=run)
 
 
 async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:

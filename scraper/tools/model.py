@@ -1,4 +1,4 @@
-"""Define tools: parameters with their JSON Schema, calls and answers; turn errors into answers."""
+"""Define tools with their calls and answers; turn errors into answers."""
 
 from __future__ import annotations
 
@@ -11,150 +11,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import ProgressCallback
-from scraper.errors import InvalidArgumentError, ScraperError
+from scraper.errors import ScraperError
 from scraper.render.answer_text import error_sentence
 from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH
 from scraper.render.json_truncation import compact
 from scraper.settings import Settings
-from scraper.values import (
-    ChoiceValue,
-    InvalidValueError,
-    NumberValue,
-    StringValue,
-    ValueType,
-    closest_match,
-    parse_object,
-)
-from scraper.values.types import ECHO_CHARS, clip
-
-MAX_FAULTS = 3
-"""Faults in one error message: enough to repair a call, few enough to be read."""
-
-_SIMILARITY = 0.5
-"""Least similarity of an unknown argument and the suggested one; num_results and max_results have 0.73."""
-_HOUR_S = 3_600.0
-_MAX_AGE_HOURS = 87_600
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a tool."""
-
-    name: str
-    kind: ValueType
-    about: str
-    default: Any = None
-    required: bool = False
-
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the parameter."""
-        schema = self.kind.schema() | {"description": self.about}
-        if self.default is not None:
-            schema["default"] = self.default
-        return schema
-
-    def parse(self, value: object) -> Any:
-        """Parse the argument; None means that it is absent.
-
-        Raises:
-            InvalidValueError: A required argument is absent, or the type does not accept the value.
-        """
-        if value is None and self.required:
-            raise InvalidValueError("given")
-        return self.default if value is None else self.kind.parse(value)
-
-
-class Parameters:
-    """All parameters of a tool."""
-
-    def __init__(self, *parameters: Parameter) -> None:
-        """Keep the parameters in the order of the schema."""
-        self._parameters = {parameter.name: parameter for parameter in parameters}
-
-    def schema(self) -> dict[str, Any]:
-        """Return a strict JSON Schema without unions, references and titles, which some clients reject."""
-        return {
-            "type": "object",
-            "properties": {name: parameter.schema() for name, parameter in self._parameters.items()},
-            "required": [name for name, parameter in self._parameters.items() if parameter.required],
-            "additionalProperties": False,
-        }
-
-    def parse(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a value for every parameter, by name.
-
-        Raises:
-            InvalidArgumentError: Arguments are unknown, absent or wrong; the message lists the first three.
-        """
-        faults = [self._explain_unknown(name) for name in arguments if name not in self._parameters]
-        values: dict[str, Any] = {}
-        for name, parameter in self._parameters.items():
-            try:
-                values[name] = parameter.parse(arguments.get(name))
-            except InvalidValueError as error:
-                faults.append(f"{name} must be {error}.")
-        if faults:
-            raise InvalidArgumentError(" ".join(faults[:MAX_FAULTS]), target=", ".join(arguments)[:ECHO_CHARS])
-        return values
-
-    def _explain_unknown(self, name: str) -> str:
-        known = tuple(self._parameters)
-        closest = closest_match(name.lower(), known, _SIMILARITY)
-        hint = f' (did you mean "{closest}"?)' if closest else ""
-        names = f"Known: {', '.join(known)}." if known else "None is taken."
-        return f'Unknown argument "{clip(name)}"{hint}. {names}'
-
-
-class ParametersValue:
-    """Value type of an argument that is an object with parameters of its own."""
-
-    label = "object"
-
-    def __init__(self, *parameters: Parameter) -> None:
-        """Keep the parameters of the object."""
-        self._parameters = Parameters(*parameters)
-
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the object."""
-        return {name: part for name, part in self._parameters.schema().items() if name != "required"}
-
-    def parse(self, value: object) -> dict[str, Any]:
-        """Return a value for every parameter of the object, by name.
-
-        Raises:
-            InvalidValueError: The value is not an object, or a value in it is wrong.
-        """
-        try:
-            return self._parameters.parse(parse_object(value))
-        except InvalidArgumentError as error:
-            raise InvalidValueError(f"right inside: {error}") from None
-
-
-RENDER = Parameter(
-    "render",
-    ChoiceValue(("auto", "http", "browser")),
-    "http: no scripts. browser: run scripts. auto: only if needed.",
-    default="auto",
-)
-FORMAT = Parameter("format", ChoiceValue(("markdown", "json")), "Answer format.", default="markdown")
-
-
-def string_parameter(name: str, about: str, *, required: bool = False) -> Parameter:
-    """Declare a parameter for a text of any length."""
-    return Parameter(name, StringValue(), about, required=required)
-
-
-def max_age_parameter(about: str, settings: Settings) -> Parameter:
-    """Declare the maximum age of a cached copy, with the operator's default in its description."""
-    description = f"{about} Default: {settings.cache_ttl_h:g}."
-    return Parameter("max_age_hours", NumberValue(0, _MAX_AGE_HOURS), description)
-
-
-def max_age_s(arguments: Mapping[str, Any]) -> float | None:
-    """Return the maximum age in seconds, or None for the operator's default."""
-    hours: float | None = arguments["max_age_hours"]
-    return None if hours is None else hours * _HOUR_S
-
+from scraper.tools.parameters import Parameters
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -267,33 +129,17 @@ def make_tool(
     open_world: bool = True,
     result_chars: int | None = None,
 ) -> Tool:
-    """Return a read-only tool.
-
-    Args:
-        name: Name of the tool.
-        title: Title for people.
-        parameters: Its parameters.
-        work: Its function.
-        check: Further check of the parsed arguments.
-        description: Name of the description file if it differs from `name`.
-        open_world: True if the tool reads the web.
-        result_chars: Maximum characters of an answer.
-    """
+    """Return a read-only tool; `description` is the name of its file in `descriptions` if it differs from `name`."""
+    file = resources.files(__package__).joinpath("descriptions", f"{description or name}.md")
     return Tool(
         name=name,
         title=title,
-        description=read_description(description or name),
+        description=file.read_text(encoding="utf-8").strip(),
         input_schema=parameters.schema(),
         run=BoundTool(name, parameters, work, check),
         open_world=open_world,
         result_chars=result_chars,
     )
-
-
-def read_description(name: str) -> str:
-    """Read the description of a tool from its file in `descriptions`."""
-    folder = resources.files(__package__).joinpath("descriptions")
-    return folder.joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 def json_answer(data: dict[str, Any] | list[Any], *, is_error: bool = False) -> ToolAnswer:

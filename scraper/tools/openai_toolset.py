@@ -15,8 +15,10 @@ from scraper.render.answer_text import NOTICE
 from scraper.render.fetch import MAX_LENGTH, piece_of, published
 from scraper.render.json_truncation import compact
 from scraper.render.search import REASONS
-from scraper.tools.model import Parameters, Tool, ToolAnswer, ToolCall, make_tool, string_parameter
-from scraper.tools.search import is_blocked
+from scraper.tools.model import Tool, ToolAnswer, ToolCall, make_tool
+from scraper.tools.parameters import Parameter, Parameters
+from scraper.tools.search_tools import is_blocked
+from scraper.values.types import StringValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -28,8 +30,8 @@ _WEB = ("http://", "https://")
 
 def openai_tools() -> tuple[Tool, Tool]:
     """Return the two tools."""
-    query = string_parameter("query", "Search words.", required=True)
-    page_id = string_parameter("id", "An id from search, or any http(s) URL.", required=True)
+    query = Parameter("query", StringValue(), "Search words.", required=True)
+    page_id = Parameter("id", StringValue(), "An id from search, or any http(s) URL.", required=True)
     return (
         make_tool("search", "Search the web", Parameters(query), _search, description="openai_search"),
         make_tool("fetch", "Read a search result", Parameters(page_id), _fetch, description="openai_fetch"),

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from scraper.settings import Settings, SettingsError
-from scraper.tools import cache_search, fetch, find_tools, index_tools, openai_toolset, read_doc, research, search
+from scraper.tools import find_tools, index_tools, openai_toolset, reading_tools, research_tools, search_tools
 from scraper.tools.model import Tool
-from scraper.values import closest_match
+from scraper.values.types import closest_match
 
 _MAKERS = (
-    search.search_tool,
-    fetch.fetch_tool,
-    fetch.fetch_batch_tool,
-    read_doc.read_doc_tool,
-    research.research_tool,
-    research.compare_tool,
-    fetch.extract_structured_tool,
-    cache_search.cache_search_tool,
-    search.engines_tool,
-    search.web_search_tool,
-    search.instant_answer_tool,
+    search_tools.search_tool,
+    reading_tools.fetch_tool,
+    reading_tools.fetch_batch_tool,
+    reading_tools.read_doc_tool,
+    research_tools.research_tool,
+    research_tools.compare_tool,
+    reading_tools.extract_structured_tool,
+    search_tools.cache_search_tool,
+    search_tools.engines_tool,
+    search_tools.web_search_tool,
+    search_tools.instant_answer_tool,
     index_tools.search_index_tool,
     index_tools.search_add_document_tool,
     index_tools.search_create_index_tool,
@@ -26,11 +26,7 @@ _MAKERS = (
 
 
 def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
-    """Return the tools that the settings name, or all tools.
-
-    Raises:
-        SettingsError: The settings name an unknown tool.
-    """
+    """Return the tools that the settings name, or all tools; raise SettingsError for an unknown tool."""
     settings = settings or Settings()
     available = {tool.name: tool for tool in (make(settings) for make in _MAKERS)}
     known = [*available, find_tools.NAME]

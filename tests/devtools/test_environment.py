@@ -184,7 +184,6 @@ def test_a_mac_for_which_there_are_no_packages_is_told_at_once(machine: Machine)
     done = machine.set_up()
     assert done.returncode == 1
     assert done.stderr == (
-        "search-mcp: some dependencies have no packages for Macs with an Intel processor. "
-        "Use the container image.\n"
+        "search-mcp: some dependencies have no packages for Macs with an Intel processor. Use the container image.\n"
     )
     assert "-m pip" not in machine.notes.read_text()

@@ -67,5 +67,5 @@ async def test_a_rendered_page_passes_through_more_modules_than_a_plain_one(
         monkeypatch.setattr(fetch_path, name, value)
     paths = await measure_paths(site, tmp_path)
     plain, rendered = paths["plain"].counted, paths["rendered"].counted
-    assert "scraper.tools.fetch" in plain & rendered
+    assert "scraper.tools.reading_tools" in plain & rendered
     assert 10 < len(plain) < len(rendered)

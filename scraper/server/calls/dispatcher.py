@@ -29,7 +29,7 @@ from scraper.server.calls.rate_limit import TOO_MANY
 from scraper.server.lifecycle import AppHolder, AppOpenError, wait_for_first
 from scraper.server.telemetry.logs import CallLine
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
-from scraper.values import closest_match
+from scraper.values.types import closest_match
 
 if TYPE_CHECKING:
     from scraper.services import Services

@@ -15,7 +15,7 @@ from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
-from scraper.tools.read_doc import parse_page_ranges
+from scraper.tools.reading_tools import parse_page_ranges
 from tests.site.languages import LANGUAGES
 from tests.site.running import Site
 

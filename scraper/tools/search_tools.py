@@ -1,4 +1,4 @@
-"""Tools that query search engines: `search`, `engines`, `web_search` and `instant_answer`."""
+"""Tools that search the web or the cache: `search`, `engines`, `web_search`, `instant_answer` and `cache_search`."""
 
 from __future__ import annotations
 
@@ -13,21 +13,9 @@ from scraper.render import search as render
 from scraper.search.filters import FRESHNESS
 from scraper.search.query_parsing import MAX_DOMAINS, MAX_RESULTS
 from scraper.settings import Settings
-from scraper.tools.model import (
-    FORMAT,
-    Parameter,
-    Parameters,
-    Tool,
-    ToolAnswer,
-    ToolCall,
-    json_answer,
-    make_tool,
-    max_age_parameter,
-    max_age_s,
-    new_region,
-    string_parameter,
-)
-from scraper.values import BooleanValue, ChoiceValue, IntegerValue, StringListValue
+from scraper.tools.model import Tool, ToolAnswer, ToolCall, json_answer, make_tool, new_region
+from scraper.tools.parameters import FORMAT, Parameter, Parameters, max_age_parameter, max_age_s
+from scraper.values.types import BooleanValue, ChoiceValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -36,13 +24,16 @@ ENGINES = Parameter("engines", StringListValue(len(NAMES)), f"Names from `engine
 WEB_SEARCH_ENGINE = "duckduckgo"
 MAX_WEB_RESULTS = 30
 
-_KEYWORDS = string_parameter("query", "検索キーワード", required=True)
+MAX_CACHE_HITS = 50
+MAX_CACHE_QUERY_CHARS = 2_000
+
+_KEYWORDS = Parameter("query", StringValue(), "検索キーワード", required=True)
 
 
 def search_tool(settings: Settings) -> Tool:
     """Return `search`: several engines and filters, with the operator's defaults in its schema."""
     parameters = Parameters(
-        string_parameter("query", "Search words.", required=True),
+        Parameter("query", StringValue(), "Search words.", required=True),
         ENGINES,
         Parameter("max_results", IntegerValue(1, MAX_RESULTS), "Use 5 to 20.", default=10),
         Parameter("use_cache", BooleanValue(), "Allow a cached answer.", default=True),
@@ -51,8 +42,8 @@ def search_tool(settings: Settings) -> Tool:
         Parameter("include_domains", StringListValue(MAX_DOMAINS), "Only these domains."),
         Parameter("exclude_domains", StringListValue(MAX_DOMAINS), "Not these domains."),
         Parameter("category", ChoiceValue(CATEGORIES), "Only this kind of page."),
-        string_parameter("include_text", "Required in title or snippet."),
-        string_parameter("exclude_text", "Forbidden there."),
+        Parameter("include_text", StringValue(), "Required in title or snippet."),
+        Parameter("exclude_text", StringValue(), "Forbidden there."),
         FORMAT,
     )
     return make_tool("search", "Search the web", parameters, _search)
@@ -77,6 +68,21 @@ def web_search_tool(settings: Settings) -> Tool:
 def instant_answer_tool(settings: Settings) -> Tool:
     """Return `instant_answer`: the DuckDuckGo Instant Answer API."""
     return make_tool("instant_answer", "Ask for an instant answer", Parameters(_KEYWORDS), _instant_answer)
+
+
+def cache_search_tool(settings: Settings) -> Tool:
+    """Return `cache_search`: full-text search in cached pages."""
+    parameters = Parameters(
+        Parameter(
+            "query",
+            StringValue(MAX_CACHE_QUERY_CHARS),
+            'All words must occur; "a phrase", prefix*, OR, NOT work.',
+            required=True,
+        ),
+        Parameter("limit", IntegerValue(1, MAX_CACHE_HITS), "Pages to return.", default=10),
+        FORMAT,
+    )
+    return make_tool("cache_search", "Search pages read before", parameters, _search_cache, open_world=False)
 
 
 def is_blocked(answer: SearchAnswer) -> bool:
@@ -135,3 +141,12 @@ async def _instant_answer(app: Services, arguments: dict[str, Any], call: ToolCa
     query = arguments["query"]
     answer = await app.instant_answers.answer(query, principal=call.principal, deadline_s=call.deadline_s)
     return ToolAnswer(render.instant_answer_as_markdown(query, answer))
+
+
+async def _search_cache(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    query = arguments["query"]
+    found = await app.page_cache.search(query, principal=call.principal, limit=arguments["limit"])
+    if arguments["format"] == "json":
+        return json_answer(render.cache_hits_as_json(found))
+    text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))
+    return ToolAnswer(text, is_error=not found.usable)

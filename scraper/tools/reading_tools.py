@@ -1,42 +1,49 @@
-"""Tools that read web pages by URL: `fetch`, `fetch_batch` and `extract_structured`."""
+"""Tools that read a page or document by URL: `fetch`, `fetch_batch`, `extract_structured` and `read_doc`."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from scraper.model import CachePolicy, ReadRequest, Reuse
+from scraper.errors import InvalidArgumentError
+from scraper.model import CachePolicy, DocumentRequest, ReadRequest, Reuse
 from scraper.render import batch as render_batch
+from scraper.render import document as render_document
 from scraper.render import fetch as render_page
 from scraper.render import structured as render_structured
 from scraper.settings import Settings
 from scraper.tools.model import (
-    FORMAT,
-    RENDER,
     RESULT_CHARS,
-    Parameter,
-    Parameters,
     Tool,
     ToolAnswer,
     ToolCall,
     body_budget,
     json_answer,
     make_tool,
-    max_age_parameter,
-    max_age_s,
     new_region,
-    string_parameter,
 )
+from scraper.tools.parameters import FORMAT, RENDER, Parameter, Parameters, max_age_parameter, max_age_s
 from scraper.urls import parse_target
-from scraper.values import BooleanValue, IntegerValue, StringListValue
+from scraper.values.types import BooleanValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
 
 MAX_START = 100_000_000
 
-_URL = string_parameter("url", "Absolute http(s) URL.", required=True)
+MAX_OFFSET = 2**53
+"""Largest integer that JSON of every client carries exactly. An offset beyond the text means its end."""
+MAX_PAGES = 1_000
+"""Pages in one selection of pages."""
+MAX_PAGES_CHARS = 10_000
+"""Characters of a selection. Every other page of the largest selection, written out, needs half of that."""
+MAX_PASSWORD_CHARS = 1_000
+
+_LAST_PAGE = 100_000
+_URL = Parameter("url", StringValue(), "Absolute http(s) URL.", required=True)
+_PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
 def fetch_tool(settings: Settings) -> Tool:
@@ -71,6 +78,27 @@ def extract_structured_tool(settings: Settings) -> Tool:
         Parameters(_URL, FORMAT),
         _extract_structured,
         check=_check_url,
+    )
+
+
+def read_doc_tool(settings: Settings) -> Tool:
+    """Return `read_doc`: the text of a document as Markdown."""
+    parameters = Parameters(
+        Parameter("source", StringValue(), "http(s) URL, or local path.", required=True),
+        Parameter("start", IntegerValue(-MAX_OFFSET, MAX_OFFSET), "First character to return.", default=0),
+        Parameter("length", IntegerValue(0, MAX_OFFSET), f"Characters to return, at most {render_page.MAX_LENGTH:,}."),
+        FORMAT,
+        Parameter("pages", StringValue(MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
+        Parameter("outline", BooleanValue(), "Return headings with offsets.", default=False),
+        Parameter("password", StringValue(MAX_PASSWORD_CHARS), "Of an encrypted PDF."),
+    )
+    return make_tool(
+        "read_doc",
+        "Read a document",
+        parameters,
+        _read_doc,
+        check=lambda arguments: parse_page_ranges(arguments["pages"]),
+        result_chars=RESULT_CHARS,
     )
 
 
@@ -119,3 +147,46 @@ async def _extract_structured(app: Services, arguments: dict[str, Any], call: To
     if arguments["format"] == "json":
         return json_answer(render_structured.as_json(data, budget=budget))
     return ToolAnswer(render_structured.as_markdown(data, region=new_region(), budget=budget))
+
+
+async def _read_doc(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    pages = parse_page_ranges(arguments["pages"])
+    request = DocumentRequest(arguments["source"], arguments["password"], (), call.principal)
+    reading = await app.documents.read(request, pages=pages, deadline_s=call.deadline_s, progress=call.progress)
+    part = render_document.DocumentPart(arguments["start"], arguments["length"], pages, arguments["outline"])
+    budget = body_budget(app.settings)
+    if arguments["format"] == "json":
+        return json_answer(render_document.as_json(reading, part, budget=budget))
+    text = render_document.as_markdown(reading, part, region=new_region(), now=datetime.now(UTC), budget=budget)
+    return ToolAnswer(text)
+
+
+def parse_page_ranges(text: str | None) -> tuple[int, ...]:
+    """Return the page numbers of a selection such as `3`, `3-5` or `1,4-6,10-` in ascending order; () for None.
+
+    Raises:
+        InvalidArgumentError: The text is not a selection of pages, or selects too many.
+    """
+    if text is None:
+        return ()
+    pages: set[int] = set()
+    for part in filter(None, (piece.strip() for piece in re.split(r"[,;]", text))):
+        match = _PAGE_RANGE.fullmatch(part)
+        first, last = _range_ends(match, MAX_PAGES - len(pages)) if match else (0, 0)
+        if not 1 <= first <= last <= _LAST_PAGE:
+            raise InvalidArgumentError(
+                f'pages must be numbers and ranges from 1 on, such as "3-5,9", not "{text[:60]}".', target="pages"
+            )
+        if len(pages) + last - first + 1 > MAX_PAGES:
+            raise InvalidArgumentError(f"pages must name at most {MAX_PAGES:,} pages.", target="pages")
+        pages.update(range(first, last + 1))
+    if not pages:
+        raise InvalidArgumentError('pages must name pages, such as "3-5,9".', target="pages")
+    return tuple(sorted(pages))
+
+
+def _range_ends(part: re.Match[str], limit: int) -> tuple[int, int]:
+    """Return the first and last page; an open range ends where the selection reaches its limit."""
+    first = int(part[1])
+    open_end = min(_LAST_PAGE, first + max(limit, 1) - 1) if part[2] else first
+    return first, int(part[3]) if part[3] else open_end

@@ -1,19 +1,20 @@
-"""Value types of network settings: URLs of services, host names, origins, networks and key pins."""
+"""Value types of texts with a fixed form: URLs, host names, origins, networks, key pins, languages and time zones."""
 
 from __future__ import annotations
 
-import functools
 import ipaddress
 import re
+import zoneinfo
 from collections.abc import Callable
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from scraper.values.types import CustomValue
+from scraper.values.types import CustomValue, closest_match
 
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
 _HOST_HEADER = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::[0-9]{1,5})?")
 _ORIGIN = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST_HEADER.pattern}/?")
 _KEY_PIN = re.compile(r"[A-Za-z0-9+/]{43}=")
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _STATE_SCHEMES = frozenset({"redis", "rediss", "valkey", "valkeys"})
 _TLS_OPTIONS = {
     "ssl_cert_reqs": "none|optional|required",
@@ -32,17 +33,25 @@ _DATABASE_SCHEMES = frozenset({"postgresql", "postgres"})
 _PROXY_SCHEMES = frozenset({"http", "socks5", "socks5h"})
 
 
-def _check_url(url: str, *, is_valid: Callable[[str], bool]) -> str:
-    if not is_valid(url):
-        raise ValueError
-    return url
+def _url_value(is_valid: Callable[[str], bool], advice: str) -> CustomValue:
+    def check(url: str) -> str:
+        if not is_valid(url):
+            raise ValueError
+        return url
+
+    return CustomValue("URL", check, advice)
 
 
-def _check_pattern(text: str, *, pattern: re.Pattern[str], noun: str) -> str:
-    # A value that no header can contain would be ignored silently.
-    if not pattern.fullmatch(text):
-        raise ValueError(f"{text!r} is no {noun}")
-    return text
+def _pattern_value(label: str, pattern: re.Pattern[str], advice: str) -> CustomValue:
+    """Return the type of a text that matches a pattern; `{}` in `advice` is the wrong text."""
+
+    def check(text: str) -> str:
+        # A value that no header can contain would be ignored silently.
+        if not pattern.fullmatch(text):
+            raise ValueError(advice.format(repr(text)))
+        return text
+
+    return CustomValue(label, check)
 
 
 def _is_proxy(url: str) -> bool:
@@ -64,10 +73,12 @@ def _is_database(url: str) -> bool:
     return has_address and bool(parts.username) and bool(parts.path.strip("/"))
 
 
-def _is_site(url: str) -> bool:
+def _parse_site(url: str) -> str:
     parts = urlsplit(url)
     has_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.username
-    return has_address and not parts.query and not parts.fragment
+    if not has_address or parts.query or parts.fragment:
+        raise ValueError
+    return url.rstrip("/")
 
 
 def _has_known_options(parts: SplitResult) -> bool:
@@ -107,49 +118,39 @@ def _is_address(text: str) -> bool:
     return True
 
 
+def _parse_time_zone(name: str) -> str:
+    known = zoneinfo.available_timezones()
+    # A machine without the zone files knows no zone at all; the browser has its own list.
+    if known and name not in known:
+        closest = closest_match(name, sorted(known))
+        hint = f"; did you mean {closest}?" if closest else ""
+        raise ValueError(f"give a time zone such as Europe/Berlin or UTC{hint}")
+    return name
+
+
 NETWORK = CustomValue("address/bits", _parse_network)
 """A network in CIDR form, parsed to its normal form."""
 HOST_MAPPING = CustomValue("name=address:port", _parse_host_mapping)
 """A pair name=address:port, parsed to (name, address, port)."""
-HOST_HEADER = CustomValue(
-    "name",
-    functools.partial(
-        _check_pattern, pattern=_HOST_HEADER, noun="host name; write search.example.org or search.example.org:8443"
-    ),
+HOST_HEADER = _pattern_value(
+    "name", _HOST_HEADER, "{} is no host name; write search.example.org or search.example.org:8443"
 )
 """A host name with optional port, as in the Host header."""
-ORIGIN = CustomValue(
-    "origin",
-    functools.partial(
-        _check_pattern, pattern=_ORIGIN, noun="origin; write https://app.example.org, with its port where it has one"
-    ),
+ORIGIN = _pattern_value(
+    "origin", _ORIGIN, "{} is no origin; write https://app.example.org, with its port where it has one"
 )
 """An origin, as in the Origin header."""
-KEY_PIN = CustomValue(
-    "base64",
-    functools.partial(_check_pattern, pattern=_KEY_PIN, noun="hash"),
-    "give a SHA-256 in base64: 43 characters and an equals sign",
-)
+KEY_PIN = _pattern_value("base64", _KEY_PIN, "give a SHA-256 in base64: 43 characters and an equals sign")
 """The hash of a public key."""
-PROXY_URL = CustomValue(
-    "URL",
-    functools.partial(_check_url, is_valid=_is_proxy),
-    "give http://user:password@host:port or socks5://user:password@host:port",
-)
+PROXY_URL = _url_value(_is_proxy, "give http://user:password@host:port or socks5://user:password@host:port")
 """The URL of a proxy."""
-STATE_URL = CustomValue(
-    "URL",
-    functools.partial(_check_url, is_valid=_is_state_service),
-    "give redis://user:password@host:port/0, rediss:// for TLS, or unix:///path",
-)
+STATE_URL = _url_value(_is_state_service, "give redis://user:password@host:port/0, rediss:// for TLS, or unix:///path")
 """The URL of a Valkey or Redis server."""
-DATABASE_URL = CustomValue(
-    "URL", functools.partial(_check_url, is_valid=_is_database), "give postgresql://user:password@host:port/database"
-)
+DATABASE_URL = _url_value(_is_database, "give postgresql://user:password@host:port/database")
 """The URL of a PostgreSQL database."""
-WEB_ADDRESS = CustomValue(
-    "URL",
-    lambda text: _check_url(text, is_valid=_is_site).rstrip("/"),
-    "give an absolute http(s) URL such as https://search.example.org",
-)
+WEB_ADDRESS = CustomValue("URL", _parse_site, "give an absolute http(s) URL such as https://search.example.org")
 """The URL of a website without query, parsed to the URL without a final slash."""
+LANGUAGE = _pattern_value("language tag", _LANGUAGE_TAG, "give a language tag such as en-US, de or zh-Hans")
+"""A language tag."""
+TIME_ZONE = CustomValue("time zone", _parse_time_zone)
+"""A time zone of the IANA database."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,23 +10,10 @@ from scraper.model import CachePolicy
 from scraper.render import research as render
 from scraper.search.research import MAX_DEPTH, MAX_URLS, MIN_URLS, Researcher, ResearchQuery, check_urls, compare
 from scraper.settings import Settings
-from scraper.tools.model import (
-    FORMAT,
-    Parameter,
-    Parameters,
-    Tool,
-    ToolAnswer,
-    ToolCall,
-    body_budget,
-    json_answer,
-    make_tool,
-    max_age_parameter,
-    max_age_s,
-    new_region,
-    string_parameter,
-)
-from scraper.tools.search import ENGINES, is_blocked
-from scraper.values import BooleanValue, IntegerValue, StringListValue, StringValue
+from scraper.tools.model import Tool, ToolAnswer, ToolCall, body_budget, json_answer, make_tool, new_region
+from scraper.tools.parameters import FORMAT, Parameter, Parameters, max_age_parameter, max_age_s
+from scraper.tools.search_tools import ENGINES, is_blocked
+from scraper.values.types import BooleanValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -34,32 +21,25 @@ if TYPE_CHECKING:
 MAX_QUESTION_CHARS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class _ComparedUrls:
+class _ComparedUrls(StringListValue):
     """URLs to compare; `search.research` checks their number and recommends a tool for other numbers."""
-
-    label: str = "list"
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
-        return StringListValue(MAX_URLS).schema() | {"minItems": MIN_URLS}
+        return super().schema() | {"minItems": MIN_URLS}
 
     def parse(self, value: object) -> tuple[str, ...]:
-        """Return the URLs, also if they are too few or too many.
-
-        Raises:
-            InvalidValueError: An item is not a string or is blank.
-        """
+        """Return the URLs, also if they are too few or too many."""
         if value in ([], (), "[]"):
             return ()
-        count = len(value) if isinstance(value, list | tuple) else MAX_URLS
-        return StringListValue(max(count, MAX_URLS)).parse(value)
+        count = len(value) if isinstance(value, list | tuple) else 0
+        return StringListValue(max(count, self.max_items)).parse(value)
 
 
 def research_tool(settings: Settings) -> Tool:
     """Return `research` with the operator's defaults in its schema."""
     parameters = Parameters(
-        string_parameter("question", "What you want to know.", required=True),
+        Parameter("question", StringValue(), "What you want to know.", required=True),
         Parameter("depth", IntegerValue(1, MAX_DEPTH), "Pages to read.", default=3),
         replace(ENGINES, about="As in `search`."),
         Parameter("fetch", BooleanValue(), "false: only list the sources.", default=True),
@@ -74,7 +54,7 @@ def compare_tool(settings: Settings) -> Tool:
     """Return `compare`: excerpts of two to five pages for one question."""
     parameters = Parameters(
         Parameter("question", StringValue(MAX_QUESTION_CHARS), "What to compare.", required=True),
-        Parameter("urls", _ComparedUrls(), f"{MIN_URLS} to {MAX_URLS} absolute http(s) URLs.", required=True),
+        Parameter("urls", _ComparedUrls(MAX_URLS), f"{MIN_URLS} to {MAX_URLS} absolute http(s) URLs.", required=True),
         FORMAT,
     )
     return make_tool(
