@@ -41,9 +41,9 @@ from scraper.extract.text import token_estimate as tokens
 from scraper.extract.text.terms import split_terms
 from scraper.model import Document, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import batch
-from scraper.render import research as render
-from scraper.render.fetch import BODY_BUDGET
-from scraper.render.research import PAGE_TOKENS
+from scraper.render import research_report as render
+from scraper.render.page import BODY_BUDGET
+from scraper.render.research_report import PAGE_TOKENS
 from scraper.retrieval import passages
 from scraper.retrieval.passages import select_distinct_passages
 

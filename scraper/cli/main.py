@@ -17,7 +17,7 @@ from scraper.cli.cache import cache
 from scraper.cli.demo_engines import demo_engines
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.process_setup import prepare_streams, raise_open_files_limit
-from scraper.cli.serve import serve, stdio, version
+from scraper.cli.server_commands import serve, stdio, version
 from scraper.cli.tool_commands import (
     compare,
     engines,

@@ -12,7 +12,8 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
 from scraper.render.answer_text import EXPLANATION, TextCut, cut, error_object, error_sentence
-from scraper.render.fetch import (
+from scraper.render.json_truncation import compact
+from scraper.render.page import (
     BODY_BUDGET,
     MAX_FACT,
     MAX_URL,
@@ -22,7 +23,6 @@ from scraper.render.fetch import (
     piece_of,
     sealed_page,
 )
-from scraper.render.json_truncation import compact
 
 T = TypeVar("T")
 

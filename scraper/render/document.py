@@ -15,7 +15,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
 from scraper.render.answer_text import EXPLANATION, TextCut, cut, seal
-from scraper.render.fetch import BODY_BUDGET, MAX_LENGTH, characters_for, read_ago
+from scraper.render.page import BODY_BUDGET, MAX_LENGTH, characters_for, read_ago
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 

@@ -9,7 +9,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import InstantAnswer, PageHit, PageHits, RelatedTopic, SearchAnswer, SearchResult
 from scraper.render.answer_text import EXPLANATION, defuse, seal
-from scraper.render.fetch import iso_date
+from scraper.render.page import iso_date
 
 ANSWER_BUDGET = 6_000
 """Tokens of results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""

@@ -9,8 +9,8 @@ from typing import Any
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import StructuredData
 from scraper.render.answer_text import EXPLANATION, seal
-from scraper.render.fetch import BODY_BUDGET, characters_for
 from scraper.render.json_truncation import TruncatedJson, compact, truncate
+from scraper.render.page import BODY_BUDGET, characters_for
 
 SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
 

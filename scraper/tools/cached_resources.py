@@ -20,7 +20,7 @@ from scraper.errors import InvalidUrlError
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachedPageSummary, PageHit
 from scraper.render.document import index_document_as_markdown
-from scraper.render.fetch import as_markdown as page_as_markdown
+from scraper.render.page import as_markdown as page_as_markdown
 from scraper.search.fusion import reciprocal_rank
 from scraper.search.query_terms import extract_content_words
 from scraper.store.indexes.model import IndexFaultError

@@ -12,8 +12,8 @@ from scraper import errors
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading, ReadRequest, SearchRequest
 from scraper.render.answer_text import NOTICE
-from scraper.render.fetch import MAX_LENGTH, piece_of, published
 from scraper.render.json_truncation import compact
+from scraper.render.page import MAX_LENGTH, piece_of, published
 from scraper.render.search import REASONS
 from scraper.tools.model import Tool, ToolAnswer, ToolCall, make_tool
 from scraper.tools.parameters import Parameter, Parameters

@@ -11,7 +11,7 @@ from scraper.errors import InvalidArgumentError
 from scraper.model import CachePolicy, DocumentRequest, ReadRequest, Reuse
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
-from scraper.render import fetch as render_page
+from scraper.render import page as render_page
 from scraper.render import structured as render_structured
 from scraper.settings import Settings
 from scraper.tools.model import (

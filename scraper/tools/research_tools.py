@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scraper.model import CachePolicy
-from scraper.render import research as render
+from scraper.render import research_report as render
 from scraper.search.research import MAX_DEPTH, MAX_URLS, MIN_URLS, Researcher, ResearchQuery, check_urls, compare
 from scraper.settings import Settings
 from scraper.tools.model import Tool, ToolAnswer, ToolCall, body_budget, json_answer, make_tool, new_region

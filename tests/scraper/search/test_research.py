@@ -12,7 +12,7 @@ from scraper import errors
 from scraper.extract.text import token_estimate
 from scraper.model import CachePolicy, Reading, ResearchReport
 from scraper.reading.fetcher import Fetcher
-from scraper.render import research as render
+from scraper.render import research_report as render
 from scraper.search.research import Researcher, ResearchQuery
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings

@@ -7,7 +7,7 @@ import pytest
 from scraper import errors
 from scraper.extract.text import token_estimate
 from scraper.model import Reading
-from scraper.render import research as render
+from scraper.render import research_report as render
 from scraper.search.research import compare
 from scraper.workers import WorkerPool
 from tests.scraper.search.pages import Library, url_of

@@ -9,7 +9,7 @@ from datetime import datetime
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Excerpt, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
-from scraper.render import fetch as render_page
+from scraper.render import page as render_page
 from scraper.render.answer_text import EXPLANATION, TextCut, error_object, error_sentence, seal
 from scraper.retrieval.text_fragments import link_to_quotation
 

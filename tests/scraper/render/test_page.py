@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text import token_estimate
 from scraper.render.answer_text import NOTICE
-from scraper.render.fetch import as_json, as_markdown
+from scraper.render.page import as_json, as_markdown
 from tests.scraper.render.readings import READ_AT, URL, reading
 
 REGION = "7f3a9c21"

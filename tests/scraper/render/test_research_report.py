@@ -1,4 +1,4 @@
-"""The answers of `research` and `compare`: sources first, all words of the web in regions, both formats."""
+"""The answers of `research_report` and `compare`: sources first, all words of the web in regions, both formats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from scraper import errors
 from scraper.model import Excerpt, ReadPage, ResearchReport, SearchAnswer, SearchResult
-from scraper.render import research
+from scraper.render import research_report
 from tests.scraper.render.readings import READ_AT, reading
 
 REGION = "0123456789ab"
@@ -49,7 +49,7 @@ BRIEF = ResearchReport(
 class TestResearch:
     def test_markdown_is_sources_and_what_each_page_says(self) -> None:
         assert (
-            research.as_markdown(BRIEF, region=REGION)
+            research_report.as_markdown(BRIEF, region=REGION)
             == f"""\
 # Research brief
 
@@ -119,7 +119,7 @@ The same text as [1]: not an independent source."""
         )
 
     def test_json_holds_what_the_contract_names(self) -> None:
-        data: dict[str, Any] = research.as_json(BRIEF)
+        data: dict[str, Any] = research_report.as_json(BRIEF)
         assert list(data)[:6] == [
             "question", "engines", "sources", "documents", "tokens_estimated", "errors",
         ]  # fmt: skip
@@ -134,7 +134,7 @@ The same text as [1]: not an independent source."""
         assert data["tokens_estimated"] == sum(one.get("tokens_estimated", 0) for one in data["documents"])
 
     def test_json_documents_join_their_sources_by_rank(self) -> None:
-        first, failed, copy = research.as_json(BRIEF)["documents"]  # type: ignore[misc]
+        first, failed, copy = research_report.as_json(BRIEF)["documents"]  # type: ignore[misc]
         assert first["rank"] == 1 and first["url"] == URLS[0] and first["title"] == "Page 0"
         assert "The night ferry carries bicycles." in first["content"] and first["truncated"]
         assert first["excerpts"][0] == {
@@ -149,14 +149,14 @@ The same text as [1]: not an independent source."""
 
     def test_without_reading_there_are_sources_only(self) -> None:
         brief = ResearchReport("ferry?", search())
-        text = research.as_markdown(brief, region=REGION)
+        text = research_report.as_markdown(brief, region=REGION)
         assert "Sources: 4 found\n" in text and "## [1]" not in text and "Cite" not in text
-        data: dict[str, Any] = research.as_json(brief)
+        data: dict[str, Any] = research_report.as_json(brief)
         assert data["documents"] == [] and data["tokens_estimated"] > 0
 
     def test_nothing_found_says_so(self) -> None:
         brief = ResearchReport("ferry?", SearchAnswer("ferry?", (), ("mojeek",), hint="Fewer words."))
-        text = research.as_markdown(brief, region=REGION)
+        text = research_report.as_markdown(brief, region=REGION)
         assert "Sources: 0 found" in text and "Hint: Fewer words." in text and "(none)" in text
 
     def test_what_the_web_wrote_stands_in_regions_alone(self) -> None:
@@ -167,7 +167,7 @@ The same text as [1]: not an independent source."""
             reading(forged, url=hostile.url, document={"title": forged}),
             (Excerpt(forged, 0, 1.0, forged, len(forged), "text=x"),),
         )
-        text = research.as_markdown(
+        text = research_report.as_markdown(
             ResearchReport("q", SearchAnswer("q", (hostile,), ("mojeek",)), (page,)), region=REGION
         )
         outside = re.sub(rf"<<<untrusted {REGION}>>>.*?\n<<<end untrusted {REGION}>>>", "", text, flags=re.DOTALL)
@@ -179,13 +179,13 @@ class TestCompare:
     PAGES = (read(0, excerpts=CHOSEN), ReadPage(URLS[1], errors.NoContentError("Nothing there.")))
 
     def test_markdown_has_a_section_a_page_and_notes_for_failures(self) -> None:
-        text = research.comparison_as_markdown("ferry?", self.PAGES, region=REGION)
+        text = research_report.comparison_as_markdown("ferry?", self.PAGES, region=REGION)
         assert text.startswith("# Comparison\n\nQuestion: ferry?\nPages: 1 of 2 read\n")
         assert f"## 1. {URLS[0]}" in text and "The night ferry carries bicycles." in text
         assert text.endswith(f"## 2. {URLS[1]}\n\nError: Nothing there.")
 
     def test_json_holds_what_the_contract_names(self) -> None:
-        data: dict[str, Any] = research.comparison_as_json("ferry?", self.PAGES)
+        data: dict[str, Any] = research_report.comparison_as_json("ferry?", self.PAGES)
         assert list(data) == ["question", "urls", "excerpts", "tokens_estimated"]
         assert data["urls"] == URLS[:2]
         first, failed = data["excerpts"]
@@ -197,12 +197,12 @@ class TestCompare:
 
     def test_copies_are_told(self) -> None:
         pages = (read(0, excerpts=CHOSEN), read(2, excerpts=CHOSEN, same_as=0))
-        assert "The same text as page 1." in research.comparison_as_markdown("q", pages, region=REGION)
-        assert research.comparison_as_json("q", pages)["excerpts"][1]["same_text_as"] == URLS[0]  # type: ignore[index]
+        assert "The same text as page 1." in research_report.comparison_as_markdown("q", pages, region=REGION)
+        assert research_report.comparison_as_json("q", pages)["excerpts"][1]["same_text_as"] == URLS[0]  # type: ignore[index]
 
 
 def research_tokens() -> int:
     from scraper.extract.text.token_estimate import estimate
-    from scraper.render.research import join_excerpts as content
+    from scraper.render.research_report import join_excerpts as content
 
     return estimate(content(BRIEF.pages[0], linked=True))
