@@ -24,8 +24,14 @@ def compose() -> dict[str, Any]:
 
 def manifests() -> list[dict[str, Any]]:
     """Return all Kubernetes objects."""
-    files = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
-    return [found for file in files for found in yaml.safe_load_all(file.read_text())]
+    folder = DEPLOY / "kubernetes"
+    return [found for name in kustomization()["resources"] for found in yaml.safe_load_all((folder / name).read_text())]
+
+
+def kustomization() -> dict[str, Any]:
+    """Return the file that lists the manifests."""
+    found: dict[str, Any] = yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())
+    return found
 
 
 def manifest(kind: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import tomllib
 from ipaddress import ip_network
 from typing import Any
 
@@ -16,7 +17,8 @@ from scraper.server.http.health import Health
 from scraper.server.lifecycle import hold_app
 from scraper.server.telemetry.metrics import Metrics
 from scraper.settings import Settings, setting_table, unknown_variables
-from tests.deploy.files import DEPLOY, check_manifest, compose, manifest, manifests
+from tests.deploy.files import DEPLOY, check_manifest, compose, kustomization, manifest, manifests
+from tests.scraper.process import REPOSITORY
 from tests.scraper.server.stand_in import App
 
 KINDS = {
@@ -28,6 +30,14 @@ def test_every_object_keeps_the_schema_of_its_kind() -> None:
     for document in manifests():
         check_manifest(document)
     assert {document["kind"] for document in manifests()} == KINDS
+
+
+def test_the_kustomization_names_every_file_and_the_image_of_this_version() -> None:
+    files = {file.name for file in (DEPLOY / "kubernetes").glob("*.yaml")}
+    assert {*kustomization()["resources"], "kustomization.yaml"} == files
+    (image,) = kustomization()["images"]
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    assert image["name"] == container()["image"] and image["newTag"] == project["version"]
 
 
 @pytest.mark.parametrize(
