@@ -48,7 +48,7 @@ def selectors(node: Any, function: str = "") -> Iterator[tuple[str, str]]:
 async def metric_types() -> dict[str, str]:
     """Return the type of each sample that /metrics serves, by name."""
     async with hold_app(App.open) as holder:
-        await holder.get()
+        await holder.app()
         answer = await Metrics(holder, CallDispatcher((), holder, deadline_s=1), ()).route().endpoint(None)
     types: dict[str, str] = {}
     for family in text_string_to_metric_families(answer.body.decode()):

@@ -61,7 +61,8 @@ async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket
     if service.openai_tools:
         servers[_OPENAI_PATH] = protocol.build_openai(service.openai_tools, calls, **options)
     health = Health(holder, calls, queue_limit=settings.queue_limit, version=service.version)
-    metrics = Metrics(holder, calls, [tool.name for tool in (*service.tools, *service.openai_tools)])
+    names = [tool.name for tool in (*service.tools, *service.openai_tools)]
+    metrics = Metrics(holder, calls, names, version=service.version)
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(attach_handler("scraper", metrics))
         endpoints = {

@@ -10,11 +10,14 @@ import asyncio
 import contextlib
 import functools
 import logging
-from collections.abc import Callable, Collection, Mapping
+import platform
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.metrics_core import CounterMetricFamily
+from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -40,8 +43,10 @@ Fields = Mapping[str, Any]
 class Metrics(logging.Handler):
     """The metrics of one process."""
 
-    def __init__(self, holder: AppHolder[Services], calls: CallDispatcher, tools: Collection[str]) -> None:
-        """Register all metrics."""
+    def __init__(
+        self, holder: AppHolder[Services], calls: CallDispatcher, tools: Collection[str], *, version: str = "unknown"
+    ) -> None:
+        """Register all metrics; `tools` are the allowed values of the label `tool`."""
         super().__init__(logging.INFO)
         self._holder = holder
         self._calls = calls
@@ -49,9 +54,13 @@ class Metrics(logging.Handler):
         self._names = frozenset(tools) | frozenset(METHODS)
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
+        build = Info("search_mcp_build", "Version of the server.", registry=self._registry)
+        build.info({"version": version, "python": platform.python_version()})
         self._count_calls()
         self._count_visits()
         self._gauges = {name: self._gauge(name, text) for name, text in _GAUGES.items()}
+        self._totals = _Totals()
+        self._registry.register(self._totals)
         self._on: Mapping[str, Callable[[Fields], None]] = {
             "call": self._call,
             "visit": self._visit,
@@ -104,7 +113,7 @@ class Metrics(logging.Handler):
         self._engines(str(fields["engine"]), outcome).inc()
 
     async def _update_gauges(self) -> None:
-        """Set all gauges to the current state."""
+        """Set all gauges and totals to the current state."""
         now: dict[str, float] = {"calls_running": self._calls.running, "draining": self._calls.draining, "ready": False}
         app = self._holder.present()
         if app is not None:
@@ -119,13 +128,17 @@ class Metrics(logging.Handler):
                 "queue_longest_seconds": browsers.longest_wait_s,
                 "visits_rendering": browsers.rendering,
                 "browsers": len(browsers.browsers),
+                "browser_memory_bytes": sum(browser.memory_bytes or 0 for browser in browsers.browsers),
                 "browser_restarts": browsers.restarts,
             }
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STATUS_S):
                     now |= await _cache_state(app)
         for name, value in now.items():
-            self._gauges[name].set(value)
+            if name in _TOTALS:
+                self._totals.values[name] = value
+            else:
+                self._gauges[name].set(value)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"search_mcp_{name}", text, labels, registry=self._registry)
@@ -135,6 +148,17 @@ class Metrics(logging.Handler):
 
     def _gauge(self, name: str, text: str) -> Gauge:
         return Gauge(f"search_mcp_{name}", text, registry=self._registry)
+
+
+class _Totals(Collector):
+    """Counters whose values other services count; `rate()` handles their reset at a restart."""
+
+    def __init__(self) -> None:
+        self.values = dict.fromkeys(_TOTALS, 0.0)
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        for name, value in self.values.items():
+            yield CounterMetricFamily(f"search_mcp_{name}", _TOTALS[name], value=value)
 
 
 def _by_label(metric: M) -> Callable[..., M]:
@@ -152,12 +176,15 @@ _GAUGES = {
     "queue_longest_seconds": "Longest current wait of a visit, including the wait for its host.",
     "visits_rendering": "Pages being rendered.",
     "browsers": "Browser processes.",
-    "browser_restarts": "Browser restarts since the server started.",
+    "browser_memory_bytes": "Proportional set size of all processes of the browsers, sampled every 50 visits.",
     "shared_state_away": "1 while the configured shared state is unavailable.",
     "servers": "Servers that share one state.",
     "cache_usable": "1 while the page cache is usable.",
     "cache_pages": "Cached pages.",
     "cache_bytes": "Size of the page cache.",
+}
+_TOTALS = {
+    "browser_restarts": "Browser restarts since the server started.",
     "cache_hits": "Cache hits since the server started.",
     "cache_misses": "Cache misses since the server started.",
     "cache_lost": "Pages that could not be stored since the server started.",

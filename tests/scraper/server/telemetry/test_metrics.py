@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import platform
 
 import aiohttp
 from mcp import Client
@@ -94,12 +95,13 @@ async def test_pool_and_cache_are_shown_as_they_stand() -> None:
         app.browsers.state.restarts, app.browsers.state.rendering = 4, 5
         answer = await Metrics(holder, CallDispatcher((), holder, deadline_s=55), ()).route().endpoint(None)
         found = samples(answer.body.decode())
-    shown = {name: found[f"search_mcp_{name}",] for name in ("browser_restarts", "visits_rendering")}
-    assert shown == {"browser_restarts": 4, "visits_rendering": 5}
+    shown = {name: found[f"search_mcp_{name}",] for name in ("browser_restarts_total", "visits_rendering")}
+    assert shown == {"browser_restarts_total": 4, "visits_rendering": 5}
     cache = {name: found[f"search_mcp_cache_{name}",] for name in ("usable", "pages", "bytes")}
     assert cache == {"usable": 1, "pages": 7, "bytes": 8_000}
-    used = {name: found[f"search_mcp_cache_{name}",] for name in ("hits", "misses", "lost")}
-    assert used == {"hits": 3, "misses": 2, "lost": 1}
+    used = {name: found[f"search_mcp_cache_{name}",] for name in ("hits_total", "misses_total", "lost_total")}
+    assert used == {"hits_total": 3, "misses_total": 2, "lost_total": 1}
+    assert found["search_mcp_build_info", platform.python_version(), "unknown"] == 1
 
 
 async def test_visits_and_engines_are_counted_by_what_the_log_tells_of_them() -> None:
