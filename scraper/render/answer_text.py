@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_table_head, is_table_row
@@ -73,6 +72,11 @@ class TextCut:
     before: str = ""
     after: str = ""
 
+    @classmethod
+    def whole(cls, text: str) -> TextCut:
+        """Return a piece that is a whole text."""
+        return cls(text, 0, len(text), len(text))
+
     @property
     def shown(self) -> str:
         """The piece as valid Markdown."""
@@ -118,7 +122,9 @@ def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[At
     if block is not None:
         return _end_at_code(markdown, start, limit, keep_whole, block)
     least = start + (limit - start) // _LEAST_SHARE
-    for end in (*islice(_paragraph_ends(markdown, start, limit, around), 1), *_last_line(markdown, start, limit)):
+    paragraph = next(_paragraph_ends(markdown, start, limit, around), start)
+    last_line = markdown.rfind("\n", start, limit) + 1
+    for end in (paragraph, last_line):
         if end > least and not _is_inside(end, around):
             return end
     return _end_in_line(markdown, start, limit, keep_whole)
@@ -147,12 +153,6 @@ def _paragraph_ends(markdown: str, start: int, limit: int, around: list[AtomicBl
         if not line.startswith("#") and not _is_inside(at + 1, around):
             yield min(at + 2, limit)
         at += 1
-
-
-def _last_line(markdown: str, start: int, limit: int) -> Iterator[int]:
-    at = markdown.rfind("\n", start, limit) + 1
-    if at > start:
-        yield at
 
 
 def _end_in_line(markdown: str, start: int, limit: int, keep_whole: int) -> int:

@@ -43,6 +43,12 @@ Those of fifty pages can exceed an answer. The first value changes nothing."""
 _MIN_TEXT_SHARE = 0.5
 """Least share of the budget for page texts; facts are shortened before."""
 _UNCUT = frozenset({"content", "notice", "retrieved_at"})
+_NO_PAGE = (
+    dict.fromkeys(("url", "title", "content", "method", "truncated", "tokens_estimated"))
+    | dict.fromkeys(("author", "published_date", "sitename"))
+    | {"content": "", "truncated": False, "tokens_estimated": 0}
+)
+"""Fields of a failed page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +67,7 @@ def as_markdown(
     now: datetime | None = None,
     budget: int = BODY_BUDGET,
 ) -> str:
-    """Return a section for each URL; a failed one is a note.
-
-    Args:
-        items: The pages and errors in request order.
-        region: Random id of the untrusted regions, generated for this answer.
-        render: The render mode of the request.
-        now: Current time, for the age of cached pages.
-        budget: Maximum tokens of page text.
-    """
+    """Return a section for each URL in request order; a failed one is a note. `render` is the requested render mode."""
     render_hint = "" if render == "auto" else f' and render="{render}"'
     read = sum(isinstance(item.outcome, Reading) for item in items)
     opening = f"{read} of {len(items)} pages read. {EXPLANATION.format(region=region)}"
@@ -91,7 +89,10 @@ def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[di
 
     def render_within(tokens_left: int, chars: int) -> tuple[list[dict[str, object]], int]:
         pieces = _pieces(items, tokens_left, characters_for(budget))
-        objects = [_shorten_facts(_object(item, piece), chars) for item, piece in zip(items, pieces, strict=True)]
+        objects = [
+            {name: value if name in _UNCUT else _shorten(value, chars) for name, value in _object(item, piece).items()}
+            for item, piece in zip(items, pieces, strict=True)
+        ]
         return objects, round(token_estimate.estimate(compact(objects)) - _ANSWER_RATIO * budget)
 
     return _fit(render_within, budget - _JSON_TOKENS * len(items))
@@ -100,10 +101,7 @@ def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[di
 def _fit(render_within: Callable[[int, int], tuple[T, int]], text_budget: int) -> T:
     """Return the most complete answer that fits.
 
-    Args:
-        render_within: Renders an answer from tokens for texts and characters for facts, and returns by how
-            many tokens it is too large.
-        text_budget: Tokens for texts.
+    `render_within` gets the tokens for texts and the characters for facts. It returns an answer and its excess tokens.
     """
     text_budget = max(0, text_budget)
     for chars in _FACT_CHARS:
@@ -138,26 +136,9 @@ def _section(
 
 def _object(item: BatchItem, piece: TextCut | None) -> dict[str, object]:
     if isinstance(item.outcome, ScraperError) or piece is None:
-        blank = dict.fromkeys(
-            (
-                "url",
-                "title",
-                "content",
-                "method",
-                "truncated",
-                "tokens_estimated",
-                "author",
-                "published_date",
-                "sitename",
-            )
-        )
         failure = error_object(item.outcome) if isinstance(item.outcome, ScraperError) else {}
-        return {**blank, "url": item.url, "content": "", "truncated": False, "tokens_estimated": 0, **failure}
+        return {**_NO_PAGE, "url": item.url, **failure}
     return {**page_object(item.outcome, piece), "error": None}
-
-
-def _shorten_facts(page: dict[str, object], chars: int) -> dict[str, object]:
-    return {name: value if name in _UNCUT else _shorten(value, chars) for name, value in page.items()}
 
 
 def _shorten(value: object, chars: int) -> object:

@@ -10,16 +10,15 @@ from datetime import datetime
 from typing import Any
 
 from scraper.errors import InvalidArgumentError
-from scraper.extract.text import markdown_structure as outlines
 from scraper.extract.text import token_estimate
+from scraper.extract.text.markdown_structure import find_headings
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
-from scraper.render.answer_text import EXPLANATION, TextCut, cut, seal
-from scraper.render.page import BODY_BUDGET, MAX_LENGTH, characters_for, read_ago
+from scraper.render.answer_text import EXPLANATION, TextCut, seal
+from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 
-_MAX_FACT = 300
 _MAX_SOURCE = 2_000
 _MAX_LISTED = 40
 """Page numbers in a list; the others are counted."""
@@ -44,54 +43,37 @@ class DocumentPart:
 def as_markdown(
     reading: Reading, part: DocumentPart, *, region: str, now: datetime | None = None, budget: int = BODY_BUDGET
 ) -> str:
-    """Return a header, the text in an untrusted region, and how to continue.
-
-    Args:
-        reading: The document.
-        part: The requested part.
-        region: Random id of the region, generated for this answer.
-        now: Current time, for the age of a cached document.
-        budget: Maximum tokens of text.
+    """Return a header, the text in an untrusted region with a random id `region`, and how to continue.
 
     Raises:
         InvalidArgumentError: The document has none of the requested pages.
     """
     reading = _select_pages(reading, part.pages)
     if part.outline:
-        body = "\n".join(_outline_lines(reading.document)) or "(no headings)"
+        body = "\n".join(map(_outline_line, _outline_rows(reading.document))) or "(no headings)"
         head = [*_header(reading, None, now), _explanation(reading, region)]
         return "\n".join(head) + "\n\n" + seal(body, region)
     piece = _piece(reading.document.markdown, part, budget)
     head = [*_header(reading, piece, now), _explanation(reading, region)]
     document = reading.document
-    facts = [
-        f"{name}: {fact}"
-        for name, fact in (("Title", _fact(document.title)), ("Author", _fact(document.author)))
-        if fact
-    ]
+    facts = [f"Title: {fact}"] if (fact := clean_fact(document.title)) else []
+    facts += [f"Author: {fact}"] if (fact := clean_fact(document.author)) else []
     body = piece.shown if piece.text else "(the end of the document)" if piece.start else "(no text)"
     parts = ["\n".join(head), seal("\n".join([*facts, "", body]) if facts else body, region)]
     if piece.next_start is not None:
-        left = piece.total - piece.end
         more = ", and the same pages" if part.pages else ""
-        parts.append(
-            f"Cut here: {left:,} characters are left. To go on, call read_doc again with start={piece.end}{more}."
-        )
+        parts.append(f"{cut_note(piece)} To go on, call read_doc again with start={piece.end}{more}.")
     return "\n\n".join(parts)
 
 
 def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) -> dict[str, object]:
-    """Return the answer as an object; `content` is the text from `start` to `start` + `returned_chars`.
-
-    Raises:
-        InvalidArgumentError: The document has none of the requested pages.
-    """
+    """Return the answer as an object, or raise InvalidArgumentError, as `as_markdown` does."""
     reading = _select_pages(reading, part.pages)
     document = reading.document
     piece = _piece(document.markdown, replace(part, length=0) if part.outline else part, budget)
     answer: dict[str, object] = {
         "content": piece.text,
-        "title": _fact(document.title),
+        "title": clean_fact(document.title),
         "format": document.format,
         "total_chars": piece.total,
         "start": piece.start,
@@ -103,7 +85,7 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
     if piece.next_start is not None:
         answer["next_start"] = piece.next_start
     if document.author:
-        answer["author"] = _fact(document.author)
+        answer["author"] = clean_fact(document.author)
     if document.page_count is not None:
         answer["pages"] = document.page_count
     if document.ocr_pages:
@@ -115,7 +97,7 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
     answer["cached"] = reading.cached
     answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
     if reading.warnings:
-        answer["warnings"] = [clean_line(warning, _MAX_FACT) for warning in reading.warnings]
+        answer["warnings"] = [clean_line(warning, MAX_FACT) for warning in reading.warnings]
     return answer
 
 
@@ -132,9 +114,7 @@ def index_document_as_markdown(
 ) -> str:
     """Return a header, the text from `start` in an untrusted region, and the address of the next part."""
     text = clean(content)[0]
-    start = max(0, min(start, len(text)))
-    affordable = token_estimate.fit_prefix(text, start, budget)
-    piece = cut(text, start, min(affordable, characters_for(budget)), keep_whole=0)
+    piece = cut_to_budget(text, start, budget)
     head = [f"Index: {index}", f"Tokens: about {token_estimate.estimate(piece.shown):,}"]
     if piece.start or piece.next_start is not None:
         head.append(f"Characters: {piece.start}-{piece.end} of {piece.total}")
@@ -145,12 +125,11 @@ def index_document_as_markdown(
     body = "\n".join([*facts, "", piece.shown or "(no text)"])
     parts = ["\n".join(head), seal(body, region)]
     if piece.next_start is not None:
-        left = piece.total - piece.end
-        parts.append(f"Cut here: {left:,} characters are left. They are at {address}?start={piece.end}")
+        parts.append(f"{cut_note(piece)} They are at {address}?start={piece.end}")
     return "\n\n".join(parts)
 
 
-def _outline_rows(document: Document) -> list[dict[str, object]]:
+def _outline_rows(document: Document) -> list[dict[str, Any]]:
     """Return the headings as objects, with their pages if the document has pages."""
     return [
         {"level": heading.level, "text": heading.text, "start": heading.start}
@@ -167,12 +146,11 @@ def _explanation(reading: Reading, region: str) -> str:
 
 def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
     """Return exactly the requested length; without one, what fits the answer, cut at a paragraph."""
+    if part.length is None:
+        return cut_to_budget(markdown, part.start, budget)
     start = max(0, min(part.start, len(markdown)))
-    if part.length is not None:
-        end = min(len(markdown), start + min(part.length, MAX_LENGTH))
-        return TextCut(markdown[start:end], start, end, len(markdown))
-    affordable = token_estimate.fit_prefix(markdown, start, budget)
-    return cut(markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
+    end = min(len(markdown), start + min(part.length, MAX_LENGTH))
+    return TextCut(markdown[start:end], start, end, len(markdown))
 
 
 def _select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
@@ -186,20 +164,15 @@ def _select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
             "This document has no pages to choose from.", target="pages", next_step="Use `start` and `length`."
         )
     ends = [mark.start() for mark in marks[1:]] + [len(document.markdown)]
-    numbers = set(pages)
-    parts = [
-        document.markdown[mark.start() : end].strip()
-        for mark, end in zip(marks, ends, strict=True)
-        if int(mark[1]) in numbers
-    ]
+    numbers, spans = set(pages), zip(marks, ends, strict=True)
+    parts = [document.markdown[mark.start() : end].strip() for mark, end in spans if int(mark[1]) in numbers]
     if not parts:
         raise InvalidArgumentError(
             f"There is no page {pages[0]}: the document has {document.page_count or len(marks):,} pages.",
             target="pages",
         )
     markdown = "\n\n".join(parts)
-    selected = replace(document, markdown=markdown, outline=outlines.find_headings(markdown))
-    return replace(reading, document=selected)
+    return replace(reading, document=replace(document, markdown=markdown, outline=find_headings(markdown)))
 
 
 def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> list[str]:
@@ -217,7 +190,7 @@ def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> li
         lines.append(f"ocr_needed: {_join_pages(document.ocr_pages)} (pictures of text, which are not read)")
     if reading.cached:
         lines.append(f"Cached: {read_ago(reading.retrieved_at, now)}")
-    lines += [f"Warning: {clean_line(warning, _MAX_FACT)}" for warning in reading.warnings]
+    lines += [f"Warning: {clean_line(warning, MAX_FACT)}" for warning in reading.warnings]
     return lines
 
 
@@ -227,13 +200,9 @@ def _unit(document: Document) -> str:
     return one if document.page_count == 1 else one + "s"
 
 
-def _outline_lines(document: Document) -> list[str]:
-    lines = []
-    for heading in document.outline[:_MAX_HEADINGS]:
-        page = _page_at(document.markdown, heading.start)
-        where = f"page {page}, start={heading.start}" if page else f"start={heading.start}"
-        lines.append(f"{'  ' * (heading.level - 1)}- {heading.text} ({where})")
-    return lines
+def _outline_line(row: Mapping[str, Any]) -> str:
+    page = f"page {row['page']}, " if "page" in row else ""
+    return f"{'  ' * (row['level'] - 1)}- {row['text']} ({page}start={row['start']})"
 
 
 def _page_at(markdown: str, at: int) -> int | None:
@@ -246,7 +215,3 @@ def _page_at(markdown: str, at: int) -> int | None:
 def _join_pages(pages: tuple[int, ...]) -> str:
     shown = ", ".join(map(str, pages[:_MAX_LISTED]))
     return f"{shown} and {len(pages) - _MAX_LISTED} more" if len(pages) > _MAX_LISTED else shown
-
-
-def _fact(text: str | None) -> str | None:
-    return clean_line(text, _MAX_FACT) or None if text else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
@@ -37,36 +37,22 @@ def as_markdown(
     now: datetime | None = None,
     budget: int = BODY_BUDGET,
 ) -> str:
-    """Return a header, the page in an untrusted region, and how to continue.
+    """Return a header, the page in an untrusted region with a random id `region`, and how to continue.
 
-    Args:
-        reading: The page.
-        region: Random id of the region, generated for this answer.
-        start: First character to return.
-        length: Characters to return; None for as many as fit the budget.
-        now: Current time, for the age of a cached page.
-        budget: Maximum tokens of page text.
-
-    Raises:
-        InvalidArgumentError: The length is negative.
+    Without a length, it returns as many characters as fit a budget of tokens. `now` gives the age of a cached page.
     """
     piece = piece_of(reading.document, start, length, budget)
     lines = [*header(reading, piece, now), EXPLANATION.format(region=region)]
     parts = ["\n".join(lines), sealed_page(reading.document, piece, region)]
     if piece.next_start is not None:
-        left = piece.total - piece.end
-        parts.append(f"Cut here: {left:,} characters are left. To go on, call fetch again with start={piece.end}.")
+        parts.append(f"{cut_note(piece)} To go on, call fetch again with start={piece.end}.")
     return "\n\n".join(parts)
 
 
 def as_json(
     reading: Reading, *, start: int = 0, length: int | None = None, budget: int = BODY_BUDGET
 ) -> dict[str, object]:
-    """Return the answer as an object, with `next_start` only if text is left.
-
-    Raises:
-        InvalidArgumentError: The length is negative.
-    """
+    """Return the answer as an object, with `next_start` only if text is left."""
     excess = token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS])
     return page_object(reading, piece_of(reading.document, start, length, max(1, budget - excess)))
 
@@ -77,14 +63,14 @@ def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
     content = piece.shown
     answer: dict[str, object] = {
         "url": clean_line(reading.url, MAX_URL_CHARS),
-        "title": _fact(document.title),
+        "title": clean_fact(document.title),
         "content": content,
         "method": reading.method,
         "truncated": piece.next_start is not None or reading.truncated,
         "tokens_estimated": token_estimate.estimate(content),
-        "author": _fact(document.author),
+        "author": clean_fact(document.author),
         "published_date": published(document),
-        "sitename": _fact(document.site_name),
+        "sitename": clean_fact(document.site_name),
         "start": piece.start,
         "returned_chars": len(piece.text),
         "total_chars": piece.total,
@@ -103,9 +89,19 @@ def piece_of(document: Document, start: int, length: int | None, budget: int = B
     """Return the requested piece; without a length, as much as the budget of tokens allows."""
     if length is not None:
         return cut(document.markdown, start, min(length, MAX_LENGTH), keep_whole=KEEP_WHOLE)
-    start = max(0, min(start, len(document.markdown)))
-    affordable = token_estimate.fit_prefix(document.markdown, start, budget)
-    return cut(document.markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
+    return cut_to_budget(document.markdown, start, budget)
+
+
+def cut_to_budget(markdown: str, start: int, budget: int) -> TextCut:
+    """Return the piece from `start` that fits a budget of tokens and the characters that belong to it."""
+    start = max(0, min(start, len(markdown)))
+    affordable = token_estimate.fit_prefix(markdown, start, budget)
+    return cut(markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
+
+
+def cut_note(piece: TextCut) -> str:
+    """Return a sentence with the number of characters after a piece."""
+    return f"Cut here: {piece.total - piece.end:,} characters are left."
 
 
 def characters_for(budget: int) -> int:
@@ -127,8 +123,7 @@ def header(
         lines.append(f"Characters: chars {piece.start}-{piece.end} of {piece.total}{more}")
     if reading.cached:
         lines.append(f"Cached: {read_ago(reading.retrieved_at, now)}")
-    removed = _describe_removed(reading.document)
-    if removed:
+    if removed := _describe_removed(reading.document):
         lines.append(f"Left out: {removed}")
     if reading.truncated:
         lines.append("Truncated: the site sent more, or more slowly, than the limits allow.")
@@ -139,10 +134,10 @@ def header(
 def sealed_page(document: Document, piece: TextCut, region: str, *, fact_chars: int = MAX_FACT) -> str:
     """Return the page's facts and text, which are the site's own words, in an untrusted region."""
     facts = {
-        "Title": _fact(document.title, fact_chars),
-        "Author": _fact(document.author, fact_chars),
+        "Title": clean_fact(document.title, fact_chars),
+        "Author": clean_fact(document.author, fact_chars),
         "Published": published(document),
-        "Site": _fact(document.site_name, fact_chars),
+        "Site": clean_fact(document.site_name, fact_chars),
     }
     fact_lines = "\n".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
     body = piece.shown or ("(the end of the page)" if piece.start else "(no text)")
@@ -162,7 +157,8 @@ def iso_date(moment: datetime | None) -> str:
     return moment.date().isoformat() if is_date_only else moment.isoformat(timespec="seconds")
 
 
-def _fact(text: str | None, chars: int = MAX_FACT) -> str | None:
+def clean_fact(text: str | None, chars: int = MAX_FACT) -> str | None:
+    """Return a fact of a page in one line of at most `chars` characters, or None without text."""
     return clean_line(text, chars) or None if text else None
 
 
@@ -174,13 +170,9 @@ def _describe_removed(document: Document) -> str:
 def read_ago(retrieved_at: datetime, now: datetime | None) -> str:
     """Return when a cached text was read, and its age if `now` is given."""
     moment = retrieved_at.isoformat(timespec="seconds")
-    return f"read {_describe_age(now - retrieved_at)} ago ({moment})" if now else f"read at {moment}"
-
-
-def _describe_age(age: timedelta) -> str:
-    seconds = max(0, int(age.total_seconds()))
-    for size, noun in ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")):
-        if seconds >= size:
-            count = seconds // size
-            return f"{count} {noun}{'s' if count > 1 else ''}"
-    return "0 seconds"
+    if now is None:
+        return f"read at {moment}"
+    seconds = max(0, int((now - retrieved_at).total_seconds()))
+    units = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+    size, noun = next((unit for unit in units if seconds >= unit[0]), units[-1])
+    return f"read {seconds // size} {noun}{'' if seconds // size == 1 else 's'} ago ({moment})"

@@ -39,15 +39,8 @@ _JSON_TOKENS = 40
 
 def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = None) -> str:
     """Return facts, the numbered sources and a section for each page that was read or failed."""
-    opening = "\n".join(
-        [
-            "# Research brief",
-            "",
-            f"Question: {clean_line(report.question, _MAX_QUESTION)}",
-            *_facts(report),
-            EXPLANATION.format(region=region),
-        ]
-    )
+    question = f"Question: {clean_line(report.question, _MAX_QUESTION)}"
+    opening = "\n".join(["# Research brief", "", question, *_facts(report), EXPLANATION.format(region=region)])
     ranks = _ranks(report.search)
     sections = [_section(page, report, ranks, region, now) for page in report.pages]
     return RULE.join([f"{opening}\n\n{_sources(report.search, region)}", *sections])
@@ -83,25 +76,14 @@ def comparison_as_markdown(
 ) -> str:
     """Return a section for each page in the requested order; a failed page is a note."""
     read = sum(isinstance(page.outcome, Reading) for page in pages)
-    opening = "\n".join(
-        [
-            "# Comparison",
-            "",
-            f"Question: {clean_line(question, _MAX_QUESTION)}",
-            f"Pages: {read} of {len(pages)} read",
-            EXPLANATION.format(region=region),
-        ]
-    )
+    facts = [f"Question: {clean_line(question, _MAX_QUESTION)}", f"Pages: {read} of {len(pages)} read"]
+    opening = "\n".join(["# Comparison", "", *facts, EXPLANATION.format(region=region)])
     sections = [_compared_section(number, page, region, now) for number, page in enumerate(pages, start=1)]
     return RULE.join([opening, *sections])
 
 
 def comparison_as_json(question: str, pages: Sequence[ReadPage]) -> dict[str, object]:
-    """Return a comparison as an object.
-
-    `excerpts` has one object per page; that of a failed page has `error`, the passages of the others are in
-    `passages`.
-    """
+    """Return a comparison; `excerpts` has an object for each page, with `passages`, or with `error` if it failed."""
     excerpts = [_compared_object(page, pages) for page in pages]
     return {
         "question": question,
@@ -118,12 +100,7 @@ def sources_tokens(answer: SearchAnswer) -> int:
 
 
 def join_excerpts(page: ReadPage, *, linked: bool) -> str:
-    """Return the excerpts of a page as one text, each below its headings.
-
-    Args:
-        page: The page; one that failed has no excerpts.
-        linked: True if each heading links to the excerpt on the page.
-    """
+    """Return the excerpts of a page as one text, each below its headings, which may link to it on the page."""
     if not isinstance(page.outcome, Reading):
         return ""
     parts: list[str] = []
@@ -144,10 +121,8 @@ def _facts(report: ResearchReport) -> list[str]:
     facts = [f"Engines: {engines}" + (" (cached search)" if search.cached else "")]
     facts.append(f"Sources: {_source_counts(report)}")
     if search.errors:
-        errors = "; ".join(
-            f"{clean_line(name, 40)}: {clean_line(why, _MAX_TITLE)}" for name, why in search.errors.items()
-        )
-        facts.append(f"Engine errors: {errors}")
+        errors = (f"{clean_line(name, 40)}: {clean_line(why, _MAX_TITLE)}" for name, why in search.errors.items())
+        facts.append(f"Engine errors: {'; '.join(errors)}")
     if search.hint:
         facts.append(f"Hint: {clean_line(search.hint, _MAX_HINT)}")
     facts += [f"Warning: {clean_line(warning, _MAX_HINT)}" for warning in search.warnings]
@@ -222,7 +197,7 @@ def _compared_section(number: int, page: ReadPage, region: str, now: datetime | 
 
 def _page_section(page: ReadPage, reading: Reading, region: str, now: datetime | None) -> str:
     """Return the header of a page, then its excerpts in an untrusted region."""
-    piece = _as_cut(join_excerpts(page, linked=True))
+    piece = TextCut.whole(join_excerpts(page, linked=True))
     header = "\n".join(render_page.header(reading, piece, now))
     if not page.excerpts:
         return f"{header}\n\n{_NO_EXCERPTS}"
@@ -253,18 +228,14 @@ def _compared_object(page: ReadPage, pages: Sequence[ReadPage]) -> dict[str, obj
 
 def _page_object(page: ReadPage, reading: Reading) -> dict[str, object]:
     """Return a page as an object: its excerpts as one text, and their places."""
-    fields = render_page.page_object(reading, _as_cut(join_excerpts(page, linked=False)))
+    fields = render_page.page_object(reading, TextCut.whole(join_excerpts(page, linked=False)))
+    characters = sum(excerpt.end - excerpt.start for excerpt in page.excerpts)
     return {
         **{name: value for name, value in fields.items() if name not in _PAGING_FIELDS},
-        "truncated": reading.truncated or _is_cut(page, reading),
+        "truncated": reading.truncated or characters < len(reading.document.markdown.strip()),
         "excerpts": [
-            {
-                "start": excerpt.start,
-                "end": excerpt.end,
-                "heading": _heading(excerpt),
-                "url": _excerpt_url(reading, excerpt),
-            }
-            for excerpt in page.excerpts
+            {"start": part.start, "end": part.end, "heading": _heading(part), "url": _excerpt_url(reading, part)}
+            for part in page.excerpts
         ],
     }
 
@@ -282,15 +253,6 @@ def _excerpt_url(reading: Reading, excerpt: Excerpt) -> str:
 
 def _heading(excerpt: Excerpt) -> str:
     return clean_line(_BRACKETS.sub("", excerpt.heading), _MAX_HEADING)
-
-
-def _is_cut(page: ReadPage, reading: Reading) -> bool:
-    characters = sum(excerpt.end - excerpt.start for excerpt in page.excerpts)
-    return characters < len(reading.document.markdown.strip())
-
-
-def _as_cut(text: str) -> TextCut:
-    return TextCut(text, 0, len(text), len(text))
 
 
 def _sum_tokens(pages: Sequence[Mapping[str, object]]) -> int:

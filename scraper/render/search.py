@@ -46,14 +46,7 @@ REASONS: Mapping[str, str] = {
 
 
 def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int = ANSWER_BUDGET) -> str:
-    """Return the facts of the search, then the results in an untrusted region.
-
-    Args:
-        answer: The answer to render.
-        region: Random id of the region, generated for this answer.
-        now: Current time, for the age of a cached answer.
-        budget: Maximum tokens of the results.
-    """
+    """Return the facts of the search, then the results within a budget of tokens in an untrusted region."""
     head = [_headline(answer, now)]
     if answer.errors:
         head.append(errors_line(answer.errors))
@@ -70,7 +63,9 @@ def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int
 def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, object]:
     """Return the answer as an object, with `errors`, `hint` and `warnings` only if there are any."""
     objects = [result_object(row) for row in answer.results]
-    count = len(_within_budget([_counted_text(row) for row in objects], budget))
+    # The texts of a result whose length varies.
+    texts = [f"{row['title']}{row['url']}{row['snippet']}{row.get('also', '')}" for row in objects]
+    count = len(_within_budget(texts, budget))
     data: dict[str, object] = {"results": objects[:count], "engines": list(answer.engines), "cached": answer.cached}
     if answer.errors:
         data["errors"] = dict(answer.errors)
@@ -185,13 +180,8 @@ def _headline(answer: SearchAnswer, now: datetime) -> str:
         summary = f'No engine answered "{query}": this says nothing about what there is'
     else:
         summary = f'No results for "{query}"'
-    return f"{summary} (engines: {names}){_age(answer, now)}"
-
-
-def _age(answer: SearchAnswer, now: datetime) -> str:
-    if not answer.cached or answer.retrieved_at is None:
-        return ""
-    return f", cached {_ago(answer.retrieved_at, now)}"
+    age = f", cached {_ago(answer.retrieved_at, now)}" if answer.cached and answer.retrieved_at else ""
+    return f"{summary} (engines: {names}){age}"
 
 
 def _ago(moment: datetime, now: datetime) -> str:
@@ -201,23 +191,13 @@ def _ago(moment: datetime, now: datetime) -> str:
     return f"{minutes // 60} h ago" if minutes < 48 * 60 else f"{minutes // 1440} days ago"
 
 
-def _counted_text(row: Mapping[str, object]) -> str:
-    """Return the texts of a result whose length varies."""
-    return f"{row['title']}{row['url']}{row['snippet']}{row.get('also', '')}"
-
-
-def _within_budget(texts: Sequence[str], budget: int) -> list[str]:
-    """Return the texts that fit a budget of tokens, at least the first."""
-    return list(texts[: _count_fitting([token_estimate.estimate(text) + 2 for text in texts], budget)])
-
-
-def _count_fitting(costs: Sequence[int], budget: int) -> int:
-    """Return the number of leading costs within a budget, at least one."""
-    for count, cost in enumerate(costs):
-        budget -= cost
+def _within_budget(texts: Sequence[str], budget: int, extra_tokens: int = 2) -> list[str]:
+    """Return the texts that fit a budget of tokens, with extra tokens for each; at least the first."""
+    for count, text in enumerate(texts):
+        budget -= token_estimate.estimate(text) + extra_tokens
         if budget < 0 and count:
-            return count
-    return len(costs)
+            return list(texts[:count])
+    return list(texts)
 
 
 def _instant_sections(answer: InstantAnswer) -> Iterator[str]:
@@ -265,7 +245,7 @@ def _hit_text(number: int, hit: PageHit, now: datetime) -> str:
 
 def _hits_within_budget(hits: tuple[PageHit, ...], budget: int) -> tuple[PageHit, ...]:
     texts = [f"{hit.url}{hit.title}{hit.snippet}"[: MAX_URL + MAX_TITLE + MAX_SNIPPET] for hit in hits]
-    return hits[: _count_fitting([token_estimate.estimate(text) + 20 for text in texts], budget)]
+    return hits[: len(_within_budget(texts, budget, 20))]
 
 
 def _retrieved_at(hit: PageHit) -> datetime:

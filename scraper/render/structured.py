@@ -30,7 +30,7 @@ _NOTHING = "The page says nothing in JSON-LD, microdata, OpenGraph or RDFa. Its 
 def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET) -> str:
     """Return a header, then the facts and the blocks of each syntax in an untrusted region."""
     facts, blocks = _divide_budget(found, budget)
-    notes = [*_notes(found, blocks)]
+    notes = _notes(found, blocks)
     header = [f"URL: {clean_line(found.url, _MAX_URL)}", "Method: browser", *(f"Warning: {note}" for note in notes)]
     header.append(EXPLANATION.format(region=region))
     sections = [_facts_section(name, fields) for name, fields in facts.items()]
@@ -46,7 +46,7 @@ def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, ob
     answer |= facts
     if blocks["xhr"].blocks:
         answer["xhr"] = list(blocks["xhr"].blocks)
-    notes = [*_notes(found, blocks)]
+    notes = _notes(found, blocks)
     if notes:
         answer["warnings"] = notes
     return answer

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -21,7 +23,6 @@ from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachedPageSummary, PageHit
 from scraper.render.document import index_document_as_markdown
 from scraper.render.page import as_markdown as page_as_markdown
-from scraper.search.fusion import reciprocal_rank
 from scraper.search.query_terms import extract_content_words
 from scraper.store.indexes.model import IndexFaultError
 from scraper.tools.model import body_budget, new_region
@@ -76,7 +77,7 @@ async def list_resources(app: Services, principal: str, cursor: str | None, limi
     items: list[CachedResource] = []
     if "index" not in position:
         pages = await app.page_cache.recent(principal=principal, limit=limit + 1, before=position.get("before"))
-        items = [_from_summary(page) for page in pages[:limit]]
+        items = [_page_resource(page, size=page.size_bytes) for page in pages[:limit]]
         if len(pages) > limit:
             return ResourcePage(tuple(items), _cursor({"before": pages[limit - 1].number}))
         position = {"index": "", "after": 0}
@@ -86,18 +87,15 @@ async def list_resources(app: Services, principal: str, cursor: str | None, limi
 async def search(
     app: Services, principal: str, query: str, offset: int, limit: int
 ) -> tuple[list[CachedResource], bool]:
-    """Find resources by words, best first.
-
-    Returns:
-        At most `limit` resources from `offset` on, and True if there are more.
-    """
+    """Return the best resources for a query, at most `limit` from `offset` on, and True if there are more."""
     count = offset + limit + 1
     rankings = [await _search_pages(app, principal, query, count)]
     rankings += [
         await _search_documents(app, principal, index.name, query, count)
         for index in await app.indexes.names(principal=principal)
     ]
-    items = _fuse(rankings)
+    # Their scores are not comparable, and no resource is in two rankings: rank fusion takes turns.
+    items = [item for rank in itertools.zip_longest(*rankings) for item in rank if item is not None]
     return items[offset : offset + limit], len(items) > offset + limit
 
 
@@ -126,19 +124,14 @@ async def _append_documents(
         if index.name < name:
             continue
         begin = after if index.name == name else 0
-        room = limit - len(items)
-        ids = await _document_ids(app, principal, index.name, begin, room + 1)
-        items += [_document_resource(index.name, doc_id) for doc_id in ids[:room]]
-        if len(ids) > room:
-            return ResourcePage(tuple(items), _cursor({"index": index.name, "after": begin + room}))
+        left = limit - len(items)
+        ids: Sequence[str] = ()
+        with contextlib.suppress(IndexFaultError):
+            ids = await app.indexes.list_documents(index.name, principal=principal, limit=left + 1, after=begin)
+        items += [_document_resource(index.name, doc_id) for doc_id in ids[:left]]
+        if len(ids) > left:
+            return ResourcePage(tuple(items), _cursor({"index": index.name, "after": begin + left}))
     return ResourcePage(tuple(items))
-
-
-async def _document_ids(app: Services, principal: str, index: str, after: int, limit: int) -> Sequence[str]:
-    try:
-        return await app.indexes.list_documents(index, principal=principal, limit=limit, after=after)
-    except IndexFaultError:
-        return ()
 
 
 async def _search_pages(app: Services, principal: str, query: str, limit: int) -> list[CachedResource]:
@@ -148,7 +141,7 @@ async def _search_pages(app: Services, principal: str, query: str, limit: int) -
     if not hits and len(words) > 1:
         any_word = " OR ".join(f'"{word}"' for word in words)
         hits = (await app.page_cache.search(any_word, principal=principal, limit=limit)).hits
-    return [_from_hit(hit) for hit in hits]
+    return [_page_resource(hit, snippet=hit.snippet) for hit in hits]
 
 
 async def _search_documents(app: Services, principal: str, index: str, query: str, limit: int) -> list[CachedResource]:
@@ -157,17 +150,6 @@ async def _search_documents(app: Services, principal: str, index: str, query: st
     except IndexFaultError:
         return []
     return [_document_resource(index, hit.doc_id, hit.highlights) for hit in hits]
-
-
-def _fuse(rankings: Sequence[Sequence[CachedResource]]) -> list[CachedResource]:
-    """Merge rankings by reciprocal rank fusion, because their scores are not comparable."""
-    score: dict[str, float] = {}
-    items: dict[str, CachedResource] = {}
-    for ranking in rankings:
-        for rank, item in enumerate(ranking, 1):
-            score[item.uri] = score.get(item.uri, 0.0) + reciprocal_rank(rank)
-            items.setdefault(item.uri, item)
-    return [items[uri] for uri in sorted(score, key=lambda uri: -score[uri])]
 
 
 async def _read_page(app: Services, principal: str, uri: str) -> str | None:
@@ -189,10 +171,8 @@ def _page_urls(uri: str) -> list[str]:
     uri_url = f"{scheme}://{rest}"
     urls = []
     for text in (uri_url, uri_url.replace("%23", "#"), unquote(uri_url)):
-        try:
+        with contextlib.suppress(InvalidUrlError):
             urls.append(parse_target(text))
-        except InvalidUrlError:
-            continue
     return list(dict.fromkeys(urls))
 
 
@@ -217,23 +197,13 @@ async def _read_document(app: Services, principal: str, uri: str) -> str | None:
     )
 
 
-def _from_summary(page: CachedPageSummary) -> CachedResource:
-    return _page_resource(page.url, page.title, page.retrieved_at, size=page.size_bytes)
-
-
-def _from_hit(hit: PageHit) -> CachedResource:
-    return _page_resource(hit.url, hit.title, hit.retrieved_at, snippet=hit.snippet)
-
-
-def _page_resource(
-    url: str, title: str, retrieved_at: float, *, size: int | None = None, snippet: str = ""
-) -> CachedResource:
-    read_at = datetime.fromtimestamp(retrieved_at, UTC).isoformat(timespec="seconds")
+def _page_resource(page: CachedPageSummary | PageHit, *, size: int | None = None, snippet: str = "") -> CachedResource:
+    read_at = datetime.fromtimestamp(page.retrieved_at, UTC).isoformat(timespec="seconds")
     return CachedResource(
-        page_uri(url),
-        clean_line(url, _URL_CHARS),
+        page_uri(page.url),
+        clean_line(page.url, _URL_CHARS),
         f"Web page, read {read_at}.",
-        clean_line(title, _TITLE_CHARS) or None,
+        clean_line(page.title, _TITLE_CHARS) or None,
         size,
         read_at,
         snippet,
@@ -256,19 +226,12 @@ def _parse_cursor(cursor: str | None) -> dict[str, Any]:
         position = json.loads(base64.urlsafe_b64decode(cursor.encode()))
     except (ValueError, binascii.Error, RecursionError):
         raise InvalidCursorError from None
-    if _is_page_position(position) or _is_document_position(position):
-        return dict(position)
+    match position:
+        case {"before": before} if len(position) == 1 and _is_count(before):
+            return position
+        case {"index": str(), "after": after} if len(position) == 2 and _is_count(after):
+            return position
     raise InvalidCursorError
-
-
-def _is_page_position(position: object) -> bool:
-    return isinstance(position, dict) and position.keys() == {"before"} and _is_count(position["before"])
-
-
-def _is_document_position(position: object) -> bool:
-    if not isinstance(position, dict) or position.keys() != {"index", "after"}:
-        return False
-    return isinstance(position["index"], str) and _is_count(position["after"])
 
 
 def _is_count(value: object) -> bool:

@@ -41,7 +41,11 @@ def find_tools_tool(others: Sequence[Tool]) -> Tool:
         if kind == "resources":
             items, more = await cached_resources.search(app, call.principal, query, start, PAGE_ITEMS)
             return ToolAnswer(_resources_text(items, start) + _next_page_hint(start, more=more))
-        lines = _tool_lines(query, others) if kind == "tools" else _prompt_lines(query, prompts_for(others))
+        if kind == "tools":
+            lines = [_tool_line(others[at]) for at in rank(query, [searchable_tool(tool) for tool in others])]
+        else:
+            prompts = prompts_for(others)
+            lines = [_prompt_line(prompts[at]) for at in rank(query, [searchable_prompt(one) for one in prompts])]
         end = start + PAGE_ITEMS
         text = "\n".join(lines[start:end]) or _no_items(start, f"None of the {kind} fits. Try other words.")
         return ToolAnswer(text + _next_page_hint(start, more=len(lines) > end))
@@ -67,21 +71,13 @@ def searchable_prompt(prompt: Prompt) -> SearchableItem:
     return SearchableItem(prompt.name, prompt.title, f"{prompt.about} {arguments}", read_uses(prompt.name))
 
 
-def _tool_lines(query: str, tools: Sequence[Tool]) -> list[str]:
-    return [_tool_line(tools[at]) for at in rank(query, [searchable_tool(tool) for tool in tools])]
-
-
 def _tool_line(tool: Tool) -> str:
     required = ", ".join(tool.input_schema.get("required", ()))
     return f"- {tool.name}({required}): {tool.description.partition(chr(10))[0]}"
 
 
-def _prompt_lines(query: str, prompts: Sequence[Prompt]) -> list[str]:
-    found = [prompts[at] for at in rank(query, [searchable_prompt(prompt) for prompt in prompts])]
-    return [
-        f"- {prompt.name}({', '.join(argument.name for argument in prompt.arguments)}): {prompt.about}"
-        for prompt in found
-    ]
+def _prompt_line(prompt: Prompt) -> str:
+    return f"- {prompt.name}({', '.join(argument.name for argument in prompt.arguments)}): {prompt.about}"
 
 
 def _resources_text(items: Sequence[CachedResource], start: int) -> str:

@@ -21,7 +21,7 @@ from scraper.tools.parameters import Parameters
 if TYPE_CHECKING:
     from scraper.services import Services
 
-log = logging.getLogger(__name__)
+_LOG = logging.getLogger(__name__)
 
 RESULT_CHARS = MAX_LENGTH + 20_000
 """Characters of the longest answer that can be requested, with header and JSON quoting."""
@@ -71,7 +71,7 @@ class BoundTool:
             return ToolAnswer(error_sentence(error), is_error=True)
         except Exception:
             number = secrets.token_hex(4)
-            log.exception("internal error %s in tool %s", number, self.name)
+            _LOG.exception("internal error %s in tool %s", number, self.name)
             return ToolAnswer(
                 f"Internal error {number}: a fault of this server, recorded in its log. "
                 "Try other arguments, or another source.",
