@@ -29,6 +29,8 @@ _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
 """Seconds between progress lines, on a terminal and in a log."""
 _HOUR_S = 3_600.0
+_FORMAT = click.Choice(["parquet", "jsonl", "warc"])
+_RENDER = click.Choice(["auto", "http", "browser"])
 _RATE_SETTINGS = {"host_pages", "host_gap_s"}
 """Settings with own options here, whose defaults suit long lists."""
 _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "document_root"}
@@ -44,19 +46,8 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for pages, report and state; a job with the same folder continues.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["parquet", "jsonl", "warc"]),
-    default="parquet",
-    help="Output format.  [parquet]",
-)
-@click.option(
-    "--render",
-    type=click.Choice(["auto", "http", "browser"]),
-    default="auto",
-    help="auto renders only pages that need it.  [auto]",
-)
+@click.option("--format", "form", type=_FORMAT, default="parquet", help="Output format.  [parquet]")
+@click.option("--render", type=_RENDER, default="auto", help="auto renders only pages that need it.  [auto]")
 @click.option("--concurrency", type=click.IntRange(1, 64), help="Concurrent pages in one process.")
 @click.option("--per-host", type=click.IntRange(1, 64), default=2, help="Concurrent pages of one host.  [2]")
 @click.option(
@@ -83,10 +74,8 @@ def bulk(urls: str, folder: Path, cluster: str | None, **flags: Any) -> int:
     URLS is a text file with one URL per line, CSV or Parquet with a column url, or JSON lines; - is standard input.
     Every page is written once; a failed page is written with its error. The same command continues an interrupted job.
     """
-    names = ("form", "render", "concurrency", "per_host", "gap", "max_age_h", "deadline", "limit")
-    options = {name: flags.pop(name) for name in names}
     settings = load(flags)
-    spec = _job_spec(urls, folder, options, settings)
+    spec = _job_spec(urls, folder, flags, settings)
     level = "warning" if settings.log_level == "info" else settings.log_level
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
     from scraper.bulk.errors import BulkError
@@ -116,9 +105,8 @@ def bulk(urls: str, folder: Path, cluster: str | None, **flags: Any) -> int:
 def _job_spec(urls: str, folder: Path, options: dict[str, Any], settings: Settings) -> JobSpec:
     from scraper.bulk.model import CrawlRate, Format, JobSpec
 
-    gap_s = options["gap"]
+    gap_s, hours = options["gap"], options["max_age_h"]
     rate = CrawlRate(options["concurrency"], options["per_host"], settings.host_gap_s if gap_s is None else gap_s)
-    hours = options["max_age_h"]
     return JobSpec(
         source=urls,
         folder=folder,

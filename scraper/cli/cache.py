@@ -50,8 +50,13 @@ def search(query: str, limit: int, form: str, **flags: Any) -> int:
     """Search the text of cached pages."""
     from scraper.render import search as render
     from scraper.tools.model import new_region
+    from scraper.tools.search_tools import MAX_CACHE_QUERY_CHARS
+    from scraper.values.types import InvalidValueError, StringValue
 
-    _check_query(query)
+    try:
+        StringValue(MAX_CACHE_QUERY_CHARS).parse(query)
+    except InvalidValueError as error:
+        raise click.UsageError(f"query must be {error}.") from None
     found = _with_page_cache(load(flags), lambda page_cache: page_cache.search(query, limit=limit))
     if form == "json":
         click.echo(json.dumps(render.cache_hits_as_json(found), ensure_ascii=False))
@@ -68,16 +73,16 @@ def export(**flags: Any) -> int:
     async def write(page_cache: PageCache) -> int:
         count = 0
         async for entry in page_cache.entries():
-            reading = entry.reading
+            reading, document = entry.reading, entry.reading.document
             line = {
                 "url": reading.url,
                 "requested_url": reading.requested_url,
                 "principal": entry.scope.principal,
-                "title": reading.document.title,
-                "published": reading.document.published and reading.document.published.isoformat(),
+                "title": document.title,
+                "published": document.published and document.published.isoformat(),
                 "method": reading.method,
                 "retrieved_at": reading.retrieved_at.isoformat(),
-                "markdown": reading.document.markdown,
+                "markdown": document.markdown,
             }
             sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
             count += 1
@@ -94,25 +99,13 @@ def export(**flags: Any) -> int:
 def clear(yes: bool, **flags: Any) -> int:
     """Delete all cached pages."""
     settings = load(flags)
-    if not yes:
-        where = "the shared database" if settings.database_url else settings.data_dir
-        if not _is_confirmed(f"Forget every page kept in {where}?"):
-            click.echo("Nothing is forgotten. Where nobody can be asked, say --yes.", err=True)
-            return 1
+    where = "the shared database" if settings.database_url else settings.data_dir
+    if not yes and not _is_confirmed(f"Delete all pages cached in {where}?"):
+        click.echo("Nothing is deleted. Use --yes where no question can be answered.", err=True)
+        return 1
     count = _with_page_cache(settings, lambda page_cache: page_cache.clear())
-    click.echo(f"{_count_pages(count)} forgotten.")
+    click.echo(f"{_count_pages(count)} deleted.")
     return 0
-
-
-def _check_query(query: str) -> None:
-    """Apply the limits of the tool."""
-    from scraper.tools.search_tools import MAX_CACHE_QUERY_CHARS
-    from scraper.values.types import InvalidValueError, StringValue
-
-    try:
-        StringValue(MAX_CACHE_QUERY_CHARS).parse(query)
-    except InvalidValueError as error:
-        raise click.UsageError(f"query must be {error}.") from None
 
 
 def _location(settings: Settings) -> str:
@@ -157,11 +150,11 @@ def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T
             page_cache = PageCache(store.pages, settings)
             state = await page_cache.stats()
             if not state.usable:
-                click.echo(f"The cache cannot be used: {state.problem or 'it is switched off'}.", err=True)
+                click.echo(f"The cache cannot be used: {state.problem or 'it is disabled'}.", err=True)
                 raise click.exceptions.Exit(1)
             return await work(page_cache)
         except IncompleteOperationError as error:
-            raise click.ClickException(f"This was not done to its end: {error}.") from None
+            raise click.ClickException(f"The command was not completed: {error}.") from None
         finally:
             await store.close()
 

@@ -19,18 +19,7 @@ from scraper.cli.demo_engines import demo_engines
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.process_setup import prepare_streams, raise_open_files_limit
 from scraper.cli.server_commands import serve, stdio, version
-from scraper.cli.tool_commands import (
-    compare,
-    engines,
-    extract_structured,
-    fetch,
-    fetch_batch,
-    instant_answer,
-    read_doc,
-    research,
-    search,
-    web_search,
-)
+from scraper.cli.tool_commands import READING_COMMANDS, SEARCH_COMMANDS
 
 _INTERRUPTED = 130
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -53,26 +42,9 @@ def group(ctx: click.Context) -> None:
             ctx.invoke(stdio)
 
 
-for _command in (
-    serve,
-    stdio,
-    search,
-    fetch,
-    fetch_batch,
-    read_doc,
-    research,
-    compare,
-    extract_structured,
-    bulk,
-    cache,
-    engines,
-    web_search,
-    instant_answer,
-    demo_engines,
-    install_browser,
-    doctor,
-    client,
-):
+_ADMINISTRATION = (serve, stdio, client, bulk, cache, demo_engines, install_browser, doctor)
+
+for _command in (*READING_COMMANDS, *SEARCH_COMMANDS, *_ADMINISTRATION):
     group.add_command(_command)
 
 

@@ -13,18 +13,7 @@ from scraper.settings import Setting, Settings, SettingsError, setting_table, un
 F = TypeVar("F", bound=Callable[..., Any])
 
 WEB_ONLY = frozenset(
-    {
-        "host",
-        "port",
-        "token",
-        "tokens_file",
-        "allow_unauthenticated",
-        "allowed_hosts",
-        "allowed_origins",
-        "issuer",
-        "issuer_keys",
-        "public_url",
-    }
+    "host port token tokens_file allow_unauthenticated allowed_hosts allowed_origins issuer issuer_keys public_url".split()
 )
 """Settings of a server that listens."""
 SERVER_ONLY = WEB_ONLY | {"tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
@@ -66,11 +55,7 @@ def with_settings(without: Collection[str] = ()) -> Callable[[F], F]:
 
 
 def load(flags: dict[str, Any]) -> Settings:
-    """Load the settings from flags and environment; report unknown variables on stderr.
-
-    Raises:
-        click.UsageError: A value cannot be used.
-    """
+    """Load the settings from flags and environment, or raise UsageError; report unknown variables on stderr."""
     for sentence in unknown_variables(os.environ):
         click.echo(sentence, err=True)
     try:

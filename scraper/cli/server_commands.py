@@ -57,12 +57,9 @@ def _errors_in_one_line() -> Iterator[None]:
         raise click.ClickException(str(error)) from None
 
 
-_DISTRIBUTION = "search-mcp"
-
-
 def version() -> str:
     """Return the installed version, or `0+source` if the package is not installed."""
     try:
-        return metadata.version(_DISTRIBUTION)
+        return metadata.version("search-mcp")
     except metadata.PackageNotFoundError:
         return "0+source"

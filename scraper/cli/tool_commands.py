@@ -3,76 +3,62 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from typing import IO, Any, TypeVar
+from collections.abc import Iterable
+from typing import IO, Any
 
 import click
 
 from scraper.cli import tool_runner
 from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
-from scraper.settings import SettingsError
-
-F = TypeVar("F", bound=Callable[..., Any])
+from scraper.settings import SettingsError, setting_table
 
 _RENDER = click.Choice(["auto", "http", "browser"])
-FORMAT = click.Choice(["markdown", "json"])
+_FRESHNESS = click.Choice(["day", "week", "month", "year"])
+_CATEGORY = click.Choice(["news", "pdf", "github", "paper", "forum", "blog"])
+_URL_FILE = "Read the URLs from a file, one per line; - is stdin."
 
-
-def _reading_options(command: F) -> F:
-    """Add the options of fetch and fetch-batch."""
-    command = click.option("--format", type=FORMAT, help="Output format.  [markdown]")(command)
-    return click.option("--render", type=_RENDER, help="auto renders only pages that need it.  [auto]")(command)
+_format_option = click.option("--format", type=click.Choice(["markdown", "json"]), help="Output format.  [markdown]")
+_render_option = click.option("--render", type=_RENDER, help="auto renders only pages that need it.  [auto]")
+_max_results_option = click.option("--max-results", type=int, help="Maximum number of results.  [10]")
 
 
 @click.command(cls=Command)
 @click.argument("url")
-@_reading_options
+@_render_option
+@_format_option
 @click.option("--force-refresh", is_flag=True, default=None, help="Ignore the cache.")
 @click.option("--max-age-hours", type=float, help="Use a cached page only if it is younger than this.")
 @click.option("--start", type=int, help="First character to print.  [0]")
 @click.option("--length", type=int, help="Number of characters to print.")
 @with_settings(without=SERVER_ONLY)
-def fetch(url: str, **flags: Any) -> int:
+def fetch(**flags: Any) -> int:
     """Read one page and print it as Markdown."""
-    names = ("format", "render", "force_refresh", "max_age_hours", "start", "length")
-    return print_answer("fetch", {"url": url}, flags, names)
+    return _print_answer("fetch", flags)
 
 
 @click.command(cls=Command)
 @click.argument("urls", nargs=-1)
-@click.option(
-    "-f",
-    "--file",
-    "lines",
-    type=click.File("r", encoding="utf-8"),
-    help="Read the URLs from a file, one per line; - is stdin.",
-)
-@_reading_options
+@click.option("-f", "--file", type=click.File("r", encoding="utf-8"), help=_URL_FILE)
+@_render_option
+@_format_option
 @with_settings(without=SERVER_ONLY)
-def fetch_batch(urls: tuple[str, ...], lines: IO[str] | None, **flags: Any) -> int:
+def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     """Read many pages at once.
 
     A - among the URLs reads further ones from standard input, one per line. For long lists, use `search-mcp bulk`.
     """
     all_urls = [url for word in urls for url in (_read_urls(sys.stdin) if word == "-" else [word])]
-    all_urls += _read_urls(lines) if lines else []
+    all_urls += _read_urls(file) if file else []
     if not all_urls:
         raise click.UsageError("Give at least one URL, a file of them with -f, or - to read them from stdin.")
-    return print_answer("fetch_batch", {"urls": all_urls}, flags, ("format", "render"))
+    return _print_answer("fetch_batch", {"urls": all_urls, **flags})
 
 
-def print_answer(tool: str, arguments: dict[str, Any], flags: dict[str, Any], names: tuple[str, ...]) -> int:
-    """Run a tool, print its answer and return the exit code.
-
-    Args:
-        tool: Name of the tool.
-        arguments: Arguments of the call.
-        flags: All options of the command; those not in `names` are settings.
-        names: Options that are arguments of the tool.
-    """
-    options = {name: flags.pop(name) for name in names}
-    arguments |= {name: value for name, value in options.items() if value is not None}
+def _print_answer(tool: str, flags: dict[str, Any]) -> int:
+    """Run a tool with the flags that are no settings, print its answer and return the exit code."""
     settings = load(flags)
+    names = {setting.name for setting in setting_table()}
+    arguments = {name: value for name, value in flags.items() if value is not None and name not in names}
     try:
         answer = tool_runner.run_tool(tool, arguments, settings)
     except SettingsError as error:
@@ -90,15 +76,10 @@ def _read_urls(lines: Iterable[str]) -> list[str]:
     return [url for url in urls if url and not url.startswith("#")]
 
 
-_FRESHNESS = click.Choice(["day", "week", "month", "year"])
-_CATEGORY = click.Choice(["news", "pdf", "github", "paper", "forum", "blog"])
-_MAX_RESULTS = "Maximum number of results.  [10]"
-
-
 @click.command(cls=Command)
 @click.argument("query")
 @click.option("--engine", "engines", multiple=True, help="Use this engine; may be repeated.")
-@click.option("--max-results", type=int, help=_MAX_RESULTS)
+@_max_results_option
 @click.option("--freshness", type=_FRESHNESS, help="Maximum age of pages.")
 @click.option("--include-domain", "include_domains", multiple=True, help="Only this domain; may be repeated.")
 @click.option("--exclude-domain", "exclude_domains", multiple=True, help="Not this domain; may be repeated.")
@@ -107,32 +88,29 @@ _MAX_RESULTS = "Maximum number of results.  [10]"
 @click.option("--exclude-text", help="Text that title and snippet must not contain.")
 @click.option("--no-cache", is_flag=True, help="Ignore cached answers.")
 @click.option("--max-age-hours", type=float, help="Use a cached answer only if it is younger than this.")
-@click.option("--format", type=FORMAT, help="Output format.  [markdown]")
+@_format_option
 @with_settings(without=SERVER_ONLY)
-def search(query: str, no_cache: bool, **flags: Any) -> int:
+def search(no_cache: bool, **flags: Any) -> int:
     """Query several search engines at once and print one list."""
-    lists = {name: list(flags.pop(name)) for name in ("engines", "include_domains", "exclude_domains")}
-    arguments = {"query": query, "use_cache": not no_cache}
-    arguments |= {name: values for name, values in lists.items() if values}
-    names = ("max_results", "freshness", "category", "include_text", "exclude_text", "max_age_hours", "format")
-    return print_answer("search", arguments, flags, names)
+    lists = {name: flags[name] or None for name in ("engines", "include_domains", "exclude_domains")}
+    return _print_answer("search", {**flags, **lists, "use_cache": not no_cache})
 
 
 @click.command(cls=Command)
 @click.argument("query")
-@click.option("--max-results", type=int, help=_MAX_RESULTS)
+@_max_results_option
 @with_settings(without=SERVER_ONLY)
-def web_search(query: str, **flags: Any) -> int:
+def web_search(**flags: Any) -> int:
     """Query DuckDuckGo only and print its results."""
-    return print_answer("web_search", {"query": query}, flags, ("max_results",))
+    return _print_answer("web_search", flags)
 
 
 @click.command(cls=Command)
 @click.argument("query")
 @with_settings(without=SERVER_ONLY)
-def instant_answer(query: str, **flags: Any) -> int:
+def instant_answer(**flags: Any) -> int:
     """Print DuckDuckGo's instant answer, if it has one."""
-    return print_answer("instant_answer", {"query": query}, flags, ())
+    return _print_answer("instant_answer", flags)
 
 
 @click.command(cls=Command)
@@ -154,51 +132,49 @@ def engines() -> None:
 @click.option("--no-fetch", is_flag=True, help="List the sources without reading them.")
 @click.option("--no-cache", is_flag=True, help="Ignore the cache.")
 @click.option("--max-age-hours", type=float, help="Use cached searches and pages only if they are younger than this.")
-@click.option("--format", type=FORMAT, help="Output format.  [markdown]")
+@_format_option
 @with_settings(without=SERVER_ONLY)
-def research(question: str, engines: tuple[str, ...], no_fetch: bool, no_cache: bool, **flags: Any) -> int:
+def research(engines: tuple[str, ...], no_fetch: bool, no_cache: bool, **flags: Any) -> int:
     """Search, read the best pages and print the passages that answer the question."""
-    arguments = {
-        "question": question,
-        "engines": list(engines) or None,
-        "fetch": not no_fetch,
-        "use_cache": not no_cache,
-    }
-    return print_answer("research", arguments, flags, ("depth", "max_age_hours", "format"))
+    arguments = {"engines": engines or None, "fetch": not no_fetch, "use_cache": not no_cache}
+    return _print_answer("research", flags | arguments)
 
 
 @click.command(cls=Command)
 @click.argument("question")
 @click.argument("urls", nargs=-1, required=True)
-@click.option("--format", type=FORMAT, help="Output format.  [markdown]")
+@_format_option
 @with_settings(without=SERVER_ONLY)
-def compare(question: str, urls: tuple[str, ...], **flags: Any) -> int:
+def compare(**flags: Any) -> int:
     """Read two to five pages and print the passages of each that answer the question."""
-    return print_answer("compare", {"question": question, "urls": list(urls)}, flags, ("format",))
+    return _print_answer("compare", flags)
 
 
 @click.command(cls=Command)
 @click.argument("source")
-@click.option("--format", type=FORMAT, help="Output format.  [markdown]")
+@_format_option
 @click.option("--start", type=int, help="First character to print.  [0]")
 @click.option("--length", type=int, help="Number of characters to print.")
 @click.option("--pages", help='Only these pages, e.g. "3-5,9".')
 @click.option("--outline", is_flag=True, default=None, help="Print the headings with their offsets.")
 @click.option("--password", help="Password of an encrypted PDF.")
 @with_settings(without=SERVER_ONLY)
-def read_doc(source: str, **flags: Any) -> int:
+def read_doc(**flags: Any) -> int:
     """Read one document (PDF, Word, Excel, ...) and print it as Markdown.
 
     SOURCE is a URL, or a path in the folder of --document-root.
     """
-    names = ("format", "start", "length", "pages", "outline", "password")
-    return print_answer("read_doc", {"source": source}, flags, names)
+    return _print_answer("read_doc", flags)
 
 
 @click.command(cls=Command)
 @click.argument("url")
-@click.option("--format", type=FORMAT, help="Output format.  [markdown]")
+@_format_option
 @with_settings(without=SERVER_ONLY)
-def extract_structured(url: str, **flags: Any) -> int:
+def extract_structured(**flags: Any) -> int:
     """Print the machine-readable data of a page: JSON-LD, microdata, OpenGraph, RDFa, product facts."""
-    return print_answer("extract_structured", {"url": url}, flags, ("format",))
+    return _print_answer("extract_structured", flags)
+
+
+READING_COMMANDS = (fetch, fetch_batch, read_doc, research, compare, extract_structured)
+SEARCH_COMMANDS = (search, web_search, instant_answer, engines)

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 
 def run_tool(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
-    """Run a tool and return its answer.
+    """Run a tool and return its answer; a signal closes all resources and raises KeyboardInterrupt.
 
     Raises:
-        KeyboardInterrupt: A signal arrived; all resources are closed.
         ClickException: This machine lacks a requirement, such as a folder for temporary files.
         SettingsError: The browsers cannot be configured as requested.
     """

@@ -72,10 +72,10 @@ async def test_a_single_page_is_one_page(tmp_path: Path) -> None:
 def test_clear_asks_first_and_forgets_everything(kept: dict[str, str]) -> None:
     refused = command_output("cache", "clear", env=kept)
     assert (refused.code, refused.out) == (1, "")
-    assert refused.err.splitlines()[-1] == "Nothing is forgotten. Where nobody can be asked, say --yes."
+    assert refused.err.splitlines()[-1] == "Nothing is deleted. Use --yes where no question can be answered."
     assert command_output("cache", "stats", env=kept).out.startswith("2 pages")
     told = command_output("cache", "clear", "--yes", env=kept)
-    assert (told.code, told.out) == (0, "2 pages forgotten.\n")
+    assert (told.code, told.out) == (0, "2 pages deleted.\n")
     assert command_output("cache", "stats", env=kept).out.startswith("0 pages")
 
 
