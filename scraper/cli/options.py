@@ -13,7 +13,8 @@ from scraper.settings import Setting, Settings, SettingsError, setting_table, un
 F = TypeVar("F", bound=Callable[..., Any])
 
 WEB_ONLY = frozenset(
-    "host port token tokens_file allow_unauthenticated allowed_hosts allowed_origins issuer issuer_keys public_url".split()
+    "host port token tokens_file allow_unauthenticated allowed_hosts allowed_origins issuer issuer_keys "
+    "public_url".split()
 )
 """Settings of a server that listens."""
 SERVER_ONLY = WEB_ONLY | {"tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}

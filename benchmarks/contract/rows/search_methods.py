@@ -14,7 +14,7 @@ from mcp.types import ListResourcesResult, PaginatedRequest
 from benchmarks.contract.rows.row import Check, Row, seen
 from benchmarks.contract.rows.world import World
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.calls.rate_limit import BURST
+from scraper.server.calls.limits import BURST
 from scraper.server.lifecycle import hold_app
 from scraper.server.protocol import server as protocol
 from scraper.tools import registry

@@ -23,9 +23,8 @@ from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
 from scraper.render.answer_text import error_sentence
-from scraper.server.calls.call_limiter import CallLimiter
+from scraper.server.calls.limits import TOO_MANY, CallLimiter
 from scraper.server.calls.progress import ProgressNotifier, Send, report_progress
-from scraper.server.calls.rate_limit import TOO_MANY
 from scraper.server.lifecycle import AppHolder, AppOpenError, wait_for_first
 from scraper.server.telemetry.logs import CallLine
 from scraper.tools.model import Tool, ToolAnswer, ToolCall

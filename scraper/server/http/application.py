@@ -18,9 +18,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scraper.server.access.rules import AccessRules
-from scraper.server.calls.call_limiter import CallLimiter
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.calls.rate_limit import AppLimits
+from scraper.server.calls.limits import AppLimits, CallLimiter
 from scraper.server.http.auth_middleware import AuthMiddleware
 from scraper.server.http.disconnect_middleware import DisconnectMiddleware
 from scraper.server.http.health import Health

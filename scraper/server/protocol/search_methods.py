@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, ListPromptsResult, ListResourcesResult, ListToolsResult, RequestParams
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.calls.rate_limit import RateLimiter
+from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol import schemas
 from scraper.server.protocol.requests import caller_of
 from scraper.tools import cached_resources

@@ -13,7 +13,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.calls.rate_limit import RateLimiter
+from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol import prompts as prompting
 from scraper.server.protocol import resources, schemas, search_methods
 from scraper.server.protocol.requests import caller_of, refuse_cursor

@@ -18,9 +18,8 @@ from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCResponse
 
-from scraper.server.calls.call_limiter import CallLimiter
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.calls.rate_limit import AppLimits
+from scraper.server.calls.limits import AppLimits, CallLimiter
 from scraper.server.lifecycle import LAST_BYTES_S, ServerContext, last_bytes_s, wait_for_first
 from scraper.server.protocol import server as protocol
 from scraper.server.transport.jsonrpc_validation import JsonRpcValidator

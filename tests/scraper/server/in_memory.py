@@ -9,7 +9,7 @@ from typing import Any, cast
 from mcp import Client
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.calls.rate_limit import RateLimiter
+from scraper.server.calls.limits import RateLimiter
 from scraper.server.lifecycle import hold_app
 from scraper.server.protocol import server as protocol
 from scraper.tools import registry

@@ -12,8 +12,8 @@ import pytest
 from mcp import MCPError
 
 from scraper.server.calls import dispatcher as server_calls
-from scraper.server.calls.call_limiter import CallLimiter
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
+from scraper.server.calls.limits import CallLimiter
 from scraper.server.lifecycle import hold_app
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from tests.scraper.process import LIMIT_S

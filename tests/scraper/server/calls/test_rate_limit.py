@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.coordination.local_state import LocalLimits
-from scraper.server.calls.rate_limit import RateLimitedError, RateLimiter
+from scraper.server.calls.limits import RateLimitedError, RateLimiter
 
 
 class Clock:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from starlette.requests import Request
 
-from scraper.server.calls.call_limiter import CallLimiter
 from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.calls.limits import CallLimiter
 from scraper.server.http.health import Health
 from scraper.server.lifecycle import hold_app
 from scraper.settings import Settings

@@ -17,7 +17,7 @@ from mcp.types import ListPromptsResult, ListResourcesResult, ListToolsResult, P
 
 from scraper.coordination.local_state import LocalLimits
 from scraper.server.calls.dispatcher import ToolCaller
-from scraper.server.calls.rate_limit import RateLimiter
+from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol import search_methods
 from tests.scraper.kept_texts import KeptApp, kept_app
 from tests.scraper.process import Program

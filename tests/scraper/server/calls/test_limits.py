@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from scraper.errors import OverloadedError
-from scraper.server.calls.call_limiter import CallLimiter
+from scraper.server.calls.limits import CallLimiter
 from tests.scraper.process import LIMIT_S, browsers_say, running, serving
 from tests.scraper.server.calls.test_rate_limit import Clock
 from tests.scraper.server.conftest import STAND_IN

@@ -1,0 +1,135 @@
+"""Limit running calls, with a fair share for each caller, and how often each caller may do something."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
+
+from mcp.shared.exceptions import MCPError
+
+from browsers.fair_queue import FairShare
+from scraper.coordination.local_state import LocalLimits
+from scraper.coordination.protocols import Limit, RateLimits
+from scraper.errors import OverloadedError
+from scraper.server.lifecycle import AppHolder
+
+if TYPE_CHECKING:
+    from scraper.services import Services
+
+_INITIAL_DURATION_S = 2.0
+"""Seconds. Assumed duration of a call before any has ended."""
+_SMOOTHING = 0.1
+"""Weight of the last call in the average duration."""
+_MAX_RETRY_AFTER_S = 60
+
+
+BURST = 60
+PER_SECOND = 5.0
+"""Default events per second. Agents search once or twice per task. A search of 100,000 cached pages takes up to 20
+ms."""
+
+TOO_MANY = -32000
+"""Error code from the range that JSON-RPC reserves for servers."""
+
+
+class RateLimitedError(MCPError):
+    """The caller must wait."""
+
+    outcome = "limited"
+
+    def __init__(self, wait_s: float) -> None:
+        """Create the JSON-RPC error with the seconds to wait."""
+        seconds = math.ceil(wait_s)
+        super().__init__(TOO_MANY, f"Too many searches. Try again in {seconds} s.", {"retryAfter": seconds})
+
+
+class RateLimiter:
+    """A rate limit for each principal, common to all servers that share their state."""
+
+    def __init__(self, limits: RateLimits, *, name: str, burst: int = BURST, per_second: float = PER_SECOND) -> None:
+        """Limit events of this name to `burst` at once and `per_second` on average."""
+        self._limits = limits
+        self._limit = Limit(name, burst, per_second)
+
+    async def take(self, principal: str) -> None:
+        """Count one event, or raise RateLimitedError."""
+        wait_s = await self._limits.take(self._limit, principal)
+        if wait_s:
+            raise RateLimitedError(wait_s)
+
+
+class AppLimits:
+    """Rate limits of the App; until it is open, those of this process."""
+
+    def __init__(self, holder: AppHolder[Services]) -> None:
+        """Use the limits of the App in `holder`."""
+        self._holder = holder
+        self._own = LocalLimits()
+
+    async def take(self, limit: Limit, key: str) -> float:
+        """Count one event; return the seconds to wait if the limit is exceeded."""
+        app = self._holder.present()
+        return await (self._own if app is None else app.shared.limits).take(limit, key)
+
+
+class CallLimiter:
+    """Admit calls. Beyond `limit`, only callers with less than an equal share are admitted.
+
+    So a caller with a thousand calls does not lock out others, and the total stays below twice the limit.
+    """
+
+    def __init__(
+        self,
+        *,
+        limit: int,
+        per_minute: int = 0,
+        limits: RateLimits | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Limit the running calls of all callers, and the calls of one caller per minute, also all at once.
+
+        0 calls per minute means no limit. By default, `limits` counts the calls of this process only.
+        """
+        self._per_minute = per_minute
+        limits = limits or LocalLimits(clock)
+        self._rate = RateLimiter(limits, name="calls", burst=per_minute, per_second=per_minute / 60)
+        self._clock = clock
+        self._calls = FairShare(limit)
+        self._average_s = _INITIAL_DURATION_S
+
+    @property
+    def full(self) -> bool:
+        """True if a caller with running calls would be rejected."""
+        return self._calls.total >= self._calls.limit
+
+    @contextlib.asynccontextmanager
+    async def admit(self, principal: str) -> AsyncIterator[None]:
+        """Count a call while the block runs.
+
+        Raises:
+            OverloadedError: Too many calls are running, or the caller has called too often.
+        """
+        if self._calls.is_full_for(principal):
+            wait_s = min(_MAX_RETRY_AFTER_S, max(1, math.ceil(self._average_s)))
+            raise OverloadedError(f"The server is busy: {self._calls.total} calls are under way.", retry_after_s=wait_s)
+        with self._calls.holding(principal):
+            await self._check_rate(principal)
+            start = self._clock()
+            try:
+                yield
+            finally:
+                self._average_s += _SMOOTHING * (self._clock() - start - self._average_s)
+
+    async def _check_rate(self, principal: str) -> None:
+        if not self._per_minute:
+            return
+        try:
+            await self._rate.take(principal)
+        except RateLimitedError as error:
+            raise OverloadedError(
+                f"The server is busy: it takes {self._per_minute} calls a minute from one caller.",
+                retry_after_s=error.error.data["retryAfter"],
+            ) from None
