@@ -42,9 +42,9 @@ def group(ctx: click.Context) -> None:
             ctx.invoke(stdio)
 
 
-_ADMINISTRATION = (serve, stdio, client, bulk, cache, demo_engines, install_browser, doctor)
+_OTHER_COMMANDS = (serve, stdio, client, bulk, cache, demo_engines, install_browser, doctor)
 
-for _command in (*READING_COMMANDS, *SEARCH_COMMANDS, *_ADMINISTRATION):
+for _command in (*READING_COMMANDS, *SEARCH_COMMANDS, *_OTHER_COMMANDS):
     group.add_command(_command)
 
 

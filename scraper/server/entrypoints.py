@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from scraper.server.access.rules import AccessRules, ServerStartError, is_loopback, make_rules, read_keys
 from scraper.server.http.sockets import open_sockets
-from scraper.server.lifecycle import AppFactory, AppHolder, AppOpenError, ServerContext, hold_app, stop_signals
+from scraper.server.lifecycle import AppFactory, AppOpenError, ServerContext, hold_app, stop_signals
 from scraper.server.telemetry import logs
 from scraper.server.transport.stdio_reader import private_stdin
 from scraper.settings import Settings
@@ -50,11 +50,7 @@ def run_http(settings: Settings, *, version: str) -> None:
 
 
 def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
-    """Serve a toolset over stdio until the client disconnects.
-
-    Raises:
-        SettingsError: The settings name an unknown tool.
-    """
+    """Serve a toolset over stdio until the client disconnects; raise SettingsError for an unknown tool."""
     logs.configure(settings.log_level, settings.log_format)
     openai_tools = registry.openai_tools(settings) if toolset == "openai" else ()
     tools = registry.tools(settings)
@@ -70,18 +66,17 @@ async def serve_http(
     version: str,
     openai_tools: Sequence[Tool] = (),
 ) -> None:
-    """Serve `tools` over HTTP until a stop signal, and `openai_tools` at a separate endpoint.
-
-    Raises:
-        ServerStartError: The port is in use, the address would be public, or the services do not start.
-    """
+    """Serve `tools` over HTTP until a stop signal, and `openai_tools` at a separate endpoint."""
     issuer = find_issuer(settings)
     rules = access_rules(settings, issuer)
     if not rules.requires_token and not is_loopback(settings.host):
         _LOG.warning("listening on %s without a token: everyone who reaches it can use it", settings.host)
     with open_sockets(settings.host, settings.port) as sockets, stop_signals() as stops:
         async with hold_app(factory) as holder:
-            await _open(holder)
+            try:
+                await holder.app()
+            except AppOpenError as error:
+                raise ServerStartError(str(error)) from None
             # In a thread, so that the browser starts while the SDK is imported, which takes half a second.
             serve = await asyncio.to_thread(_http_server)
             service = ServerContext(settings, tools, holder, stops, version, openai_tools, issuer)
@@ -141,20 +136,8 @@ def _traced(settings: Settings, version: str) -> Iterator[None]:
         yield
 
 
-async def _open(holder: AppHolder[Services]) -> None:
-    """Open the App; its browser starts in the background."""
-    try:
-        await holder.app()
-    except AppOpenError as error:
-        raise ServerStartError(str(error)) from None
-
-
 def find_issuer(settings: Settings) -> OAuthIssuer | None:
-    """Return the OAuth issuer of the settings, or None.
-
-    Raises:
-        ServerStartError: The settings of the issuer are incomplete.
-    """
+    """Return the OAuth issuer of the settings or None; raise ServerStartError if its settings are incomplete."""
     if settings.issuer is None:
         return None
     from scraper.server.access.oauth_issuer import make_issuer
@@ -163,11 +146,7 @@ def find_issuer(settings: Settings) -> OAuthIssuer | None:
 
 
 def access_rules(settings: Settings, issuer: OAuthIssuer | None) -> AccessRules:
-    """Return the access rules of the settings.
-
-    Raises:
-        ServerStartError: The address would be open to everyone, or two callers have the same token.
-    """
+    """Return the access rules of the settings, or raise ServerStartError as `make_rules` and `read_keys` do."""
     return make_rules(
         settings.host,
         hosts=settings.allowed_hosts,
@@ -191,14 +170,12 @@ def _app_factory(settings: Settings) -> AppFactory[Services]:
 def _http_server() -> Callable[[ServerContext, AccessRules, list[socket.socket]], Awaitable[None]]:
     with _no_collection():
         from scraper.server.http.application import serve
-
     return serve
 
 
 def _stdio_server() -> Callable[[ServerContext, int], Awaitable[bool]]:
     with _no_collection():
         from scraper.server.transport.stdio import serve
-
     return serve
 
 

@@ -60,11 +60,7 @@ class AppHolder(Generic[A]):
         return self._opened
 
     async def app(self) -> A:
-        """Wait for the App and return it.
-
-        Raises:
-            AppOpenError: The App cannot be opened.
-        """
+        """Wait for the App and return it, or raise AppOpenError."""
         return await asyncio.shield(self.open())
 
     def present(self) -> A | None:
@@ -142,6 +138,28 @@ def stop_signals() -> Iterator[StopSignals]:
             loop.remove_signal_handler(number)
 
 
+class ActiveCount:
+    """The number of active blocks, and an event that is set while there are none."""
+
+    def __init__(self) -> None:
+        """Start without an active block."""
+        self.count = 0
+        self.none = asyncio.Event()
+        self.none.set()
+
+    @contextlib.contextmanager
+    def add(self) -> Iterator[None]:
+        """Count the block while it runs."""
+        self.count += 1
+        self.none.clear()
+        try:
+            yield
+        finally:
+            self.count -= 1
+            if not self.count:
+                self.none.set()
+
+
 async def wait_for_first(*waits: Awaitable[Any]) -> None:
     """Return when the first awaitable ends; those that are tasks already continue to run."""
     futures = [asyncio.ensure_future(wait) for wait in waits]
@@ -154,12 +172,9 @@ async def wait_for_first(*waits: Awaitable[Any]) -> None:
 
 
 def last_bytes_s(waited_s: float, most_s: float = LAST_BYTES_S) -> float:
-    """Return the seconds that clients have for their last bytes.
+    """Return the seconds that clients have for their last bytes, at most `most_s`.
 
-    Args:
-        waited_s: Seconds that the server has waited for running calls. A client silent for so long will
-            hardly send anything now.
-        most_s: Maximum of the result.
+    The server has waited `waited_s` for running calls. A client silent for so long will hardly send anything now.
     """
     return min(most_s, max(_MIN_LAST_BYTES_S, _SHUTDOWN_S - waited_s))
 

@@ -223,7 +223,7 @@ def _parse_cursor(cursor: str | None) -> dict[str, Any]:
     if cursor is None:
         return {}
     try:
-        position = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        position: dict[str, Any] = json.loads(base64.urlsafe_b64decode(cursor.encode()))
     except (ValueError, binascii.Error, RecursionError):
         raise InvalidCursorError from None
     match position:

@@ -34,15 +34,9 @@ class OAuthIssuer:
     """An issuer, and the audience that its tokens must have."""
 
     def __init__(self, url: str, resource: str, keys: Path) -> None:
-        """Read the keys.
+        """Read the keys from a JSON Web Key Set, or raise ServerStartError.
 
-        Args:
-            url: URL of the issuer.
-            resource: Public URL of this server, the audience of the tokens.
-            keys: File of the public keys, a JSON Web Key Set.
-
-        Raises:
-            ServerStartError: The file has no keys.
+        `resource` is the public URL of this server, the audience of the tokens.
         """
         self._url = url
         self._resource = resource
@@ -142,11 +136,7 @@ def _modified_at(file: Path) -> float:
 
 
 def make_issuer(settings: Settings) -> OAuthIssuer | None:
-    """Return the issuer of the settings, or None.
-
-    Raises:
-        ServerStartError: The settings of the issuer are incomplete.
-    """
+    """Return the issuer of the settings or None; raise ServerStartError if its settings are incomplete."""
     if settings.issuer is None:
         return None
     if settings.issuer_keys is None or settings.public_url is None:

@@ -112,18 +112,15 @@ def make_rules(
     open_paths: frozenset[str],
     issuer: TokenVerifier | None = None,
 ) -> AccessRules:
-    """Return the rules of a server that listens on `host`.
-
-    Raises:
-        ServerStartError: The address is not loopback, and no token is configured.
-    """
+    """Return the rules of a server on `host`, or raise ServerStartError without a token on a public address."""
     if not is_loopback(host) and not keys and issuer is None and not allow_unauthenticated:
         raise ServerStartError(
-            f"Refusing to listen on {host} without a token: whoever reaches that address could call. "
-            "Set SEARCH_MCP_TOKEN (or SEARCH_MCP_TOKENS_FILE), or say --allow-unauthenticated if you mean it."
+            f"Refusing to listen on {host} without a token: everyone who reaches that address could call. "
+            "Set SEARCH_MCP_TOKEN (or SEARCH_MCP_TOKENS_FILE), or use --allow-unauthenticated if this is intended."
         )
     own = {entry.strip().lower().rstrip(".") for entry in hosts if entry.strip()}
-    if not _is_wildcard(host):
+    address = _ip_address(host)
+    if address is None or not address.is_unspecified:
         own.add(host.lower())
     return AccessRules(
         hosts=frozenset(own | _LOOPBACK_NAMES),
@@ -137,11 +134,8 @@ def make_rules(
 def read_keys(token: str | None, tokens_file: Path | None) -> tuple[AccessKey, ...]:
     """Return the keys of the settings: a single token, a file of `name:token` lines, or both.
 
-    A name may have several lines, so that a token can be replaced without interruption.
-
-    Raises:
-        ServerStartError: The file cannot be read, a line is not `name:token`, or a token cannot be sent in a
-            header.
+    A name may have several lines, so that a token can be replaced without interruption. Wrong lines and tokens, and
+    two callers with the same token, raise ServerStartError.
     """
     keys: list[AccessKey] = []
     if token:
@@ -153,7 +147,7 @@ def read_keys(token: str | None, tokens_file: Path | None) -> tuple[AccessKey, .
         names = {other.name for other in keys if other.token == key.token}
         if len(names) > 1:
             raise ServerStartError(
-                f"{' and '.join(sorted(names))} have the same token: whose call it is could not be told."
+                f"{' and '.join(sorted(names))} have the same token, so that their calls cannot be told apart."
             )
     return tuple(keys)
 
@@ -172,30 +166,33 @@ def _read_key_file(path: Path) -> list[AccessKey]:
         if not name or not token:
             raise ServerStartError(f"{where}: write name:token.")
         if not name.isprintable():
-            raise ServerStartError(f"{where}: the name holds characters that cannot be seen.")
+            raise ServerStartError(f"{where}: the name contains invisible characters.")
         _check_token(token, where)
         keys.append(AccessKey(name, token))
     if not keys:
-        raise ServerStartError(f"SEARCH_MCP_TOKENS_FILE {path} holds no name:token line.")
+        raise ServerStartError(f"SEARCH_MCP_TOKENS_FILE {path} has no name:token line.")
     return keys
 
 
 def _check_token(token: str, where: str) -> None:
     if not _TOKEN.fullmatch(token):
         raise ServerStartError(
-            f"{where}: a token is made of visible ASCII characters without spaces, "
-            "since others cannot be sent in a header alike by all clients."
+            f"{where}: a token must consist of visible ASCII characters without spaces, "
+            "because not all clients send others in a header alike."
         )
 
 
 def is_loopback(host: str) -> bool:
     """Return True if only this machine can reach a server that listens on `host`."""
-    if host.lower() == "localhost":
-        return True
+    address = _ip_address(host)
+    return host.lower() == "localhost" if address is None else address.is_loopback
+
+
+def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        return ipaddress.ip_address(host.strip("[]"))
     except ValueError:
-        return False
+        return None
 
 
 def _password(credentials: str) -> str:
@@ -212,13 +209,6 @@ def _origin_host(origin: str) -> str:
         return urlsplit(origin).netloc
     except ValueError:
         return ""
-
-
-def _is_wildcard(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_unspecified
-    except ValueError:
-        return False
 
 
 def _host_and_port(header: str) -> tuple[str, str]:

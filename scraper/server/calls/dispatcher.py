@@ -11,7 +11,7 @@ import contextlib
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,9 +23,9 @@ from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
 from scraper.render.answer_text import error_sentence
-from scraper.server.calls.limits import TOO_MANY, CallLimiter
+from scraper.server.calls.limits import TOO_MANY, AppLimits, CallLimiter
 from scraper.server.calls.progress import ProgressNotifier, Send, report_progress
-from scraper.server.lifecycle import AppHolder, AppOpenError, wait_for_first
+from scraper.server.lifecycle import ActiveCount, AppHolder, AppOpenError, ServerContext, wait_for_first
 from scraper.server.telemetry.logs import CallLine
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from scraper.values.types import closest_match
@@ -71,52 +71,12 @@ class ShuttingDownError(MCPError):
         super().__init__(-32000, "The server is shutting down. Try again in a few seconds.")
 
 
-class _ClientDisconnectedError(MCPError):
-    """The client has disconnected."""
+class _QueryError(MCPError):
+    """A request has no result; `outcome` is that of its log line."""
 
-    outcome = "gone"
-
-    def __init__(self) -> None:
-        super().__init__(-32800, "Request cancelled")
-
-
-class _QueryFailedError(MCPError):
-    """Stored data cannot be queried."""
-
-    outcome = "error"
-
-    def __init__(self, why: str) -> None:
-        super().__init__(INTERNAL_ERROR, why)
-
-
-class _BusyError(MCPError):
-    """The caller must wait."""
-
-    outcome = "busy"
-
-    def __init__(self, why: OverloadedError) -> None:
-        super().__init__(TOO_MANY, error_sentence(why), {"retryAfter": math.ceil(why.retry_after_s)})
-
-
-class _ActiveCount:
-    """The number of active blocks, and an event that is set while there are none."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.none = asyncio.Event()
-        self.none.set()
-
-    @contextlib.contextmanager
-    def add(self) -> Iterator[None]:
-        """Count the block while it runs."""
-        self.count += 1
-        self.none.clear()
-        try:
-            yield
-        finally:
-            self.count -= 1
-            if not self.count:
-                self.none.set()
+    def __init__(self, outcome: str, code: int, message: str, data: object = None) -> None:
+        super().__init__(code, message, data)
+        self.outcome = outcome
 
 
 class CallDispatcher:
@@ -128,38 +88,24 @@ class CallDispatcher:
         holder: AppHolder[Services],
         *,
         deadline_s: float,
-        turns: CallLimiter | None = None,
+        limiter: CallLimiter | None = None,
         limits: RateLimits | None = None,
     ) -> None:
-        """Create a dispatcher.
-
-        Args:
-            tools: The tools of the process.
-            holder: Holder of the App.
-            deadline_s: Deadline of each call.
-            turns: Limiter of running calls.
-            limits: Rate limits; by default they count in this process only.
-        """
+        """Create a dispatcher of calls with a deadline each; by default, its limits count in this process only."""
         self.limits = limits or LocalLimits()
         self.draining = False
         self._tools = {tool.name: tool for tool in tools}
         self._holder = holder
         self._deadline_s = deadline_s
-        self._turns = turns or CallLimiter(limit=_DEFAULT_LIMIT)
+        self._limiter = limiter or CallLimiter(limit=_DEFAULT_LIMIT)
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._running = _ActiveCount()
-        self._admitted = _ActiveCount()
+        self._running = ActiveCount()
+        self._admitted = ActiveCount()
 
     async def answer(
         self, name: str, arguments: Mapping[str, Any], caller: ToolCaller, tools: Mapping[str, Tool] | None = None
     ) -> ToolAnswer:
-        """Run a tool and return its answer.
-
-        Args:
-            name: Name of the tool.
-            arguments: Arguments as received.
-            caller: The caller.
-            tools: Tools of the endpoint, if they differ from those of the process.
+        """Run a tool, one of `tools` if the endpoint has tools of its own, and return its answer.
 
         Raises:
             MCPError: The server is shutting down, or the client has disconnected.
@@ -170,7 +116,7 @@ class CallDispatcher:
                 raise ShuttingDownError
             tool = available.get(name)
             try:
-                async with self._turns.admit(caller.principal):
+                async with self._limiter.admit(caller.principal):
                     if tool is None:
                         answer = _unknown_tool(name, available)
                     else:
@@ -187,21 +133,26 @@ class CallDispatcher:
         """Run `work` on stored data for a request that is not a tool call.
 
         Raises:
-            MCPError: The server is shutting down or busy, the client has disconnected, the services do not
-                open, or the store does not respond.
+            MCPError: Shutdown, overload, a disconnected client, services that do not open, or a slow store.
         """
         with CallLine(method, caller.principal, caller.request_id) as line, self._running.add():
             if self.draining and not caller.admitted:
                 raise ShuttingDownError
+
+            async def run() -> T:
+                return await work(await self._holder.app())
+
             try:
-                async with self._turns.admit(caller.principal):
-                    found = await self._supervise(self._run_on_app(work), caller.gone, limit_s)
+                async with self._limiter.admit(caller.principal):
+                    found = await self._supervise(run(), caller.gone, limit_s)
             except OverloadedError as error:
-                raise _BusyError(error) from None
+                data = {"retryAfter": math.ceil(error.retry_after_s)}
+                raise _QueryError("busy", TOO_MANY, error_sentence(error), data) from None
             except AppOpenError as error:
-                raise _QueryFailedError(str(error)) from None
+                raise _QueryError("error", INTERNAL_ERROR, str(error)) from None
             except TimeoutError:
-                raise _QueryFailedError("Stored data could not be read in time. Try again.") from None
+                text = "Stored data could not be read in time. Try again."
+                raise _QueryError("error", INTERNAL_ERROR, text) from None
             line.set_outcome("ok", 0)
             return found
 
@@ -217,7 +168,7 @@ class CallDispatcher:
     @property
     def full(self) -> bool:
         """True if a caller with running calls would be rejected."""
-        return self._turns.full
+        return self._limiter.full
 
     async def drain(self, limit_s: float, at_once: asyncio.Event) -> None:
         """Reject new calls, wait at most `limit_s` for running ones, then cancel these."""
@@ -257,16 +208,8 @@ class CallDispatcher:
         call = ToolCall(principal=caller.principal, deadline_s=left_s, progress=progress.report)
         return await tool.run(app, arguments, call)
 
-    async def _run_on_app(self, work: Callable[[Services], Awaitable[T]]) -> T:
-        return await work(await self._holder.app())
-
     async def _supervise(self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float) -> T:
-        """Return the result of `work`; on return, its task has ended.
-
-        Raises:
-            MCPError: The server is shutting down, or the client has disconnected.
-            TimeoutError: The work takes longer than `limit_s`.
-        """
+        """Return the result of `work`, or raise MCPError or, after `limit_s`, TimeoutError; then its task has ended."""
         task = asyncio.create_task(work)
         ends: set[asyncio.Future[Any]] = {self._stopped} if gone is None else {self._stopped, gone}
         try:
@@ -278,8 +221,17 @@ class CallDispatcher:
         if self._stopped.done():
             raise ShuttingDownError
         if gone is not None and gone.done():
-            raise _ClientDisconnectedError
+            raise _QueryError("gone", -32800, "Request cancelled")
         raise TimeoutError
+
+
+def make_dispatcher(context: ServerContext) -> CallDispatcher:
+    """Return the dispatcher of a server, with the limits of its settings."""
+    settings, limits = context.settings, AppLimits(context.holder)
+    limiter = CallLimiter(limit=settings.call_limit, per_minute=settings.calls_per_minute, limits=limits)
+    return CallDispatcher(
+        context.tools, context.holder, deadline_s=settings.tool_timeout_s, limiter=limiter, limits=limits
+    )
 
 
 def _unknown_tool(name: str, available: Mapping[str, Tool]) -> ToolAnswer:

@@ -18,8 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scraper.server.access.rules import AccessRules
-from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.calls.limits import AppLimits, CallLimiter
+from scraper.server.calls.dispatcher import make_dispatcher
 from scraper.server.http.auth_middleware import AuthMiddleware
 from scraper.server.http.disconnect_middleware import DisconnectMiddleware
 from scraper.server.http.health import Health
@@ -52,9 +51,7 @@ _MIN_ANSWER_S = 0.1
 async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket.socket]) -> None:
     """Serve until a stop signal, then finish the running calls."""
     settings, holder, stops = service.settings, service.holder, service.stops
-    limits = AppLimits(holder)
-    turns = CallLimiter(limit=settings.call_limit, per_minute=settings.calls_per_minute, limits=limits)
-    calls = CallDispatcher(service.tools, holder, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits)
+    calls = make_dispatcher(service)
     options: Any = {"version": service.version, "on_handshake": holder.open}
     servers = {_PATH: protocol.build(service.tools, calls, **options)}
     if service.openai_tools:
@@ -98,19 +95,12 @@ async def _session_endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
     """Return the protocol endpoint, with sessions and event streams for progress and cancellation."""
     # AuthMiddleware checks Host and Origin for every route.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    options: Any = {"security_settings": unchecked, "max_request_body_size": _BODY_BYTES}
     stateful = StreamableHTTPSessionManager(
-        server,
-        security_settings=unchecked,
-        session_idle_timeout=_SESSION_IDLE_S,
-        max_sessions=_MAX_SESSIONS,
-        max_request_body_size=_BODY_BYTES,
+        server, session_idle_timeout=_SESSION_IDLE_S, max_sessions=_MAX_SESSIONS, **options
     )
-    stateless = StreamableHTTPSessionManager(
-        server, stateless=True, security_settings=unchecked, max_request_body_size=_BODY_BYTES
-    )
-    plain = StreamableHTTPSessionManager(
-        server, json_response=True, stateless=True, security_settings=unchecked, max_request_body_size=_BODY_BYTES
-    )
+    stateless = StreamableHTTPSessionManager(server, stateless=True, **options)
+    plain = StreamableHTTPSessionManager(server, json_response=True, stateless=True, **options)
     async with stateful.run(), stateless.run(), plain.run():
         yield JsonFastPath(plain.asgi_app, SessionRecovery(stateful, stateless), _BODY_BYTES)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from scraper.server.lifecycle import ActiveCount
 
 _KEY = "search_mcp.client_gone"
 _SHUTTING_DOWN = JSONResponse(
@@ -35,9 +37,7 @@ class DisconnectMiddleware:
         self._app = app
         self._receivers = _Receivers()
         self._closing = False
-        self._unanswered: set[_Exchange] = set()
-        self._all_answered = asyncio.Event()
-        self._all_answered.set()
+        self._unanswered = ActiveCount()
 
     def close_after_response(self) -> None:
         """Close each connection after its next response, so that no request arrives meanwhile."""
@@ -47,7 +47,7 @@ class DisconnectMiddleware:
         """Return when all POST requests are answered, or after `limit_s`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
-                await self._all_answered.wait()
+                await self._unanswered.none.wait()
 
     def stop(self) -> None:
         """End all open streams; for the inner layers, the clients have disconnected."""
@@ -60,7 +60,8 @@ class DisconnectMiddleware:
             return
         exchange = _Exchange(receive, send, self._receivers)
         scope[_KEY] = exchange.gone
-        with self._count(exchange, scope["method"]):
+        # A stream opened by GET gets no response.
+        with self._unanswered.add() if scope["method"] == "POST" else contextlib.nullcontext():
             await self._app(scope, exchange.receive, self._add_close_header(exchange.send))
             await exchange.finish()
 
@@ -71,19 +72,6 @@ class DisconnectMiddleware:
             await send(message)
 
         return send_with_header
-
-    @contextlib.contextmanager
-    def _count(self, exchange: _Exchange, method: str) -> Iterator[None]:
-        """Count a request that gets a response; a stream opened by GET gets none."""
-        if method == "POST":
-            self._unanswered.add(exchange)
-            self._all_answered.clear()
-        try:
-            yield
-        finally:
-            self._unanswered.discard(exchange)
-            if not self._unanswered:
-                self._all_answered.set()
 
 
 class _Receivers:

@@ -23,11 +23,7 @@ _DROP_ALL = struct.pack("HBBI", 0x06, 0, 0, 0)
 
 @contextlib.contextmanager
 def open_sockets(host: str, port: int) -> Iterator[list[socket.socket]]:
-    """Open one socket for each address of `host`; port 0 chooses a free port, the same for all.
-
-    Raises:
-        ServerStartError: The port is in use, or the address is not local.
-    """
+    """Open a socket for each address of `host`, or raise ServerStartError; port 0 chooses a free port for all."""
     with contextlib.ExitStack() as opened:
         try:
             sockets = _open_all(opened, host, port)
@@ -52,11 +48,7 @@ def ignore_new_connections(listener: socket.socket) -> None:
 
 
 def _open_all(opened: contextlib.ExitStack, host: str, port: int) -> list[socket.socket]:
-    """Open a socket for each address that this machine has.
-
-    Raises:
-        OSError: The machine has none of the addresses, or a port is in use.
-    """
+    """Open a socket for each address that this machine has, or raise OSError."""
     sockets: list[socket.socket] = []
     missing: OSError | None = None
     for family, address in _addresses(host, port):
@@ -95,7 +87,7 @@ def _open_socket(family: socket.AddressFamily, address: str, port: int) -> socke
 
 def _reason(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
-        return f"Port {port} on {host} is already in use. Stop what listens there, or choose another: --port."
+        return f"Port {port} on {host} is already in use. Stop the other program, or choose another port: --port."
     if error.errno == errno.EACCES:
         return f"This user may not listen on port {port}. Choose one above 1023 with --port."
     return f"Cannot listen on {host} port {port}: {error.strerror or error}."

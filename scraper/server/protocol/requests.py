@@ -29,10 +29,6 @@ def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:
 
 
 def refuse_cursor(params: PaginatedRequestParams | None) -> None:
-    """Reject a cursor, because a client that follows it would get the same list again forever.
-
-    Raises:
-        MCPError: The request has a cursor.
-    """
+    """Reject a cursor, because a client that follows it would get the same list again forever."""
     if params is not None and params.cursor is not None:
         raise MCPError(INVALID_PARAMS, "Invalid cursor: the list is given whole.")

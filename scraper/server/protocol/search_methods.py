@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import hashlib
 import json
 from collections.abc import Sequence
@@ -92,11 +93,7 @@ async def declare_search(ctx: Context, call_next: CallNext) -> HandlerResult:
 
 
 async def _parse(context: Context, params: SearchParams, rate: RateLimiter) -> tuple[str, int]:
-    """Return the query and the first result of a search.
-
-    Raises:
-        MCPError: The parameters are wrong, or the rate limit is exceeded.
-    """
+    """Return the query and the index of the first result; raise MCPError for wrong parameters and too many searches."""
     query = params.query
     if not isinstance(query, str) or not query.strip() or len(query) > MAX_QUERY_CHARS:
         raise MCPError(INVALID_PARAMS, f"query must be given: a string of 1 to {MAX_QUERY_CHARS:,} characters.")
@@ -115,24 +112,14 @@ def _cursor(query: str, start: int) -> str:
 
 
 def _parse_cursor(cursor: object, query: str) -> int:
-    """Return the start of a cursor.
-
-    Raises:
-        MCPError: The cursor is invalid or belongs to another query.
-    """
-    try:
+    """Return the start of a cursor, or raise MCPError if it is invalid or belongs to another query."""
+    with contextlib.suppress(ValueError, TypeError, binascii.Error, RecursionError):
         digest, start = json.loads(base64.urlsafe_b64decode(str(cursor).encode()))
-    except (ValueError, TypeError, binascii.Error, RecursionError):
-        raise _invalid_cursor() from None
-    if digest != _digest(query) or type(start) is not int or not 0 < start < MAX_DEPTH or start % PAGE_ITEMS:
-        raise _invalid_cursor()
-    return start
+        if digest == _digest(query) and type(start) is int and 0 < start < MAX_DEPTH and not start % PAGE_ITEMS:
+            return start
+    raise MCPError(INVALID_PARAMS, "Invalid cursor: give the one of the last answer, with its query.")
 
 
 def _digest(query: str) -> str:
     full = hashlib.sha256(query.encode("utf-8", "replace")).digest()
     return base64.urlsafe_b64encode(full[:_DIGEST_BYTES]).decode()
-
-
-def _invalid_cursor() -> MCPError:
-    return MCPError(INVALID_PARAMS, "Invalid cursor: give the one of the last answer, with its query.")

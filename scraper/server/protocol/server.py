@@ -44,12 +44,7 @@ def build(
 ) -> Server[Any]:
     """Return a server of tools, their prompts, resources and search methods.
 
-    Args:
-        tools: The tools.
-        calls: Dispatcher of their calls.
-        version: Version of this server.
-        on_handshake: Called when a client has received the response to its handshake.
-        rate: Rate limiter of the search methods.
+    It calls `on_handshake` when a client has received the response to its handshake. `rate` limits the search methods.
     """
     prompts = prompts_for(tools)
     server = _server(tools, calls, version, INSTRUCTIONS, on_handshake)

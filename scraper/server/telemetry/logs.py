@@ -50,10 +50,11 @@ class CallLine:
         _LOG.info("call", extra={"fields": {**self._fields, "ms": ms}})
 
 
-class _TextFormatter(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """Format events as `time level logger message key=value ...`."""
 
     def __init__(self) -> None:
+        """Format times to the millisecond."""
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
         self._second = -1
         self._second_text = ""
@@ -66,6 +67,7 @@ class _TextFormatter(logging.Formatter):
         return f"{self._second_text},{int(record.msecs):03d}"
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the line of an event."""
         fields = getattr(record, "fields", {})
         pairs = (f"{name}={_quote(value)}" for name, value in fields.items())
         return " ".join([super().format(record), *pairs])
@@ -95,21 +97,11 @@ class _JsonFormatter(logging.Formatter):
         return json.dumps(event, ensure_ascii=False)
 
 
-def text_formatter() -> logging.Formatter:
-    """Return the formatter for people."""
-    return _TextFormatter()
-
-
 def configure(level: str, style: str) -> None:
-    """Send all log events to stderr, as text or JSON.
-
-    Args:
-        level: Lowest level that is shown.
-        style: "text" or "json".
-    """
+    """Send all log events from `level` on to stderr; `style` is "text" or "json"."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(level.upper())
-    handler.setFormatter(_JsonFormatter() if style == "json" else text_formatter())
+    handler.setFormatter(_JsonFormatter() if style == "json" else TextFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     # Collected for each line, but not shown.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False

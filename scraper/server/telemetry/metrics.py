@@ -12,7 +12,7 @@ import functools
 import logging
 import platform
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -36,7 +36,6 @@ _STATUS_S = 2.0
 METHODS = ("resources/list", "resources/read", "resources/search", "page/try")
 """Requests besides tool calls that are logged as calls."""
 
-M = TypeVar("M", Counter, Histogram)
 Fields = Mapping[str, Any]
 
 
@@ -56,9 +55,16 @@ class Metrics(logging.Handler):
         ProcessCollector(registry=self._registry)
         build = Info("search_mcp_build", "Version of the server.", registry=self._registry)
         build.info({"version": version, "python": platform.python_version()})
-        self._count_calls()
-        self._count_visits()
-        self._gauges = {name: self._gauge(name, text) for name, text in _GAUGES.items()}
+        self._calls_ended = self._counter("calls", "Completed calls.", "tool", "outcome")
+        self._call_seconds = self._histogram("call_seconds", "Duration of calls.", "tool")
+        self._characters = self._counter("answer_characters", "Characters of answers.", "tool")
+        self._visits = self._counter("visits", "Visits to pages.", "tier", "rendered", "outcome")
+        stage_help = "Time from the start of a visit to the end of a stage."
+        self._stages = self._histogram("visit_stage_seconds", stage_help, "stage")
+        self._engines = self._counter("engine_requests", "Requests to search engines.", "engine", "outcome")
+        self._gauges = {
+            name: Gauge(f"search_mcp_{name}", text, registry=self._registry) for name, text in _GAUGES.items()
+        }
         self._totals = _Totals()
         self._registry.register(self._totals)
         self._on: Mapping[str, Callable[[Fields], None]] = {
@@ -81,18 +87,6 @@ class Metrics(logging.Handler):
     async def _answer(self, _request: Request) -> Response:
         await self._update_gauges()
         return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
-
-    def _count_calls(self) -> None:
-        self._calls_ended = _by_label(self._counter("calls", "Completed calls.", "tool", "outcome"))
-        self._call_seconds = _by_label(self._histogram("call_seconds", "Duration of calls.", "tool"))
-        self._characters = _by_label(self._counter("answer_characters", "Characters of answers.", "tool"))
-
-    def _count_visits(self) -> None:
-        self._visits = _by_label(self._counter("visits", "Visits to pages.", "tier", "rendered", "outcome"))
-        self._stages = _by_label(
-            self._histogram("visit_stage_seconds", "Time from the start of a visit to the end of a stage.", "stage")
-        )
-        self._engines = _by_label(self._counter("engine_requests", "Requests to search engines.", "engine", "outcome"))
 
     def _call(self, fields: Fields) -> None:
         tool = fields["tool"] if fields["tool"] in self._names else "unknown"
@@ -140,14 +134,14 @@ class Metrics(logging.Handler):
             else:
                 self._gauges[name].set(value)
 
-    def _counter(self, name: str, text: str, *labels: str) -> Counter:
-        return Counter(f"search_mcp_{name}", text, labels, registry=self._registry)
+    # The children of a metric are cached by labels, because a lookup takes longer than counting.
 
-    def _histogram(self, name: str, text: str, *labels: str) -> Histogram:
-        return Histogram(f"search_mcp_{name}", text, labels, registry=self._registry, buckets=_SECONDS)
+    def _counter(self, name: str, text: str, *labels: str) -> Callable[..., Counter]:
+        return functools.cache(Counter(f"search_mcp_{name}", text, labels, registry=self._registry).labels)
 
-    def _gauge(self, name: str, text: str) -> Gauge:
-        return Gauge(f"search_mcp_{name}", text, registry=self._registry)
+    def _histogram(self, name: str, text: str, *labels: str) -> Callable[..., Histogram]:
+        metric = Histogram(f"search_mcp_{name}", text, labels, registry=self._registry, buckets=_SECONDS)
+        return functools.cache(metric.labels)
 
 
 class _Totals(Collector):
@@ -159,11 +153,6 @@ class _Totals(Collector):
     def collect(self) -> Iterator[CounterMetricFamily]:
         for name, value in self.values.items():
             yield CounterMetricFamily(f"search_mcp_{name}", _TOTALS[name], value=value)
-
-
-def _by_label(metric: M) -> Callable[..., M]:
-    """Cache the children of a metric by labels, because a lookup takes longer than counting."""
-    return functools.cache(metric.labels)
 
 
 _GAUGES = {

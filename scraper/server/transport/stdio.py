@@ -18,8 +18,7 @@ from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCResponse
 
-from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.calls.limits import AppLimits, CallLimiter
+from scraper.server.calls.dispatcher import make_dispatcher
 from scraper.server.lifecycle import LAST_BYTES_S, ServerContext, last_bytes_s, wait_for_first
 from scraper.server.protocol import server as protocol
 from scraper.server.transport.jsonrpc_validation import JsonRpcValidator
@@ -32,24 +31,17 @@ _LAST_BYTES_S = LAST_BYTES_S
 
 
 async def serve(service: ServerContext, descriptor: int) -> bool:
-    """Serve until the client disconnects or a stop signal arrives.
-
-    Returns:
-        True if the conversation has ended; False if the client does not read its responses.
-    """
-    settings, holder, stops = service.settings, service.holder, service.stops
-    limits = AppLimits(holder)
-    turns = CallLimiter(limit=settings.call_limit, per_minute=settings.calls_per_minute, limits=limits)
-    calls = CallDispatcher(service.tools, holder, deadline_s=settings.tool_timeout_s, turns=turns, limits=limits)
+    """Serve until the client disconnects or a stop signal arrives; return False if it does not read its responses."""
+    calls, stops = make_dispatcher(service), service.stops
     build = protocol.build_openai if service.openai_tools else protocol.build
     tools = service.openai_tools or service.tools
-    server = build(tools, calls, version=service.version, on_handshake=holder.open)
+    server = build(tools, calls, version=service.version, on_handshake=service.holder.open)
     lines, responses = StdinReader(descriptor), PendingResponses()
     server.middleware.append(responses.middleware)
     conversation = asyncio.create_task(_converse(server, lines, responses))
     await wait_for_first(conversation, lines.ended.wait(), stops.requested.wait())
     start = time.monotonic()
-    await calls.drain(settings.drain_s, stops.at_once)
+    await calls.drain(service.settings.drain_s, stops.at_once)
     left_s = last_bytes_s(time.monotonic() - start, _LAST_BYTES_S)
     await responses.wait_until_sent(left_s)
     lines.end()

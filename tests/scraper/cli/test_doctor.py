@@ -131,7 +131,7 @@ def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
         ({"host": "0.0.0.0"}, CheckLevel.BAD, "would not start: Refusing to listen on 0.0.0.0 without a token"),
         ({"host": "0.0.0.0", "token": "t"}, CheckLevel.GOOD, "Callers must send a token"),
         ({"host": "0.0.0.0", "allow_unauthenticated": True}, CheckLevel.POOR, "Everyone who reaches 0.0.0.0 may call"),
-        ({"token": "two words"}, CheckLevel.BAD, "a token is made of visible ASCII characters"),
+        ({"token": "two words"}, CheckLevel.BAD, "a token must consist of visible ASCII characters"),
         ({"issuer": "https://login.example"}, CheckLevel.BAD, "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS"),
     ],
 )

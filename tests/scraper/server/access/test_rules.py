@@ -143,12 +143,12 @@ def test_a_caller_may_have_an_old_and_a_new_token(tmp_path: Path) -> None:
         ("ann", "line 1: write name:token"),
         ("ann:", "line 1: write name:token"),
         ("# x\n:one", "line 2: write name:token"),
-        ("", "holds no name:token line"),
-        ("# nobody\n", "holds no name:token line"),
+        ("", "has no name:token line"),
+        ("# nobody\n", "has no name:token line"),
         ("ann:one two", "visible ASCII characters"),
         ("ann:t\u00f6ken", "visible ASCII characters"),
         ("ann:to\u200bken", "visible ASCII characters"),
-        ("a\u200bnn:one", "cannot be seen"),
+        ("a\u200bnn:one", "invisible characters"),
         ("ann:one\nben:one", "ann and ben have the same token"),
     ],
 )
@@ -168,7 +168,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_single_token_is_one_that_can_be_sent() -> None:
-    with pytest.raises(ServerStartError, match="SEARCH_MCP_TOKEN: a token is made of visible ASCII"):
+    with pytest.raises(ServerStartError, match="SEARCH_MCP_TOKEN: a token must consist of visible ASCII"):
         read_keys("two words", None)
 
 

@@ -134,7 +134,7 @@ async def test_a_look_is_refused_while_the_server_stops_and_where_all_turns_are_
 
     async with hold_app(cast(Any, App.open)) as holder:
         turns, at_once = CallLimiter(limit=1), asyncio.Event()
-        calls = CallDispatcher((), holder, deadline_s=LIMIT_S, turns=turns)
+        calls = CallDispatcher((), holder, deadline_s=LIMIT_S, limiter=turns)
         async with turns.admit("local"):
             with pytest.raises(MCPError, match="The server is busy") as told:
                 await calls.query("resources/list", ToolCaller(), work)

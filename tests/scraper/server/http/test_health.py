@@ -64,7 +64,7 @@ async def test_unready_while_as_many_calls_run_as_may() -> None:
     turns = CallLimiter(limit=1)
     async with hold_app(App.open) as holder:
         await holder.app()
-        calls = CallDispatcher((), holder, deadline_s=55, turns=turns)
+        calls = CallDispatcher((), holder, deadline_s=55, limiter=turns)
         health = Health(holder, calls, queue_limit=8, version="1.2.3")
         (ready,) = (route for route in health.routes() if route.path == "/ready")
         async with turns.admit("ann"):

@@ -47,11 +47,11 @@ async def test_lines_are_json_when_wanted() -> None:
 
 
 def test_a_name_cannot_forge_a_line(caplog: pytest.LogCaptureFixture) -> None:
-    from scraper.server.telemetry.logs import text_formatter
+    from scraper.server.telemetry.logs import TextFormatter
 
     with caplog.at_level(logging.INFO), CallLine('x\n2026 INFO "forged', "local", "1"):
         pass
-    (line,) = text_formatter().format(caplog.records[0]).splitlines()
+    (line,) = TextFormatter().format(caplog.records[0]).splitlines()
     assert r'tool="x\n2026 INFO \"forged"' in line
 
 
