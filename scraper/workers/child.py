@@ -38,29 +38,24 @@ Python's 700 the collections take 5 % of the time of reading a page."""
 
 
 def run(setup: dict[str, Any]) -> None:
-    """Load the modules of the setup, then serve the channel until it closes."""
+    """Load the modules of the setup, and call their warm-up functions; then serve the channel until it closes."""
     sandbox.die_with_parent(setup["parent"])
     channel = socket.socket(fileno=setup["channel"])
     limits = sandbox.SandboxLimits(**setup["limits"])
+    if "job" not in setup:
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, signal.SIG_IGN)
+    for name in setup["preload"]:
+        loaded = _import(name)
+        if ":" in name:
+            loaded()
     if "job" in setup:
-        _preload(setup["preload"])
         _run_single_use(channel, limits, setup["job"])
         return
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, signal.SIG_IGN)
-    _preload(setup["preload"])
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
     ForkServer(channel, limits).serve()
-
-
-def _preload(names: list[str]) -> None:
-    """Import modules, and call the function of a name like `module:function`."""
-    for name in names:
-        loaded = _import(name)
-        if ":" in name:
-            loaded()
 
 
 def _import(name: str) -> Any:
@@ -192,10 +187,9 @@ def _call(request: bytes) -> tuple[int, Any]:
     except MemoryError:
         return messages.MEMORY, None
     except Exception as error:
-        return messages.RAISED, messages.describe_exception(error)
+        return messages.RAISED, (type(error), error.args, error.__dict__, messages.format_traceback(error))
 
 
 def _peak_bytes() -> int:
-    """Return the peak resident memory of this process, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

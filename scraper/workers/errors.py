@@ -1,17 +1,10 @@
-"""Errors of a call that runs in another process.
-
-WorkerFailedError       root; raised itself for a result or an exception that cannot be sent back
-    WorkerTimeoutError      the call exceeded its time limit and was killed
-    WorkerMemoryError       the call exceeded its memory limit
-    WorkerDiedError         the process of the call died
-        NoWorkerError           no process can be started
-"""
+"""Errors of a call that runs in another process."""
 
 from __future__ import annotations
 
 
 class WorkerFailedError(Exception):
-    """The call has no result, and the reason is no exception of the called function."""
+    """The call has no result: see the subclasses, or its result or exception cannot be sent back."""
 
 
 class WorkerTimeoutError(WorkerFailedError):

@@ -27,15 +27,15 @@ FORK, KILL = b"F", b"K"
 RESULT, RAISED, FAULT, MEMORY = range(4)
 """Outcome of a call: a value; an exception; an error that cannot be sent, as text; no memory left."""
 
-_TRUSTED_MODULES = (
-    "scraper.model",
-    "scraper.errors",
-    "scraper.extract",
-    "scraper.retrieval",
-    "scraper.engines",
-    "browsers.model",
-    "browsers.errors",
-    "datetime",
+_TRUSTED_PREFIXES = (
+    "scraper.model.",
+    "scraper.errors.",
+    "scraper.extract.",
+    "scraper.retrieval.",
+    "scraper.engines.",
+    "browsers.model.",
+    "browsers.errors.",
+    "datetime.",
 )
 """Modules whose classes an answer may contain. Exceptions may come from any module that is loaded in the server."""
 
@@ -57,11 +57,6 @@ def read_frame(stream: io.BufferedIOBase) -> bytes | None:
     return payload if len(payload) == length else None
 
 
-def pack_call(limit_s: float, function: object, arguments: tuple[object, ...]) -> bytes:
-    """Pickle a call for a pool worker."""
-    return dumps((limit_s, function, arguments))
-
-
 def pack_answer(outcome: int, value: Any, is_last: bool) -> bytes:
     """Return the frame of an answer; a value that cannot be pickled is sent as text."""
     try:
@@ -71,11 +66,6 @@ def pack_answer(outcome: int, value: Any, is_last: bool) -> bytes:
     except Exception as error:
         text = value[3] if outcome == RAISED else format_traceback(error)
         return pack_frame(pickle.dumps((FAULT, is_last, text)))
-
-
-def describe_exception(error: BaseException) -> tuple[object, ...]:
-    """Return class, arguments, attributes and traceback of an exception, for `unpack_result`."""
-    return type(error), error.args, error.__dict__, format_traceback(error)
 
 
 def format_traceback(error: BaseException) -> str:
@@ -96,7 +86,7 @@ def load_answer(payload: bytes) -> Any:
 
 
 def unpack_result(outcome: int, value: Any) -> Any:
-    """Return the result of a call, or raise its exception.
+    """Return the result of a call, or raise its exception with the worker's traceback as a note.
 
     Raises:
         WorkerMemoryError: The worker ran out of memory.
@@ -105,7 +95,13 @@ def unpack_result(outcome: int, value: Any) -> Any:
     if outcome == RESULT:
         return value
     if outcome == RAISED:
-        raise _rebuild_exception(*value)
+        kind, arguments, state, trace = value
+        # Without running its constructor again.
+        error: BaseException = kind.__new__(kind, *arguments)
+        error.args = arguments
+        error.__dict__.update(state)
+        error.add_note(f"In a worker:\n{trace}")
+        raise error
     if outcome == MEMORY:
         raise WorkerMemoryError("the call needed more memory than a worker may have")
     raise WorkerFailedError(f"the answer of the worker could not be sent: {value}")
@@ -153,21 +149,6 @@ class _DataUnpickler(pickle.Unpickler):
         found: Any = sys.modules.get(module)
         for part in name.split("."):
             found = getattr(found, part, None)
-        if isinstance(found, type) and (issubclass(found, BaseException) or _is_trusted(module)):
+        if isinstance(found, type) and (issubclass(found, BaseException) or f"{module}.".startswith(_TRUSTED_PREFIXES)):
             return found
         raise pickle.UnpicklingError(f"{module}.{name} is not accepted from a worker")
-
-
-def _is_trusted(module: str) -> bool:
-    return any(module == name or module.startswith(f"{name}.") for name in _TRUSTED_MODULES)
-
-
-def _rebuild_exception(
-    kind: type[BaseException], arguments: tuple[Any, ...], state: dict[str, Any], trace: str
-) -> BaseException:
-    """Return the exception without running its constructor again; its traceback becomes a note."""
-    error = kind.__new__(kind, *arguments)
-    error.args = arguments
-    error.__dict__.update(state)
-    error.add_note(f"In a worker:\n{trace}")
-    return error

@@ -1,7 +1,4 @@
-"""Pool of worker processes: run functions in processes that can be killed.
-
-Workers serve calls in the order of arrival and are replaced when they die.
-"""
+"""Pool of worker processes: run functions in processes that can be killed and are replaced when they die."""
 
 from __future__ import annotations
 
@@ -9,14 +6,13 @@ import asyncio
 import math
 import os
 import time
-from collections import deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple
 
 from scraper.errors import plainly
 from scraper.workers.errors import NoWorkerError, WorkerDiedError, WorkerTimeoutError
-from scraper.workers.messages import pack_call
+from scraper.workers.messages import dumps
 from scraper.workers.process import ForkServerClient, ProcessGoneError, Worker
 
 MAX_WORKERS = 4
@@ -49,17 +45,22 @@ class WorkerPool:
         self, count: int | None = None, *, memory_bytes: int = MEMORY_BYTES, preload: tuple[str, ...] = PRELOAD
     ) -> None:
         """Configure the pool; `start` starts the workers. By default one per CPU, at most 4."""
+        self.waiting = 0
+        """Calls that have no worker yet."""
         self.count = count or min(MAX_WORKERS, os.cpu_count() or 1)
         self._memory_bytes = memory_bytes
         self._preload = preload
         self._fork_server: ForkServerClient | None = None
         self._workers: set[Worker] = set()
-        self._idle: deque[Worker] = deque()
-        self._waiting: deque[asyncio.Future[Worker]] = deque()
+        self._idle: asyncio.Queue[Worker | None] = asyncio.Queue()
+        """Workers without a call, and a None for each waiting call that is to fail."""
+        self._turns = asyncio.Lock()
+        """Held by the call that waits first: asyncio's queue alone may serve a later call before it."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._failed_starts = 0
         self._failed_at = -math.inf
         """Monotonic time of the last counted failure."""
+        self._failure: Exception | None = None
         self._is_open = False
 
     async def __aenter__(self) -> Self:
@@ -93,7 +94,7 @@ class WorkerPool:
         """
         if limit_s <= 0:
             raise WorkerTimeoutError("no time was left for the call")
-        request = pack_call(limit_s, function, args)
+        request = dumps((limit_s, function, args))
         for is_last_try in (False, True):
             worker = await self._take()
             try:
@@ -109,13 +110,12 @@ class WorkerPool:
         self._is_open = False
         for task in self._tasks:
             task.cancel()
-        for future in self._waiting:
-            if not future.done():
-                future.set_exception(WorkerDiedError("the workers are closed"))
         for worker in self._workers:
             worker.interrupt()
-        while self._idle:
-            self._drop(self._idle.popleft())
+        while not self._idle.empty():
+            if (idle := self._idle.get_nowait()) is not None:
+                self._drop(idle)
+        self._fail_waiting_calls()
         if self._fork_server is not None:
             fork_server, self._fork_server = self._fork_server, None
             await fork_server.close()
@@ -127,13 +127,8 @@ class WorkerPool:
         fork_server = () if self._fork_server is None else (self._fork_server.pid,)
         return fork_server + tuple(worker.pid for worker in self._workers if worker.pid is not None)
 
-    @property
-    def waiting(self) -> int:
-        """Number of calls that have no worker yet."""
-        return len(self._waiting)
-
     async def _call(self, worker: Worker, request: bytes, limit_s: float) -> Any:
-        """Run one call; a worker whose call did not end is not used again."""
+        """Run one call; replace the worker if the call did not end."""
         timer = asyncio.timeout(limit_s)
         try:
             async with timer:
@@ -144,35 +139,30 @@ class WorkerPool:
             raise WorkerTimeoutError(f"the call took longer than {limit_s:g} s") from error
         finally:
             if worker.is_usable and self._is_open:
-                self._hand_over(worker)
+                self._idle.put_nowait(worker)
             else:
                 self._replace(worker)
 
     async def _take(self) -> Worker:
         """Return an idle worker; waiting calls get one in the order of arrival."""
-        while self._idle:
-            worker = self._idle.popleft()
-            if worker.is_alive:
-                return worker
-            self._replace(worker)
-        if not self._is_open:
-            raise WorkerDiedError("the workers are closed")
-        future: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
-        self._waiting.append(future)
+        self.waiting += 1
         try:
-            return await future
-        except asyncio.CancelledError:
-            if future.done() and not future.cancelled() and future.exception() is None:
-                self._hand_over(future.result())
-            raise
+            async with self._turns:
+                while self._is_open:
+                    worker = await self._idle.get()
+                    if worker is not None and worker.is_alive:
+                        return worker
+                    if worker is not None:
+                        self._replace(worker)
+                    elif self._failure is not None:
+                        raise NoWorkerError(f"no worker process can be started: {plainly(self._failure)}")
+        finally:
+            self.waiting -= 1
+        raise WorkerDiedError("the workers are closed")
 
-    def _hand_over(self, worker: Worker) -> None:
-        while self._waiting:
-            future = self._waiting.popleft()
-            if not future.done():
-                future.set_result(worker)
-                return
-        self._idle.append(worker)
+    def _fail_waiting_calls(self) -> None:
+        for _ in range(self.waiting):
+            self._idle.put_nowait(None)
 
     def _replace(self, worker: Worker) -> None:
         self._drop(worker)
@@ -198,17 +188,15 @@ class WorkerPool:
                 self._workers.add(worker)
                 async with asyncio.timeout(START_LIMIT_S):
                     await worker.wait_until_ready()
-            except (ProcessGoneError, OSError, TimeoutError) as error:
+            except (ProcessGoneError, OSError, TimeoutError, asyncio.CancelledError) as error:
                 if worker is not None:
                     self._drop(worker)
+                if isinstance(error, asyncio.CancelledError):
+                    raise
                 await self._note_failure(error, began_at)
-            except asyncio.CancelledError:
-                if worker is not None:
-                    self._drop(worker)
-                raise
             else:
-                self._failed_starts = 0
-                self._hand_over(worker)
+                self._failed_starts, self._failure = 0, None
+                self._idle.put_nowait(worker)
                 return
 
     def _fork(self) -> Worker:
@@ -224,8 +212,6 @@ class WorkerPool:
             self._failed_starts += 1
             self._failed_at = time.monotonic()
         if self._failed_starts >= FAILED_STARTS:
-            while self._waiting:
-                future = self._waiting.popleft()
-                if not future.done():
-                    future.set_exception(NoWorkerError(f"no worker process can be started: {plainly(error)}"))
+            self._failure = error
+            self._fail_waiting_calls()
         await asyncio.sleep(PAUSE_S * min(2**self._failed_starts, 32))

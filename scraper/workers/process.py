@@ -1,7 +1,4 @@
-"""The server's end of worker processes: start a process, exchange frames with it, end it.
-
-Pool and single-use processes share the launch, the environment, the channel and the exit handling of this module.
-"""
+"""The server's end of worker processes: start a process, exchange frames with it, end it."""
 
 from __future__ import annotations
 
@@ -82,12 +79,12 @@ class Channel:
         """
         loop = asyncio.get_running_loop()
         try:
-            data = await loop.sock_recv(self._socket, _CHUNK_BYTES)
-            while data and len(data) < messages.LENGTH.size:
+            data = b""
+            while len(data) < messages.LENGTH.size:
                 more = await loop.sock_recv(self._socket, _CHUNK_BYTES)
-                data = data + more if more else b""
-            if not data:
-                raise ProcessGoneError("the worker died")
+                if not more:
+                    raise ProcessGoneError("the worker died")
+                data += more
             (length,) = messages.LENGTH.unpack_from(data)
             if length > max_bytes:
                 raise WorkerMemoryError(f"the answer is larger than {max_bytes:,} bytes")

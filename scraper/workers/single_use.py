@@ -171,10 +171,8 @@ class _SingleUseProcess:
             raise WorkerDiedError(f"no process can be started: {error.strerror}") from error
         self._channel = Channel(ours)
         self._exit = asyncio.get_running_loop().create_task(wait_for_exit(self._process))
-        self._is_ready = False
-        self._resident_bytes = 0
-        self._memory_limit_bytes = 0
-        self._is_over_memory = False
+        self._is_ready = self._is_over_memory = False
+        self._resident_bytes = self._memory_limit_bytes = 0
 
     @property
     def is_alive(self) -> bool:
@@ -182,12 +180,7 @@ class _SingleUseProcess:
         return self._channel.is_open
 
     async def wait_until_ready(self) -> None:
-        """Return when the process has loaded its modules.
-
-        Raises:
-            WorkerDiedError: It ended before.
-            TimeoutError: It took too long.
-        """
+        """Return when the process has loaded its modules; raise WorkerDiedError or TimeoutError if it does not."""
         if self._is_ready:
             return
         async with asyncio.timeout(_READY_LIMIT_S):
@@ -261,19 +254,14 @@ def _read_resident_bytes(statm: str) -> int:
 
 
 def _parse_object(answer: bytes) -> dict[str, Any]:
-    try:
-        data = json.loads(answer)
-    except (ValueError, RecursionError) as error:
-        raise WorkerFailedError("the answer could not be read") from error
-    if not isinstance(data, dict):
-        raise WorkerFailedError("the answer could not be read")
-    return data
+    with contextlib.suppress(ValueError, RecursionError):
+        if isinstance(data := json.loads(answer), dict):
+            return data
+    raise WorkerFailedError("the answer could not be read")
 
 
 def _describe_exit(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"signal {-code}"
+    names = {member.value: member.name for member in signal.Signals}
+    return names.get(-code, f"signal {-code}")
