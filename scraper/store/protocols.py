@@ -1,4 +1,4 @@
-"""Interfaces and data types of the page store and the search cache, and an empty page store."""
+"""Interfaces and data types of the page store and the search cache."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ class IncompleteOperationError(Exception):
 class PageStore(Protocol):
     """Page cache. A failure counts as a miss; only exports and deletions report it to the caller.
 
-    A new backend implements this protocol and is opened in `open_store`. The tests in `tests/scraper/store` run over
-    every backend.
+    The methods here store nothing. A new backend overrides them and is opened in `open_store`. The tests in
+    `tests/scraper/store` run over every backend.
     """
 
     async def get(
@@ -89,37 +89,39 @@ class PageStore(Protocol):
             max_age_s: Maximum age in seconds; 0 or less always misses.
             allowed: Exceptions from the address rules that apply now.
         """
+        return None
 
     def put(self, entry: PageEntry) -> None:
         """Queue a page for writing and return immediately."""
+        return
 
     async def flush(self) -> None:
         """Wait until all queued pages are written or counted as lost."""
+        return
 
     async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
         """Return the pages of one principal that match a full-text query, best first, one hit per URL."""
+        return PageHits(usable=False)
 
     async def list_recent(
         self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
     ) -> list[CachedPageSummary]:
-        """Return summaries of one principal's pages, newest first.
-
-        Args:
-            principal: Owner of the pages.
-            allowed: Exceptions from the address rules that apply now.
-            limit: Maximum number of summaries.
-            before: Number of the last page of the previous call; None starts with the newest page.
-        """
+        """Return summaries of one principal's pages, newest first; `before` is the number of the last known one."""
+        return []
 
     async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
         """Return one principal's newest page with this final URL, or None."""
+        return None
 
-    def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
+    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
         """Iterate over one principal's pages, or over all pages if `principal` is None.
 
         Raises:
             IncompleteOperationError: The store failed; there may be more pages.
         """
+        nothing: tuple[PageEntry, ...] = ()
+        for entry in nothing:
+            yield entry
 
     async def clear(self, principal: str | None = None) -> int:
         """Delete one principal's pages, or all pages if `principal` is None, and return their number.
@@ -127,12 +129,19 @@ class PageStore(Protocol):
         Raises:
             IncompleteOperationError: The store failed; some pages are left.
         """
+        return 0
 
     async def stats(self) -> PageStoreStats:
         """Return counters and sizes for status and metrics."""
+        return PageStoreStats()
 
     async def close(self) -> None:
         """Write the queued pages and close the backend."""
+        return
+
+
+class NullPageStore(PageStore):
+    """A page store that stores nothing, for operators who switch the page cache off."""
 
 
 class SearchCache(Protocol):
@@ -152,50 +161,3 @@ class SearchCache(Protocol):
 
     async def close(self) -> None:
         """Write the queued answers and close the backend."""
-
-
-class NullPageStore:
-    """A `PageStore` that stores nothing, for operators who switch the page cache off."""
-
-    async def get(
-        self, key: str, *, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> PageEntry | None:
-        """Return None."""
-        return None
-
-    def put(self, entry: PageEntry) -> None:
-        """Discard the page."""
-
-    async def flush(self) -> None:
-        """Do nothing."""
-
-    async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
-        """Return an answer that says that there is no cache."""
-        return PageHits(usable=False)
-
-    async def list_recent(
-        self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
-    ) -> list[CachedPageSummary]:
-        """Return an empty list."""
-        return []
-
-    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
-        """Return None."""
-        return None
-
-    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
-        """Iterate over nothing."""
-        nothing: tuple[PageEntry, ...] = ()
-        for entry in nothing:
-            yield entry
-
-    async def clear(self, principal: str | None = None) -> int:
-        """Return 0."""
-        return 0
-
-    async def stats(self) -> PageStoreStats:
-        """Return zeros."""
-        return PageStoreStats()
-
-    async def close(self) -> None:
-        """Do nothing."""

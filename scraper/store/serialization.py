@@ -1,4 +1,4 @@
-"""Convert readings, structured data and search answers to compact JSON and back.
+"""Convert readings, pages, structured data and search answers to compact JSON and back.
 
 Unlike a pickle, JSON can be read by later versions and by other programs.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
@@ -25,10 +26,16 @@ from scraper.model import (
     Verdict,
     VerdictKind,
 )
+from scraper.store.protocols import CacheScope, PageEntry
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T", Document, Reading, StructuredData)
+
+ENTRY_BYTES = 8 * 1024 * 1024
+"""Bytes. A larger page is not stored, since a few of them would push out all others."""
+INDEXED_CHARS = 1_000_000
+"""Characters of a page's text that full-text search finds; the rest is stored but not indexed."""
 
 Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 """Functions that convert a field to JSON and from JSON."""
@@ -126,6 +133,41 @@ def _load(kind: type[T], data: Mapping[str, Any], codecs: Mapping[str, Codec]) -
             codec = codecs.get(field.name)
             values[field.name] = codec[1](data[field.name]) if codec else data[field.name]
     return kind(**values)
+
+
+def compress_reading(reading: Reading, limit_bytes: int) -> bytes | None:
+    """Return a reading as stored, or None if it is too large."""
+    data = dump_reading(reading)
+    return None if len(data) > min(ENTRY_BYTES, limit_bytes) else zlib.compress(data, 1)
+
+
+def decompress_reading(data: bytes) -> Reading | None:
+    """Return a stored reading, or None if it is unreadable."""
+    try:
+        return load_reading(zlib.decompress(data))
+    except (ValueError, zlib.error) as error:
+        log.warning("a cached page cannot be read: %s", error)
+        return None
+
+
+def load_entry(
+    principal: str, profile: str, language: str, key: str, allowances_json: str, data: bytes
+) -> PageEntry | None:
+    """Return the page of the columns of a row, or None if it is unreadable."""
+    reading = decompress_reading(data)
+    if reading is None:
+        return None
+    return PageEntry(CacheScope(principal, profile, language), key, reading, frozenset(json.loads(allowances_json)))
+
+
+def searchable_text(document: Document) -> str:
+    """Return the part of a document that full-text search finds."""
+    return make_storable((document.text or document.markdown)[:INDEXED_CHARS])
+
+
+def make_storable(text: str) -> str:
+    """Replace halves of surrogate pairs, which UTF-8 cannot represent, and NUL, which databases refuse or cut at."""
+    return text.encode("utf-8", errors="replace").decode().replace("\0", " ")
 
 
 def dump_answer(answer: SearchAnswer) -> str:

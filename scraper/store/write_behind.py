@@ -1,7 +1,4 @@
-"""Queue between callers and a slow store: bounded, in order, retried, and readable until it is written.
-
-SQLite and PostgreSQL use the same queue, so the same bounds and freshness rules apply to queued pages.
-"""
+"""Queue between callers and a slow store: bounded, in order, retried, and readable until it is written."""
 
 from __future__ import annotations
 
@@ -9,13 +6,9 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import time
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
-
-from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry, PageStoreStats
 
 T = TypeVar("T")
 
@@ -29,8 +22,8 @@ RETRY_S = 2.0
 """Seconds before the first retry; each further pause is twice as long."""
 MAX_RETRY_S = 15.0
 """Seconds. Longest pause between two retries."""
-FLUSH_LIMIT_S = 60.0
-"""Seconds that `flush` may take."""
+CLOSE_LIMIT_S = 5.0
+"""Seconds that `close` waits for queued items."""
 
 
 class WriteBehindQueue(Generic[T]):
@@ -108,13 +101,13 @@ class WriteBehindQueue(Generic[T]):
                 await self.flush()
 
     async def close(self) -> None:
-        """Stop writing. Items that are still queued are lost."""
+        """Write the queued items for at most `CLOSE_LIMIT_S` seconds; the others are lost."""
+        await self.flush_within(CLOSE_LIMIT_S)
         if self._timer is not None:
             self._timer.cancel()
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait({self._task})
         self.lost += len(self._waiting)
         if self._waiting:
             log.warning("not written before the end, as the store was unavailable: %d", len(self._waiting))
@@ -167,80 +160,3 @@ class WriteBehindQueue(Generic[T]):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
-
-
-class WriteBehindPageStore(ABC):
-    """Base of page stores that queue writes: the part of the `PageStore` protocol that needs no database."""
-
-    def __init__(self, *, batch: int, gather_s: float = 0.0, retry_on: tuple[type[Exception], ...] = ()) -> None:
-        """Create the queue; the arguments are those of `WriteBehindQueue`."""
-        self._queue: WriteBehindQueue[PageEntry] = WriteBehindQueue(
-            self._write, batch=batch, gather_s=gather_s, retry_on=retry_on
-        )
-        self._hits = self._misses = self._written = self._failed = 0
-
-    async def get(
-        self, key: str, *, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> PageEntry | None:
-        """Return the newest page of `scope` read by one of `methods`, or None.
-
-        The page is at most `max_age_s` seconds old and needs only the exceptions in `allowed`. The queue is searched
-        before the database.
-        """
-        entry = None
-        if max_age_s > 0:
-            if len(self._queue):
-                entry = self._find_queued(key, scope, methods, max_age_s, allowed)
-            if entry is None:
-                entry = await self._get_stored(key, scope, methods, max_age_s, allowed)
-        self._hits += entry is not None
-        self._misses += entry is None
-        return entry
-
-    def put(self, entry: PageEntry) -> None:
-        """Queue a page for writing and return immediately."""
-        document = entry.reading.document
-        self._queue.put(entry, len(document.text) + len(document.markdown), entry.page_key)
-
-    async def flush(self) -> None:
-        """Wait until all queued pages are written or lost, or an attempt to write them has failed."""
-        await self._queue.flush_within(FLUSH_LIMIT_S)
-
-    @abstractmethod
-    async def _write(self, batch: list[PageEntry]) -> None:
-        """Store a batch; raise one of `retry_on` if all of it is to be written again."""
-
-    @abstractmethod
-    async def _get_stored(
-        self, key: str, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> PageEntry | None:
-        """Return the newest stored page that fits, or None."""
-
-    def _find_queued(
-        self, key: str, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> PageEntry | None:
-        """Return the newest queued page, under the same rules as stored pages."""
-        now = time.time()
-        fitting = [
-            entry
-            for method in methods
-            if (entry := self._queue.find((scope, key, method))) is not None
-            and entry.allowances <= allowed
-            and -CLOCK_SKEW_S <= now - entry.reading.retrieved_at.timestamp() <= max_age_s
-        ]
-        return max(fitting, key=lambda entry: entry.reading.retrieved_at, default=None)
-
-    def _stats(self, sizes: tuple[int, int] | None, problem: str | None) -> PageStoreStats:
-        """Return the stats of the store; `sizes` are pages and bytes, or None if it is not usable."""
-        pages, size = sizes or (0, 0)
-        return PageStoreStats(
-            usable=sizes is not None,
-            problem=problem,
-            pages=pages,
-            bytes=size,
-            hits=self._hits,
-            misses=self._misses,
-            written=self._written,
-            lost=self._queue.lost + self._failed,
-            waiting=len(self._queue),
-        )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -30,42 +29,32 @@ K1, B = 1.2, 0.75
 _FUNCTION = "relevance"
 
 
-@dataclass(frozen=True, slots=True)
-class SqliteHit:
-    """Number and score of a page that matches."""
-
-    number: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class SqlCondition:
-    """SQL condition that restricts the pages, and its values."""
-
-    condition: str
-    values: tuple[str, ...]
-
-
 def register_ranking_function(connection: apsw.Connection) -> None:
     """Register the ranking function with a connection."""
     connection.register_fts5_function(_FUNCTION, _relevance)
 
 
 def rank_pages(
-    connection: apsw.Connection, table: str, query: CacheQuery, limit: int, condition: SqlCondition | None = None
-) -> list[SqliteHit]:
-    """Return the best `limit` pages, best first."""
+    connection: apsw.Connection,
+    table: str,
+    query: CacheQuery,
+    limit: int,
+    condition: str = "",
+    values: tuple[str, ...] = (),
+) -> list[tuple[float, int]]:
+    """Return score and number of the best `limit` pages, best first.
+
+    `condition`, which begins with AND, restricts the pages; `values` are its parameters.
+    """
     if not query.expression:
         return []
     weights = [_compute_weight(connection, table, phrase) for phrase in query.phrases]
     statement = f"""
         SELECT {_FUNCTION}({table}, {", ".join("?" * len(weights))}), rowid FROM {table}
-        WHERE {table} MATCH ? {f"AND {condition.condition}" if condition else ""} ORDER BY rowid DESC LIMIT ?
+        WHERE {table} MATCH ? {condition} ORDER BY rowid DESC LIMIT ?
     """
-    values = (*weights, query.expression, *(condition.values if condition else ()), RANKED_LIMIT)
-    newest = connection.execute(statement, values).fetchall()
-    best = heapq.nlargest(limit, newest)
-    return [SqliteHit(int(str(number)), float(str(score))) for score, number in best]
+    newest = connection.execute(statement, (*weights, query.expression, *values, RANKED_LIMIT)).fetchall()
+    return [(float(str(score)), int(str(number))) for score, number in heapq.nlargest(limit, newest)]
 
 
 def _compute_weight(connection: apsw.Connection, table: str, phrase: str) -> float:

@@ -41,9 +41,13 @@ def find_best_snippet(markdown: str, terms: tuple[QueryTerm, ...]) -> Snippet:
     if not found:
         return Snippet(_join_lines(text[:SNIPPET_CHARS]), 0)
     first, last = _find_densest(found)
-    low, high = _widen(text, found[first][0], found[last][1])
+    low, high = found[first][0], found[last][1]
+    paragraph_start = text.rfind("\n\n", 0, low) + 2 if "\n\n" in text[:low] else 0
+    paragraph_end = text.find("\n\n", high)
+    bounds = (paragraph_start, len(text) if paragraph_end < 0 else paragraph_end)
+    low, high = widen_to_words(text, low, high, length=SNIPPET_CHARS, bounds=bounds, before=3)
     inside = [(start, end) for start, end, _ in found[first : last + 1]]
-    return Snippet(_join_lines(_mark(text, low, high, inside)), _paragraph_start(text, low))
+    return Snippet(_join_lines(_mark(text, low, high, inside)), paragraph_start)
 
 
 def _find_matches(text: str, terms: tuple[QueryTerm, ...]) -> list[tuple[int, int, int]]:
@@ -120,18 +124,17 @@ def _find_densest(found: list[tuple[int, int, int]]) -> tuple[int, int]:
     return best
 
 
-def _widen(text: str, low: int, high: int) -> tuple[int, int]:
-    """Extend a window to `SNIPPET_CHARS`, at word boundaries, within its paragraph."""
-    room = max(0, SNIPPET_CHARS - (high - low))
-    block_start = text.rfind("\n\n", 0, low) + 2 if "\n\n" in text[:low] else 0
-    block_end = text.find("\n\n", high)
-    block_end = len(text) if block_end < 0 else block_end
-    start = max(block_start, low - room // 3)
-    stop = min(block_end, high + room - (low - start))
-    if start > block_start:
+def widen_to_words(
+    text: str, low: int, high: int, *, length: int, bounds: tuple[int, int], before: int
+) -> tuple[int, int]:
+    """Extend a range to `length` characters, at spaces, within `bounds`; one part of `before` lies before the range."""
+    missing = max(0, length - (high - low))
+    start = max(bounds[0], low - missing // before)
+    stop = min(bounds[1], high + missing - (low - start))
+    if start > bounds[0]:
         space = text.find(" ", start, low)
         start = space + 1 if space >= 0 else start
-    if stop < block_end:
+    if stop < bounds[1]:
         space = text.rfind(" ", high, stop)
         stop = space if space >= 0 else stop
     return start, stop
@@ -143,12 +146,6 @@ def _mark(text: str, low: int, high: int, places: list[tuple[int, int]]) -> str:
         pieces += [text[at:start], "[", text[start:end], "]"]
         at = end
     return "".join((*pieces, text[at:high], "…" if high < len(text) else ""))
-
-
-def _paragraph_start(text: str, low: int) -> int:
-    """Return the offset at which `fetch(start=)` should begin: the paragraph of the snippet."""
-    blank = text.rfind("\n\n", 0, low)
-    return blank + 2 if blank >= 0 else 0
 
 
 def _join_lines(text: str) -> str:

@@ -1,16 +1,13 @@
-"""Stores for the documents of named indexes: in memory, or in a SQLite file."""
+"""Documents of named indexes: in memory, or in an index store such as a SQLite file."""
 
 from __future__ import annotations
 
-import functools
 import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
-
-import apsw
 
 from scraper.store.indexes.model import IndexDocument, IndexFaultError, Tokenizer
 from scraper.store.sqlite.database import Database, DatabaseSchema, DatabaseUnavailableError
@@ -44,17 +41,14 @@ _SCHEMA = DatabaseSchema(
 )
 
 
-class DocumentStore(Protocol):
-    """Documents of one index."""
+@dataclass(frozen=True, slots=True)
+class StoredIndex:
+    """A persistent index."""
 
-    def put(self, document: IndexDocument) -> None:
-        """Store a document in place of an older one with its id."""
-
-    def get(self, doc_id: str) -> IndexDocument | None:
-        """Return the document with this id, or None."""
-
-    def read_new(self) -> Iterator[IndexDocument]:
-        """Return documents that others have added since the last call."""
+    number: int
+    name: str
+    tokenizer: Tokenizer
+    created_at: float
 
 
 class IndexStore(Protocol):
@@ -66,18 +60,24 @@ class IndexStore(Protocol):
     def find(self, principal: str, name: str | None = None) -> list[StoredIndex]:
         """Return all persistent indexes of one principal, or the one with this name."""
 
-    def open_documents(self, number: int) -> DocumentStore:
-        """Return the documents of an index."""
+    def put_document(self, index: int, document: IndexDocument) -> int:
+        """Store a document in place of an older one with its id; return its new number."""
+
+    def get_document(self, index: int, doc_id: str) -> IndexDocument | None:
+        """Return the document with this id, or None."""
+
+    def list_documents(self, index: int, after: int) -> Iterator[tuple[int, IndexDocument]]:
+        """Iterate over the documents with numbers above `after`, in order."""
 
     def close(self) -> None:
         """Close files and connections."""
 
 
-class MemoryDocumentStore:
-    """Documents in memory."""
+class MemoryDocuments:
+    """Documents of an index in memory."""
 
     def __init__(self) -> None:
-        """Create an empty store."""
+        """Start without documents."""
         self._documents: dict[str, IndexDocument] = {}
 
     def put(self, document: IndexDocument) -> None:
@@ -93,14 +93,33 @@ class MemoryDocumentStore:
         return iter(())
 
 
-@dataclass(frozen=True, slots=True)
-class StoredIndex:
-    """A persistent index."""
+class PersistentDocuments:
+    """Documents of one persistent index, which other servers may change."""
 
-    number: int
-    name: str
-    tokenizer: Tokenizer
-    created_at: float
+    def __init__(self, store: IndexStore, index: int) -> None:
+        """Use the index with this number."""
+        self._store = store
+        self._index = index
+        self._last = 0
+        """Number of the newest document that was read."""
+        self._written_here: set[int] = set()
+        """Numbers of documents added by this process since then."""
+
+    def put(self, document: IndexDocument) -> None:
+        """Store a document in place of an older one with its id; it is on the disk on return."""
+        self._written_here.add(self._store.put_document(self._index, document))
+
+    def get(self, doc_id: str) -> IndexDocument | None:
+        """Return the document with this id, or None."""
+        return self._store.get_document(self._index, doc_id)
+
+    def read_new(self) -> Iterator[IndexDocument]:
+        """Iterate over documents that other servers have added since the last call."""
+        for number, document in self._store.list_documents(self._index, self._last):
+            self._last = number
+            if number not in self._written_here:
+                yield document
+        self._written_here.clear()
 
 
 class SqliteIndexStore:
@@ -118,7 +137,7 @@ class SqliteIndexStore:
         """
         now = time.time()
         row = (principal, name, int(tokenizer.lowercase), tokenizer.min_length, now)
-        made = self.rows(statement, row, writes=True)
+        made = self._run(statement, row, writes=True)
         return StoredIndex(int(made[0][0]), name, tokenizer, now) if made else None
 
     def find(self, principal: str, name: str | None = None) -> list[StoredIndex]:
@@ -127,80 +146,49 @@ class SqliteIndexStore:
             SELECT id, name, lowercase, min_length, created_at FROM indexes
             WHERE principal = ? AND (? IS NULL OR name = ?) ORDER BY name
         """
-        rows = self.rows(statement, (principal, name, name))
+        rows = self._run(statement, (principal, name, name))
         return [
             StoredIndex(number, found, Tokenizer(bool(lower), least), made)
             for number, found, lower, least, made in rows
         ]
 
-    def rows(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[tuple[Any, ...]]:
+    def put_document(self, index: int, document: IndexDocument) -> int:
+        """Store a document in place of an older one with its id; return its new number."""
+        # Replaced rather than updated: other servers recognize a new document by its new number.
+        (made,) = self._run(
+            "INSERT OR REPLACE INTO documents (index_id, doc_id, content, metadata) VALUES (?, ?, ?, ?) "
+            "RETURNING number",
+            (index, document.doc_id, document.content, json.dumps(dict(document.metadata))),
+            writes=True,
+        )
+        return int(made[0])
+
+    def get_document(self, index: int, doc_id: str) -> IndexDocument | None:
+        """Return the document with this id, or None."""
+        statement = "SELECT content, metadata FROM documents WHERE index_id = ? AND doc_id = ?"
+        rows = self._run(statement, (index, doc_id))
+        return IndexDocument(doc_id, rows[0][0], json.loads(rows[0][1])) if rows else None
+
+    def list_documents(self, index: int, after: int) -> Iterator[tuple[int, IndexDocument]]:
+        """Iterate over the documents with numbers above `after`, in order."""
+        rows = self._run(
+            "SELECT number, doc_id, content, metadata FROM documents WHERE index_id = ? AND number > ? ORDER BY number",
+            (index, after),
+        )
+        return ((number, IndexDocument(doc_id, text, json.loads(metadata))) for number, doc_id, text, metadata in rows)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def _run(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[tuple[Any, ...]]:
         """Execute a statement and return its rows.
 
         Raises:
             IndexFaultError: The file is unavailable.
         """
         try:
-            return self._database.run(functools.partial(_rows, statement, values), writes=writes)
+            return self._database.run(lambda connection: list(connection.execute(statement, values)), writes=writes)
         except DatabaseUnavailableError:
             problem = self._database.problem or f"{self._database.path} cannot be used"
             raise IndexFaultError(f"Kept indexes are not available: {problem}") from None
-
-    def open_documents(self, number: int) -> DocumentStore:
-        """Return the documents of an index."""
-        return SqliteDocumentStore(self, number)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
-
-
-class SqliteDocumentStore:
-    """Documents of one persistent index."""
-
-    def __init__(self, file: SqliteIndexStore, number: int) -> None:
-        """Create the store for the index with this number."""
-        self._file = file
-        self._number = number
-        self._last = 0
-        """Number of the newest document that was read."""
-        self._written_here: set[int] = set()
-        """Numbers of documents added by this process since then."""
-
-    def put(self, document: IndexDocument) -> None:
-        """Store a document in place of an older one with its id; it is in the file on return."""
-        # Replaced rather than updated: other servers recognize a new document by its new number.
-        (made,) = self._file.rows(
-            "INSERT OR REPLACE INTO documents (index_id, doc_id, content, metadata) VALUES (?, ?, ?, ?) "
-            "RETURNING number",
-            (self._number, document.doc_id, document.content, json.dumps(dict(document.metadata))),
-            writes=True,
-        )
-        self._written_here.add(int(made[0]))
-
-    def get(self, doc_id: str) -> IndexDocument | None:
-        """Return the document with this id, or None."""
-        rows = self._file.rows(
-            "SELECT doc_id, content, metadata FROM documents WHERE index_id = ? AND doc_id = ?", (self._number, doc_id)
-        )
-        return _document(rows[0]) if rows else None
-
-    def read_new(self) -> Iterator[IndexDocument]:
-        """Iterate over documents that other servers have added since the last call."""
-        rows = self._file.rows(
-            "SELECT number, doc_id, content, metadata FROM documents WHERE index_id = ? AND number > ? ORDER BY number",
-            (self._number, self._last),
-        )
-        for number, *row in rows:
-            self._last = number
-            if number not in self._written_here:
-                yield _document(row)
-        self._written_here.clear()
-
-
-def _document(row: tuple[Any, ...] | list[Any]) -> IndexDocument:
-    doc_id, content, metadata = row
-    return IndexDocument(doc_id, content, json.loads(metadata))
-
-
-def _rows(statement: str, values: tuple[Any, ...], connection: apsw.Connection) -> list[tuple[Any, ...]]:
-    return list(connection.execute(statement, values))

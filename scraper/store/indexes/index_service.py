@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import re
@@ -12,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from scraper.store.fulltext.snippets import widen_to_words
 from scraper.store.indexes.document_stores import (
-    DocumentStore,
     IndexStore,
-    MemoryDocumentStore,
+    MemoryDocuments,
+    PersistentDocuments,
     SqliteIndexStore,
     StoredIndex,
 )
@@ -62,7 +64,7 @@ class _Index:
 
     backend: str
     tokenizer: Tokenizer
-    documents: DocumentStore
+    documents: MemoryDocuments | PersistentDocuments
     stored: StoredIndex | None = None
     """Its persistent form; None for an index in memory."""
     words: InvertedIndex = field(default_factory=InvertedIndex)
@@ -74,11 +76,7 @@ class IndexService:
     """Named indexes of all principals, in memory and in an index store."""
 
     def __init__(self, stored: Path | IndexStore) -> None:
-        """Open the service.
-
-        Args:
-            stored: Folder of `indexes.sqlite`, or another store for persistent indexes.
-        """
+        """Open the service; `stored` is the folder of `indexes.sqlite`, or another store for persistent indexes."""
         self._file = SqliteIndexStore(stored) if isinstance(stored, Path) else stored
         self._loaded: dict[tuple[str, str], _Index] = {}
         self._chars = 0
@@ -91,8 +89,7 @@ class IndexService:
         """Create an index.
 
         Raises:
-            IndexFaultError: The name is taken or invalid, the backend is unknown, or there are too many
-                indexes.
+            IndexFaultError: The name is taken or invalid, the backend is unknown, or there are too many indexes.
         """
         await self._run(lambda: self._create(name, principal, backend, tokenizer or Tokenizer()))
 
@@ -148,7 +145,7 @@ class IndexService:
         if len(known) >= INDEXES_LIMIT:
             raise IndexFaultError(f"Too many indexes: {INDEXES_LIMIT} is the limit")
         if backend == "memory":
-            self._loaded[principal, name] = _Index(backend, tokenizer, MemoryDocumentStore())
+            self._loaded[principal, name] = _Index(backend, tokenizer, MemoryDocuments())
             return
         stored = self._file.create(principal, name, tokenizer)
         if stored is None:
@@ -163,7 +160,13 @@ class IndexService:
         )
         self._check(name, index, document)
         replaced = document.doc_id in index.words
-        if replaced and _is_unchanged(index.documents.get(document.doc_id), document):
+        known = index.documents.get(document.doc_id) if replaced else None
+        # Metadata 1, 1.0 and true differ as JSON, unlike in Python.
+        if (
+            known is not None
+            and known.content == document.content
+            and _dump_metadata(known.metadata) == _dump_metadata(document.metadata)
+        ):
             return DocumentAdded(True, len(index.tokenizer.tokens(document.content)))
         index.documents.put(document)
         return DocumentAdded(replaced, self._add_to_words(index, document))
@@ -187,16 +190,13 @@ class IndexService:
             if owner == principal
         }
         summary.setdefault(DEFAULT_INDEX, IndexSummary(DEFAULT_INDEX, "memory", 0))
-        for name in self._list_stored_names(principal):
+        stored: list[StoredIndex] = []
+        with contextlib.suppress(IndexFaultError):  # without the store, only the indexes in memory are available
+            stored = self._file.find(principal)
+        for name in [persistent.name for persistent in stored]:
             index = self._index(name, principal)
             summary[name] = IndexSummary(name, index.backend, len(index.words))
-        return sorted(summary.values(), key=lambda fact: fact.name)
-
-    def _list_stored_names(self, principal: str) -> list[str]:
-        try:
-            return [stored.name for stored in self._file.find(principal)]
-        except IndexFaultError:
-            return []  # without the store, only the indexes in memory are available
+        return sorted(summary.values(), key=lambda one: one.name)
 
     def _index(self, name: str, principal: str) -> _Index:
         """Return the index with this name, including documents that other servers have added."""
@@ -210,7 +210,7 @@ class IndexService:
     def _reload(self, name: str, principal: str, known: _Index | None) -> _Index:
         """Return the index in its stored state, since the store may have been deleted or recreated."""
         if known is None and name == DEFAULT_INDEX:
-            return self._loaded.setdefault((principal, name), _Index("memory", Tokenizer(), MemoryDocumentStore()))
+            return self._loaded.setdefault((principal, name), _Index("memory", Tokenizer(), MemoryDocuments()))
         found = self._file.find(principal, name) if _NAME.fullmatch(name) else []
         if known is not None and found == [known.stored]:
             return known
@@ -223,7 +223,7 @@ class IndexService:
         return index
 
     def _make_index(self, stored: StoredIndex) -> _Index:
-        return _Index("sqlite", stored.tokenizer, self._file.open_documents(stored.number), stored)
+        return _Index("sqlite", stored.tokenizer, PersistentDocuments(self._file, stored.number), stored)
 
     def _add_to_words(self, index: _Index, document: IndexDocument) -> int:
         """Add a document to the inverted index and return its number of words."""
@@ -251,13 +251,6 @@ class IndexService:
 
 def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
-
-
-def _is_unchanged(known: IndexDocument | None, given: IndexDocument) -> bool:
-    """Return True if nothing has changed; metadata 1, 1.0 and true differ, unlike in Python."""
-    if known is None or known.content != given.content:
-        return False
-    return _dump_metadata(known.metadata) == _dump_metadata(given.metadata)
 
 
 def _dump_metadata(metadata: Mapping[str, Any]) -> str:
@@ -293,29 +286,11 @@ def find_highlights(content: str, query: IndexQuery, tokenizer: Tokenizer) -> li
     for token, start, end in tokenizer.iter_tokens(text):
         if token not in terms or start < covered:
             continue
-        low, high = _widen(text, start, end)
+        low, high = widen_to_words(text, start, end, length=HIGHLIGHT_CHARS, bounds=(0, len(text)), before=2)
         low = max(low, covered)
-        pieces.append(_format_piece(text, low, high))
+        piece = " ".join(text[low:high].split())
+        pieces.append(f"{'...' if low else ''}{piece}{'...' if high < len(text) else ''}")
         covered = high
         if len(pieces) == HIGHLIGHTS:
             break
     return pieces
-
-
-def _widen(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a range around a word that starts and ends at spaces."""
-    room = max(0, HIGHLIGHT_CHARS - (end - start))
-    low = max(0, start - room // 2)
-    high = min(len(text), end + room - (start - low))
-    if low:
-        space = text.find(" ", low, start)
-        low = space + 1 if space >= 0 else low
-    if high < len(text):
-        space = text.rfind(" ", end, high)
-        high = space if space >= 0 else high
-    return low, high
-
-
-def _format_piece(text: str, low: int, high: int) -> str:
-    piece = " ".join(text[low:high].split())
-    return f"{'...' if low else ''}{piece}{'...' if high < len(text) else ''}"

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from scraper.store.fulltext.tokenization import SIGNS, UNSPACED, is_unspaced
 
@@ -159,30 +159,3 @@ class IndexSummary:
     name: str
     backend: str
     documents: int
-
-
-class NamedIndexes(Protocol):
-    """Named indexes, each principal's own. Raises IndexFault with the sentence for the caller."""
-
-    async def create(
-        self, name: str, *, principal: str, backend: str = "memory", tokenizer: Tokenizer | None = None
-    ) -> None:
-        """Create an index."""
-
-    async def add(self, name: str, document: IndexDocument, *, principal: str) -> DocumentAdded:
-        """Index a document, replacing one of the same id; return once it is stored."""
-
-    async def search(self, name: str, query: str, *, principal: str, limit: int) -> IndexHits:
-        """Return the best documents for a query."""
-
-    async def document(self, name: str, doc_id: str, *, principal: str) -> IndexDocument | None:
-        """Return one document as it was added."""
-
-    async def documents(self, name: str, *, principal: str, limit: int, after: int = 0) -> list[str]:
-        """Return ids in insertion order, from number `after` on."""
-
-    async def names(self, *, principal: str) -> list[IndexSummary]:
-        """Return the indexes, by name."""
-
-    async def close(self) -> None:
-        """Close all indexes."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -13,7 +12,7 @@ from typing import Any
 
 import asyncpg
 
-from scraper.model import CachedPageSummary, Reading
+from scraper.model import CachedPageSummary
 from scraper.store.postgres.lexemes import (
     LONG_MARK,
     Lexemes,
@@ -25,9 +24,8 @@ from scraper.store.postgres.lexemes import (
 )
 from scraper.store.postgres.schema import Connection
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
-from scraper.store.serialization import dump_reading, load_reading
+from scraper.store.serialization import compress_reading, decompress_reading, load_entry, make_storable, searchable_text
 from scraper.store.sqlite import page_rows as sqlite_rows
-from scraper.store.sqlite.page_rows import ENTRY_BYTES, searchable_text
 
 ROW_BYTES = 400
 """Bytes of a page besides its reading and words: URLs, numbers, indexes (measured)."""
@@ -51,7 +49,7 @@ _GET = """
     WHERE p.place = ANY($1) AND p.retrieved_at BETWEEN $2 AND $3 ORDER BY p.retrieved_at DESC
 """
 _WHOLE = """
-    SELECT p.id, o.principal, p.profile, p.language, p.key, o.allowances, p.reading
+    SELECT o.principal, p.profile, p.language, p.key, o.allowances, p.reading, p.id
     FROM pages p JOIN owners o ON o.id = p.owner
 """
 
@@ -74,17 +72,17 @@ def make_row(entry: PageEntry, lexer: Lexer, limit_bytes: int) -> PostgresPageRo
     Raises:
         ValueError: The page contains text that cannot be stored.
     """
-    data = dump_reading(entry.reading)
-    if len(data) > min(ENTRY_BYTES, limit_bytes):
-        return None
     scope, reading = entry.scope, entry.reading
+    data = compress_reading(reading, limit_bytes)
+    if data is None:
+        return None
     title = make_storable(reading.document.title or "")
-    words = make_lexemes(lexer.split_text(title), lexer.split_text(make_storable(searchable_text(reading.document))))
+    words = make_lexemes(lexer.split_text(title), lexer.split_text(searchable_text(reading.document)))
     texts = (scope.profile, scope.language, entry.key, reading.url, title)
     return PostgresPageRow(
         (scope.principal, json.dumps(sorted(entry.allowances))),
         digest_place(scope, entry.key, reading.method),
-        (*map(make_storable, texts), zlib.compress(data, 1)),
+        (*map(make_storable, texts), data),
         reading.retrieved_at.timestamp(),
         words,
     )
@@ -97,8 +95,7 @@ def digest_place(scope: CacheScope, key: str, method: str) -> bytes:
         UnicodeEncodeError: The URL contains half a surrogate pair; the page could never be requested
             again.
     """
-    parts = (scope.principal, scope.profile, scope.language, key, method)
-    return _digest(parts)
+    return _digest((scope.principal, scope.profile, scope.language, key, method))
 
 
 def _digest(parts: Iterable[str]) -> bytes:
@@ -155,17 +152,21 @@ async def put(connection: Connection, pages: Sequence[tuple[Any, ...]], words: S
 async def get(
     connection: Connection,
     *,
-    places: list[bytes],
-    scope: CacheScope,
     key: str,
+    scope: CacheScope,
+    methods: tuple[str, ...],
     max_age_s: float,
     allowed: frozenset[str],
 ) -> tuple[PageEntry, int | None] | None:
     """Return the newest page that fits, and its number if its time of last use should be updated."""
+    try:
+        places = [digest_place(scope, key, method) for method in methods]
+    except UnicodeEncodeError:
+        return None
     now = time.time()
     for row in await connection.fetch(_GET, places, now - max_age_s, now + CLOCK_SKEW_S):
         allowances = frozenset(json.loads(row["allowances"]))
-        if allowances <= allowed and (reading := load_reading_bytes(row["reading"])) is not None:
+        if allowances <= allowed and (reading := decompress_reading(row["reading"])) is not None:
             is_stale = now - row["used_at"] > sqlite_rows.TOUCH_AFTER_S
             return PageEntry(scope, key, reading, allowances), row["id"] if is_stale else None
     return None
@@ -212,17 +213,20 @@ async def find_page(connection: Connection, *, url: str, principal: str, allowed
         make_storable(url),
         owners,
     )
-    return next((entry for row in rows if (entry := load_entry(row)) is not None), None)
+    return next((entry for *row, _ in rows if (entry := load_entry(*row)) is not None), None)
 
 
-async def list_entries(connection: Connection, principal: str | None, after: int, limit: int) -> list[asyncpg.Record]:
-    """Return whole rows with numbers above `after`, in order, for an export."""
-    return await connection.fetch(
+async def list_entries(
+    connection: Connection, principal: str | None, after: int, limit: int
+) -> list[tuple[int, PageEntry | None]]:
+    """Return pages with numbers above `after`, in order, for an export; None for an unreadable page."""
+    rows = await connection.fetch(
         f"{_WHOLE} WHERE p.id > $1 AND ($2::text IS NULL OR o.principal = $2) ORDER BY p.id LIMIT $3",
         after,
         None if principal is None else make_storable(principal),
         limit,
     )
+    return [(number, load_entry(*row)) for *row, number in rows]
 
 
 async def clear_some(connection: Connection, principal: str) -> int:
@@ -280,25 +284,3 @@ _PRUNE_LOCK = 0x53_4D_43_50_00_02
 
 async def _delete(connection: Connection, statement: str, *values: str, limit: int = AT_ONCE) -> int:
     return int((await connection.execute(statement, *values, limit)).split()[-1])
-
-
-def load_reading_bytes(data: bytes) -> Reading | None:
-    """Return the reading of a row, or None if it is unreadable."""
-    try:
-        return load_reading(zlib.decompress(data))
-    except (ValueError, zlib.error):
-        return None
-
-
-def load_entry(row: asyncpg.Record) -> PageEntry | None:
-    """Return the page of a whole row, or None if it is unreadable."""
-    reading = load_reading_bytes(row["reading"])
-    if reading is None:
-        return None
-    scope = CacheScope(row["principal"], row["profile"], row["language"])
-    return PageEntry(scope, row["key"], reading, frozenset(json.loads(row["allowances"])))
-
-
-def make_storable(text: str) -> str:
-    """Replace halves of surrogate pairs, which UTF-8 cannot represent, and NUL, which PostgreSQL refuses."""
-    return text.encode("utf-8", errors="replace").decode().replace("\0", " ")

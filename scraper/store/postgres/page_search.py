@@ -13,14 +13,24 @@ import asyncpg
 
 from scraper.model import PageHit, PageHits, Reading
 from scraper.store.fulltext.query import CacheQuery, parse_query
-from scraper.store.fulltext.query_tree import COLUMNS, AllOf, AnyOf, Excluding, InColumns, Near, Node, PhraseSequence
+from scraper.store.fulltext.query_tree import (
+    COLUMNS,
+    AllOf,
+    AnyOf,
+    Excluding,
+    InColumns,
+    Near,
+    Node,
+    PhraseSequence,
+    QueryTerm,
+)
 from scraper.store.fulltext.ranking import RANKED_LIMIT
 from scraper.store.postgres import page_rows
 from scraper.store.postgres.lexemes import Lexer
-from scraper.store.postgres.ranking import DocumentFrequencies, PostgresHit, RankingQuery, rank_pages
+from scraper.store.postgres.ranking import DocumentFrequencies, PostgresHit, rank_pages
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.tsquery import TsQuery, TsQueryWord, make_tsquery, split_phrase
-from scraper.store.sqlite.page_rows import searchable_text
+from scraper.store.postgres.tsquery import TsQuery, make_tsquery, split_phrase
+from scraper.store.serialization import decompress_reading, make_storable, searchable_text
 from scraper.store.sqlite.page_search import FIRST_RANKED, make_hit
 
 READ_AT_ONCE = 50
@@ -52,12 +62,9 @@ async def search_pages(
     owners = await page_rows.list_valid_owners(connection, principal, allowed)
     if not tsquery.conditions or not owners:
         return PageHits((), parsed.note)
-    ranking_query = RankingQuery(
-        tsquery.conditions, tsquery.ranked, tsquery.needed, tuple(owners), tsquery.counts_positions
-    )
     ranked_count = RANKED_LIMIT if tsquery.has_near else limit * FIRST_RANKED
     while True:
-        ranked = await rank_pages(connection, ranking_query, ranked_count, session.frequencies)
+        ranked = await rank_pages(connection, tsquery, owners, ranked_count, session.frequencies)
         found = await _load_hits(connection, ranked, owners, parsed, tsquery, limit, session)
         if len(found) == limit or len(ranked) < ranked_count or ranked_count >= RANKED_LIMIT:
             return PageHits(tuple(found), parsed.note)
@@ -109,7 +116,7 @@ def _make_hits(
         row = rows_by_id.get(hit.number)
         if row is None or row["url"] in known or row["url"] in found:
             continue
-        reading = page_rows.load_reading_bytes(row["reading"])
+        reading = decompress_reading(row["reading"])
         if reading is None:
             continue
         is_uncertain = tsquery.has_near or (tsquery.counts_positions and hit.is_long)
@@ -122,8 +129,8 @@ def _make_hits(
 def _matches_text(reading: Reading, parsed: CacheQuery, lexer: Lexer) -> bool:
     assert parsed.tree is not None
     columns = {
-        "title": lexer.split_text(page_rows.make_storable(reading.document.title or "")),
-        "text": lexer.split_text(page_rows.make_storable(searchable_text(reading.document))),
+        "title": lexer.split_text(make_storable(reading.document.title or "")),
+        "text": lexer.split_text(searchable_text(reading.document)),
     }
     return matches_query(parsed.tree, columns, lexer)
 
@@ -152,27 +159,24 @@ def matches_query(node: Node, columns: Columns, lexer: Lexer, in_columns: frozen
             return is_included and not matches_query(node.excluded, columns, lexer, in_columns)
 
 
-def _contains_phrase(words: list[TsQueryWord], text: Sequence[str], first: bool) -> bool:
+def _contains_phrase(words: list[QueryTerm], text: Sequence[str], first: bool) -> bool:
     places = _find_phrase(words, text)
     return 0 in places[:1] if first else bool(places)
 
 
-def _find_phrase(words: list[TsQueryWord], text: Sequence[str]) -> list[int]:
+def _find_phrase(words: list[QueryTerm], text: Sequence[str]) -> list[int]:
     """Return the positions at which the words follow one another."""
-    if not words:
-        return []
     return [
         start
-        for start in range(len(text) - len(words) + 1)
-        if all(_is_word(text[start + at], word) for at, word in enumerate(words))
+        for start in range(len(text) - len(words) + 1 if words else 0)
+        if all(
+            text[start + at].startswith(word.text) if word.prefix else text[start + at] == word.text
+            for at, word in enumerate(words)
+        )
     ]
 
 
-def _is_word(found: str, word: TsQueryWord) -> bool:
-    return found.startswith(word.text) if word.prefix else found == word.text
-
-
-def _contains_near(phrases: list[list[TsQueryWord]], text: Sequence[str], distance: int) -> bool:
+def _contains_near(phrases: list[list[QueryTerm]], text: Sequence[str], distance: int) -> bool:
     """Return True if all phrases begin at most `distance` words, and their own, before the last one."""
     starts = [_find_phrase(words, text) for words in phrases]
     if not phrases or not all(starts):

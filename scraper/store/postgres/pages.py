@@ -6,39 +6,28 @@ import asyncio
 import contextlib
 import functools
 import logging
+import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any
 
-from scraper.model import CachedPageSummary, PageHits
+from scraper.store import base_page_store
+from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
 from scraper.store.postgres import page_rows
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.errors import PostgresUnavailableError, is_value_error
 from scraper.store.postgres.lexemes import Lexer
 from scraper.store.postgres.page_search import PageSearchSession, search_pages
 from scraper.store.postgres.schema import Connection
-from scraper.store.protocols import CacheScope, IncompleteOperationError, PageEntry, PageStoreStats
-from scraper.store.write_behind import WriteBehindPageStore
-
-T = TypeVar("T")
+from scraper.store.protocols import PageEntry
 
 log = logging.getLogger(__name__)
 
 BATCH = 32
 """Pages in one transaction. With more, another server that stores one of them waits too long."""
-GET_LIMIT_S = 2.0
-"""Seconds that reading a page may take, and that a read waits for queued pages."""
-SEARCH_LIMIT_S = 5.0
-"""Seconds that a full-text search may take."""
 WRITE_LIMIT_S = 30.0
 """Seconds that one transaction may take."""
-LONG_LIMIT_S = 60.0
-"""Seconds that one step of an export or a deletion may take."""
-CLOSE_LIMIT_S = 5.0
-"""Seconds that `close` waits for queued pages."""
-EXPORT_BATCH = 100
-"""Pages read at once by an export."""
 TOUCH_EVERY_S = 5.0
 """Seconds during which used pages are gathered before their time of use is written."""
 COUNT_AGAIN_S = 30.0
@@ -61,96 +50,30 @@ class PostgresPageStore(WriteBehindPageStore):
             server: Connections to the database; the caller closes them.
             limit_bytes: Size of all rows above which the least recently used pages are deleted.
         """
-        super().__init__(batch=BATCH, retry_on=(PostgresUnavailableError,))
-        self._server = server
-        self._limit_bytes = limit_bytes
         # Two threads, so that no search waits until the texts of a batch are split into words.
         self._writing = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), Lexer())
         self._reading = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-reader"), Lexer())
+        queries = PageQueries(
+            page_rows.get,
+            functools.partial(search_pages, session=self._reading),
+            page_rows.list_recent,
+            page_rows.find_page,
+            page_rows.list_entries,
+        )
+        super().__init__(queries, name=str(server.address), batch=BATCH, retry_on=(PostgresUnavailableError,))
+        self._server = server
+        self._limit_bytes = limit_bytes
         self._touched: set[int] = set()
         self._touching: asyncio.Task[None] | None = None
         self._sizes: tuple[int, int] = (0, 0)
-        self._counted_at = float("-inf")
+        self._counted_at = -math.inf
         self._bytes_since_count = 0
         """Bytes written by this server since the cache was counted."""
         self._pages_since_count = 0
 
-    async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
-        """Return the pages of one principal that match a full-text query, best first, one hit per URL."""
-        await self._queue.flush_within(GET_LIMIT_S)
-        work = functools.partial(
-            search_pages, query=query, principal=principal, allowed=allowed, limit=limit, session=self._reading
-        )
-        found = await self._try(work, SEARCH_LIMIT_S)
-        return PageHits(usable=False) if found is None else found
-
-    async def list_recent(
-        self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
-    ) -> list[CachedPageSummary]:
-        """Return summaries of one principal's pages, newest first."""
-        await self._queue.flush_within(GET_LIMIT_S)
-        work = functools.partial(
-            page_rows.list_recent, principal=principal, allowed=allowed, limit=limit, before=before
-        )
-        return await self._try(work, GET_LIMIT_S) or []
-
-    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
-        """Return one principal's newest page with this final URL, or None."""
-        await self._queue.flush_within(GET_LIMIT_S)
-        work = functools.partial(page_rows.find_page, url=url, principal=principal, allowed=allowed)
-        return await self._try(work, GET_LIMIT_S)
-
-    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
-        """Iterate over one principal's pages, or over all pages if `principal` is None."""
-        await self.flush()
-        last = 0
-        while True:
-            work = functools.partial(page_rows.list_entries, principal=principal, after=last, limit=EXPORT_BATCH)
-            part = await self._try(work, LONG_LIMIT_S)
-            if part is None:
-                raise self._incomplete()
-            if not part:
-                return
-            for row in part:
-                last = row["id"]
-                if (entry := page_rows.load_entry(row)) is not None:
-                    yield entry
-
-    async def clear(self, principal: str | None = None) -> int:
-        """Delete one principal's pages, or all pages if `principal` is None, and return their number."""
-        await self._queue.flush_within(GET_LIMIT_S)
-        self._counted_at = float("-inf")
-        if principal is None:
-            cleared = await self._try(page_rows.clear_all, LONG_LIMIT_S)
-            if cleared is None:
-                raise self._incomplete()
-            return cleared
-        count = 0
-        work = functools.partial(page_rows.clear_some, principal=principal)
-        until = time.monotonic() + LONG_LIMIT_S
-        while deleted := await self._try(work, LONG_LIMIT_S):
-            count += deleted
-            if time.monotonic() > until:
-                deleted = None
-                break
-        if deleted is None:
-            raise self._incomplete()
-        return count
-
-    async def stats(self) -> PageStoreStats:
-        """Return counters and sizes for status and metrics."""
-        await self._queue.flush_within(GET_LIMIT_S)
-        is_large = self._sizes[0] >= LARGE
-        if is_large and time.monotonic() - self._counted_at < COUNT_AGAIN_S:
-            is_usable = self._server.problem is None
-        else:
-            is_usable = await self._try(self._count, GET_LIMIT_S) is not None
-        return self._stats(self._sizes if is_usable else None, self._server.problem)
-
     async def close(self) -> None:
         """Write the queued pages; the connections are closed by the owner of the pool."""
-        await self._queue.flush_within(CLOSE_LIMIT_S)
-        await self._queue.close()
+        await super().close()
         if self._touching is not None:
             self._touching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -158,40 +81,45 @@ class PostgresPageStore(WriteBehindPageStore):
         for session in (self._writing, self._reading):
             session.thread.shutdown(wait=False, cancel_futures=True)
 
-    def _incomplete(self) -> IncompleteOperationError:
-        return IncompleteOperationError(self._server.problem or f"{self._server.address} does not answer in time")
+    @property
+    def _problem(self) -> str | None:
+        return self._server.problem
 
-    async def _get_stored(
-        self, key: str, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> PageEntry | None:
-        try:
-            places = [page_rows.digest_place(scope, key, method) for method in methods]
-        except UnicodeEncodeError:
-            return None
-        work = functools.partial(
-            page_rows.get, places=places, scope=scope, key=key, max_age_s=max_age_s, allowed=allowed
-        )
-        found = await self._try(work, GET_LIMIT_S)
-        if found is None:
-            return None
-        entry, number = found
-        if number is not None:
-            self._touched.add(number)
-            if self._touching is None or self._touching.done():
-                self._touching = asyncio.get_running_loop().create_task(self._touch())
-        return entry
+    async def _clear(self, principal: str | None) -> int | None:
+        self._counted_at = -math.inf
+        if principal is None:
+            cleared: int | None = await self._read(page_rows.clear_all, base_page_store.LONG_LIMIT_S)
+            return cleared
+        count = 0
+        until = time.monotonic() + base_page_store.LONG_LIMIT_S
+        while deleted := await self._read(page_rows.clear_some, base_page_store.LONG_LIMIT_S, principal=principal):
+            count += deleted
+            if time.monotonic() > until:
+                return None
+        return None if deleted is None else count
 
-    async def _try(self, work: Callable[[Connection], Awaitable[T]], limit_s: float) -> T | None:
+    async def _fetch_sizes(self) -> tuple[int, int] | None:
+        if self._sizes[0] >= LARGE and time.monotonic() - self._counted_at < COUNT_AGAIN_S:
+            return self._sizes if self._server.problem is None else None
+        sizes: tuple[int, int] | None = await self._read(self._count, base_page_store.GET_LIMIT_S)
+        return sizes
+
+    async def _read(self, query: Callable[..., Any], limit_s: float, /, **arguments: Any) -> Any:
         try:
-            return await self._server.run(work, limit_s)
+            return await self._server.run(functools.partial(query, **arguments), limit_s)
         except PostgresUnavailableError:
             return None
 
-    async def _touch(self) -> None:
+    def _touch(self, number: int) -> None:
+        self._touched.add(number)
+        if self._touching is None or self._touching.done():
+            self._touching = asyncio.get_running_loop().create_task(self._write_touched())
+
+    async def _write_touched(self) -> None:
         """Write the time of use of the pages that were read recently, all at once."""
         await asyncio.sleep(TOUCH_EVERY_S)
         touched, self._touched = self._touched, set()
-        await self._try(functools.partial(page_rows.touch, numbers=touched), GET_LIMIT_S)
+        await self._read(page_rows.touch, base_page_store.GET_LIMIT_S, numbers=touched)
 
     async def _write(self, batch: list[PageEntry]) -> None:
         """Store a batch.
@@ -258,14 +186,14 @@ class PostgresPageStore(WriteBehindPageStore):
 
     async def _prune(self) -> None:
         """Delete the least recently used pages if the cache is above its limit."""
-        is_known = self._counted_at > float("-inf") and self._pages_since_count < CHECKED_PAGES
+        is_known = self._counted_at > -math.inf and self._pages_since_count < CHECKED_PAGES
         if is_known and self._sizes[1] + self._bytes_since_count <= self._limit_bytes:
             return
         with contextlib.suppress(PostgresUnavailableError):
-            pages, size = await self._server.run(self._count, LONG_LIMIT_S)
+            pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)
             while size > self._limit_bytes and pages > 1:
                 surplus = 1 - self._limit_bytes * PRUNE_TO / size
                 work = functools.partial(page_rows.prune_some, count=max(1, int(pages * surplus)))
-                if not await self._server.run(work, LONG_LIMIT_S, writes=True):
+                if not await self._server.run(work, base_page_store.LONG_LIMIT_S, writes=True):
                     return  # another server is pruning
-                pages, size = await self._server.run(self._count, LONG_LIMIT_S)
+                pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)

@@ -17,7 +17,7 @@ from cachetools import TTLCache
 from scraper.store.fulltext.ranking import COUNT_LIMIT, K1, RANKED_LIMIT, B
 from scraper.store.postgres.lexemes import BLOCK_LEVELS, COUNTED_WORDS, fingerprint, make_owner_mark, make_window_mark
 from scraper.store.postgres.schema import Connection
-from scraper.store.postgres.tsquery import make_word_condition
+from scraper.store.postgres.tsquery import TsQuery, make_word_condition
 
 SMALLEST_WINDOW = 1 << BLOCK_LEVELS[0]
 """Pages searched first if nothing is known about the words."""
@@ -177,54 +177,37 @@ class PostgresHit:
     is_long: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RankingQuery:
-    """Conditions and words of a search, and the owners of the pages."""
-
-    conditions: tuple[str, ...]
-    """Each is a `tsquery`."""
-    ranked: tuple[str, ...]
-    needed: frozenset[str]
-    """Words that every hit contains."""
-    owners: tuple[int, ...]
-    counts_positions: bool = False
-    """True if PostgreSQL must read each page that the index returns."""
-
-    def make_conditions(self, window: ScanWindow, *, is_sole: bool) -> list[str]:
-        """Return all conditions for a window; words come first, since they match the fewest pages.
-
-        Args:
-            window: The page numbers.
-            is_sole: True if only these owners have pages, so the owner need not be checked.
-        """
-        marks = " | ".join(f"'{make_owner_mark(owner)}'" for owner in self.owners)
-        return [*self.conditions, *window.conditions, *([] if is_sole else [marks])]
-
-
 async def rank_pages(
-    connection: Connection, search: RankingQuery, limit: int, frequencies: DocumentFrequencies
+    connection: Connection, query: TsQuery, owners: Sequence[int], limit: int, frequencies: DocumentFrequencies
 ) -> list[PostgresHit]:
-    """Return the best `limit` pages, best first."""
-    extent = await _fetch_extent(connection, search.owners)
-    newest, own = extent.newest, extent.own
+    """Return the best `limit` pages of the owners, best first."""
+    # `newest` and `own` are the numbers of the newest page of all and of these owners. `is_sole` is true if no other
+    # owner is known to have pages; one may store its first page at this moment.
+    extent = await connection.fetchrow(_EXTENT, list(owners))
+    assert extent is not None
+    newest, mean_length, own, is_sole = extent
+    marks = [] if is_sole else [" | ".join(f"'{make_owner_mark(owner)}'" for owner in owners)]
     is_large = newest >= LARGE
-    few = ENOUGH_CHECKED_MATCHES if search.counts_positions else ENOUGH_MATCHES
+    few = ENOUGH_CHECKED_MATCHES if query.counts_positions else ENOUGH_MATCHES
     enough = few if is_large else RANKED_LIMIT
-    counted_words = search.ranked if is_large or len(search.ranked) > 1 else ()
+    counted_words = query.ranked if is_large or len(query.ranked) > 1 else ()
     page_counts = await frequencies.fetch(connection, counted_words, newest, is_large=is_large)
-    weights = [_compute_weight(page_counts[word], newest) if len(search.ranked) > 1 else 1.0 for word in search.ranked]
-    words = [part for pair in zip(map(fingerprint, search.ranked), weights, strict=True) for part in pair]
-    shares = estimate_shares(max(page_counts[word], 1.0) / newest for word in search.needed if word in page_counts)
-    max_pages = _limit_pages(search, shares)
+    weights = [_compute_weight(page_counts[word], newest) if len(query.ranked) > 1 else 1.0 for word in query.ranked]
+    words = [part for pair in zip(map(fingerprint, query.ranked), weights, strict=True) for part in pair]
+    shares = estimate_shares(max(page_counts[word], 1.0) / newest for word in query.needed if word in page_counts)
+    max_pages = math.inf
+    if query.counts_positions:
+        max_pages = CHECKED_LIMIT / shares.expected if shares else SMALLEST_WINDOW
     window = make_window(own + 1, min(estimate_first_size(enough, shares), max_pages))
-    until = time.monotonic() + (CHECK_LIMIT_S if search.counts_positions else math.inf)
+    until = time.monotonic() + (CHECK_LIMIT_S if query.counts_positions else math.inf)
     found: list[PostgresHit] = []
     match_count = 0
     while True:
-        conditions = search.make_conditions(window, is_sole=extent.is_sole)
-        statement = _make_statement(len(search.ranked), len(conditions))
+        # Words come first, since they match the fewest pages.
+        conditions = [*query.conditions, *window.conditions, *marks]
+        statement = _make_statement(len(query.ranked), len(conditions))
         rows = await connection.fetch(
-            statement, window.high, RANKED_LIMIT - match_count, limit, extent.mean_length, *words, *conditions
+            statement, window.high, RANKED_LIMIT - match_count, limit, mean_length, *words, *conditions
         )
         found += [PostgresHit(row["id"], row["score"], row["is_long"]) for row in rows]
         match_count += rows[0]["matching"] if rows else 0
@@ -237,29 +220,9 @@ async def rank_pages(
     return found[:limit]
 
 
-@dataclass(frozen=True, slots=True)
-class _Extent:
-    """State of the table at the start of a search."""
-
-    newest: int
-    """Number of the newest page."""
-    own: int
-    """Number of the newest page of the owners."""
-    mean_length: float
-    """Words of a page."""
-    is_sole: bool
-    """True if no other owner is known to have pages; one may store its first page at this moment."""
-
-
-async def _fetch_extent(connection: Connection, owners: Sequence[int]) -> _Extent:
-    row = await connection.fetchrow(_EXTENT, list(owners))
-    assert row is not None
-    return _Extent(int(row[0]), int(row[2]), max(1.0, float(row[1])), bool(row[3]))
-
-
 # Bounds are literals: with parameters, the database would plan the statement again for each search.
 _EXTENT = f"""
-    SELECT coalesce(max(id), 0), coalesce(avg(length), 1)::float8,
+    SELECT coalesce(max(id), 0), greatest(coalesce(avg(length), 1), 1)::float8,
         (SELECT coalesce(max(own.id), 0) FROM unnest($1::int[]) AS o (owner) CROSS JOIN LATERAL
             (SELECT id FROM pages WHERE pages.owner = o.owner ORDER BY id DESC LIMIT 1) own),
         (SELECT count(*) < {OTHERS_LIMIT} AND NOT coalesce(bool_or(others.has_pages), false) FROM
@@ -267,13 +230,6 @@ _EXTENT = f"""
             FROM owners WHERE id <> ALL ($1::int[]) LIMIT {OTHERS_LIMIT}) others)
     FROM (SELECT id, length FROM words ORDER BY id DESC LIMIT {SAMPLE}) newest
 """
-
-
-def _limit_pages(search: RankingQuery, shares: ScanShares | None) -> float:
-    """Return how many pages may be searched in one step."""
-    if not search.counts_positions:
-        return math.inf
-    return CHECKED_LIMIT / shares.expected if shares else SMALLEST_WINDOW
 
 
 def _compute_weight(count: float, pages: int) -> float:

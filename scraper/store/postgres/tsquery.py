@@ -30,14 +30,6 @@ RANKED_WORDS_LIMIT = 16
 
 
 @dataclass(frozen=True, slots=True)
-class TsQueryWord:
-    """One word of a query; with `prefix`, longer words match too."""
-
-    text: str
-    prefix: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class TsQuery:
     """A query for the index."""
 
@@ -71,21 +63,21 @@ def make_tsquery(tree: Node | None, lexer: Lexer) -> TsQuery:
     )
 
 
-def split_phrase(phrase: PhraseSequence | QueryTerm, lexer: Lexer) -> list[TsQueryWord]:
+def split_phrase(phrase: PhraseSequence | QueryTerm, lexer: Lexer) -> list[QueryTerm]:
     """Return the words of a phrase as the index holds them."""
     terms = phrase.terms if isinstance(phrase, PhraseSequence) else (phrase,)
-    found: list[TsQueryWord] = []
+    found: list[QueryTerm] = []
     for term in terms:
         text, is_prefix = to_query_text(term.text.replace('"', " "))
         words = lexer.split_words(text, query=True)
-        found += [TsQueryWord(word) for word in words[:-1]]
-        found += [TsQueryWord(word, term.prefix or is_prefix) for word in words[-1:]]
+        found += [QueryTerm(word) for word in words[:-1]]
+        found += [QueryTerm(word, term.prefix or is_prefix) for word in words[-1:]]
     return found
 
 
 def make_word_condition(word: str) -> str:
     """Return a condition for pages that contain a word in any column."""
-    return f"({_format_lexeme(TsQueryWord(word), '')} | {_format_lexeme(TsQueryWord(word), TITLE_PREFIX)})"
+    return f"({_format_lexeme(QueryTerm(word), '')} | {_format_lexeme(QueryTerm(word), TITLE_PREFIX)})"
 
 
 def _iter_included(node: Node) -> Iterator[PhraseSequence]:
@@ -201,21 +193,21 @@ class _Writer:
         return _join("|", anywhere)
 
 
-def _join_positions(words: list[TsQueryWord], prefix: str, first: bool, is_broad: bool) -> str:
+def _join_positions(words: list[QueryTerm], prefix: str, first: bool, is_broad: bool) -> str:
     """Return a condition for consecutive words in one column."""
     lexemes = [_format_lexeme(word, prefix) for word in words]
-    before = [_format_lexeme(TsQueryWord(COLUMN_START), prefix)] if first else []
+    before = [_format_lexeme(QueryTerm(COLUMN_START), prefix)] if first else []
     parts = f"({' <-> '.join([*before, *lexemes])})"
     if not is_broad:
         return parts
-    return f"({parts} | {_join('&', [_format_lexeme(TsQueryWord(LONG_MARK), ''), *lexemes])})"
+    return f"({parts} | {_join('&', [_format_lexeme(QueryTerm(LONG_MARK), ''), *lexemes])})"
 
 
 def _column_prefixes(columns: frozenset[str]) -> list[str]:
     return [prefix for name, prefix in (("text", ""), ("title", TITLE_PREFIX)) if name in columns]
 
 
-def _format_lexeme(word: TsQueryWord, prefix: str) -> str:
+def _format_lexeme(word: QueryTerm, prefix: str) -> str:
     text = (prefix + word.text).replace("\\", "\\\\").replace("'", "''")
     return f"'{text}'{':*' if word.prefix else ''}"
 

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
-import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
-from scraper.model import CachedPageSummary, Document, Reading
+from scraper.model import CachedPageSummary
 from scraper.store.fulltext.ranking import register_ranking_function
 from scraper.store.fulltext.tokenization import TOKENIZER, to_index_text
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
-from scraper.store.serialization import dump_reading, load_reading
+from scraper.store.serialization import (
+    ENTRY_BYTES,
+    compress_reading,
+    decompress_reading,
+    load_entry,
+    load_reading,
+    make_storable,
+    searchable_text,
+)
 from scraper.store.sqlite.database import DatabaseSchema
 
-log = logging.getLogger(__name__)
-
-ENTRY_BYTES = 8 * 1024 * 1024
-"""Bytes. A larger page is not stored, since a few of them would push out all others."""
-INDEXED_CHARS = 1_000_000
-"""Characters of a page's text that full-text search finds; the rest is stored but not indexed."""
 TOUCH_AFTER_S = 3_600.0
 """Seconds. Accuracy of the time of last use; with every use noted, each read would be a write."""
 PRUNE_TO = 0.9
@@ -69,27 +70,20 @@ _GET = """
       AND method IN (SELECT value FROM json_each(?)) AND retrieved_at BETWEEN ? AND ?
     ORDER BY retrieved_at DESC
 """
-_SUMMARY = "SELECT id, url, title, length(reading), retrieved_at FROM pages"
 
 
+@dataclass(frozen=True, slots=True)
 class SqlitePageRow:
     """Values of one page, computed outside of any transaction because this is the slowest step."""
 
-    __slots__ = ("fields", "place", "text", "title")
-
-    def __init__(self, place: tuple[str, ...], fields: tuple[Any, ...], title: str, text: str) -> None:
-        """Store the values.
-
-        Args:
-            place: Principal, profile, language, key and method.
-            fields: The other columns of `pages`.
-            title: Title as indexed.
-            text: Text as indexed.
-        """
-        self.place = place
-        self.fields = fields
-        self.title = title
-        self.text = text
+    place: tuple[str, ...]
+    """Principal, profile, language, key and method."""
+    fields: tuple[Any, ...]
+    """The other columns of `pages`."""
+    title: str
+    """Title as indexed."""
+    text: str
+    """Text as indexed."""
 
 
 def make_row(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
@@ -98,24 +92,17 @@ def make_row(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
     Raises:
         ValueError: The page contains text that cannot be stored.
     """
-    data = dump_reading(entry.reading)
-    if len(data) > min(ENTRY_BYTES, limit_bytes):
-        return None
     scope, reading = entry.scope, entry.reading
+    data = compress_reading(reading, limit_bytes)
+    if data is None:
+        return None
     place = (scope.principal, scope.profile, scope.language, entry.key, reading.method)
     "".join(place).encode()  # half a surrogate pair in a URL: the page could never be requested again
     moment = reading.retrieved_at.timestamp()
-    title = _make_storable(reading.document.title or "")
+    title = make_storable(reading.document.title or "")
     allowances = json.dumps(sorted(entry.allowances))
-    fields = (moment, time.time(), allowances, _make_storable(reading.url), title, zlib.compress(data, 1))
-    return SqlitePageRow(
-        place, fields, to_index_text(title), to_index_text(_make_storable(searchable_text(reading.document)))
-    )
-
-
-def searchable_text(document: Document) -> str:
-    """Return the part of a document that full-text search finds."""
-    return (document.text or document.markdown)[:INDEXED_CHARS]
+    fields = (moment, time.time(), allowances, make_storable(reading.url), title, data)
+    return SqlitePageRow(place, fields, to_index_text(title), to_index_text(searchable_text(reading.document)))
 
 
 def put(connection: apsw.Connection, row: SqlitePageRow) -> None:
@@ -142,7 +129,7 @@ def get(
         connection, _GET, (*place, now - max_age_s, now + CLOCK_SKEW_S)
     ):
         allowances = frozenset(json.loads(allowances_json))
-        if allowances <= allowed and (reading := _load_reading(data)) is not None:
+        if allowances <= allowed and (reading := decompress_reading(data)) is not None:
             return PageEntry(scope, key, reading, allowances), number if now - used_at > TOUCH_AFTER_S else None
     return None
 
@@ -158,13 +145,13 @@ def list_recent(
 ) -> list[CachedPageSummary]:
     """Return summaries of one principal's pages, newest first, with numbers below `before`."""
     valid_lists = json.dumps(valid_allowances(connection, principal, allowed))
-    statement = f"""
-        {_SUMMARY} WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?)) AND id < ?
-        ORDER BY id DESC LIMIT ?
+    statement = """
+        SELECT id, url, title, length(reading), retrieved_at FROM pages
+        WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?)) AND id < ? ORDER BY id DESC LIMIT ?
     """
     last = before if before is not None else (1 << 62)
     rows = _rows(connection, statement, (principal, valid_lists, last, limit))
-    return [CachedPageSummary(number, url, title, size, moment) for number, url, title, size, moment in rows]
+    return [CachedPageSummary(*row) for row in rows]
 
 
 def valid_allowances(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> list[str]:
@@ -204,23 +191,14 @@ def list_entries(
         SELECT id, principal, profile, language, key, allowances, reading FROM pages
         WHERE id > ? AND (? IS NULL OR principal = ?) ORDER BY id LIMIT ?
     """
-    found: list[tuple[int, PageEntry | None]] = []
-    for number, owner, profile, language, key, allowances_json, data in _rows(
-        connection, statement, (after, principal, principal, limit)
-    ):
-        reading, scope = _load_reading(data), CacheScope(owner, profile, language)
-        kept = None if reading is None else PageEntry(scope, key, reading, frozenset(json.loads(allowances_json)))
-        found.append((number, kept))
-    return found
+    rows = _rows(connection, statement, (after, principal, principal, limit))
+    return [(number, load_entry(*row)) for number, *row in rows]
 
 
-def load_entry(connection: apsw.Connection, number: int) -> PageEntry | None:
+def find_entry(connection: apsw.Connection, number: int) -> PageEntry | None:
     """Return the page with this number, or None."""
     statement = "SELECT principal, profile, language, key, allowances, reading FROM pages WHERE id = ?"
-    for owner, profile, language, key, allowances_json, data in _rows(connection, statement, (number,)):
-        if (reading := _load_reading(data)) is not None:
-            return PageEntry(CacheScope(owner, profile, language), key, reading, frozenset(json.loads(allowances_json)))
-    return None
+    return next((load_entry(*row) for row in _rows(connection, statement, (number,))), None)
 
 
 def clear(connection: apsw.Connection, principal: str | None) -> int:
@@ -252,14 +230,6 @@ def prune(connection: apsw.Connection, limit_bytes: int) -> None:
             return
 
 
-def _load_reading(data: bytes) -> Reading | None:
-    try:
-        return load_reading(zlib.decompress(data))
-    except (ValueError, zlib.error) as error:
-        log.warning("a cached page cannot be read: %s", error)
-        return None
-
-
 def _used_bytes(connection: apsw.Connection) -> int:
     used = connection.pragma("page_count") - connection.pragma("freelist_count")
     return int(used * connection.pragma("page_size"))
@@ -267,11 +237,6 @@ def _used_bytes(connection: apsw.Connection) -> int:
 
 def _rows(connection: apsw.Connection, statement: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     yield from connection.execute(statement, values)
-
-
-def _make_storable(text: str) -> str:
-    """Replace halves of surrogate pairs, which UTF-8 cannot represent, and NUL, which ends SQLite's text."""
-    return text.encode("utf-8", errors="replace").decode().replace("\0", " ")
 
 
 def _migrate_from_1(connection: apsw.Connection) -> None:
@@ -286,10 +251,8 @@ def _migrate_from_1(connection: apsw.Connection) -> None:
             reading = load_reading(data)
         except ValueError:
             continue
-        entry = PageEntry(
-            CacheScope(principal, profile, language), key, reading, frozenset(json.loads(allowances_json))
-        )
-        if (row := make_row(entry, ENTRY_BYTES)) is not None:
+        scope, allowances = CacheScope(principal, profile, language), frozenset(json.loads(allowances_json))
+        if (row := make_row(PageEntry(scope, key, reading, allowances), ENTRY_BYTES)) is not None:
             put(connection, row)
     connection.execute("DROP TABLE pages_1")
 
@@ -299,9 +262,9 @@ def _migrate_from_2(connection: apsw.Connection) -> None:
     connection.execute(_BY_OWNER)
     connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
     for number, title, data in _rows(connection, "SELECT id, title, reading FROM pages", ()):
-        if (reading := _load_reading(data)) is not None:
-            text = _make_storable(searchable_text(reading.document))
-            connection.execute(_PUT_WORDS, (number, to_index_text(title), to_index_text(text)))
+        if (reading := decompress_reading(data)) is not None:
+            text = to_index_text(searchable_text(reading.document))
+            connection.execute(_PUT_WORDS, (number, to_index_text(title), text))
 
 
 SCHEMA = DatabaseSchema(

@@ -16,7 +16,7 @@ from scraper.store.sqlite import page_rows
 FIRST_RANKED = 4
 """Pages ranked at first for each requested hit, since a URL may be stored more than once."""
 _OWN = """
-    EXISTS (
+    AND EXISTS (
         SELECT 1 FROM pages WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?))
         AND id = words.rowid
     )
@@ -28,11 +28,15 @@ def search_pages(
 ) -> PageHits:
     """Return the pages of one principal that match a query, best first, each URL once."""
     parsed = parse_query(query)
-    owner_filter = _make_owner_filter(connection, principal, allowed)
+    is_sole_owner = page_rows.is_sole_owner(connection, principal, allowed)
+    values = (
+        () if is_sole_owner else (principal, json.dumps(page_rows.valid_allowances(connection, principal, allowed)))
+    )
+    condition = "" if is_sole_owner else _OWN
     ranked_count = limit * FIRST_RANKED
     while True:
         try:
-            ranked = ranking.rank_pages(connection, "words", parsed, ranked_count, owner_filter)
+            ranked = ranking.rank_pages(connection, "words", parsed, ranked_count, condition, values)
         except apsw.SQLError as error:
             # If FTS5 refuses an expression of the parser, search for the plain words instead.
             plain = parse_as_words(query)
@@ -51,36 +55,22 @@ def find_page(connection: apsw.Connection, *, url: str, principal: str, allowed:
     numbers = connection.execute(
         "SELECT id FROM pages WHERE url = ? AND principal = ? ORDER BY retrieved_at DESC", (url, principal)
     ).fetchall()
-    for (number,) in numbers:
-        entry = page_rows.load_entry(connection, int(str(number)))
-        if entry is not None and entry.allowances <= allowed:
-            return entry
-    return None
-
-
-def _make_owner_filter(
-    connection: apsw.Connection, principal: str, allowed: frozenset[str]
-) -> ranking.SqlCondition | None:
-    """Return a condition that excludes other principals' pages, or None if there are none."""
-    if page_rows.is_sole_owner(connection, principal, allowed):
-        return None
-    return ranking.SqlCondition(
-        _OWN, (principal, json.dumps(page_rows.valid_allowances(connection, principal, allowed)))
-    )
+    entries = (page_rows.find_entry(connection, int(str(number))) for (number,) in numbers)
+    return next((entry for entry in entries if entry is not None and entry.allowances <= allowed), None)
 
 
 def _load_hits(
-    connection: apsw.Connection, ranked: list[ranking.SqliteHit], parsed: CacheQuery, limit: int
+    connection: apsw.Connection, ranked: list[tuple[float, int]], parsed: CacheQuery, limit: int
 ) -> list[PageHit]:
     """Return the first hits of distinct URLs."""
     found: dict[str, PageHit] = {}
-    for hit in ranked:
-        url = connection.execute("SELECT url FROM pages WHERE id = ?", (hit.number,)).get
+    for score, number in ranked:
+        url = connection.execute("SELECT url FROM pages WHERE id = ?", (number,)).get
         if url is None or str(url) in found:
             continue
-        entry = page_rows.load_entry(connection, hit.number)
+        entry = page_rows.find_entry(connection, number)
         if entry is not None:
-            found[str(url)] = make_hit(entry.reading, parsed, hit.score)
+            found[str(url)] = make_hit(entry.reading, parsed, score)
         if len(found) == limit:
             break
     return list(found.values())

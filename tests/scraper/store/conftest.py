@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from scraper.model import Document, Reading
-from scraper.store import write_behind
+from scraper.store import base_page_store, write_behind
 from scraper.store.postgres import connection_pool as server
-from scraper.store.postgres import indexes, search_cache
-from scraper.store.postgres import pages as postgres_module
+from scraper.store.postgres import indexes
+from scraper.store.postgres import search_cache as postgres_search_cache
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.pages import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
-from scraper.store.sqlite import database, database_threads
-from scraper.store.sqlite import pages as sqlite_module
+from scraper.store.sqlite import database
+from scraper.store.sqlite import search_cache as sqlite_search_cache
 from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.store.plain_pages import PlainPages
 from tests.scraper.store.postgres_server import PostgresServer, missing, running_postgres
@@ -104,10 +104,9 @@ async def pages(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise the time limits of reads, so that a slow machine causes no cache miss."""
-    for module in (sqlite_module, postgres_module):
-        monkeypatch.setattr(module, "GET_LIMIT_S", PATIENCE_S)
-        monkeypatch.setattr(module, "SEARCH_LIMIT_S", PATIENCE_S)
-    for module in (database_threads, search_cache):
+    monkeypatch.setattr(base_page_store, "GET_LIMIT_S", PATIENCE_S)
+    monkeypatch.setattr(base_page_store, "SEARCH_LIMIT_S", PATIENCE_S)
+    for module in (sqlite_search_cache, postgres_search_cache):
         monkeypatch.setattr(module, "READ_LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(indexes, "LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(database, "BUSY_LIMIT_MS", round(PATIENCE_S / 2 * 1_000))

@@ -203,7 +203,7 @@ async def test_an_unreadable_row_is_a_miss_until_it_is_written_anew(tmp_path: Pa
 
 
 async def test_rows_that_cannot_be_read_do_not_end_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.store.sqlite.pages.EXPORT_BATCH", 2)
+    monkeypatch.setattr("scraper.store.base_page_store.EXPORT_BATCH", 2)
     async with opened(tmp_path) as pages:
         for number in range(5):
             pages.put(entry(f"https://example.org/{number}"))
@@ -307,4 +307,4 @@ async def test_more_writes_than_the_queue_holds_are_lost_and_counted(tmp_path: P
 
 async def _pragma(pages: SqlitePageStore, setting: str) -> None:
     """Set a pragma on the writer connection of the cache."""
-    await pages._run_in_writer(lambda connection: connection.execute(f"PRAGMA {setting}"), limit_s=PATIENCE_S)
+    await pages._threads.run_in_writer(lambda connection: connection.execute(f"PRAGMA {setting}"), PATIENCE_S)

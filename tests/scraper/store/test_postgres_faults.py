@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from scraper.store import write_behind
-from scraper.store.postgres import pages as postgres_pages
+from scraper.store import base_page_store, write_behind
 from scraper.store.postgres.connection_pool import QUICK_LIMIT_S
 from scraper.store.protocols import IncompleteOperationError, PageStore
 from tests.growth import full_size
@@ -79,7 +78,7 @@ async def test_more_than_may_wait_is_lost_and_counted(mortal: PostgresServer, mo
 async def test_an_export_that_breaks_off_says_that_it_is_not_all(
     mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.store.postgres.pages.EXPORT_BATCH", 2)
+    monkeypatch.setattr("scraper.store.base_page_store.EXPORT_BATCH", 2)
     async with shared_pages(await mortal.database()) as pages:
         for number in range(5):
             pages.put(entry(f"https://example.org/{number}"))
@@ -218,7 +217,7 @@ async def test_a_database_that_stands_still_holds_nobody_up(
     async with shared_pages(await mortal.database()) as pages:
         pages.put(entry(text="kept"))
         assert await text_of(pages) == "kept"
-        monkeypatch.setattr(postgres_pages, "GET_LIMIT_S", QUICK_LIMIT_S)
+        monkeypatch.setattr(base_page_store, "GET_LIMIT_S", QUICK_LIMIT_S)
         mortal.signal("STOP")
         try:
             async with asyncio.timeout(PATIENCE_S):
@@ -229,7 +228,7 @@ async def test_a_database_that_stands_still_holds_nobody_up(
                 assert not stats.usable and "did not answer within" in str(stats.problem)
         finally:
             mortal.signal("CONT")
-        monkeypatch.setattr(postgres_pages, "GET_LIMIT_S", PATIENCE_S)
+        monkeypatch.setattr(base_page_store, "GET_LIMIT_S", PATIENCE_S)
         await until(lambda: is_there(pages, "https://example.org/"))
         await until(lambda: nothing_waits(pages))
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from scraper.store.postgres import page_search, ranking
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.pages import PostgresPageStore
-from scraper.store.postgres.ranking import DocumentFrequencies, PostgresHit, RankingQuery
+from scraper.store.postgres.ranking import DocumentFrequencies, PostgresHit
 from scraper.store.postgres.schema import Connection
+from scraper.store.postgres.tsquery import TsQuery
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.store.conftest import entry, opened, shared_pages
@@ -251,9 +252,9 @@ async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
     looked: list[int] = []
 
     async def hits(
-        connection: Connection, search: RankingQuery, limit: int, counts: DocumentFrequencies
+        connection: Connection, query: TsQuery, owners: list[int], limit: int, counts: DocumentFrequencies
     ) -> list[PostgresHit]:
-        found = await ranked(connection, search, limit, counts)
+        found = await ranked(connection, query, owners, limit, counts)
         looked.append(len(found))
         # Simulate a first page of another principal between the query for the principals and the search.
         numbers = await connection.fetch("SELECT id FROM pages")

@@ -96,7 +96,7 @@ def index() -> Iterator[apsw.Connection]:
     ],
 )
 def test_a_query_finds_what_it_means(index: apsw.Connection, query: str, found: set[int]) -> None:
-    assert {hit.number for hit in rank_pages(index, "words", parse_query(query), 50)} == found
+    assert {number for _, number in rank_pages(index, "words", parse_query(query), 50)} == found
 
 
 @given(
@@ -126,13 +126,13 @@ def test_what_is_fts5s_language_needs_no_note(query: str) -> None:
 def test_a_word_of_the_title_counts_more_than_one_of_the_text() -> None:
     connection = index_of({})
     connection.execute("INSERT INTO words (rowid, title, text) VALUES (1, 'other', 'wind mill'), (2, 'wind', 'mill')")
-    assert [hit.number for hit in rank_pages(connection, "words", parse_query("wind"), 5)] == [2, 1]
+    assert [number for _, number in rank_pages(connection, "words", parse_query("wind"), 5)] == [2, 1]
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
     texts = dict.fromkeys(range(1, 50), "common words again")
     connection = index_of(texts | {50: "common common common", 51: "rare filler filler"})
-    assert rank_pages(connection, "words", parse_query("common OR rare"), 1)[0].number == 51
+    assert rank_pages(connection, "words", parse_query("common OR rare"), 1)[0][1] == 51
 
 
 def test_among_more_hits_than_are_weighed_the_newest_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,4 +140,4 @@ def test_among_more_hits_than_are_weighed_the_newest_are(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(ranking, "RANKED_LIMIT", 10)
     connection = index_of(dict.fromkeys(range(1, 101), "same"))
-    assert [hit.number for hit in rank_pages(connection, "words", parse_query("same"), 3)] == [100, 99, 98]
+    assert [number for _, number in rank_pages(connection, "words", parse_query("same"), 3)] == [100, 99, 98]

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.model import PageHits
+from scraper.store import base_page_store
 from scraper.store.fulltext import ranking
 from scraper.store.fulltext.query import CacheQuery
 from scraper.store.fulltext.query_tree import QueryTerm
@@ -24,7 +25,6 @@ from scraper.store.fulltext.ranking import register_ranking_function
 from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
 from scraper.store.serialization import dump_reading
 from scraper.store.sqlite import page_search
-from scraper.store.sqlite import pages as pages_module
 from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
 from tests.scraper.store.conftest import entry, opened, text_of
 
@@ -180,8 +180,8 @@ async def test_a_search_that_takes_too_long_holds_up_no_writer(
         assert "writer" not in threading.current_thread().name
         held.wait(20)
 
-    monkeypatch.setattr(pages_module, "search_pages", slow)
-    monkeypatch.setattr(pages_module, "SEARCH_LIMIT_S", 0.05)
+    monkeypatch.setattr(sqlite_pages, "_queries", replace(sqlite_pages._queries, search=slow))
+    monkeypatch.setattr(base_page_store, "SEARCH_LIMIT_S", 0.05)
     answer = await sqlite_pages.search("mill", principal="local", allowed=NONE, limit=5)
     assert not answer.usable
     sqlite_pages.put(entry(text="kept meanwhile"))

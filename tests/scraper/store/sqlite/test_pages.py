@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from scraper.store import base_page_store
 from scraper.store.protocols import CacheScope, NullPageStore, PageStore
 from scraper.store.sqlite import pages as pages_module
 from scraper.store.sqlite.pages import BATCH, FILE_NAME
@@ -165,11 +166,11 @@ async def test_queued_pages_are_counted_while_the_file_is_locked(
         await pages.stats()
         other = apsw.Connection(str(tmp_path / FILE_NAME))
         other.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr(pages_module, "GET_LIMIT_S", 0.2)
+        monkeypatch.setattr(base_page_store, "GET_LIMIT_S", 0.2)
         pages.put(entry())
         assert (await pages.stats()).waiting == 1
         other.execute("ROLLBACK")
         other.close()
-        monkeypatch.setattr(pages_module, "GET_LIMIT_S", PATIENCE_S)
+        monkeypatch.setattr(base_page_store, "GET_LIMIT_S", PATIENCE_S)
         stats = await pages.stats()
         assert (stats.waiting, stats.pages, stats.lost) == (0, 1, 0)

@@ -1,0 +1,213 @@
+"""The part of the page stores that SQLite and PostgreSQL share: a write queue, and one query for each method."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from scraper.model import CachedPageSummary, PageHits
+from scraper.store.protocols import (
+    CLOCK_SKEW_S,
+    CacheScope,
+    IncompleteOperationError,
+    PageEntry,
+    PageStore,
+    PageStoreStats,
+)
+from scraper.store.write_behind import WriteBehindQueue
+
+FLUSH_LIMIT_S = 60.0
+"""Seconds that `flush` may take."""
+GET_LIMIT_S = 2.0
+"""Seconds that a read may take, and that it waits for queued items. Loading many pages anew is faster."""
+SEARCH_LIMIT_S = 5.0
+"""Seconds that a full-text search may take."""
+LONG_LIMIT_S = 60.0
+"""Seconds that one step of an export or a deletion may take. Emptying a large cache takes this long."""
+EXPORT_BATCH = 100
+"""Pages read at once by an export."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageQueries:
+    """Functions of a database, each with a connection and the arguments of the `PageStore` method."""
+
+    get: Callable[..., Any]
+    """Returns the page and its number, or None for the number if its time of last use is recent; or None."""
+    search: Callable[..., Any]
+    list_recent: Callable[..., Any]
+    find: Callable[..., Any]
+    list_entries: Callable[..., Any]
+    """Returns numbers above `after` and their pages, in order; None for an unreadable page."""
+
+
+class WriteBehindPageStore(PageStore, ABC):
+    """Page store that queues writes, over the queries of one database."""
+
+    def __init__(
+        self,
+        queries: PageQueries,
+        *,
+        name: str,
+        batch: int,
+        gather_s: float = 0.0,
+        retry_on: tuple[type[Exception], ...] = (),
+    ) -> None:
+        """Create the queue with the arguments of `WriteBehindQueue`; `name` is for error messages."""
+        self._queue: WriteBehindQueue[PageEntry] = WriteBehindQueue(
+            self._write, batch=batch, gather_s=gather_s, retry_on=retry_on
+        )
+        self._queries = queries
+        self._name = name
+        self._hits = self._misses = self._written = self._failed = 0
+
+    async def get(
+        self, key: str, *, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
+    ) -> PageEntry | None:
+        """Return the newest page that fits, or None; the queue is searched before the database."""
+        entry = None
+        if max_age_s > 0:
+            if len(self._queue):
+                entry = self._find_queued(key, scope, methods, max_age_s, allowed)
+            if entry is None:
+                found = await self._read(
+                    self._queries.get,
+                    GET_LIMIT_S,
+                    key=key,
+                    scope=scope,
+                    methods=methods,
+                    max_age_s=max_age_s,
+                    allowed=allowed,
+                )
+                entry, number = found or (None, None)
+                if number is not None:
+                    self._touch(number)
+        self._hits += entry is not None
+        self._misses += entry is None
+        return entry
+
+    def put(self, entry: PageEntry) -> None:
+        """Queue a page for writing and return immediately."""
+        document = entry.reading.document
+        self._queue.put(entry, len(document.text) + len(document.markdown), entry.page_key)
+
+    async def flush(self) -> None:
+        """Wait until all queued pages are written or lost, or an attempt to write them has failed."""
+        await self._queue.flush_within(FLUSH_LIMIT_S)
+
+    async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
+        """Return the pages of one principal that match a full-text query, best first, one hit per URL."""
+        await self._queue.flush_within(GET_LIMIT_S)
+        hits: PageHits | None = await self._read(
+            self._queries.search, SEARCH_LIMIT_S, query=query, principal=principal, allowed=allowed, limit=limit
+        )
+        return PageHits(usable=False) if hits is None else hits
+
+    async def list_recent(
+        self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
+    ) -> list[CachedPageSummary]:
+        """Return summaries of one principal's pages, newest first."""
+        await self._queue.flush_within(GET_LIMIT_S)
+        recent: list[CachedPageSummary] | None = await self._read(
+            self._queries.list_recent, GET_LIMIT_S, principal=principal, allowed=allowed, limit=limit, before=before
+        )
+        return recent or []
+
+    async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
+        """Return one principal's newest page with this final URL, or None."""
+        await self._queue.flush_within(GET_LIMIT_S)
+        found: PageEntry | None = await self._read(
+            self._queries.find, GET_LIMIT_S, url=url, principal=principal, allowed=allowed
+        )
+        return found
+
+    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
+        """Iterate over one principal's pages, or over all pages if `principal` is None."""
+        await self.flush()
+        last = 0
+        while True:
+            part: list[tuple[int, PageEntry | None]] | None = await self._read(
+                self._queries.list_entries, LONG_LIMIT_S, principal=principal, after=last, limit=EXPORT_BATCH
+            )
+            if part is None:
+                raise self._incomplete()
+            if not part:
+                return
+            for number, entry in part:
+                last = number
+                if entry is not None:
+                    yield entry
+
+    async def clear(self, principal: str | None = None) -> int:
+        """Delete one principal's pages, or all pages if `principal` is None, and return their number."""
+        await self._queue.flush_within(GET_LIMIT_S)
+        count = await self._clear(principal)
+        if count is None:
+            raise self._incomplete()
+        return count
+
+    async def stats(self) -> PageStoreStats:
+        """Return counters and sizes for status and metrics."""
+        await self._queue.flush_within(GET_LIMIT_S)
+        sizes = await self._fetch_sizes()
+        pages, size = sizes or (0, 0)
+        return PageStoreStats(
+            usable=sizes is not None,
+            problem=self._problem,
+            pages=pages,
+            bytes=size,
+            hits=self._hits,
+            misses=self._misses,
+            written=self._written,
+            lost=self._queue.lost + self._failed,
+            waiting=len(self._queue),
+        )
+
+    async def close(self) -> None:
+        """Write the queued pages."""
+        await self._queue.close()
+
+    @property
+    @abstractmethod
+    def _problem(self) -> str | None:
+        """Why the database cannot be used, or None."""
+
+    @abstractmethod
+    async def _read(self, query: Callable[..., Any], limit_s: float, /, **arguments: Any) -> Any:
+        """Run a query and return its result, or None if the database is unavailable or too slow."""
+
+    @abstractmethod
+    async def _write(self, batch: list[PageEntry]) -> None:
+        """Store a batch; raise one of `retry_on` if all of it is to be written again."""
+
+    @abstractmethod
+    def _touch(self, number: int) -> None:
+        """Update the time of last use of a page; return immediately."""
+
+    @abstractmethod
+    async def _clear(self, principal: str | None) -> int | None:
+        """Delete pages and return their number, or None if some may be left."""
+
+    @abstractmethod
+    async def _fetch_sizes(self) -> tuple[int, int] | None:
+        """Return the number of pages and their bytes, or None if the database is unavailable."""
+
+    def _incomplete(self) -> IncompleteOperationError:
+        return IncompleteOperationError(self._problem or f"{self._name} does not answer in time")
+
+    def _find_queued(
+        self, key: str, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
+    ) -> PageEntry | None:
+        """Return the newest queued page, under the same rules as stored pages."""
+        now = time.time()
+        fitting = [
+            entry
+            for method in methods
+            if (entry := self._queue.find((scope, key, method))) is not None
+            and entry.allowances <= allowed
+            and -CLOCK_SKEW_S <= now - entry.reading.retrieved_at.timestamp() <= max_age_s
+        ]
+        return max(fitting, key=lambda entry: entry.reading.retrieved_at, default=None)

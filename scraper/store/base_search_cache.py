@@ -1,0 +1,111 @@
+"""The part of the search caches that SQLite and PostgreSQL share: a write queue, cooldowns in memory, statements."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from typing import Any
+
+from scraper.coordination.protocols import Cooldown
+from scraper.model import SearchAnswer
+from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, SearchCache
+from scraper.store.serialization import dump_answer, load_answer
+from scraper.store.write_behind import WriteBehindQueue
+
+ANSWERS_LIMIT = 20_000
+"""Cached answers, of about 5 kB each."""
+PRUNE_EVERY = 100
+"""Answers written between two deletions of the oldest answers."""
+COOLDOWN_BYTES = 5_000
+"""Bytes assumed for a queued write that is not an answer."""
+
+QUEUE_WAIT_S = 1.0
+"""Seconds that a read waits for queued writes."""
+
+_PRUNE = """
+    DELETE FROM answers WHERE retrieved_at < (
+        SELECT retrieved_at FROM answers ORDER BY retrieved_at DESC LIMIT 1 OFFSET $1
+    )
+"""
+_GET_COOLDOWN = "SELECT reason, step, faults, until FROM rests WHERE engine = $1 AND egress = $2"
+_SET_COOLDOWN = """
+    INSERT INTO rests (engine, egress, reason, step, faults, until) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (engine, egress) DO UPDATE
+    SET reason = excluded.reason, step = excluded.step, faults = excluded.faults, until = excluded.until
+"""
+_DELETE_COOLDOWN = "DELETE FROM rests WHERE engine = $1 AND egress = $2"
+
+Statement = tuple[str, tuple[Any, ...]]
+"""An SQL statement and its values."""
+
+
+class WriteBehindSearchCache(SearchCache, ABC):
+    """Search cache that queues writes, over the tables `answers` and `rests`; cooldowns are also in memory."""
+
+    _get_answer: str
+    """Statement with the columns of `_answer_key`, the lowest and the highest time."""
+    _put_answer: str
+    """Statement with the columns of `_answer_key`, the time and the answer."""
+
+    def __init__(self, *, keeps_answers: bool, retry_on: tuple[type[Exception], ...] = ()) -> None:
+        """Create the queue; without `keeps_answers` only cooldowns are stored."""
+        self._keeps_answers = keeps_answers
+        self._queue: WriteBehindQueue[Statement] = WriteBehindQueue(self._write, batch=1, retry_on=retry_on)
+        self._cooldowns: dict[tuple[str, str], Cooldown] = {}
+        self._put_count = 0
+
+    async def get(self, key: str, *, scope: CacheScope, max_age_s: float) -> SearchAnswer | None:
+        """Return the cached answer for a key, or None if it is missing or older than `max_age_s`."""
+        if max_age_s <= 0 or not self._keeps_answers:
+            return None
+        await self._queue.flush_within(QUEUE_WAIT_S)
+        now = time.time()
+        values = (*self._answer_key(scope, key), now - max_age_s, now + CLOCK_SKEW_S)
+        rows = await self._fetch(self._get_answer, values)
+        return load_answer(rows[0][0]) if rows else None
+
+    def put(self, key: str, answer: SearchAnswer, *, scope: CacheScope) -> None:
+        """Queue an answer for writing and return immediately."""
+        if not self._keeps_answers or answer.retrieved_at is None:
+            return
+        text = dump_answer(answer)
+        values = (*self._answer_key(scope, key), answer.retrieved_at.timestamp(), text)
+        self._queue.put((self._put_answer, values), len(text))
+        self._put_count += 1
+        if self._put_count % PRUNE_EVERY == 0:
+            self._queue.put((_PRUNE, (ANSWERS_LIMIT - 1,)), COOLDOWN_BYTES)
+
+    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
+        """Return the cooldown of an engine for one egress address, or None if it has none."""
+        await self._queue.flush_within(QUEUE_WAIT_S)
+        # The database does not have the newest state while writes are queued.
+        rows = None if len(self._queue) else await self._fetch(_GET_COOLDOWN, (engine, egress))
+        if rows is None:
+            return self._cooldowns.get((engine, egress))
+        return Cooldown(*rows[0]) if rows else None
+
+    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
+        """Store or delete the cooldown of an engine and return immediately."""
+        if cooldown is None:
+            self._cooldowns.pop((engine, egress), None)
+            self._queue.put((_DELETE_COOLDOWN, (engine, egress)), COOLDOWN_BYTES)
+        else:
+            self._cooldowns[engine, egress] = cooldown
+            values = (engine, egress, cooldown.reason, cooldown.step, cooldown.faults, cooldown.until)
+            self._queue.put((_SET_COOLDOWN, values), COOLDOWN_BYTES)
+
+    async def close(self) -> None:
+        """Write the queued answers."""
+        await self._queue.close()
+
+    @abstractmethod
+    async def _fetch(self, statement: str, values: tuple[Any, ...]) -> list[Any] | None:
+        """Return the rows of a query, or None if the database is unavailable or too slow."""
+
+    @abstractmethod
+    async def _write(self, batch: list[Statement]) -> None:
+        """Execute one statement; raise one of `retry_on` if it is to be executed again."""
+
+    @abstractmethod
+    def _answer_key(self, scope: CacheScope, key: str) -> tuple[Any, ...]:
+        """Return the values of the columns that identify an answer."""
