@@ -6,24 +6,20 @@ Times are those of the service, so that servers with different clocks agree.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
 
 _NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + t[2] / 1000 "
 
 
-@dataclass(frozen=True, slots=True)
 class LuaScript:
     """A script and its SHA-1 digest, by which the service calls it."""
 
-    text: str
-    digest: str = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, text: str) -> None:
         """Compute the digest."""
-        object.__setattr__(self, "digest", hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest())
+        self.text = text
+        self.digest = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
-LIMIT = LuaScript(
+TAKE_LIMIT = LuaScript(
     _NOW
     + """
     local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -37,7 +33,7 @@ LIMIT = LuaScript(
 )
 """Count one event (GCRA, as in `LocalLimits`); return the milliseconds to wait, or 0."""
 
-LEASE = LuaScript(
+TAKE_LEASE = LuaScript(
     _NOW
     + """
     local at_once, gap, hold = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -59,7 +55,7 @@ LEASE = LuaScript(
 )
 """Take a lease: {0} granted, {1, ms} cooldown, {2} all leases are held, {3, ms} the gap is not over."""
 
-HOLD = LuaScript(
+RENEW_LEASES = LuaScript(
     _NOW
     + """
     local hold = tonumber(ARGV[1])
@@ -71,7 +67,7 @@ HOLD = LuaScript(
 )
 """Renew leases."""
 
-REST = LuaScript(
+START_COOLDOWN = LuaScript(
     """
     local ms = tonumber(ARGV[1])
     if redis.call('PTTL', KEYS[1]) < ms then redis.call('SET', KEYS[1], 1, 'PX', ms) end
@@ -79,7 +75,7 @@ REST = LuaScript(
 )
 """Start a cooldown."""
 
-BEGIN = LuaScript(
+BEGIN_WORK = LuaScript(
     """
     if ARGV[3] == '1' then
         local landed = redis.call('GET', KEYS[2])
@@ -94,7 +90,7 @@ BEGIN = LuaScript(
 )
 """Claim work: {0} granted, {1} another server does it, {2, value} it is done."""
 
-EXTEND = LuaScript(
+RENEW_CLAIMS = LuaScript(
     """
     for i, key in ipairs(KEYS) do
         local owner = redis.call('GET', key)
@@ -104,7 +100,7 @@ EXTEND = LuaScript(
 )
 """Renew claims, also those that the service has lost."""
 
-LAND = LuaScript(
+COMPLETE_WORK = LuaScript(
     """
     if redis.call('GET', KEYS[1]) ~= ARGV[1] then return end
     redis.call('DEL', KEYS[1])
@@ -114,14 +110,14 @@ LAND = LuaScript(
 """Publish the result, unless another server has taken over. The claim is deleted first: if there is no memory for the
 value, another server does the work."""
 
-GIVE_UP = LuaScript(
+GIVE_UP_WORK = LuaScript(
     """
     if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
     """
 )
 """End a claim without a result."""
 
-SET_REST = LuaScript(
+SET_COOLDOWN = LuaScript(
     _NOW
     + """
     local left = tonumber(ARGV[4])
@@ -132,7 +128,7 @@ SET_REST = LuaScript(
 )
 """Store the cooldown of an engine."""
 
-REST_OF = LuaScript(
+GET_COOLDOWN = LuaScript(
     _NOW
     + """
     local row = redis.call('HMGET', KEYS[1], 'reason', 'step', 'faults', 'until')
@@ -142,7 +138,7 @@ REST_OF = LuaScript(
 )
 """Return the cooldown of an engine with the milliseconds left."""
 
-ALIVE = LuaScript(
+REGISTER = LuaScript(
     _NOW
     + """
     local forget = tonumber(ARGV[2])
@@ -154,4 +150,16 @@ ALIVE = LuaScript(
 )
 """Register this server; return the number of servers, and 1 if this one was unknown."""
 
-ALL = (LIMIT, LEASE, HOLD, REST, BEGIN, EXTEND, LAND, GIVE_UP, SET_REST, REST_OF, ALIVE)
+ALL = (
+    TAKE_LIMIT,
+    TAKE_LEASE,
+    RENEW_LEASES,
+    START_COOLDOWN,
+    BEGIN_WORK,
+    RENEW_CLAIMS,
+    COMPLETE_WORK,
+    GIVE_UP_WORK,
+    SET_COOLDOWN,
+    GET_COOLDOWN,
+    REGISTER,
+)

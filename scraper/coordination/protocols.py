@@ -122,10 +122,8 @@ class WorkClaims(Protocol):
     async def begin(self, key: str, *, waited: bool) -> WorkClaim | ClaimedElsewhere | WorkCompleted:
         """Claim work, unless another server does it or has just done it.
 
-        Args:
-            key: Name of the work.
-            waited: Accept a completed result: its work was in flight when it was requested, or it need not be
-                newer. Otherwise completed work is done again.
+        Without `waited`, completed work is done again. With it, the result is accepted: its work was in flight when
+        it was requested, or it need not be newer.
         """
 
     def land(self, claim: WorkClaim, value: bytes) -> None:
@@ -167,33 +165,25 @@ class SharedStateStatus:
 
 
 class SharedState(Protocol):
-    """All short-lived state, opened by `open_shared_state`."""
+    """All short-lived state, opened by `open_shared_state`; the methods here are for a server that runs alone."""
 
-    @property
-    def alone(self) -> bool:
-        """Return True without other servers: then nothing waits for a service."""
+    alone: bool = True
+    """True without other servers: then no caller waits for a service."""
+    limits: RateLimits
+    leases: Leases
+    claims: WorkClaims | None = None
+    """Claims on work; None without other servers."""
+    blobs: SharedBlobs | None = None
+    """Shared files; None without other servers."""
 
-    @property
-    def limits(self) -> RateLimits:
-        """Rate limits."""
-
-    @property
-    def leases(self) -> Leases:
-        """Leases on hosts and engines."""
-
-    @property
-    def claims(self) -> WorkClaims | None:
-        """Claims on work; None without other servers."""
-
-    @property
-    def texts(self) -> SharedBlobs | None:
-        """Shared files; None without other servers."""
-
-    def cooldowns(self, own: Cooldowns) -> Cooldowns:
-        """Return the cooldowns of engines; `own` are those that this server holds by itself."""
+    def cooldowns(self, local: Cooldowns) -> Cooldowns:
+        """Return the cooldowns of engines; `local` are those that this server holds by itself."""
+        return local
 
     def status(self) -> SharedStateStatus:
         """Return the last known status, for `/ready`, `doctor` and metrics."""
+        return SharedStateStatus()
 
     async def close(self) -> None:
         """Leave the other servers."""
+        return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import math
 import random
@@ -66,12 +67,24 @@ class ValkeyClient:
         self.problem: str | None = f"{self.where} has not answered yet."
         self.note: str | None = None
         self.command_s = math.nan
-        self.on_heartbeat: Callable[[], Awaitable[None]] = _nothing
+        self.on_heartbeat: Callable[[], Awaitable[None]] = _do_nothing
         """Awaited when the service is found, and then with each heartbeat."""
         self.on_connected: Callable[[], None] = lambda: None
         """Called when the service is found, before any other command."""
         self._prefix = prefix
-        self._redis = _client(url)
+        pool = BlockingConnectionPool.from_url(
+            url.replace("valkey", "redis", 1) if url.startswith("valkey") else url,
+            max_connections=CONNECTIONS,
+            timeout=CONNECT_S,
+            # redis-py would use asyncio.wait_for, which before Python 3.12 can swallow a cancellation: a canceled call
+            # would continue. Each command has a time limit of its own.
+            socket_timeout=None,
+            socket_connect_timeout=CONNECT_S,
+            retry=Retry(NoBackoff(), 0),
+            # The older protocol: a service that knows no other gets an error text of our own.
+            protocol=2,
+        )
+        self._redis = Redis.from_pool(pool)
         # The type of a result depends on the command, which the annotations of redis-py cannot express.
         self._execute: Callable[..., Awaitable[Any]] = self._redis.execute_command
         self._queue: deque[tuple[Word, ...]] = deque()
@@ -96,17 +109,11 @@ class ValkeyClient:
         Raises:
             ValkeyUnavailableError: The service did not answer.
         """
-        if not self.is_available:
-            raise ValkeyUnavailableError
-        begun = time.monotonic()
+        arguments = (len(keys), *keys, *words)
         try:
-            async with asyncio.timeout(self._limit_s()):
-                answer = await self._evaluate(script, keys, words)
-        except _FAILURES as error:
-            self._note_lost(error)
-            raise ValkeyUnavailableError from None
-        self._note_time(time.monotonic() - begun)
-        return answer
+            return await self.command("EVALSHA", script.digest, *arguments)
+        except redis_errors.NoScriptError:
+            return await self.command("EVAL", script.text, *arguments)
 
     async def command(self, *words: Word) -> Any:
         """Run a command and return its result.
@@ -116,12 +123,17 @@ class ValkeyClient:
         """
         if not self.is_available:
             raise ValkeyUnavailableError
+        begun = time.monotonic()
         try:
             async with asyncio.timeout(self._limit_s()):
-                return await self._execute(*words)
+                answer = await self._execute(*words)
+        except redis_errors.NoScriptError:
+            raise
         except _FAILURES as error:
             self._note_lost(error)
             raise ValkeyUnavailableError from None
+        self._note_time(time.monotonic() - begun)
+        return answer
 
     def run_later(self, script: LuaScript, keys: Sequence[str], *words: Word) -> None:
         """Queue a script; it is lost if the service is down."""
@@ -146,12 +158,6 @@ class ValkeyClient:
         with contextlib.suppress(*_FAILURES):
             async with asyncio.timeout(COMMAND_S):
                 await self._redis.aclose()
-
-    async def _evaluate(self, script: LuaScript, keys: Sequence[str], words: Sequence[Word]) -> Any:
-        try:
-            return await self._execute("EVALSHA", script.digest, len(keys), *keys, *words)
-        except redis_errors.NoScriptError:
-            return await self._execute("EVAL", script.text, len(keys), *keys, *words)
 
     async def _maintain(self) -> None:
         """Connect, send heartbeats, and reconnect when the service is lost."""
@@ -203,10 +209,10 @@ class ValkeyClient:
 
     async def _send_batch(self) -> None:
         """Send the first commands of the queue in one pipeline."""
-        line = self._redis.pipeline(transaction=False)
+        pipeline = self._redis.pipeline(transaction=False)
         for _ in range(min(PIPELINE, len(self._queue))):
-            line.execute_command(*self._queue.popleft())
-        for answer in await line.execute(raise_on_error=False):
+            pipeline.execute_command(*self._queue.popleft())
+        for answer in await pipeline.execute(raise_on_error=False):
             if isinstance(answer, _FAILURES):
                 raise answer
 
@@ -236,22 +242,6 @@ class ValkeyClient:
         self.command_s = usual + LAST_WEIGHT * (seconds - usual)
 
 
-def _client(url: str) -> Redis:
-    pool = BlockingConnectionPool.from_url(
-        url.replace("valkey", "redis", 1) if url.startswith("valkey") else url,
-        max_connections=CONNECTIONS,
-        timeout=CONNECT_S,
-        # redis-py would use asyncio.wait_for, which before Python 3.12 can swallow a cancellation: a canceled call
-        # would continue. Each command has a time limit of its own.
-        socket_timeout=None,
-        socket_connect_timeout=CONNECT_S,
-        retry=Retry(NoBackoff(), 0),
-        # The older protocol: a service that knows no other gets an error text of our own.
-        protocol=2,
-    )
-    return Redis.from_pool(pool)
-
-
 def _describe_address(url: str) -> str:
     """Return host and port, without user and password."""
     parts = urlsplit(url)
@@ -260,14 +250,14 @@ def _describe_address(url: str) -> str:
     return f"The shared state at {parts.hostname}:{parts.port or 6379}"
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     return
 
 
 LEAST_VERSION = (7, 0)
 """Oldest version that is tested."""
 
-_SENTENCES: tuple[tuple[type[Exception], str], ...] = (
+_PROBLEMS_BY_TYPE: tuple[tuple[type[Exception], str], ...] = (
     (redis_errors.AuthenticationError, "refuses the user or the password of SEARCH_MCP_SHARED_URL"),
     (redis_errors.NoPermissionError, "does not allow this user the commands that are needed"),
     (redis_errors.OutOfMemoryError, "is full: maxmemory is reached and its policy evicts nothing"),
@@ -280,14 +270,14 @@ _SENTENCES: tuple[tuple[type[Exception], str], ...] = (
     (redis_errors.ConnectionError, "cannot be reached, or broke the connection off"),
     (OSError, "cannot be reached, or broke the connection off"),
 )
-_WORDS = (
-    (re.compile(r"^(NOAUTH|WRONGPASS)|without any password configured"), _SENTENCES[0][1]),
+_PROBLEMS_BY_TEXT = (
+    (re.compile(r"^(NOAUTH|WRONGPASS)|without any password configured"), _PROBLEMS_BY_TYPE[0][1]),
     (re.compile(r"^(MOVED|CLUSTERDOWN|CROSSSLOT)"), "is part of a cluster, which is not supported"),
     (re.compile(r"^MISCONF"), "takes no writes: it cannot save to its disk"),
     (re.compile(r"unknown command", re.IGNORECASE), "does not know the commands that are needed"),
     (re.compile(r"CERTIFICATE_VERIFY_FAILED"), "has a certificate that cannot be trusted"),
     (re.compile(r"DB index"), "has no database of the number in SEARCH_MCP_SHARED_URL"),
-    (re.compile(r"OOM command"), _SENTENCES[2][1]),
+    (re.compile(r"OOM command"), _PROBLEMS_BY_TYPE[2][1]),
 )
 _EVICTING = re.compile(r"allkeys|volatile")
 
@@ -300,14 +290,10 @@ def describe_problem(error: Exception, where: str) -> str:
     """Return the problem in one sentence without secrets; `where` names the service."""
     if isinstance(error, IncompatibleServiceError):
         return f"{where} {error}."
-    text = str(error)
-    for pattern, sentence in _WORDS:
-        if pattern.search(text):
-            return f"{where} {sentence}."
-    for kind, sentence in _SENTENCES:
-        if isinstance(error, kind):
-            return f"{where} {sentence}."
-    return f"{where} answers with an error ({type(error).__name__})."
+    by_text = (sentence for pattern, sentence in _PROBLEMS_BY_TEXT if pattern.search(str(error)))
+    by_type = (sentence for kind, sentence in _PROBLEMS_BY_TYPE if isinstance(error, kind))
+    unknown = f"answers with an error ({type(error).__name__})"
+    return f"{where} {next(itertools.chain(by_text, by_type), unknown)}."
 
 
 def check_service(info: dict[str, object]) -> None:

@@ -1,18 +1,25 @@
-"""Coordination state that servers share through one Valkey or Redis."""
+"""All state that servers share through one Valkey or Redis, with the claims on work and the files in it."""
 
 from __future__ import annotations
 
 import contextlib
-import time
+import itertools
 
-from scraper.coordination.local_state import LocalLimits
-from scraper.coordination.lua_scripts import LIMIT, REST_OF, SET_REST
-from scraper.coordination.protocols import Cooldown, Cooldowns, Limit, SharedStateStatus
-from scraper.coordination.valkey_client import SLOW_S, ValkeyClient, ValkeyUnavailableError
-from scraper.coordination.valkey_leases import ServerRegistry, ValkeyClaims, ValkeyLeases
+from scraper.coordination.lua_scripts import BEGIN_WORK, COMPLETE_WORK, GIVE_UP_WORK, RENEW_CLAIMS
+from scraper.coordination.protocols import (
+    ClaimedElsewhere,
+    Cooldowns,
+    SharedState,
+    SharedStateStatus,
+    WorkClaim,
+    WorkCompleted,
+)
+from scraper.coordination.server_registry import ServerRegistry
+from scraper.coordination.valkey_client import HEARTBEAT_S, SLOW_S, ValkeyClient, ValkeyUnavailableError
+from scraper.coordination.valkey_throttling import ValkeyCooldowns, ValkeyLeases, ValkeyLimits
 
 
-class ValkeyState:
+class ValkeyState(SharedState):
     """The `SharedState` protocol over Valkey."""
 
     alone = False
@@ -23,20 +30,20 @@ class ValkeyState:
         self._registry = ServerRegistry(self._valkey)
         self.limits = ValkeyLimits(self._valkey, self._registry)
         self.leases = ValkeyLeases(self._valkey, self._registry)
-        self.claims = ValkeyClaims(self._valkey, self._registry)
-        self.texts = ValkeyBlobs(self._valkey)
+        self.claims: ValkeyClaims = ValkeyClaims(self._valkey, self._registry)
+        self.blobs: ValkeyBlobs = ValkeyBlobs(self._valkey)
         self._cooldowns: list[ValkeyCooldowns] = []
         self._valkey.on_connected = self._publish
-        self._registry.on_forgotten = self._publish
+        self._registry.on_lost = self._publish
         self._valkey.on_heartbeat = self._renew
 
     async def wait_connected(self, limit_s: float) -> None:
         """Wait until the service has answered or failed for the first time."""
         await self._valkey.wait_connected(limit_s)
 
-    def cooldowns(self, own: Cooldowns) -> Cooldowns:
-        """Return the shared cooldowns of engines; `own` is used while the service is down."""
-        cooldowns = ValkeyCooldowns(self._valkey, own)
+    def cooldowns(self, local: Cooldowns) -> Cooldowns:
+        """Return the shared cooldowns of engines; `local` is used while the service is down."""
+        cooldowns = ValkeyCooldowns(self._valkey, local)
         self._cooldowns.append(cooldowns)
         return cooldowns
 
@@ -63,92 +70,77 @@ class ValkeyState:
             cooldowns.publish()
 
 
-class ValkeyLimits:
-    """The `RateLimits` protocol over Valkey. While the service is down, each server keeps its share."""
+CLAIM_S = 3 * HEARTBEAT_S
+"""Seconds after its last heartbeat at which the claim of a server expires."""
+RESULT_S = 15.0
+"""Seconds for which a result is stored, for servers that poll or come just too late. Later ones use the page cache."""
+MAX_RESULT_BYTES = 8_000_000
+"""A larger result is not published: the next server does the work again."""
+
+_OURS, _TAKEN, _COMPLETED = range(3)
+
+
+class ValkeyClaims:
+    """The `WorkClaims` protocol over Valkey. While the service is down, every server does its own work."""
 
     def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
-        """Use the client, and the registry for the share of this server."""
+        """Use the client, and the registry to detect lost servers."""
         self._valkey = valkey
         self._registry = registry
-        self._own = LocalLimits()
+        self._numbers = itertools.count()
+        self._claims: dict[str, WorkClaim] = {}
 
-    async def take(self, limit: Limit, key: str) -> float:
-        """Count one event and return 0, or return the seconds until it is allowed."""
-        if self._valkey.is_available:
-            name = self._valkey.key(f"limit:{limit.name}", key)
-            try:
-                wait_s = await self._request(limit, name)
-            except ValkeyUnavailableError:
-                pass
-            else:
-                if not wait_s:
-                    # Counted here too, so that a loss of the service brings no new burst.
-                    await self._own.take(limit, key, servers=self._registry.servers)
-                return wait_s
-        return await self._own.take(limit, key, servers=self._registry.servers)
+    async def begin(self, key: str, *, waited: bool) -> WorkClaim | ClaimedElsewhere | WorkCompleted:
+        """Claim work, unless another server is doing it.
 
-    async def _request(self, limit: Limit, name: str) -> float:
-        return float(await self._valkey.run(LIMIT, [name], 1_000 / limit.per_second, limit.burst)) / 1_000
+        Only a caller that `waited` for that server gets its stored result; for others the work is done again.
+        """
+        claim = WorkClaim(key, f"{self._registry.name}-{next(self._numbers)}")
+        keys = [self._claim_key(key), self._result_key(key)]
+        try:
+            answer = await self._valkey.run(BEGIN_WORK, keys, claim.token, round(CLAIM_S * 1_000), int(waited))
+        except ValkeyUnavailableError:
+            # Without the service, this server does the work.
+            return claim
+        except BaseException:
+            # It may have been granted.
+            self._withdraw(claim)
+            raise
+        if answer[0] == _COMPLETED:
+            return WorkCompleted(answer[1])
+        if answer[0] == _TAKEN:
+            return ClaimedElsewhere()
+        self._claims[claim.token] = claim
+        return claim
 
+    def land(self, claim: WorkClaim, value: bytes) -> None:
+        """Publish the result."""
+        if len(value) > MAX_RESULT_BYTES:
+            self.give_up(claim)
+        elif self._claims.pop(claim.token, None) is not None:
+            keys = [self._claim_key(claim.key), self._result_key(claim.key)]
+            self._valkey.run_later(COMPLETE_WORK, keys, claim.token, value, round(RESULT_S * 1_000))
 
-COOLDOWN_MEMORY_S = 6 * 3_600.0
-"""Seconds after its end for which a cooldown makes the next one longer."""
+    def give_up(self, claim: WorkClaim) -> None:
+        """Let another server do the work."""
+        if self._claims.pop(claim.token, None) is not None:
+            self._withdraw(claim)
 
+    def renew(self) -> None:
+        """Renew the claims of this server."""
+        held = list(self._claims.values())
+        if held:
+            keys = [self._claim_key(claim.key) for claim in held]
+            self._valkey.run_later(RENEW_CLAIMS, keys, round(CLAIM_S * 1_000), *(claim.token for claim in held))
 
-class ValkeyCooldowns:
-    """The `Cooldowns` protocol over Valkey."""
+    def _withdraw(self, claim: WorkClaim) -> None:
+        self._valkey.run_later(GIVE_UP_WORK, [self._claim_key(claim.key)], claim.token)
 
-    def __init__(self, valkey: ValkeyClient, own: Cooldowns) -> None:
-        """Use the client; `own` holds the cooldowns while the service is down."""
-        self._valkey = valkey
-        self._own = own
-        self._set_here: dict[tuple[str, str], Cooldown] = {}
-        """Cooldowns that this server set and did not remove."""
+    def _claim_key(self, key: str) -> str:
+        return self._valkey.key("claim", key)
 
-    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
-        """Return the failures of an engine, or None if there are none."""
-        if self._valkey.is_available:
-            try:
-                row = await self._valkey.run(REST_OF, [self._key(engine, egress)])
-            except ValkeyUnavailableError:
-                pass
-            else:
-                return _parse_cooldown(row)
-        return await self._own.get_cooldown(engine, egress)
-
-    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
-        """Store the failures of an engine."""
-        self._own.set_cooldown(engine, egress, cooldown)
-        self._send(engine, egress, cooldown)
-        if cooldown is None:
-            self._set_here.pop((engine, egress), None)
-        else:
-            self._set_here[engine, egress] = cooldown
-
-    def publish(self) -> None:
-        """Publish cooldowns after a time without the service, except those that have ended."""
-        for (engine, egress), cooldown in self._set_here.items():
-            if cooldown.until > time.time():
-                self._send(engine, egress, cooldown)
-
-    def _send(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
-        key = self._key(engine, egress)
-        if cooldown is None:
-            self._valkey.send("DEL", key)
-            return
-        left_ms = round((cooldown.until - time.time()) * 1_000)
-        words = (cooldown.reason, cooldown.step, cooldown.faults, left_ms, round(COOLDOWN_MEMORY_S * 1_000))
-        self._valkey.run_later(SET_REST, [key], *words)
-
-    def _key(self, engine: str, egress: str) -> str:
-        return self._valkey.key("engine", f"{engine}:{egress}")
-
-
-def _parse_cooldown(row: list[bytes]) -> Cooldown | None:
-    if not row:
-        return None
-    reason, step, faults, left_ms = (part.decode() for part in row)
-    return Cooldown(reason, int(step), int(faults), time.time() + int(left_ms) / 1_000)
+    def _result_key(self, key: str) -> str:
+        return self._valkey.key("landed", key)
 
 
 class ValkeyBlobs:

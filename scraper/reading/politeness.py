@@ -189,7 +189,7 @@ class PolitenessPolicy:
             # Imported only if needed: the parser of robots.txt is a library of its own.
             from scraper.reading.robots import RobotsFiles
 
-            self._robots = RobotsFiles(self._fetch_robots, shared.texts)
+            self._robots = RobotsFiles(self._fetch_robots, shared.blobs)
 
     async def close(self) -> None:
         """Cancel the requests for robots.txt that are in flight."""

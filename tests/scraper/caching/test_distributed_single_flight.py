@@ -18,8 +18,7 @@ from browsers.model import Request
 from scraper import errors
 from scraper.coordination import valkey_client
 from scraper.coordination.protocols import ClaimedElsewhere, WorkClaim, WorkCompleted
-from scraper.coordination.valkey_leases import ValkeyClaims
-from scraper.coordination.valkey_state import ValkeyState
+from scraper.coordination.valkey_state import ValkeyClaims, ValkeyState
 from scraper.model import REFRESH, CachePolicy, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.structured import StructuredReader

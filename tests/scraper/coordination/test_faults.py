@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scraper.coordination import open_shared_state, valkey_client, valkey_leases
+from scraper.coordination import open_shared_state, server_registry, valkey_client, valkey_state, valkey_throttling
 from scraper.coordination.protocols import (
     ClaimedElsewhere,
     Cooldown,
@@ -79,8 +79,8 @@ async def does_everything(together: ValkeyState) -> None:
         claim = await outcome(together, waited=False)
         assert isinstance(claim, WorkClaim)
         together.claims.land(claim, b"text")
-        assert await together.texts.get("nothing") is None
-        together.texts.put("something", b"text", 5)
+        assert await together.blobs.get("nothing") is None
+        together.blobs.put("something", b"text", 5)
         assert await together.cooldowns(MemorySearchCache()).get_cooldown("bing", "direct") is None
 
 
@@ -134,9 +134,9 @@ async def test_what_was_counted_together_is_not_given_again_alone(tmp_path: Path
 
 async def test_a_server_that_never_saw_another_assumes_one() -> None:
     async with member("redis://127.0.0.1:1/0") as one:
-        assert one.status().servers == valkey_leases.UNSEEN
+        assert one.status().servers == server_registry.ASSUMED_SERVERS
         granted = [not await one.limits.take(LIMIT, "ann") for _ in range(10)]
-        assert sum(granted) == LIMIT.burst // valkey_leases.UNSEEN
+        assert sum(granted) == LIMIT.burst // server_registry.ASSUMED_SERVERS
 
 
 async def test_what_was_agreed_alone_is_told_when_it_is_back(tmp_path: Path) -> None:
@@ -401,9 +401,9 @@ async def test_a_call_that_is_cancelled_does_not_go_on(redis: RedisServer) -> No
 async def test_what_was_granted_to_a_call_that_is_cancelled_is_free(
     redis: RedisServer, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for constant in ("LEASE_S", "CLAIM_S"):
-        # Longer than the waits below, so that nothing expires.
-        monkeypatch.setattr(valkey_leases, constant, 60.0)
+    # Longer than the waits below, so that nothing expires.
+    monkeypatch.setattr(valkey_throttling, "LEASE_S", 60.0)
+    monkeypatch.setattr(valkey_state, "CLAIM_S", 60.0)
     async with member(redis.url) as one:
         await until_there(one)
         for steps in (*range(12), *range(12)):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from scraper.coordination import valkey_client, valkey_leases
+from scraper.coordination import valkey_client, valkey_state, valkey_throttling
 from scraper.coordination.protocols import (
     ClaimedElsewhere,
     Cooldown,
@@ -78,14 +78,14 @@ async def test_leases_outlive_a_long_page_and_not_a_dead_server(
     join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(valkey_client, "HEARTBEAT_S", 0.1)
-    monkeypatch.setattr(valkey_leases, "LEASE_S", LONG_S)
+    monkeypatch.setattr(valkey_throttling, "LEASE_S", LONG_S)
     one, other = await join(), await join()
     terms = ThrottleTerms(at_once=1)
     assert isinstance(await one.leases.take("host", terms), Lease)
     for _ in range(3):
         await _prolonged(redis, "search-mcp:held:{host}")
         assert isinstance(await other.leases.take("host", terms), RetryLater)
-    monkeypatch.setattr(valkey_leases, "LEASE_S", 0.3)
+    monkeypatch.setattr(valkey_throttling, "LEASE_S", 0.3)
     await _cut_short(redis, "search-mcp:held:{host}")
     await _die(one)
     await granted(other.leases, "host", terms)
@@ -133,7 +133,7 @@ class TestClaims:
         self, join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(valkey_client, "HEARTBEAT_S", 0.1)
-        monkeypatch.setattr(valkey_leases, "CLAIM_S", LONG_S)
+        monkeypatch.setattr(valkey_state, "CLAIM_S", LONG_S)
         one, other = await join(), await join()
         claim = await one.claims.begin("page", waited=False)
         assert isinstance(claim, WorkClaim)
@@ -142,10 +142,10 @@ class TestClaims:
         assert isinstance(await other.claims.begin("page", waited=True), ClaimedElsewhere), (
             "it still says that it lives"
         )
-        monkeypatch.setattr(valkey_leases, "CLAIM_S", 0.3)
+        monkeypatch.setattr(valkey_state, "CLAIM_S", 0.3)
         await _cut_short(redis, "search-mcp:claim:{page}")
         await _die(one)
-        monkeypatch.setattr(valkey_leases, "CLAIM_S", LONG_S)
+        monkeypatch.setattr(valkey_state, "CLAIM_S", LONG_S)
         got = await outcome(other, waited=True)
         assert isinstance(got, WorkClaim)
         one.claims.land(claim, b"late")
@@ -174,10 +174,10 @@ async def test_an_engine_that_walled_one_server_rests_for_all(join: Join) -> Non
 
 async def test_a_text_that_one_fetched_is_there_for_all(join: Join) -> None:
     one, other = await join(), await join()
-    assert await other.texts.get("robots:http://h.example") is None
-    one.texts.put("robots:http://h.example", b"\x00\xff", 60)
-    await until(lambda: other.texts.get("robots:http://h.example"))
-    assert await other.texts.get("robots:http://h.example") == b"\x00\xff"
+    assert await other.blobs.get("robots:http://h.example") is None
+    one.blobs.put("robots:http://h.example", b"\x00\xff", 60)
+    await until(lambda: other.blobs.get("robots:http://h.example"))
+    assert await other.blobs.get("robots:http://h.example") == b"\x00\xff"
 
 
 async def test_every_key_runs_out(join: Join, redis: RedisServer) -> None:
@@ -189,8 +189,8 @@ async def test_every_key_runs_out(join: Join, redis: RedisServer) -> None:
     assert isinstance(claim, WorkClaim)
     one.claims.land(claim, b"text")
     one.cooldowns(MemorySearchCache()).set_cooldown("bing", "direct", Cooldown("captcha", until=time.time() + 100))
-    one.texts.put("text", b"text", 60)
-    await until(lambda: one.texts.get("text"))
+    one.blobs.put("text", b"text", 60)
+    await until(lambda: one.blobs.get("text"))
     assert int((await redis.ask("DBSIZE")).removeprefix(":")) >= 7
     assert await redis.ask("EVAL", LASTING, "0") == ":0"
 

@@ -10,8 +10,8 @@ from scraper.coordination.protocols import Lease, Limit, RetryLater, ThrottleTer
 ONCE = Limit("calls", burst=1, per_second=0.01)
 
 
-async def test_of_too_many_callers_the_one_who_called_longest_ago_is_forgotten() -> None:
-    limits = LocalLimits(clock=lambda: 5.0, keep=2)
+async def test_the_least_recently_used_key_of_a_limit_is_evicted() -> None:
+    limits = LocalLimits(clock=lambda: 5.0, max_keys=2)
     for caller in ("first", "second", "third"):
         assert not await limits.take(ONCE, caller)
     assert await limits.take(ONCE, "third") == pytest.approx(100)
@@ -19,9 +19,9 @@ async def test_of_too_many_callers_the_one_who_called_longest_ago_is_forgotten()
     assert not await limits.take(ONCE, "first")
 
 
-async def test_who_calls_again_is_not_the_oldest() -> None:
+async def test_a_used_key_of_a_limit_is_not_evicted() -> None:
     now = [0.0]
-    limits = LocalLimits(clock=lambda: now[0], keep=2)
+    limits = LocalLimits(clock=lambda: now[0], max_keys=2)
     assert not await limits.take(ONCE, "first")
     assert not await limits.take(ONCE, "second")
     now[0] = 100.0
@@ -30,15 +30,15 @@ async def test_who_calls_again_is_not_the_oldest() -> None:
     assert await limits.take(ONCE, "first") == pytest.approx(100)
 
 
-async def test_of_too_many_hosts_those_that_nobody_asks_are_forgotten() -> None:
+async def test_keys_without_leases_are_evicted() -> None:
     now = [0.0]
-    leases = LocalLeases(clock=lambda: now[0], keep=2)
+    leases = LocalLeases(clock=lambda: now[0], max_keys=2)
     await leases.start_cooldown("tired", 60)
-    held = await leases.take("asked", ThrottleTerms(at_once=1))
+    held = await leases.take("busy", ThrottleTerms(at_once=1))
     assert isinstance(held, Lease)
     await leases.start_cooldown("late", 30)
     assert set(leases.cooldowns()) == {"late"}
     now[0] = 31.0
     await leases.start_cooldown("last", 30)
     assert set(leases.cooldowns()) == {"last"} and leases.held() == [held]
-    assert isinstance(await leases.take("asked", ThrottleTerms(at_once=1)), RetryLater)
+    assert isinstance(await leases.take("busy", ThrottleTerms(at_once=1)), RetryLater)
