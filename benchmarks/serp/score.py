@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from urllib.parse import unquote, urlsplit
 
 from benchmarks.serp.pages import WITH_ROWS, SerpPage
-from scraper.engines.common import snippet_dates
+from scraper.extract.metadata import date_parsing
 
 TOP = 10
 _SLACK = 3
@@ -128,7 +128,7 @@ def _letters(text: str) -> str:
 
 def _undated(snippet: str) -> str:
     """Where a reader keeps the date apart, the corpus has it in front of the snippet."""
-    return snippet_dates.split_date(snippet, datetime(2026, 11, 1, tzinfo=UTC))[1]
+    return date_parsing.split_date(snippet, datetime(2026, 11, 1, tzinfo=UTC))[1]
 
 
 def _overlap(one: str, other: str) -> float:

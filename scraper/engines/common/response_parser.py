@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import block_pages, dom_text, layout_parser, shape_parser
+from scraper.engines.common import dom_text, layout_parser, shape_parser
 from scraper.engines.common.layout_parser import ResultLayout, Select
 from scraper.engines.common.redirect_unwrapping import unwrap
 from scraper.engines.common.result_page import ResultPage, build_result_page
 from scraper.engines.common.rows import EngineRow, results_from_rows
 from scraper.engines.model import EngineOutcome, EngineResponse
+from scraper.extract.verdict.block_signatures import SIGNATURES, BlockSignature, search_pattern
 
 _MAX_SENTENCE = 300
 
@@ -83,6 +84,35 @@ def _says(page: ResultPage, pattern: re.Pattern[str]) -> bool:
     return False
 
 
+_DETAILS = {"consent": "consent", "denied": "refused", "rate_limit": "rate_limited"}
+"""Details of a response by the reason of a block page; all other reasons are captchas."""
+_BY_STATUS = {
+    202: BlockSignature("status 202", "captcha"),
+    403: BlockSignature("denial", "denied"),
+    429: BlockSignature("rate limit", "rate_limit"),
+    503: BlockSignature("status 503", "rate_limit"),
+}
+"""Meaning of a status code on a page without rows and without a matching signature."""
+
+
+def find_block_page(page: ResultPage) -> BlockSignature | None:
+    """Return the signature that matches a page without organic rows, or None."""
+    urls = "\n".join((page.url, *page.redirects))
+    return next((one for one in SIGNATURES if one.name and _matches(page, one, urls)), _BY_STATUS.get(page.status))
+
+
+def _matches(page: ResultPage, one: BlockSignature, urls: str) -> bool:
+    if one.reason == "denied" and page.status >= 500:
+        return False  # the error page of a proxy
+    marks = page.marks
+    return (
+        one.matches(marks.ids, marks.classes, marks.addresses, [marks.scripts], urls)
+        or bool(one.title and re.fullmatch(one.title, marks.title, re.IGNORECASE))
+        or (bool(one.names) and any(search_pattern(one.names, name) for name in marks.ids | marks.classes))
+        or search_pattern(one.opening, marks.opening)
+    )
+
+
 _MIN_SHAPE_ROWS = 3
 _MIN_ROW_SHARE = 0.6
 """Share of the rows found by shape. A layout that finds fewer no longer fits the markup."""
@@ -113,9 +143,14 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
         return _parse_failure(page, rules)
     selected = _rows_by_layout(page, rules.layouts)
     shape = shape_parser.parse_by_shape(page)
-    block_page = None if selected or _has_rows(shape) else block_pages.find_block_page(page)
+    block_page = None if selected or _has_rows(shape) else find_block_page(page)
     if block_page is not None and not (block_page.yields and _says_none(page, rules)):
-        return _blocked(block_page)
+        return EngineResponse(
+            EngineOutcome.WALL,
+            detail=_DETAILS.get(block_page.reason, "captcha"),
+            wall=block_page.name,
+            clears_itself=block_page.clears_itself,
+        )
     if not selected and _is_empty(page, rules, shape):
         return EngineResponse(EngineOutcome.NONE)
     rows, changed = choose_rows(selected, shape.rows)
@@ -157,12 +192,6 @@ def _rows_by_layout(page: ResultPage, layouts: Sequence[ResultLayout]) -> list[E
 def _has_rows(shape: shape_parser.ShapeResult) -> bool:
     """Return True if the shape is convincing: then the page is not a block page."""
     return shape.is_convincing and len(shape.rows) >= _MIN_SHAPE_ROWS
-
-
-def _blocked(block_page: block_pages.BlockPage) -> EngineResponse:
-    return EngineResponse(
-        EngineOutcome.WALL, detail=block_page.reason, wall=block_page.name, clears_itself=block_page.clears_itself
-    )
 
 
 def _is_empty(page: ResultPage, rules: ParseRules, shape: shape_parser.ShapeResult) -> bool:

@@ -39,8 +39,8 @@ class PageMarks:
     title: str = ""
     ids: frozenset[str] = frozenset()
     classes: frozenset[str] = frozenset()
-    addresses: tuple[str, ...] = ()
-    """URLs of scripts, frames, forms and images, as written."""
+    addresses: str = ""
+    """URLs of scripts, frames, forms and images as written, one per line, cut to 2,000 characters each."""
     scripts: str = ""
     """First characters of the inline scripts."""
     opening: str = ""
@@ -93,7 +93,7 @@ def build_result_page(snapshot: Snapshot) -> ResultPage:
     )
 
 
-def _carried(root: Element) -> tuple[str, frozenset[str], frozenset[str], tuple[str, ...], str]:
+def _carried(root: Element) -> tuple[str, frozenset[str], frozenset[str], str, str]:
     title = next((dom_text.one_line(text_of(element), 300) for element in _TITLE(root)), "")
     scripts, room = [], _SCRIPT_CHARS
     for script in _SCRIPTS(root):
@@ -103,7 +103,8 @@ def _carried(root: Element) -> tuple[str, frozenset[str], frozenset[str], tuple[
             break
     ids = frozenset(_values(_IDS, root)) | frozenset(_values(_TEST_IDS, root))
     classes = frozenset(name for value in _values(_CLASSES, root) for name in value.split())
-    return title, ids, classes, tuple(_values(_ADDRESSES, root)), "\n".join(scripts)
+    addresses = "\n".join(address[:2_000] for address in _values(_ADDRESSES, root))
+    return title, ids, classes, addresses, "\n".join(scripts)
 
 
 def _asked(root: Element) -> list[str]:

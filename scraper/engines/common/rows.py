@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from scraper.engines.common import dom_text, redirect_unwrapping, snippet_dates
+from scraper.engines.common import dom_text, redirect_unwrapping
 from scraper.engines.common.redirect_unwrapping import unwrap
 from scraper.engines.model import EngineResult
 from scraper.extract.dom.xpath import Element, element_selector
+from scraper.extract.metadata import date_parsing
 
 _AD_LINK = re.compile(
     r"//(?:www\.)?bing\.com/(?:aclick|aclk)\b|//duckduckgo\.com/y\.js|/aclk\?|/aclick\?|baidu\.php\?url=|//yabs\.|"
@@ -199,9 +200,9 @@ def results_from_rows(rows: Sequence[EngineRow], now: datetime) -> tuple[EngineR
 
 
 def _result(row: EngineRow, url: str, rank: int, now: datetime) -> EngineResult:
-    date, snippet = snippet_dates.split_date(row.snippet, now)
+    date, snippet = date_parsing.split_date(row.snippet, now)
     if row.date:
-        date = snippet_dates.parse_date(row.date, now) or date
+        date = date_parsing.parse_leading_date(row.date, now)[0] or date
     return EngineResult(
         rank=rank,
         title=row.title,

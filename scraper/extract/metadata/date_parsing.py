@@ -1,22 +1,23 @@
-"""Parse dates in machine formats and in texts of some forty languages."""
+"""Parse dates in machine formats, in texts and at the start of search snippets, in some forty languages."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, time
+import unicodedata
+from datetime import UTC, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
 
 _MONTH_PREFIXES = (
-    "jan ene gen ian jaa янв яну січ јан led sty siječ tam oca ιαν ינו ינוא sau בינו ينا",
-    "feb fév fev fevr vee lut úno hel şub velj фев лют φεβ vas פבר בפבר فبر شبا",
-    "mar mär mrt maa мар бер бре bře ožu μαρ kov מרץ במרץ مار آذا",
+    "jan jän ene gen ian jaa янв яну січ јан led sty siječ tam oca ιαν ינו ינוא sau בינו ينا",
+    "feb fév fev fevr vee lut úno uno hel şub sub velj фев лют φεβ vas פבר בפבר فبر شبا",
+    "mar mär mae mrt maa мар бер бре bře bre ožu μαρ kov מרץ במרץ مار آذا",
     "apr abr avr ápr апр кві kwi dub huh nis travn απρ bal אפר באפר أبر ابر نيس",
-    "may mai maj mei mag máj maí мая май мај тра kvě tou svib μαϊ μάι μαΐ geg במאי ماي أيا",
-    "jun jui giu jún iun juun июн јун юни чер cze čer kes haz lipnj ιουν jūn birž יונ ביונ يون حزي",
+    "may mai maj mei mag máj maí мая май мај тра kvě kve tou svib μαϊ μάι μαΐ geg במאי ماي أيا",
+    "jun jui giu jún iun juun июн јун юни чер cze čer cer kes haz lipnj ιουν jūn birž יונ ביונ يون حزي",
     "jul juil lug júl iul juul июл јул юли лип lip hei tem srpnj ιουλ jūl liep יול ביול يول تمو",
     "aug ago aoû aou avg agu ágú авг сер sie srp elo ağu kol αυγ rugpj אוג באוג أغس اغس",
-    "sep set syy сен сеп вер wrz zář eyl ruj szept σεπ rugsė ספט בספט سبت أيل",
-    "oct okt ott out oca окт жов paź říj lok eki οκτ spal אוק באוק أكت اكت",
+    "sep set syy сен сеп вер wrz zář zar eyl ruj szept σεπ rugsė ספט בספט سبت أيل",
+    "oct okt ott out oca окт жов paź paz říj rij lok eki οκτ spal אוק באוק أكت اكت",
     "nov noi noe ноя ное лис lis mar kas stud νοε lapk נוב בנוב نوف",
     "dec dez dic dez det des déc дек дец гру gru pro jou ara δεκ דצמ בדצמ ديس",
 )
@@ -25,7 +26,7 @@ decides."""
 _MONTH_BY_PREFIX = {
     beginning: number for number, row in reversed([*enumerate(_MONTH_PREFIXES, start=1)]) for beginning in row.split()
 }
-_AMBIGUOUS_MONTHS = {"marras": 11, "listop": 11, "lokak": 10}
+_AMBIGUOUS_MONTHS = {"marras": 11, "listop": 11, "lokak": 10, "červenc": 7, "červenec": 7, "cervenc": 7}
 
 _MARKED_MONTH_ROWS = (
     "มกราคม ม.ค. जनवरी জানুয়ারি",
@@ -41,8 +42,51 @@ _MARKED_MONTH_ROWS = (
     "พฤศจิกายน พ.ย. नवंबर नवम्बर নভেম্বর",
     "ธันวาคม ธ.ค. दिसंबर दिसम्बर ডিসেম্বর",
 )
-MARKED_MONTHS = {name: number for number, row in enumerate(_MARKED_MONTH_ROWS, start=1) for name in row.split()}
+_MARKED_MONTHS = {name: number for number, row in enumerate(_MARKED_MONTH_ROWS, start=1) for name in row.split()}
 r"""Months in Thai, Hindi and Bengali, whose vowel signs `\w` does not match."""
+
+_NAME = r"([^\W\d_]{3,14})"
+_FORMS = tuple(
+    (re.compile(pattern, re.IGNORECASE), order)
+    for pattern, order in (
+        (r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]", "ymd"),
+        (r"(?<!\d)(?:ngày\s+)?(\d{1,2})\s+(?:thg|tháng)\s+(\d{1,2})(?:,|,?\s+năm)?\s+(\d{4})(?!\d)", "dmy"),
+        (
+            rf"(?<!\d)(\d{{1,2}})\s*({'|'.join(map(re.escape, sorted(_MARKED_MONTHS, key=len, reverse=True)))})"
+            r",?\s*(?:พ\.ศ\.\s*)?(\d{4})(?!\d)",
+            "dmy",
+        ),
+        (r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\.?\d)", "dmy"),
+        (
+            rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|º)?[.\-/]?\s*(?:de |of )?{_NAME}"
+            r"[.\-/]?,?\s*(?:de |del )?(\d{4})(?!\d)(?:\s*г\.)?",
+            "dmy",
+        ),
+        (rf"(?<!\w){_NAME}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})(?!\d)", "mdy"),
+        (rf"(?<!\d)(\d{{4}})(?:\.|\s?m\.)?\s+{_NAME}\.?\s+(\d{{1,2}})(?!\d)", "ymd"),
+        (
+            r"(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)"
+            r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?",
+            "ymd",
+        ),
+        (r"(?<![\d/])(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?![\d/])", "??y"),
+    )
+)
+"""Written dates and the order of year, month and day; day and month of the last form may be exchanged."""
+
+_EARLIEST, _LATEST = 1990, 2100
+"""Years. Dates of pages outside of this range are placeholders or errors."""
+
+_MAX_CHARS = 64
+_MIDNIGHT = time()
+_URL_DATE = re.compile(r"/((?:19|20)\d{2})[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
+_URL_DIGITS = re.compile(r"/(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])(?=[/_.-]|$)")
+_EPOCH = re.compile(r"1\d{9}(?:\d{3})?", re.ASCII)
+"""Seconds or milliseconds of the years 2001 to 2033; digits that begin with 20 are a year."""
+_COMPACT = re.compile(r"(20\d\d)(\d\d)(\d\d)(?:\d{2}){0,3}", re.ASCII)
+_ZONE_NAME = re.compile(r"\b(?:GMT|UTC)(?=[+-]\d)")
+_MIN_BUDDHIST_YEAR, _BUDDHIST_OFFSET = 2400, 543
+"""Years. Years above this are of the Buddhist era, which is ahead by the offset."""
 
 
 def find_month(name: str) -> int | None:
@@ -55,55 +99,30 @@ def find_month(name: str) -> int | None:
     return whole or next((_MONTH_BY_PREFIX[name[:size]] for size in (5, 4, 3) if name[:size] in _MONTH_BY_PREFIX), None)
 
 
-_EARLIEST, _LATEST = 1990, 2100
-"""Years. Dates outside of this range are placeholders or errors."""
-
-_MAX_CHARS = 64
-_MIDNIGHT = time()
-_YEAR_FIRST_NUMBERS = re.compile(r"(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)")
-_URL_DATE = re.compile(r"/((?:19|20)\d{2})[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
-_URL_DIGITS = re.compile(r"/(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])(?=[/_.-]|$)")
-_DAY_MONTH = re.compile(
-    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º)?[.\-/]?\s*(?:de |of )?([^\W\d_]{3,12})"
-    r"[.\-/]?,?\s*(?:de |del )?(\d{4})(?!\d)"
-)
-_MONTH_DAY = re.compile(r"(?<!\w)([^\W\d_]{3,12})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?!\d)")
-_IDEOGRAPHIC = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]")
-_DOTTED = re.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\.?\d)")
-_SLASHED = re.compile(r"(?<![\d/])(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?![\d/])")
-_YEAR_FIRST_NAME = re.compile(r"(?<!\d)(\d{4})(?:\.|\s?m\.)?\s+([^\W\d_]{3,12})\.?\s+(\d{1,2})(?!\d)")
-_NAMED_MONTH_FORMS = ((_DAY_MONTH, (3, 2, 1)), (_MONTH_DAY, (3, 1, 2)), (_YEAR_FIRST_NAME, (1, 2, 3)))
-"""Dates with a month name, and the groups of year, month and day."""
-_VIETNAMESE = re.compile(r"(?<!\d)(\d{1,2})\s+tháng\s+(\d{1,2})(?:,|\s+năm)?\s+(\d{4})(?!\d)", re.IGNORECASE)
-_MARKED_MONTH = re.compile(
-    rf"(?<!\d)(\d{{1,2}})\s*({'|'.join(map(re.escape, sorted(MARKED_MONTHS, key=len, reverse=True)))})"
-    r",?\s*(?:พ\.ศ\.\s*)?(\d{4})(?!\d)"
-)
-_EPOCH = re.compile(r"1\d{9}(?:\d{3})?", re.ASCII)
-"""Seconds or milliseconds of the years 2001 to 2033; digits that begin with 20 are a year."""
-_COMPACT = re.compile(r"(20\d\d)(\d\d)(\d\d)(?:\d{2}){0,3}", re.ASCII)
-_ZONE_NAME = re.compile(r"\b(?:GMT|UTC)(?=[+-]\d)")
-_MIN_BUDDHIST_YEAR, _BUDDHIST_OFFSET = 2400, 543
-"""Years. Years above this are of the Buddhist era, which is ahead by the offset."""
-
-
 def parse_date(text: str) -> datetime | None:
     """Return the moment in a text, or None. A date without a time is midnight UTC."""
     text = text.strip()[:_MAX_CHARS]
-    moment = _parse_iso(text) or _parse_rfc5322(text) or _parse_digits(text) or _parse_written_date(text)
-    return moment if moment and _EARLIEST <= moment.year < _LATEST else None
+    moment = _parse_iso(text) or _parse_rfc5322(text) or _parse_digits(text)
+    return _check_year(moment) if moment else find_date(text)
 
 
 def find_date(text: str) -> datetime | None:
-    """Return the first date in a short text, or None. Ambiguous numbers are ignored."""
-    moment = _parse_written_date(text)
-    return moment if moment and _EARLIEST <= moment.year < _LATEST else None
+    """Return the first date in a short text, or None. Ambiguous numbers such as 3/4/2024 are ignored."""
+    for form, order in _FORMS:
+        match = form.search(text)
+        if match and (moment := _build_date(match, order)):
+            return _check_year(moment)
+    return None
 
 
 def find_url_date(url: str) -> datetime | None:
     """Return the date in a path such as /2024/05/17/ or /20240517/, or None."""
     match = _URL_DATE.search(url) or _URL_DIGITS.search(url)
     return _make_date(*match.groups()) if match else None
+
+
+def _check_year(moment: datetime) -> datetime | None:
+    return moment if _EARLIEST <= moment.year < _LATEST else None
 
 
 def _parse_iso(text: str) -> datetime | None:
@@ -133,68 +152,19 @@ def _parse_digits(text: str) -> datetime | None:
     return _make_date(*match.groups()) if match else None
 
 
-def _parse_written_date(text: str) -> datetime | None:
-    readings = (
-        _parse_ideographic,
-        _parse_vietnamese,
-        _parse_marked_month,
-        _parse_dotted,
-        _parse_month_name,
-        _parse_year_first,
-        _parse_slashed,
-    )
-    return next(filter(None, (reading(text) for reading in readings)), None)
-
-
-def _parse_year_first(text: str) -> datetime | None:
-    match = _YEAR_FIRST_NUMBERS.search(text)
-    return _make_date(*match.groups()) if match else None
-
-
-def _parse_month_name(text: str) -> datetime | None:
-    for form, (year, month, day) in _NAMED_MONTH_FORMS:
-        match = form.search(text)
-        number = find_month(match[month]) if match else None
-        if match and number:
-            return _make_date(match[year], str(number), match[day])
-    return None
-
-
-def _parse_vietnamese(text: str) -> datetime | None:
-    match = _VIETNAMESE.search(text)
-    return _make_date(match[3], match[2], match[1]) if match else None
-
-
-def _parse_marked_month(text: str) -> datetime | None:
-    match = _MARKED_MONTH.search(text)
-    if match is None:
+def _build_date(match: re.Match[str], order: str, *, day_first: bool = False) -> datetime | None:
+    """Return the date of a written form. With `day_first`, 3/4/2024 is in April, else it is ambiguous."""
+    parts = dict(zip(order.replace("??", "dm"), match.groups(), strict=True))
+    name, day, year = parts["m"], int(parts["d"]), int(parts["y"])
+    month = int(name) if name.isdecimal() else _MARKED_MONTHS.get(name) or find_month(name) or 0
+    if order == "??y" and not day_first and month != day and max(month, day) <= 12:
         return None
-    year = int(match[3]) - (_BUDDHIST_OFFSET if int(match[3]) > _MIN_BUDDHIST_YEAR else 0)
-    return _make_date(str(year), str(MARKED_MONTHS[match[2]]), match[1])
+    if (order == "??y" or day_first) and month > 12 >= day:
+        month, day = day, month
+    return _make_date(year - _BUDDHIST_OFFSET if year > _MIN_BUDDHIST_YEAR else year, month, day)
 
 
-def _parse_ideographic(text: str) -> datetime | None:
-    match = _IDEOGRAPHIC.search(text)
-    return _make_date(*match.groups()) if match else None
-
-
-def _parse_dotted(text: str) -> datetime | None:
-    match = _DOTTED.search(text)
-    return _make_date(match[3], match[2], match[1]) if match else None
-
-
-def _parse_slashed(text: str) -> datetime | None:
-    """Parse 12/25/2024 and 25/12/2024, which have one meaning. 3/4/2024 has two and gives None."""
-    match = _SLASHED.search(text)
-    if match is None:
-        return None
-    one, two = int(match[1]), int(match[2])
-    if one > 12 or one == two:
-        return _make_date(match[3], match[2], match[1])
-    return _make_date(match[3], match[1], match[2]) if two > 12 else None
-
-
-def _make_date(year: str, month: str, day: str) -> datetime | None:
+def _make_date(year: str | int, month: str | int, day: str | int) -> datetime | None:
     try:
         return datetime(int(year), int(month), int(day), tzinfo=UTC)
     except ValueError:
@@ -209,3 +179,104 @@ def _to_utc(moment: datetime) -> datetime | None:
         return moment.astimezone(UTC)
     except OverflowError:
         return None
+
+
+_MAX_LEAD = 60
+"""Characters. A date at the start of a snippet, with its separator, is shorter."""
+
+_DAY = timedelta(days=1)
+_UNITS: tuple[tuple[str, timedelta], ...] = (
+    (
+        r"sec(?:ond)?s?|Sekunden?|secondes?|segundos?|secondi|seconden|секунд\w*|秒鐘?前?|秒钟|giây",
+        timedelta(seconds=1),
+    ),
+    (
+        r"mins?|minutes?|Minuten?|minutos?|minut[io]|minuten|minut[yę]?|минут\w*|хвилин\w*|dakika|分鐘|分钟|分|분|phút|minuut",
+        timedelta(minutes=1),
+    ),
+    (
+        r"hours?|hrs?|Stunden?|heures?|horas?|or[ae]|uur|uren|godzin\w*|час\w*|годин\w*|saat|小时|小時|个小时|時間|시간|giờ|timmar|timer|tuntia",
+        timedelta(hours=1),
+    ),
+    (
+        r"days?|Tag(?:en?)?|jours?|d[ií]as?|giorn[io]|dag(?:en|ar|e)?|dni|dzień|д(?:ень|ня|ней|ні|нів)|gün|天|日|일|ngày|päivää",
+        _DAY,
+    ),
+    (
+        r"weeks?|Wochen?|semaines?|semanas?|settiman[ae]|we(?:ek|ken)|tygodni\w*|tydzień|недел\w*|тижн\w*|hafta|周|週間|週|星期|주|tuần|veck(?:a|or)|uger?",
+        7 * _DAY,
+    ),
+    (
+        r"months?|Monat(?:en?)?|mois|mes(?:es|e)?|m[eê]s(?:es)?|mesi|maand(?:en)?|miesi[aą]c\w*|месяц\w*|місяц\w*|ay|个月|個月|か月|ヶ月|개월|tháng|månad(?:er)?",
+        30 * _DAY,
+    ),
+    (
+        r"years?|yrs?|Jahr(?:en?)?|an(?:s|née)?s?|años?|anos?|ann[io]|jaar|jaren|lat[ay]?|rok(?:u)?|год\w*|лет|рок\w*|yıl|年間|年|년|năm|år",
+        365 * _DAY,
+    ),
+)
+_AMOUNT = r"(\d{1,3}|a|an|one|un|una|une|uno|um|uma|ein(?:e[mnr]?)?|een|один|одну|bir|一)\+?"
+_RELATIVE = (
+    *(
+        (
+            rf"(?:(?:vor|il y a|hace|há|ha|atrás|przed)\s+{_AMOUNT}\s*(?:{unit})(?![^\W\d])"
+            rf"|{_AMOUNT}\s*(?:{unit})\s*(?:ago|fa|geleden|temu|назад|тому|önce|trước|之?前|전|sedan|siden|sitten|atrás|zpět)(?![^\W\d_a-z]))",
+            size,
+        )
+        for unit, size in _UNITS
+    ),
+    (r"(?:yesterday|gestern|hier|ayer|ontem|ieri|gisteren|wczoraj|вчера|вчора|dün|昨天|昨日|어제|hôm qua)(?!\w)", _DAY),
+    (r"(?:前天|vorgestern|avant-hier|anteayer)(?!\w)", 2 * _DAY),
+)
+_RELATIVE_FORMS = tuple((re.compile(pattern, re.IGNORECASE), size) for pattern, size in _RELATIVE)
+_WITHOUT_YEAR = tuple(
+    re.compile(pattern)
+    for pattern in (r"(\d{1,2})\s?月\s?(\d{1,2})\s?日", rf"{_NAME}\.?\s+(\d{{1,2}})(?=\s*(?:[·—–|-]|\.\.\.|…))")
+)
+_BEFORE_DATE = re.compile(r"\W{0,3}")
+_NUMBER_GOES_ON = re.compile(r"[\d:.,]?\d")
+_SEPARATOR = re.compile(r"\s*(?:[·•—–|:：-]|\.\.\.|…)?\s*")
+_STRONG_SEPARATOR = re.compile(r"\s*(?:[·•—–|-](?=\s|$|[^\W\d])|\.\.\.|…)")
+
+
+def split_date(snippet: str, now: datetime) -> tuple[datetime | None, str]:
+    """Return the date at the start of a snippet, or None, and the rest of the snippet.
+
+    A date that belongs to a sentence ("Jan 7, 2024 was a Sunday") stays. Only a date before a separator, an upper case
+    letter or a letter of a script without case was added by the engine.
+    """
+    lead = unicodedata.normalize("NFC", snippet[:_MAX_LEAD])
+    moment, end = parse_leading_date(lead, now)
+    if moment is None or not lead[end:].strip():
+        return (moment, "") if moment is not None else (None, snippet)
+    rest = lead[end:] + snippet[_MAX_LEAD:]
+    if _STRONG_SEPARATOR.match(rest):
+        return moment, _SEPARATOR.sub("", rest, count=1)
+    stripped = rest.lstrip()
+    begins_text = stripped[:1].isalpha() and not stripped[:1].islower()
+    return (moment, stripped) if begins_text or lead[end - 1] > "\u2e7f" else (None, snippet)
+
+
+def parse_leading_date(text: str, now: datetime) -> tuple[datetime | None, int]:
+    """Return the date at the start of a text and the offset of its end; a date without time is midnight UTC.
+
+    Relative dates count back from `now`. A date without a year is the most recent one.
+    """
+    lead = unicodedata.normalize("NFC", text[:_MAX_LEAD])
+    start = len(_BEFORE_DATE.match(lead)[0])  # type: ignore[index]
+    for form, order in _FORMS:
+        match = form.match(lead, start)
+        if match and not _NUMBER_GOES_ON.match(lead, match.end()):
+            moment = _build_date(match, order, day_first=True)
+            if moment and 1900 <= moment.year < _LATEST:
+                return moment, match.end()
+    for form, size in _RELATIVE_FORMS:
+        if match := form.match(lead, start):
+            amount = next(filter(None, match.groups()), "1")
+            return (now - size * (int(amount) if amount.isdigit() else 1)).astimezone(UTC), match.end()
+    for form in _WITHOUT_YEAR:
+        if (match := form.match(lead, start)) and not _NUMBER_GOES_ON.match(lead, match.end()):
+            month = int(match[1]) if match[1].isdecimal() else find_month(match[1]) or 0
+            recent = (_make_date(year, month, match[2]) for year in (now.year, now.year - 1))
+            return next((moment for moment in recent if moment and moment <= now), None), match.end()
+    return None, 0

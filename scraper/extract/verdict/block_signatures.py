@@ -1,239 +1,304 @@
 """Signatures of block pages: captchas, challenges, refusals, rate limits, logins and consent forms.
 
-A mark is a part of the page (ids, classes, URLs of scripts, frames and forms, code of challenges) that does not change
-with the language. Phrases come last and count only in title and headings, since they occur in many complete pages and
-their scripts. To add a block page, add a line here and a saved page to a test.
+Markup (ids, classes, URLs, code of challenges) does not change with the language. Phrases count only in title and
+headings, since they occur in many complete pages and their scripts. Search engines use the same table on pages without
+rows: plain words ("captcha", "unusual traffic") gave 43 false positives on 114 saved result pages, these signatures
+none. To add a block page, add a line here and a saved page to a test.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
 
 
-def _map_names(reason: str, names: str) -> dict[str, str]:
-    return dict.fromkeys(names.split(), reason)
+@dataclass(frozen=True, slots=True)
+class BlockSignature:
+    """Signature of one kind of block page. One matching field is sufficient."""
+
+    name: str
+    """Name for people. Empty if complete result pages of search engines match too."""
+    reason: str
+    """Reason of the verdict: `challenge`, `captcha`, `proof_of_work`, `rate_limit`, `denied` or `consent`."""
+    clears_itself: bool = False
+    """True if a waiting browser passes: the page computes a proof and reloads."""
+    is_widget: bool = False
+    """True if complete pages match too. The verdict uses it on pages with hardly any text."""
+    yields: bool = False
+    """True if other result pages match too: a "no results" message takes precedence."""
+    ids: str = ""
+    """Values of `id` and `data-testid`, separated by blanks."""
+    classes: str = ""
+    addresses: str = ""
+    """Pattern searched in the URLs of scripts, frames, images and forms, one per line."""
+    scripts: str = ""
+    """Pattern searched in inline scripts."""
+    urls: str = ""
+    """Pattern searched in the URL of the page and of its redirects, one per line."""
+    names: str = ""
+    """Pattern searched in ids and classes of a result page."""
+    title: str = ""
+    """Pattern of the whole title of a result page."""
+    opening: str = ""
+    """Pattern searched in the first visible text of a result page."""
+
+    def matches(
+        self, ids: Set[str], classes: Set[str], addresses: str, scripts: Iterable[str] = (), urls: str = ""
+    ) -> bool:
+        """Return True if the markup of a page matches."""
+        return (
+            not ids.isdisjoint(self.ids.split())
+            or not classes.isdisjoint(self.classes.split())
+            or search_pattern(self.addresses, addresses)
+            or any(search_pattern(self.scripts, script) for script in scripts)
+            or search_pattern(self.urls, urls)
+        )
 
 
-MARKED_IDS = (
-    # Cloudflare, PerimeterX, Akamai
-    _map_names("challenge", "challenge-error-text challenge-form challenge-running cf-browser-verification")
-    | _map_names("challenge", "cf-challenge-running cf-please-wait px-captcha sec-if-cpt-container sec-cpt-if")
-    | _map_names("proof_of_work", "anubis_challenge anubis_version")
-    | _map_names("captcha", "captcha-form anomaly-modal")  # Google, DuckDuckGo
-    | _map_names("denied", "cf-error-details")
-)
-"""Reason by an id that no other page has."""
-
-MARKED_CLASSES = (
-    _map_names("captcha", "anomaly-modal__title anomaly-modal__box")  # DuckDuckGo
-    | _map_names("captcha", "CheckboxCaptcha AdvancedCaptcha SmartCaptcha-Overlay")  # Yandex
-    | _map_names("captcha", "passMod_dialog-wrapper passMod_slide-control")  # Baidu
-    | _map_names("captcha", "captcha_header")  # Bing
-    | _map_names("denied", "cf-error-code")
-)
-"""Reason by a class that no other page has."""
-
-MARKED_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("proof_of_work", re.compile(r"\.within\.website/x/cmd/anubis|/\.well-known/sgcaptcha|/api/captcha/pow\b")),
-    (
-        "captcha",
-        re.compile(
-            r"/sorry/(?:index|image)|^CaptchaRedirect|/checkcaptcha\b|wappass\.baidu\.com|captcha-delivery\.com|"
-            r"/errors/validateCaptcha\b"
-        ),
-    ),
-    ("challenge", re.compile(r"/_fs-ch-\w+/")),  # Fastly
-    ("consent", re.compile(r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\.")),
-)
-"""Reason and pattern of the URL of a script, frame or form that only block pages use."""
-
-MARKED_URLS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("proof_of_work", re.compile(r"/\.well-known/sgcaptcha|/\.within\.website/")),
-    (
-        "captcha",
-        re.compile(
-            r"/sorry/index\b|/showcaptcha\b|/(?:sp|turing)/captcha\b|//wappass\.baidu\.|captcha-delivery\.com/|"
-            r"//validate\.perfdrive\.com/"
-        ),
-    ),
-    ("rate_limit", re.compile(r"\A[a-z]+://[\w.-]+\.queue-it\.net/")),  # a waiting queue
-    ("consent", re.compile(r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\.")),
-)
-"""Reason and pattern of the final URL of a request."""
-
-CHALLENGE_SCRIPTS = re.compile(
-    r"_cf_chl_opt|_pxBlockScript|gokuProps|AwsWafIntegration\.|KPSDK\.scriptStart|sgchallenge\s*="
-    r"|captcha-delivery\.com"
-)
-"""Code in the script of a challenge: Cloudflare, PerimeterX, AWS, Kasada, SiteGround, DataDome."""
-
-WIDGET_ADDRESSES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("challenge", re.compile(r"_Incapsula_Resource|/cdn-cgi/challenge-platform/")),
-    ("proof_of_work", re.compile(r"/altcha(?:[.-][\w.-]+)?\.js")),
-    (
-        "captcha",
-        re.compile(
-            r"challenges\.cloudflare\.com|hcaptcha\.com/|/recaptcha/(?:api|enterprise)|smartcaptcha\.|/captcha[^/]*\.js"
-        ),
-    ),
-)
-"""Reason and pattern of a URL that complete pages use too. It counts on pages with hardly any text."""
-
-WIDGET_CLASSES = (
-    _map_names("captcha", "g-recaptcha h-captcha cf-turnstile frc-captcha geetest_holder captcha-wrap")
-    | _map_names("captcha", "captcha-container SmartCaptcha smart-captcha")
-    | _map_names("proof_of_work", "altcha captcha-altcha")
-)
-"""Reason by a class that complete pages use too. It counts on pages with hardly any text."""
+def search_pattern(pattern: str, text: str) -> bool:
+    """Return True if a pattern is in a text; an empty pattern is in none."""
+    return bool(pattern and re.search(pattern, text, re.IGNORECASE | re.MULTILINE))
 
 
-CONSENT_BOX = re.compile(
-    r"cookie[-_]?(?:banner|bar|box|consent|dialog|law|modal|notice|overlay|popup|wall)|cookieconsent|consent|gdpr|"
-    r"onetrust|cybotcookie|didomi|usercentrics|cmpbox|truste|qc-cmp|sp_message",
-    re.IGNORECASE,
-)
-"""Id or class of the elements that consent managers insert at the top level of a page."""
+_SITEGROUND = r"/\.well-known/sgcaptcha"
+_CONSENT_HOSTS = r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\."
 
-
-def _compile_phrases(phrases: str) -> re.Pattern[str]:
-    return re.compile("|".join(phrase.strip() for phrase in phrases.strip().splitlines()), re.IGNORECASE)
-
-
-PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
+SIGNATURES = (
+    BlockSignature(
+        "anubis",
         "proof_of_work",
-        _compile_phrases(
-            r"""
-            making sure you['’]re not a bot
-            ^\W*pow captcha
-            """
-        ),
+        clears_itself=True,
+        ids="anubis_challenge anubis_version anubis_base_prefix",
+        addresses=r"\.within\.website/x/cmd/anubis",
+        scripts=r"within\.website/x/cmd/anubis",
+        urls=r"/\.within\.website/",
+        title=r"making sure you['’]re not a bot.*",
     ),
-    (
-        "challenge",
-        _compile_phrases(
-            r"""
-            just a moment\.\.\.
-            ^\W*(?:one|un|einen|ein|um|een) (?:moment|momento|instant|augenblick)\W*$
-            checking (?:your browser|if the site connection is secure)
-            enable javascript and cookies to continue
-            attention required! \|
-            pardon our interruption
-            verifying (?:your browser|(?:that )?you are (?:a )?human)
-            ^\W*vercel security checkpoint
-            ^\W*client challenge\W*$
-            ^\W*one moment, please\b
-            your request is being verified
-            ^\W*(?:robot|browser) challenge screen
-            """
-        ),
+    BlockSignature(
+        "altcha",
+        "proof_of_work",
+        clears_itself=True,
+        is_widget=True,
+        classes="altcha captcha-altcha",
+        addresses=r"/altcha(?:[.-][\w.-]+)?\.js|/captcha/challenge\b",
+        scripts=r"altcha-widget",
     ),
-    (
+    BlockSignature(
+        "duck puzzle",
         "captcha",
-        _compile_phrases(
-            r"""
-            (?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)
-            are you (?:not )?(?:a robot|a person|human)\?
-            ^\W*(?:robot|security) check\b
-            ^\W*(?:bot|human) verification\W*$
-            verifying that you are not a (?:ro)?bot
-            ^\W*captcha\W*$
-            press (?:&|and) hold
-            unusual traffic from your (?:computer )?network
-            complete the (?:security check|captcha)
-            solve the (?:challenge|captcha)
-            enter the characters you see
-            请完成.{0,8}验证
-            人机验证
-            安全验证
-            ロボットではありません
-            로봇이 아닙니다
-            вы не робот
-            no soy un robot
-            je ne suis pas un robot
-            ich bin kein roboter
-            non sono un robot
-            não (?:sou|é) um robô
-            """
-        ),
+        ids="anomaly-modal",
+        classes="anomaly-modal__title anomaly-modal__mask anomaly-modal__box",
+        addresses=r"/anomaly\.js\?",
+        opening=r"bots use DuckDuckGo too",
     ),
-    (
-        "rate_limit",
-        _compile_phrases(
-            r"""
-            ^\W*(?:429\W+)?too many requests\W*$
-            ^\W*rate limit(?:ed| exceeded)?\b
-            ^\W*zu viele anfragen
-            ^\W*trop de requêtes
-            ^\W*demasiadas solicitudes
-            """
-        ),
+    BlockSignature(
+        "cloudflare",
+        "challenge",
+        clears_itself=True,
+        ids="challenge-error-text challenge-running cf-challenge-running cf-browser-verification cf-please-wait",
+        addresses=r"/cdn-cgi/challenge-platform/.*/orchestrate/",
+        scripts=r"_cf_chl_opt",
+        title=r"just a moment\.\.\.|attention required! \|.*",
     ),
-    (
+    BlockSignature(
+        "turnstile", "captcha", classes="captcha_header", addresses=r"/turing/captcha", urls=r"/turing/captcha\b"
+    ),
+    BlockSignature(
+        "turnstile", "captcha", is_widget=True, classes="cf-turnstile", addresses=r"challenges\.cloudflare\.com"
+    ),
+    BlockSignature(
+        "pow captcha",
+        "proof_of_work",
+        clears_itself=True,
+        addresses=r"/api/captcha/pow\b",
+        scripts=r"/api/captcha/pow",
+        title=r"pow captcha.*",
+    ),
+    BlockSignature("pow captcha", "proof_of_work", clears_itself=True, is_widget=True, addresses=r"/api/captcha/"),
+    BlockSignature("google consent", "consent", addresses=_CONSENT_HOSTS, urls=_CONSENT_HOSTS),
+    BlockSignature(
+        "google sorry",
+        "captcha",
+        ids="captcha-form",
+        addresses=r"/sorry/(?:index|image)|^CaptchaRedirect",
+        urls=r"/sorry/(?:index\b|\?|$)",
+        opening=r"our systems have detected unusual traffic",
+    ),
+    BlockSignature(
+        "baidu slider",
+        "captcha",
+        classes="passMod_dialog-wrapper passMod_dialog-body passMod_slide-control",
+        addresses=r"wappass\.baidu\.com|mkd_v2_link|/static/touch/js/mkd",
+        urls=r"//wappass\.baidu\.",
+        title=r"百度安全验证",
+        opening=r"网络不给力，请稍后重试",
+    ),
+    BlockSignature(
+        "smart captcha",  # Yandex
+        "captcha",
+        classes="CheckboxCaptcha AdvancedCaptcha SmartCaptcha-Overlay",
+        addresses=r"/checkcaptcha\b|/captchapgrd",
+        urls=r"/showcaptcha\b",
+        title=r"(?:are you not a robot|вы не робот|ой)\W*",
+    ),
+    BlockSignature(
+        "smart captcha",
+        "captcha",
+        is_widget=True,
+        classes="SmartCaptcha smart-captcha",
+        addresses=r"smartcaptcha|captcha\.yandex",
+    ),
+    BlockSignature("datadome", "challenge", scripts=r"captcha-delivery\.com"),
+    BlockSignature("datadome", "captcha", addresses=r"captcha-delivery\.com", urls=r"captcha-delivery\.com/"),
+    BlockSignature("perimeterx", "challenge", ids="px-captcha", scripts=r"_pxBlockScript"),
+    BlockSignature("akamai", "challenge", ids="sec-if-cpt-container sec-cpt-if"),
+    BlockSignature("aws waf", "challenge", scripts=r"gokuProps|AwsWafIntegration\."),
+    BlockSignature("kasada", "challenge", scripts=r"KPSDK\.scriptStart"),
+    BlockSignature("siteground", "challenge", scripts=r"sgchallenge\s*="),
+    BlockSignature("siteground", "proof_of_work", addresses=_SITEGROUND, urls=_SITEGROUND),
+    BlockSignature("fastly", "challenge", addresses=r"/_fs-ch-\w+/"),
+    BlockSignature("amazon", "captcha", addresses=r"/errors/validateCaptcha\b"),
+    BlockSignature("perfdrive", "captcha", urls=r"//validate\.perfdrive\.com/"),
+    BlockSignature("queue-it", "rate_limit", urls=r"^[a-z]+://[\w.-]+\.queue-it\.net/"),
+    BlockSignature("", "challenge", is_widget=True, addresses=r"_Incapsula_Resource|/cdn-cgi/challenge-platform/"),
+    BlockSignature("captcha", "challenge", yields=True, ids="challenge-form"),
+    BlockSignature("captcha", "captcha", yields=True, urls=r"/sp/captcha\b"),
+    BlockSignature(
+        "captcha",
+        "captcha",
+        is_widget=True,
+        yields=True,
+        classes="frc-captcha g-recaptcha geetest_holder h-captcha captcha-container captcha-wrap",
+        addresses=r"(?:^|/)(?:sp/)?captcha(?:/|\?|$)|/captcha[^/\n]*\.js|hcaptcha\.com/|recaptcha/(?:api|enterprise)",
+        urls=r"/captcha(?:/|\?|$)",
+        names=r"captcha",
+        title=r"captcha(?: - .*)?|are you (?:a )?(?:robot|human|bot)\W*|verifying your? .{0,20}"
+        r"|(?:security|robot) (?:check|verification)|人机验证|安全验证",
+        opening=r"(?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)"
+        r"|verifying your (?:request|browser)|checking your browser|select all squares"
+        r"|(?:has been|was) flagged as (?:being )?suspicious",
+    ),
+    BlockSignature(
+        "refusal by country",
         "denied",
-        _compile_phrases(
-            r"""
-            access (?:to this page |to this site )?(?:has been |is |was )?(?:denied|blocked|forbidden)
-            \b403 forbidden\b
-            you(?: have|['’]ve) been blocked
-            your request (?:has been |was )blocked
-            ^\W*the request is blocked\b
-            ^\W*request rejected\W*$
-            the requested url was rejected
-            your access to this site has been limited
-            not (?:yet )?available in your (?:country|region)
-            zugriff verweigert
-            accès (?:refusé|interdit)
-            accesso (?:negato|vietato)
-            dostęp zabroniony
-            erişim engellendi
-            acceso denegado
-            acesso negado
-            доступ (?:запрещ|огранич)
-            访问被拒绝
-            アクセスが拒否
-            """
-        ),
+        yields=True,
+        title=r"service unavailable",
+        opening=r"(?:is )?not (?:yet )?available in your (?:country|region)|"
+        r"n['’]est pas (?:encore )?disponible dans votre (?:pays|région)|"
+        r"(?:noch )?nicht in (?:deinem|ihrem) land verfügbar",
     ),
-    (
-        "login",
-        _compile_phrases(
-            r"""
-            ^\W*(?:sign|log) ?in\b
-            (?:please|you (?:must|need to|have to)(?: be)?) (?:sign|log|logged) ?in\b
-            ^\W*(?:anmelden|connexion|iniciar sesión|войти|вход|登录|登入|ログイン|로그인)
-            """
-        ),
+    BlockSignature(
+        "rate limit",
+        "rate_limit",
+        yields=True,
+        title=r"(?:error )?429(?: .{0,30})?|too many requests",
+        opening=r"automated queries|too many requests|rate limit(?:ed)? exceeded|unusual traffic from",
     ),
-    (
-        "consent",
-        _compile_phrases(
-            r"""
-            ^\W*before you continue(?: to\b|\W*$)
-            ^\W*bevor sie .{0,30}fortfahren
-            ^\W*avant d['’]accéder à
-            """
-        ),
+    BlockSignature(
+        "denial",
+        "denied",
+        yields=True,
+        ids="cf-error-details",
+        classes="cf-error-code",
+        title=r"(?:error )?403(?: .{0,30})?|access (?:denied|blocked)|forbidden|blocked",
+        opening=r"\A\W*(?:access denied|403 forbidden|you have been blocked|sorry, you have been blocked)",
     ),
-    (
-        "javascript",
-        _compile_phrases(
-            r"""
-            ^\W*(?:please )?(?:enable|turn on|activate) javascript\b
-            ^\W*javascript (?:is )?(?:required|disabled|not enabled)\b
-            ^\W*you need to enable javascript\b
-            ^\W*(?:bitte )?javascript aktivieren
-            ^\W*javascript ist (?:deaktiviert|erforderlich)
-            ^\W*(?:veuillez )?activer javascript\b
-            ^\W*(?:por favor,? )?(?:activ[ae]|habilit[ae]r?|ative) (?:el |o )?javascript\b
-            ^\W*(?:abilita|attiva)(?:re)? javascript\b
-            ^\W*(?:пожалуйста,? )?включите javascript
-            ^\W*(?:proszę )?włącz(?:yć)? javascript
-            ^\W*(?:请|請)?(?:启用|啟用|开启|開啟) ?javascript
-            ^\W*javascript ?を有効
-            ^\W*javascript ?(?:을|를) (?:활성화|사용)
-            """
-        ),
-    ),
+)
+"""Specific signatures first; the first match is used."""
+
+_PHRASES = r"""
+proof_of_work
+    making sure you['’]re not a bot
+    ^\W*pow captcha
+challenge
+    just a moment\.\.\.
+    ^\W*(?:one|un|einen|ein|um|een) (?:moment|momento|instant|augenblick)\W*$
+    checking (?:your browser|if the site connection is secure)
+    enable javascript and cookies to continue
+    attention required! \|
+    pardon our interruption
+    verifying (?:your browser|(?:that )?you are (?:a )?human)
+    ^\W*vercel security checkpoint
+    ^\W*client challenge\W*$
+    ^\W*one moment, please\b
+    your request is being verified
+    ^\W*(?:robot|browser) challenge screen
+captcha
+    (?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)
+    are you (?:not )?(?:a robot|a person|human)\?
+    ^\W*(?:robot|security) check\b
+    ^\W*(?:bot|human) verification\W*$
+    verifying that you are not a (?:ro)?bot
+    ^\W*captcha\W*$
+    press (?:&|and) hold
+    unusual traffic from your (?:computer )?network
+    complete the (?:security check|captcha)
+    solve the (?:challenge|captcha)
+    enter the characters you see
+    请完成.{0,8}验证
+    人机验证
+    安全验证
+    ロボットではありません
+    로봇이 아닙니다
+    вы не робот
+    no soy un robot
+    je ne suis pas un robot
+    ich bin kein roboter
+    non sono un robot
+    não (?:sou|é) um robô
+rate_limit
+    ^\W*(?:429\W+)?too many requests\W*$
+    ^\W*rate limit(?:ed| exceeded)?\b
+    ^\W*zu viele anfragen
+    ^\W*trop de requêtes
+    ^\W*demasiadas solicitudes
+denied
+    access (?:to this page |to this site )?(?:has been |is |was )?(?:denied|blocked|forbidden)
+    \b403 forbidden\b
+    you(?: have|['’]ve) been blocked
+    your request (?:has been |was )blocked
+    ^\W*the request is blocked\b
+    ^\W*request rejected\W*$
+    the requested url was rejected
+    your access to this site has been limited
+    not (?:yet )?available in your (?:country|region)
+    zugriff verweigert
+    accès (?:refusé|interdit)
+    accesso (?:negato|vietato)
+    dostęp zabroniony
+    erişim engellendi
+    acceso denegado
+    acesso negado
+    доступ (?:запрещ|огранич)
+    访问被拒绝
+    アクセスが拒否
+login
+    ^\W*(?:sign|log) ?in\b
+    (?:please|you (?:must|need to|have to)(?: be)?) (?:sign|log|logged) ?in\b
+    ^\W*(?:anmelden|connexion|iniciar sesión|войти|вход|登录|登入|ログイン|로그인)
+consent
+    ^\W*before you continue(?: to\b|\W*$)
+    ^\W*bevor sie .{0,30}fortfahren
+    ^\W*avant d['’]accéder à
+javascript
+    ^\W*(?:please )?(?:enable|turn on|activate) javascript\b
+    ^\W*javascript (?:is )?(?:required|disabled|not enabled)\b
+    ^\W*you need to enable javascript\b
+    ^\W*(?:bitte )?javascript aktivieren
+    ^\W*javascript ist (?:deaktiviert|erforderlich)
+    ^\W*(?:veuillez )?activer javascript\b
+    ^\W*(?:por favor,? )?(?:activ[ae]|habilit[ae]r?|ative) (?:el |o )?javascript\b
+    ^\W*(?:abilita|attiva)(?:re)? javascript\b
+    ^\W*(?:пожалуйста,? )?включите javascript
+    ^\W*(?:proszę )?włącz(?:yć)? javascript
+    ^\W*(?:请|請)?(?:启用|啟用|开启|開啟) ?javascript
+    ^\W*javascript ?を有効
+    ^\W*javascript ?(?:을|를) (?:활성화|사용)
+"""
+
+PHRASES = tuple(
+    (reason, re.compile("|".join(map(str.strip, phrases.splitlines())), re.IGNORECASE))
+    for reason, phrases in re.findall(r"^(\w+)\n((?: {4}.*\n)+)", _PHRASES, re.MULTILINE)
 )
 """Reason and its phrases in title or headings, the strongest first."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable
 
 from lxml import etree
 
@@ -20,17 +19,7 @@ from scraper.extract.page import page_tree
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.text.terms import count_words
 from scraper.extract.verdict import shell_score
-from scraper.extract.verdict.block_signatures import (
-    CHALLENGE_SCRIPTS,
-    CONSENT_BOX,
-    MARKED_ADDRESSES,
-    MARKED_CLASSES,
-    MARKED_IDS,
-    MARKED_URLS,
-    PHRASES,
-    WIDGET_ADDRESSES,
-    WIDGET_CLASSES,
-)
+from scraper.extract.verdict.block_signatures import PHRASES, SIGNATURES
 from scraper.model import Verdict, VerdictKind
 
 THIN_WORDS = 40
@@ -172,25 +161,22 @@ def _find_block_reason(snapshot: Snapshot, signals: PageSignals) -> str:
 
 
 def _match_marks(snapshot: Snapshot, signals: PageSignals) -> str:
-    """Return the reason whose mark is on the page, whatever else the page contains."""
-    named = _lookup_first(MARKED_IDS, signals.ids) or _lookup_first(MARKED_CLASSES, signals.classes)
-    if named:
-        return named
-    if signals.short and any(CHALLENGE_SCRIPTS.search(_script_code(script)) for script in signals.page.head.scripts):
-        return "challenge"
-    return _search_patterns(MARKED_ADDRESSES, signals.addresses) or _search_patterns(MARKED_URLS, [snapshot.url])
-
-
-def _script_code(script: page_tree.ScriptElement) -> str:
-    return script.text or script.source
+    """Return the reason of the first signature that only block pages have, whatever else the page contains."""
+    scripts = [script.text or script.source for script in signals.page.head.scripts] if signals.short else []
+    addresses = "\n".join(signals.addresses)
+    for one in SIGNATURES:
+        if not one.is_widget and one.matches(signals.ids, signals.classes, addresses, scripts, snapshot.url):
+            return one.reason
+    return ""
 
 
 def _match_captcha_widget(signals: PageSignals) -> str:
     """Return the reason of a captcha if the page contains nothing else."""
     if signals.has_fields or signals.main_words >= THIN_WORDS:
         return ""
-    sources = [*signals.addresses, *(script.text for script in signals.page.head.scripts)]
-    return _lookup_first(WIDGET_CLASSES, signals.classes) or _search_patterns(WIDGET_ADDRESSES, sources)
+    sources = "\n".join([*signals.addresses, *(script.text for script in signals.page.head.scripts)])
+    widgets = (one for one in SIGNATURES if one.is_widget)
+    return next((one.reason for one in widgets if one.matches(signals.ids, signals.classes, sources)), "")
 
 
 def _match_phrases(snapshot: Snapshot, signals: PageSignals) -> str:
@@ -244,17 +230,12 @@ def _find_missing_content(signals: PageSignals, *, rendered: bool) -> str:
     return "" if signals.words else "empty"
 
 
-def _lookup_first(reasons: dict[str, str], names: Iterable[str]) -> str:
-    """Return the reason of the first name that has one, or ""."""
-    return next((reasons[name] for name in names if name in reasons), "")
-
-
-def _search_patterns(patterns: Iterable[tuple[str, re.Pattern[str]]], texts: Iterable[str]) -> str:
-    """Return the reason of the first pattern that matches one of the texts, or ""."""
-    known = list(texts)
-    return next((reason for reason, pattern in patterns if any(map(pattern.search, known))), "")
-
-
+_CONSENT_BOX = re.compile(
+    r"cookie[-_]?(?:banner|bar|box|consent|dialog|law|modal|notice|overlay|popup|wall)|cookieconsent|consent|gdpr|"
+    r"onetrust|cybotcookie|didomi|usercentrics|cmpbox|truste|qc-cmp|sp_message",
+    re.IGNORECASE,
+)
+"""Id or class of the elements that consent managers insert at the top level of a page."""
 _REMOVED_TAGS = ("nav", "menu", "button", "input")
 _REMOVED_ROLES = frozenset(
     "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist toolbar".split()
@@ -281,7 +262,7 @@ def remove_page_furniture(body: Element) -> int:
     etree.strip_elements(body, *_REMOVED_TAGS, with_tail=False)
     consent = 0
     for child in list(body):
-        if CONSENT_BOX.search(f"{child.get('id') or ''} {child.get('class') or ''}"):
+        if _CONSENT_BOX.search(f"{child.get('id') or ''} {child.get('class') or ''}"):
             consent += _length(child)
             if _is_removable(child, total):
                 remove(child)

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from scraper.extract.dom import parsing
-from scraper.extract.metadata import byline, date_parsing
+from scraper.extract.metadata import byline
 from scraper.model import Document
 from tests.scraper.extract.snapshots import WORDS, read
 from tests.scraper.soon import soon
@@ -78,33 +78,6 @@ def test_a_date_is_read_near_the_headline_and_of_several_the_publication(around:
 def test_what_stands_far_below_is_of_something_else() -> None:
     later = "<p>words</p>" * 200
     assert article(f"<h1>T</h1>{later}<p class=author>Ada Lovelace</p><p>May 17, 2024</p>").published is None
-
-
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("17 de mayo de 2024", (5, 17)), ("17 maggio 2024", (5, 17)), ("17. června 2024", (6, 17)),
-        ("17 juillet 2024", (7, 17)), ("17 juin 2024", (6, 17)), ("17 мая 2024", (5, 17)),
-        ("17 Mart 2024", (3, 17)),
-        ("17 marraskuuta 2024", (11, 17)), ("17 listopada 2024", (11, 17)), ("17.05.2024", (5, 17)),
-        ("12/25/2024", (12, 25)), ("25/12/2024", (12, 25)),
-        ("Sept. 3rd, 2024", (9, 3)), ("2024-05-17", (5, 17)), ("2024. 5. 17.", (5, 17)),
-        ("17 травня 2024 р.", (5, 17)), ("17 ianuarie 2024", (1, 17)), ("17 Μαΐου 2024", (5, 17)),
-        ("17 rujna 2024", (9, 17)), ("17. lipnja 2024", (6, 17)), ("17 lipca 2024", (7, 17)),
-        ("2024. május 17.", (5, 17)), ("2024 m. gegužės 17 d.", (5, 17)), ("17. maí 2024", (5, 17)),
-        ("ngày 17 tháng 5 năm 2024", (5, 17)), ("17 tháng 5, 2024", (5, 17)), ("17 Agustus 2024", (8, 17)),
-        ("17 พฤษภาคม 2567", (5, 17)), ("१७ मई २०२४", (5, 17)), ("17 בינואר 2024", (1, 17)),
-        ("١٧ مايو ٢٠٢٤", (5, 17)), ("17 أغسطس 2024", (8, 17)), ("17 май 2024", (5, 17)),
-    ],
-)  # fmt: skip
-def test_dates_in_text_are_read_in_many_languages(text: str, day: tuple[int, int]) -> None:
-    moment = date_parsing.find_date(text)
-    assert moment is not None and (moment.year, moment.month, moment.day) == (2024, *day)
-
-
-@pytest.mark.parametrize("text", ["03/04/2024", "31.02.2024", "version 1.2.2024.5", "in 2024", "17 Foo 2024", ""])
-def test_what_is_no_date_or_could_be_two_is_none(text: str) -> None:
-    assert date_parsing.find_date(text) is None
 
 
 def test_elements_called_author_in_each_other_are_read_soon() -> None:

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scraper.extract.metadata import date_parsing
 from scraper.extract.page import page_tree
 from scraper.model import Document
 from tests.scraper.extract.snapshots import WORDS, page, read
@@ -95,39 +94,6 @@ def test_dates_say_where_they_come_from(html: str, url: str, day: str | None, so
     document = read(f"{html}<main><p>{WORDS}</p></main>", url=url)
     assert (document.published.date().isoformat() if document.published else None) == day
     assert document.published_source == source
-
-
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [
-        ("2024-05-17", datetime(2024, 5, 17, tzinfo=UTC)),
-        ("2024-05-17T10:00:00Z", datetime(2024, 5, 17, 10, tzinfo=UTC)),
-        ("2024-05-17T10:00:00+0200", datetime(2024, 5, 17, 8, tzinfo=UTC)),
-        ("2024-05-17T00:00:00+02:00", datetime(2024, 5, 17, tzinfo=UTC)),
-        ("2024-05-17T00:00:00-0800", datetime(2024, 5, 17, tzinfo=UTC)),
-        ("Fri, 17 May 2024 00:00:00 +0900", datetime(2024, 5, 17, tzinfo=UTC)),
-        ("2024-05-17T00:30:00+02:00", datetime(2024, 5, 16, 22, 30, tzinfo=UTC)),
-        ("Fri, 17 May 2024 10:00:00 GMT", datetime(2024, 5, 17, 10, tzinfo=UTC)),
-        ("2024/5/7", datetime(2024, 5, 7, tzinfo=UTC)),
-        ("May 17, 2024", datetime(2024, 5, 17, tzinfo=UTC)),
-        ("17 May 2024", datetime(2024, 5, 17, tzinfo=UTC)),
-        ("Fri May 17 2024 10:00:00 GMT+0200 (CEST)", datetime(2024, 5, 17, 8, tzinfo=UTC)),
-        ("1715940000", datetime(2024, 5, 17, 10, tzinfo=UTC)),
-        ("2024051710", datetime(2024, 5, 17, tzinfo=UTC)),
-        ("20240517103000", datetime(2024, 5, 17, tzinfo=UTC)),
-        ("1715940000000", datetime(2024, 5, 17, 10, tzinfo=UTC)),
-        ("2024年5月17日", datetime(2024, 5, 17, tzinfo=UTC)),
-        ("17.05.2024", datetime(2024, 5, 17, tzinfo=UTC)),
-        ("0001-01-01T00:00:00+23:59", None),
-        ("1970-01-01", None),
-        ("2024-13-45", None),
-        ("99999-01-01", None),
-        ("", None),
-        ("x" * 10_000, None),
-    ],
-)
-def test_dates_are_read_in_the_forms_that_pages_use(text: str, moment: datetime | None) -> None:
-    assert date_parsing.parse_date(text) == moment
 
 
 def test_of_a_paper_the_first_five_authors_are_named() -> None:
