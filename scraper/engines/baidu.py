@@ -17,16 +17,15 @@ _URL = "https://www.baidu.com/s"
 _ROWS = 10
 _DAY_S = 86_400
 
-_NOWHERE = "nourl.ubs.baidu.com"
+_NO_TARGET = "nourl.ubs.baidu.com"
+_NEXT = css("#page a.n:last-of-type")
 
 
-def _true_address(block: Element) -> str:
+def _target_url(block: Element) -> str:
     """Return the target URL in the attribute `mu`; empty for modules without one."""
     address = (block.get("mu") or "").strip()
-    return address if is_web_url(address) and _NOWHERE not in address else ""
+    return address if is_web_url(address) and _NO_TARGET not in address else ""
 
-
-_NEXT = css("#page a.n:last-of-type")
 
 PARSE_RULES = response_parser.ParseRules(
     layouts=(
@@ -36,7 +35,7 @@ PARSE_RULES = response_parser.ParseRules(
                 ":not([data-placeid])"
             ),
             title=css("h3 a[href]"),
-            address=_true_address,
+            address=_target_url,
             snippet=css(
                 ".c-abstract, [class*='summary-text'], span[class^='content-right_'], .c-font-normal.c-color-text"
             ),
@@ -51,11 +50,12 @@ PARSE_RULES = response_parser.ParseRules(
 
 def ask(query: SearchQuery, now: datetime) -> Request:
     """Build a web or news search. Baidu has no language and no safe search parameter."""
+    days, until = FRESHNESS_DAYS.get(query.freshness or ""), int(now.timestamp())
     parameters = {
         "wd": query_text(query, excludes=False, either=" | "),
         "ie": "utf-8",
         "pn": str(_ROWS * (query.page - 1)) if query.page > 1 else "",
-        "gpc": _span(query.freshness, now),
+        "gpc": f"stf={until - days * _DAY_S},{until}|stftype=1" if days else "",
     }
     if query.category == "news":
         parameters |= {"tn": "news", "rtt": "1", "cl": "2"}
@@ -65,12 +65,6 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """Parse a page of web or news results."""
     return response_parser.parse_response(snapshot, now, PARSE_RULES)
-
-
-def _span(freshness: str | None, now: datetime) -> str:
-    days = FRESHNESS_DAYS.get(freshness or "")
-    until = int(now.timestamp())
-    return f"stf={until - days * _DAY_S},{until}|stftype=1" if days else ""
 
 
 ENGINE = Engine(

@@ -17,8 +17,8 @@ _NAME = "bing"
 _WEB = "https://www.bing.com/search"
 _NEWS = "https://www.bing.com/news/search"
 _ROWS = 10
-_SPANS = MappingProxyType({"day": 'ex1:"ez1"', "week": 'ex1:"ez2"', "month": 'ex1:"ez3"'})
-_NEWS_SPANS = MappingProxyType({"day": 'interval="7"', "week": 'interval="8"', "month": 'interval="9"'})
+_FRESHNESS = MappingProxyType({"day": 'ex1:"ez1"', "week": 'ex1:"ez2"', "month": 'ex1:"ez3"'})
+_NEWS_FRESHNESS = MappingProxyType({"day": 'interval="7"', "week": 'interval="8"', "month": 'interval="9"'})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _NEXT = css("a.sb_pagN[href]")
@@ -48,15 +48,19 @@ PARSE_RULES = response_parser.ParseRules(
 
 def ask(query: SearchQuery, now: datetime) -> Request:
     """Build a web or news search."""
-    where = parse_locale(query.language)
-    place = {"mkt": where.tag, "setlang": where.language, "cc": where.country, "adlt": query.safe_search}
-    words = {"q": query_text(query)}
-    first = {"first": str(_ROWS * (query.page - 1) + 1)} if query.page > 1 else {}
-    if query.category == "news":
-        span = {"qft": _NEWS_SPANS.get(query.freshness or "", "")}
-        return page_request(_NAME, _NEWS, words | span | place | first, query.language)
-    span = {"filters": _span(query.freshness, now)}
-    return page_request(_NAME, _WEB, words | span | place | first, query.language)
+    is_news, freshness = query.category == "news", query.freshness or ""
+    locale = parse_locale(query.language)
+    parameters = {
+        "q": query_text(query),
+        "qft": _NEWS_FRESHNESS.get(freshness, "") if is_news else "",
+        "filters": "" if is_news else _freshness_filter(freshness, now),
+        "mkt": locale.tag,
+        "setlang": locale.language,
+        "cc": locale.country,
+        "adlt": query.safe_search,
+        "first": str(_ROWS * (query.page - 1) + 1) if query.page > 1 else "",
+    }
+    return page_request(_NAME, _NEWS if is_news else _WEB, parameters, query.language)
 
 
 def ask_feed(query: SearchQuery, now: datetime) -> Request:
@@ -70,11 +74,10 @@ def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     return rss_results.parse_rss(snapshot) or response_parser.parse_response(snapshot, now, PARSE_RULES)
 
 
-def _span(freshness: str | None, now: datetime) -> str:
-    if freshness == "year":
-        today = (now - _EPOCH).days
-        return f'ex1:"ez5_{today - FRESHNESS_DAYS["year"]}_{today}"'
-    return _SPANS.get(freshness or "", "")
+def _freshness_filter(freshness: str, now: datetime) -> str:
+    today = (now - _EPOCH).days
+    year = f'ex1:"ez5_{today - FRESHNESS_DAYS["year"]}_{today}"'
+    return year if freshness == "year" else _FRESHNESS.get(freshness, "")
 
 
 ENGINE = Engine(

@@ -19,21 +19,14 @@ _HTML = "https://html.duckduckgo.com/html/"
 _LITE = "https://lite.duckduckgo.com/lite/"
 _MAIN = "https://duckduckgo.com/"
 _FIRST_ROWS, _LATER_ROWS = 10, 15
-_SETTLED = '[data-testid="result"], [data-testid="anomaly-modal"], [data-testid="no-results-message"]'
+_COMPLETE = '[data-testid="result"], [data-testid="anomaly-modal"], [data-testid="no-results-message"]'
 
 _FRESHNESS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
 _SAFE = MappingProxyType({"strict": "1", "off": "-2"})
-_REGIONS = MappingProxyType(
-    {
-        "en-GB": "uk-en",
-        "ca-ES": "ct-ca",
-        "zh-TW": "tw-tzh",
-        "zh-HK": "hk-tzh",
-        "ar-SA": "xa-ar",
-        "es-419": "xl-es",
-        "ja-JP": "jp-jp",
-        "ko-KR": "kr-kr",
-    }
+_REGIONS = dict(
+    pair.split(":")
+    for pair in "en-GB:uk-en ca-ES:ct-ca zh-TW:tw-tzh zh-HK:hk-tzh ar-SA:xa-ar es-419:xl-es ja-JP:jp-jp "
+    "ko-KR:kr-kr".split()
 )
 """Region codes that are not country-language."""
 
@@ -78,7 +71,7 @@ def ask_main(query: SearchQuery, now: datetime) -> Request:
     """Build a request to the JavaScript front end, which has no second page."""
     form = _form(query)
     fields = {name: form.get(name, "") for name in ("q", "kl", "df", "kp")}
-    return page_request(_NAME, _MAIN, {**fields, "ia": "web"}, query.language, wait=_SETTLED)
+    return page_request(_NAME, _MAIN, {**fields, "ia": "web"}, query.language, wait=_COMPLETE)
 
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
@@ -87,7 +80,9 @@ def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
 
 
 def _form(query: SearchQuery) -> Mapping[str, str]:
-    form = {"q": query_operators.quote_bangs(query_text(query)), "b": "", "kl": _region(query.language)}
+    locale = parse_locale(query.language)
+    region = _REGIONS.get(locale.tag, f"{locale.country.lower()}-{locale.language}")
+    form = {"q": query_operators.quote_bangs(query_text(query)), "b": "", "kl": region}
     df, kp = _FRESHNESS.get(query.freshness or ""), _SAFE.get(query.safe_search)
     form |= {"df": df} if df else {}
     form |= {"kp": kp} if kp else {}
@@ -96,11 +91,6 @@ def _form(query: SearchQuery) -> Mapping[str, str]:
         del form["b"]
         form |= {"s": str(start), "dc": str(start + 1), "nextParams": "", "v": "l", "o": "json", "api": "d.js"}
     return form
-
-
-def _region(tag: str) -> str:
-    where = parse_locale(tag)
-    return _REGIONS.get(where.tag, f"{where.country.lower()}-{where.language}")
 
 
 ENGINE = Engine(

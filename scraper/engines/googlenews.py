@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.engines.common import query_operators, response_parser, rss_results
-from scraper.engines.common.locales import Locale, parse_locale
+from scraper.engines.common.locales import parse_locale
 from scraper.engines.common.query_operators import category_domains
 from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
@@ -21,14 +21,15 @@ _EDITIONS = MappingProxyType({"pt-BR": "pt-419", "es-MX": "es-419", "zh-CN": "zh
 
 def ask(query: SearchQuery, now: datetime) -> Request:
     """Build a request for the feed, which has no second page. Country, language and edition must agree."""
-    where = parse_locale(query.language)
-    words = query_operators.join_query(
+    locale = parse_locale(query.language)
+    edition = _EDITIONS.get(locale.tag, locale.language)
+    text = query_operators.join_query(
         query.text,
         query_operators.site_operator(category_domains(query.category, query.include_domains)),
         query_operators.exclude_operators(query.exclude_domains),
         _WITHIN.get(query.freshness or "", ""),
     )
-    parameters = {"q": words, "hl": where.tag, "gl": where.country, "ceid": f"{where.country}:{_edition(where)}"}
+    parameters = {"q": text, "hl": locale.tag, "gl": locale.country, "ceid": f"{locale.country}:{edition}"}
     return Request(
         url=f"{_URL}?{urlencode(parameters)}",
         tier=Tier.LIGHT,
@@ -42,10 +43,6 @@ def ask(query: SearchQuery, now: datetime) -> Request:
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """Parse the feed, or the page in its place. Titles keep the publisher at their end."""
     return rss_results.parse_rss(snapshot) or response_parser.parse_response(snapshot, now)
-
-
-def _edition(where: Locale) -> str:
-    return _EDITIONS.get(where.tag, where.language)
 
 
 ENGINE = Engine(

@@ -8,7 +8,6 @@ from browsers.model import Request, Snapshot
 from scraper.engines.common import query_operators, request_builder, response_parser
 from scraper.engines.common.layout_parser import ResultLayout, css
 from scraper.engines.common.locales import parse_locale
-from scraper.engines.common.query_operators import category_domains
 from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
@@ -36,18 +35,19 @@ PARSE_RULES = response_parser.ParseRules(
 
 def ask(query: SearchQuery, now: datetime) -> Request:
     """Build a web or news search. Send `s` and `fmt` only if needed: they trigger the rate limit."""
-    where = parse_locale(query.language)
+    locale = parse_locale(query.language)
+    days = FRESHNESS_DAYS.get(query.freshness or "")
     return page_request(
         _NAME,
         _URL,
         {
-            "q": _words(query),
+            "q": _query_text(query),
             "s": str(_ROWS * (query.page - 1) + 1) if query.page > 1 else "",
-            "since": _since(query.freshness, now),
+            "since": (now - timedelta(days=days)).strftime("%Y%m%d") if days else "",
             "fmt": "news" if query.category == "news" else "",
             "safe": "1" if query.safe_search == "strict" else "",
-            "lb": where.language,
-            "arc": where.country.lower(),
+            "lb": locale.language,
+            "arc": locale.country.lower(),
         },
         query.language,
     )
@@ -58,18 +58,14 @@ def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     return response_parser.parse_response(snapshot, now, PARSE_RULES)
 
 
-def _words(query: SearchQuery) -> str:
+def _query_text(query: SearchQuery) -> str:
     """Return the query text with the one operator that Mojeek supports: `site:` of one host."""
-    domains = category_domains(query.category, query.include_domains)
-    kind = "blog" if query.category == "blog" and "blog" not in query.text.lower() else ""
+    domains = query_operators.category_domains(query.category, query.include_domains)
     return query_operators.join_query(
-        query.text, kind, query_operators.site_operator(domains) if len(domains) == 1 else ""
+        query.text,
+        "blog" if query.category == "blog" and "blog" not in query.text.lower() else "",
+        query_operators.site_operator(domains) if len(domains) == 1 else "",
     )
-
-
-def _since(freshness: str | None, now: datetime) -> str:
-    days = FRESHNESS_DAYS.get(freshness or "")
-    return (now - timedelta(days=days)).strftime("%Y%m%d") if days else ""
 
 
 ENGINE = Engine(

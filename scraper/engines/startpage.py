@@ -19,20 +19,10 @@ _HOME = "https://www.startpage.com/"
 _SEARCH = "https://www.startpage.com/sp/search"
 _FRESHNESS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
 _SAFE = MappingProxyType({"off": "none", "moderate": "moderate", "strict": "heavy"})
-_LANGUAGES = MappingProxyType(
-    {
-        "de": "deutsch",
-        "en": "english",
-        "es": "espanol",
-        "fr": "francais",
-        "it": "italiano",
-        "nl": "nederlands",
-        "pl": "polski",
-        "pt": "portugues",
-        "da": "dansk",
-        "sv": "svenska",
-        "no": "norsk",
-    }
+_LANGUAGES = dict(
+    pair.split(":")
+    for pair in "de:deutsch en:english es:espanol fr:francais it:italiano nl:nederlands pl:polski pt:portugues "
+    "da:dansk sv:svenska no:norsk".split()
 )
 _CODE = element_selector("//form[@id='search']//input[@name='sc'] | //input[@name='sc']")
 _NEXT = css("form:has(input[name='page']):has(input[name='query'])")
@@ -79,15 +69,15 @@ def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
 
 
 def _fields(query: SearchQuery) -> dict[str, str]:
-    where = parse_locale(query.language)
-    language = _LANGUAGES.get(where.language, "english")
+    locale = parse_locale(query.language)
+    language = _LANGUAGES.get(locale.language, "english")
     fields = {
         "query": query_text(query),
         "cat": "news" if query.category == "news" else "web",
         "with_date": _FRESHNESS.get(query.freshness or "", ""),
         "lui": language,
         "language": language,
-        "qsr": f"{where.language}_{where.country}",
+        "qsr": f"{locale.language}_{locale.country}",
         "qadf": _SAFE.get(query.safe_search, "moderate"),
     }
     return fields | ({"page": str(query.page), "segment": "startpage.udog"} if query.page > 1 else {})

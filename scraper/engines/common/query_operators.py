@@ -12,45 +12,20 @@ CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
 CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "github": ("github.com",),
-        "paper": (
-            "arxiv.org",
-            "dl.acm.org",
-            "link.springer.com",
-            "ieeexplore.ieee.org",
-            "ncbi.nlm.nih.gov",
-            "nature.com",
-            "sciencedirect.com",
-            "openreview.net",
-            "aclanthology.org",
-            "biorxiv.org",
-            "medrxiv.org",
-            "semanticscholar.org",
-            "plos.org",
-            "jstor.org",
-            "onlinelibrary.wiley.com",
+        "paper": tuple(
+            "arxiv.org dl.acm.org link.springer.com ieeexplore.ieee.org ncbi.nlm.nih.gov nature.com sciencedirect.com "
+            "openreview.net aclanthology.org biorxiv.org medrxiv.org semanticscholar.org plos.org jstor.org "
+            "onlinelibrary.wiley.com".split()
         ),
-        "forum": (
-            "reddit.com",
-            "news.ycombinator.com",
-            "stackoverflow.com",
-            "stackexchange.com",
-            "quora.com",
-            "superuser.com",
-            "serverfault.com",
-            "askubuntu.com",
-            "lobste.rs",
+        "forum": tuple(
+            "reddit.com news.ycombinator.com stackoverflow.com stackexchange.com quora.com superuser.com "
+            "serverfault.com askubuntu.com lobste.rs".split()
         ),
     }
 )
 """Hosts of a category. Queries name the first five; filters use all."""
 
-_ASKED = 5
-
-
-def category_domains(category: str | None, wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the caller's domains, or the first domains of the category if there are none."""
-    return wanted or CATEGORY_DOMAINS.get(category or "", ())[:_ASKED]
-
+_MAX_NAMED_DOMAINS = 5
 
 MAX_QUERY_CHARS = 499
 """Characters. DuckDuckGo rejects 500 or more; no engine finds more with longer queries."""
@@ -65,20 +40,26 @@ _LONE = re.compile(r"(?<!\S)[!\\]+(?=\s|$)|^\s*\\+")
 _FILTER_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?(?://)?(?:[^/@\s]*@)?([^/:?#\s]+)", re.IGNORECASE)
 
 
+def category_domains(category: str | None, requested: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the caller's domains, or the first domains of the category if there are none."""
+    return requested or CATEGORY_DOMAINS.get(category or "", ())[:_MAX_NAMED_DOMAINS]
+
+
 def join_query(text: str, *parts: str) -> str:
     """Return the query on one line without control characters, followed by operators.
 
     Cut the query to `MAX_QUERY_CHARS` in total, at a word boundary if there is one.
     """
-    tail = " ".join(part for part in parts if part)
-    room = MAX_QUERY_CHARS - (len(tail) + 1 if tail else 0)
-    return f"{_cut(_plain(text), max(room, 0))} {tail}".strip()
+    tail = " ".join(filter(None, parts))
+    limit = MAX_QUERY_CHARS - (len(tail) + 1 if tail else 0)
+    printable = "".join(" " if _is_control(character) else character for character in text)
+    return f"{_cut(' '.join(printable.split()), max(limit, 0))} {tail}".strip()
 
 
 def quote_bangs(text: str) -> str:
     r"""Quote bangs such as `!w`, which redirect to another site; remove `\` and a lone `!`."""
     pieces = _QUOTED.split(text)
-    return " ".join("".join(piece if piece.startswith('"') else _tamed(piece) for piece in pieces).split())
+    return " ".join("".join(piece if piece.startswith('"') else _quote_in(piece) for piece in pieces).split())
 
 
 def site_operator(domains: Sequence[str], either: str = " OR ") -> str:
@@ -106,24 +87,17 @@ def _hosts(domains: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(host for host in map(host_of_domain, domains) if host))
 
 
-def _tamed(piece: str) -> str:
-    piece = _LONE.sub(" ", piece)
-    piece = _BANG.sub(lambda match: f'"{match.group()}"', piece)
-    return _LAST_BANG.sub("", piece)
-
-
-def _plain(text: str) -> str:
-    kept = "".join(" " if _is_control(character) else character for character in text)
-    return " ".join(kept.split())
+def _quote_in(piece: str) -> str:
+    return _LAST_BANG.sub("", _BANG.sub(r'"\g<0>"', _LONE.sub(" ", piece)))
 
 
 def _is_control(character: str) -> bool:
     return unicodedata.category(character) in {"Cc", "Cs", "Co", "Cn"} or character in "\u2028\u2029\ufeff\u200b"
 
 
-def _cut(text: str, room: int) -> str:
-    if len(text) <= room:
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
         return text
-    head, _, rest = text[: room + 1].rpartition(" ")
+    head, _, rest = text[: limit + 1].rpartition(" ")
     # A text without spaces (Chinese, Japanese) is cut at the limit.
-    return head if head and len(rest) < room // 2 else text[:room].strip()
+    return head if head and len(rest) < limit // 2 else text[:limit].strip()

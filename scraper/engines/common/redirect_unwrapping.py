@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 _MAX_WRAPPINGS = 4
 _MAX_CHARS = 16_000
+_ENGINES = ("duckduckgo.com", "bing.com", "brave.com", "ecosia.org", "qwant.com", "startpage.com", "yahoo.com")
 _WEB = re.compile(r"https?://[^/\s?#]", re.IGNORECASE)
 
 _WRAPPING_PATH = re.compile(
@@ -37,11 +38,6 @@ def is_web_url(url: str) -> bool:
     return _WEB.match(url) is not None and len(url) <= _MAX_CHARS and split_url(url) is not None
 
 
-def is_wrapper(parts: SplitResult) -> bool:
-    """Return True if the path looks like that of a redirect."""
-    return _WRAPPING_PATH.search(parts.path) is not None
-
-
 def unwrap(url: str) -> str:
     """Return the target of a redirect URL if it can be decoded, else the URL."""
     for _ in range(_MAX_WRAPPINGS):
@@ -53,13 +49,8 @@ def unwrap(url: str) -> str:
     return url
 
 
-def needs_resolving(url: str) -> bool:
-    """Return True if the target of a URL is known only to the engine: it must be visited."""
-    return is_opaque(unwrap(url))
-
-
 def is_opaque(url: str) -> bool:
-    """Return True if a decoded URL is still a redirect: a new Google News or a Baidu link."""
+    """Return True if a decoded URL is still a redirect that only a visit resolves: Google News (new ids), Baidu."""
     parts = split_url(url)
     if parts is None:
         return False
@@ -80,19 +71,15 @@ def _inside(parts: SplitResult) -> str:
         match = _YAHOO.search(parts.path)
         return unquote(match.group(1)) if match else ""
     if host == "bing.com" and parts.path == "/ck/a":
-        return _from_bing(_field(parts, "u"))
+        target = _field(parts, "u")  # `a1` and URL-safe base64 without padding
+        return _decoded(target[2:]).decode("utf-8", "replace") if target.startswith("a1") else ""
     if host == "duckduckgo.com" and parts.path.rstrip("/") == "/l":
         return _field(parts, "uddg")
     if (_is_google(host) and parts.path in {"/url", "/imgres", "/search/url"}) or (
-        is_wrapper(parts) and _is_engine(host)
+        _WRAPPING_PATH.search(parts.path) and _is_engine(host)
     ):
         return next((value for name in _FIELDS if is_web_url(value := _field(parts, name))), "")
     return ""
-
-
-def _from_bing(value: str) -> str:
-    """Decode a Bing target: `a1` and URL-safe base64 without padding."""
-    return _decoded(value[2:]).decode("utf-8", "replace") if value.startswith("a1") else ""
 
 
 def _from_news_id(identity: str) -> str:
@@ -127,9 +114,6 @@ def _host(parts: SplitResult) -> str:
 
 def _is_google(host: str) -> bool:
     return re.fullmatch(r"(?:[a-z]+\.)?google(?:\.com?)?(?:\.[a-z]{2,3})?", host) is not None
-
-
-_ENGINES = ("duckduckgo.com", "bing.com", "brave.com", "ecosia.org", "qwant.com", "startpage.com", "yahoo.com")
 
 
 def _is_engine(host: str) -> bool:

@@ -3,54 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Tier
 from scraper.engines.common import query_operators
 from scraper.engines.common.layout_parser import Select
-from scraper.engines.common.query_operators import category_domains
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.model import SearchQuery
-from scraper.extract.dom.xpath import Element, element_selector
+from scraper.extract.dom.xpath import element_selector
 
 _INPUTS = element_selector(".//input[@name]")
 _MAX_FIELDS = 60
+
+FRESHNESS_DAYS: Mapping[str, int] = MappingProxyType({"day": 1, "week": 7, "month": 30, "year": 365})
 
 
 def next_page_form(page: ResultPage, select: Select, engine: str) -> Request | None:
     """Return a request that submits the last selected form; of two forms, the first leads back."""
     forms = select(page.root) if page.root is not None else []
     target = page.absolute(forms[-1].get("action")) if forms else ""
-    fields = _fields(forms[-1]) if forms else {}
-    if not target or not fields:
-        return None
-    return Request(
-        url=target,
-        method="POST",
-        form=fields,
-        tier=Tier.FULL,
-        mode=Mode.RENDER,
-        site_profile=engine_profile(engine),
-        headers={},
-    )
+    inputs = _INPUTS(forms[-1])[:_MAX_FIELDS] if forms else []
+    fields = {one.get("name") or "": one.get("value") or "" for one in inputs if one.get("type") != "submit"}
+    return _rendered(engine, target, method="POST", form=fields) if target and fields else None
 
 
 def next_page_link(page: ResultPage, select: Select, engine: str) -> Request | None:
     """Return a request for the first selected link."""
     links = select(page.root) if page.root is not None else []
     target = page.absolute(links[0].get("href")) if links else ""
-    if not target:
-        return None
-    return Request(url=target, tier=Tier.FULL, mode=Mode.RENDER, site_profile=engine_profile(engine), headers={})
-
-
-def _fields(form: Element) -> dict[str, str]:
-    inputs = _INPUTS(form)[:_MAX_FIELDS]
-    return {one.get("name") or "": one.get("value") or "" for one in inputs if one.get("type") != "submit"}
-
-
-FRESHNESS_DAYS: Mapping[str, int] = MappingProxyType({"day": 1, "week": 7, "month": 30, "year": 365})
+    return _rendered(engine, target) if target else None
 
 
 def page_request(
@@ -58,35 +42,24 @@ def page_request(
 ) -> Request:
     """Return a GET request that renders a result page in the full browser with the cookies of the engine."""
     query = urlencode({name: value for name, value in parameters.items() if value})
-    return Request(
-        url=f"{url}?{query}" if query else url,
-        tier=Tier.FULL,
-        mode=Mode.RENDER,
-        site_profile=engine_profile(engine),
-        language=language,
-        wait=wait,
-        headers={},
-    )
+    return _rendered(engine, f"{url}?{query}" if query else url, language=language, wait=wait)
 
 
 def form_request(engine: str, url: str, form: Mapping[str, str], language: str, *, referer: str = "") -> Request:
     """Return a POST request as the form of the engine sends it, with empty fields."""
     headers = {"Referer": referer, "Origin": referer.rstrip("/"), "Sec-Fetch-Site": "same-origin"}
-    return Request(
-        url=url,
-        method="POST",
-        form=dict(form),
-        tier=Tier.FULL,
-        mode=Mode.RENDER,
-        site_profile=engine_profile(engine),
-        language=language,
-        headers=headers if referer else {},
-    )
+    request = _rendered(engine, url, method="POST", form=dict(form), language=language)
+    return replace(request, headers=headers) if referer else request
+
+
+def _rendered(engine: str, url: str, **fields: Any) -> Request:
+    # The default of `headers` cannot travel between processes.
+    return Request(url, tier=Tier.FULL, mode=Mode.RENDER, site_profile=engine_profile(engine), headers={}, **fields)
 
 
 def query_text(query: SearchQuery, *, filetype: bool = True, excludes: bool = True, either: str = " OR ") -> str:
     """Return the query text with domains and category as the operators `site:`, `-site:` and `filetype:`."""
-    domains = category_domains(query.category, query.include_domains)
+    domains = query_operators.category_domains(query.category, query.include_domains)
     return query_operators.join_query(
         query.text,
         "blog" if query.category == "blog" and "blog" not in query.text.lower() else "",

@@ -297,7 +297,7 @@ javascript
     ^\W*javascript ?(?:을|를) (?:활성화|사용)
 """
 
-PHRASES = tuple(
+PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (reason, re.compile("|".join(map(str.strip, phrases.splitlines())), re.IGNORECASE))
     for reason, phrases in re.findall(r"^(\w+)\n((?: {4}.*\n)+)", _PHRASES, re.MULTILINE)
 )

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from scraper.engines.common.redirect_unwrapping import needs_resolving, unwrap
+from scraper.engines.common.redirect_unwrapping import is_opaque, unwrap
 
 _TARGET = "https://example.com/a?b=c&d=%20e"
 
@@ -60,7 +60,7 @@ def test_a_wrapper_in_a_wrapper_is_unwrapped() -> None:
 )
 def test_opaque_links_stay_and_need_the_browser(url: str) -> None:
     assert unwrap(url) == url
-    assert needs_resolving(url)
+    assert is_opaque(unwrap(url))
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_opaque_links_stay_and_need_the_browser(url: str) -> None:
 )
 def test_what_is_no_wrapper_or_wraps_nothing_stays(url: str) -> None:
     assert unwrap(url) == url
-    assert not needs_resolving(url) or "news.google.com" in url
+    assert not is_opaque(unwrap(url)) or "news.google.com" in url
