@@ -35,13 +35,13 @@ def left_out(pages: Sequence[SerpPage]) -> Mapping[str, list[Score]]:
 
 def _under_all_weights(saved: SerpPage) -> list[Score]:
     read = result_page.build_result_page(saved.snapshot())
-    groups = shape_parser.link_groups(read)
+    groups = shape_parser.group_links(read)
     known: dict[int, Score] = {}
     scores = []
     for weights in _GRID:
         picked = shape_parser.choose_group(groups, weights)
         if id(picked) not in known:
-            rows = results_from_rows(shape_parser.rows_of(picked), _NOW)
+            rows = results_from_rows(shape_parser.organic_rows(picked), _NOW)
             given = tuple(ReadRow(row.title, row.url, row.snippet) for row in rows)
             known[id(picked)] = score(saved, ReadPage("ok", given))
         scores.append(known[id(picked)])

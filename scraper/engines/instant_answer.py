@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode, urljoin
 
@@ -61,7 +62,6 @@ def parse(text: str) -> InstantAnswer | None:
         return None
     if not isinstance(data, dict) or "Abstract" not in data:
         return None
-    topics = tuple(_topics(_listed(data.get("RelatedTopics"))))[:MAX_TOPICS]
     abstract = _text(data.get("AbstractText")) or _text(data.get("Abstract"))
     return InstantAnswer(
         heading=_text(data.get("Heading"), MAX_SHORT),
@@ -73,9 +73,9 @@ def parse(text: str) -> InstantAnswer | None:
         definition_source=_text(data.get("DefinitionSource"), MAX_SHORT),
         definition_url=_address(data.get("DefinitionURL")),
         redirect=_address(data.get("Redirect")),
-        official=_official(data),
-        facts=tuple(_facts(data.get("Infobox")))[:MAX_FACTS],
-        topics=topics,
+        official=next((_address(item.get("FirstURL")) for item in _objects(data.get("Results"))), ""),
+        facts=tuple(islice(_facts(data.get("Infobox")), MAX_FACTS)),
+        topics=tuple(islice(_topics(data.get("RelatedTopics")), MAX_TOPICS)),
     )
 
 
@@ -86,20 +86,11 @@ def _answer(data: Mapping[str, Any]) -> str:
     return _text(data["Answer"])
 
 
-def _official(data: Mapping[str, Any]) -> str:
-    found = next((item for item in _listed(data.get("Results")) if isinstance(item, dict)), None)
-    return _address(found.get("FirstURL")) if found else ""
-
-
-def _topics(items: list[Any], group: str = "") -> Iterator[RelatedTopic]:
-    for item in items:
-        if not isinstance(item, dict):
-            continue
+def _topics(items: object, group: str = "") -> Iterator[RelatedTopic]:
+    for item in _objects(items):
         if isinstance(item.get("Topics"), list):
             yield from _topics(item["Topics"], _text(item.get("Name"), MAX_SHORT))
-            continue
-        topic = _topic(item, group)
-        if topic is not None:
+        elif (topic := _topic(item, group)) is not None:
             yield topic
 
 
@@ -118,13 +109,9 @@ def _topic(item: Mapping[str, Any], group: str) -> RelatedTopic | None:
 
 def _facts(infobox: object) -> Iterator[tuple[str, str]]:
     """Yield label and value of the infobox entries for people. An empty infobox is `""`."""
-    if not isinstance(infobox, dict):
-        return
-    for item in _listed(infobox.get("content")):
-        if not isinstance(item, dict) or _IDS.match(str(item.get("data_type"))):
-            continue
+    for item in _objects(infobox.get("content")) if isinstance(infobox, dict) else ():
         label, value = _text(item.get("label"), MAX_SHORT), _value(item.get("value"))
-        if label and value:
+        if label and value and not _IDS.match(str(item.get("data_type"))):
             yield label, value
 
 
@@ -136,8 +123,8 @@ def _value(value: object) -> str:
     return ""
 
 
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _text(value: object, limit: int = MAX_TEXT) -> str:

@@ -46,19 +46,18 @@ def element_text(element: Element, limit: int = MAX_SNIPPET) -> str:
 
 def text_lines(block: Element, without: Element | None = None) -> Iterator[str]:
     """Yield the lines of text in a block, without the element `without`."""
-    pieces: list[str] = []
+    text = ""
     walker = etree.iterwalk(block, events=("start", "end"))
     for event, element in walker:
-        broken = element.tag in BLOCKS or element is without
-        if broken and (text := "".join(pieces)).strip():
-            yield text.strip()
-        if broken:
-            pieces = []
+        if element.tag in BLOCKS or element is without:
+            if text := text.strip():
+                yield text
+            text = ""
         if event == "end":
-            pieces.append("" if element is block else element.tail or "")
+            text += "" if element is block else element.tail or ""
         elif element is without:
             walker.skip_subtree()
         else:
-            pieces.append(element.text or "")
-    if (text := "".join(pieces)).strip():
-        yield text.strip()
+            text += element.text or ""
+    if text := text.strip():
+        yield text

@@ -19,7 +19,7 @@ Select: TypeAlias = Callable[[Element], list[Element]]
 MAX_ROWS = 200
 """Rows. No engine shows more than a hundred; the limit bounds the cost of hostile pages."""
 
-_SENTENCE = 60
+_MIN_SENTENCE = 60
 """Characters. Labels and calls to action are shorter."""
 
 _LINKS = element_selector("descendant-or-self::a[@href]")
@@ -59,8 +59,7 @@ def parse_by_layout(page: ResultPage, layout: ResultLayout) -> list[EngineRow]:
 def is_internal(page: ResultPage, url: str) -> bool:
     """Return True if a URL leads to a page of the engine instead of a result."""
     parts = split_url(url)
-    own = parts is None or (parts.hostname or "").removeprefix("www.") == page.host
-    return own and not is_opaque(url)
+    return (parts is None or (parts.hostname or "").removeprefix("www.") == page.host) and not is_opaque(url)
 
 
 def _outermost(blocks: Sequence[Element]) -> Iterator[Element]:
@@ -76,27 +75,25 @@ def _row(page: ResultPage, layout: ResultLayout, block: Element) -> EngineRow | 
     title = next(iter(layout.title(block)), None)
     if title is None:
         return None
-    link = _link(layout, block, title)
+    link = next(iter(layout.link(block)), None) if layout.link else _title_link(title)
     href = page.absolute(link.get("href")) if link is not None else ""
-    own = layout.address(block) if layout.address else ""
+    target = layout.address(block) if layout.address else ""
     # Paid clicks and internal links are recognized only after the redirect is decoded.
-    if not href or is_ad_link(href) or (not own and is_internal(page, unwrap(href))):
+    if not href or is_ad_link(href) or (not target and is_internal(page, unwrap(href))):
         return None
     text = dom_text.element_text(title, dom_text.MAX_TITLE)
     if not text or is_labeled_as_ad(block, text):
         return None
     return EngineRow(
         title=text,
-        href=own or href,
+        href=target or href,
         snippet=_snippet(layout, block, title),
         date=_text(layout.date, block),
         source=_text(layout.source, block),
     )
 
 
-def _link(layout: ResultLayout, block: Element, title: Element) -> Element | None:
-    if layout.link is not None:
-        return next(iter(layout.link(block)), None)
+def _title_link(title: Element) -> Element | None:
     inner = _LINKS(title)
     around = (ancestor for ancestor in title.iterancestors("a") if ancestor.get("href"))
     return inner[0] if inner else next(around, None)
@@ -105,16 +102,10 @@ def _link(layout: ResultLayout, block: Element, title: Element) -> Element | Non
 def _snippet(layout: ResultLayout, block: Element, title: Element) -> str:
     for element in layout.snippet(block) if layout.snippet else ():
         dropped = next(iter(layout.drops(element)), None) if layout.drops else None
-        text = dom_text.one_line(" ".join(dom_text.text_lines(element, dropped)))
-        if text:
+        if text := dom_text.one_line(" ".join(dom_text.text_lines(element, dropped))):
             return text
-    return _sentence(block, title)
-
-
-def _sentence(block: Element, title: Element) -> str:
-    """Return the first long text of a row, for rows without a known snippet element."""
-    runs = (dom_text.one_line(run) for run in dom_text.text_lines(block, title))
-    return next((run for run in runs if len(run) >= _SENTENCE and not dom_text.is_address(run)), "")
+    lines = (dom_text.one_line(line) for line in dom_text.text_lines(block, title))
+    return next((line for line in lines if len(line) >= _MIN_SENTENCE and not dom_text.is_address(line)), "")
 
 
 def _text(select: Select | None, block: Element) -> str:

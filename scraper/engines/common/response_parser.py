@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from browsers.model import Request, Snapshot
 from scraper.engines.common import dom_text, layout_parser, shape_parser
@@ -22,7 +23,7 @@ from scraper.extract.verdict.block_signatures import SIGNATURES, BlockSignature,
 
 _MAX_SENTENCE = 300
 
-_NONE = re.compile(
+_NO_RESULTS = re.compile(
     r"""
     ^\W*(?:(?:oops|sorry|unfortunately|hmm|uh\s+oh)\W+)?(?:
     (?:there\s+(?:are|were)\s+)?no\s+(?:more\s+)?(?:\w+\s+)?
@@ -60,28 +61,14 @@ _LOOSENED = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_MAX_RUNS = 4_000
+_MAX_LINES = 4_000
 
 
-def has_no_results_message(page: ResultPage) -> bool:
-    """Return True if a sentence of the page reports that nothing was found."""
-    return _says(page, _NONE)
-
-
-def has_loosened_message(page: ResultPage) -> bool:
-    """Return True if the page reports that its results are for a relaxed query."""
-    return _says(page, _LOOSENED)
-
-
-def _says(page: ResultPage, pattern: re.Pattern[str]) -> bool:
+def _has_message(page: ResultPage, pattern: re.Pattern[str]) -> bool:
     if page.root is None:
         return False
-    for count, run in enumerate(dom_text.text_lines(page.root)):
-        if count > _MAX_RUNS:
-            return False
-        if len(run) <= _MAX_SENTENCE and pattern.match(" ".join(run.split())):
-            return True
-    return False
+    lines = islice(dom_text.text_lines(page.root), _MAX_LINES)
+    return any(len(line) <= _MAX_SENTENCE and pattern.match(" ".join(line.split())) for line in lines)
 
 
 _DETAILS = {"consent": "consent", "denied": "refused", "rate_limit": "rate_limited"}
@@ -141,26 +128,27 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
     page = build_result_page(snapshot)
     if page.root is None:
         return _parse_failure(page, rules)
-    selected = _rows_by_layout(page, rules.layouts)
+    selected = max((layout_parser.parse_by_layout(page, one) for one in rules.layouts), key=len, default=[])
     shape = shape_parser.parse_by_shape(page)
-    block_page = None if selected or _has_rows(shape) else find_block_page(page)
-    if block_page is not None and not (block_page.yields and _says_none(page, rules)):
+    has_rows = bool(selected) or (shape.is_convincing and len(shape.rows) >= _MIN_SHAPE_ROWS)
+    block_page = None if has_rows else find_block_page(page)
+    if block_page is not None and not (block_page.yields and _is_empty(page, rules)):
         return EngineResponse(
             EngineOutcome.WALL,
             detail=_DETAILS.get(block_page.reason, "captcha"),
             wall=block_page.name,
             clears_itself=block_page.clears_itself,
         )
-    if not selected and _is_empty(page, rules, shape):
+    if not selected and _is_empty(page, rules, trust_message=not shape.is_convincing):
         return EngineResponse(EngineOutcome.NONE)
     rows, changed = choose_rows(selected, shape.rows)
-    if not rows or (not selected and page.status >= 400 and not _has_rows(shape)):
+    if not rows or (not has_rows and page.status >= 400):
         return _parse_failure(page, rules)
     return EngineResponse(
         EngineOutcome.OK,
         results=results_from_rows(rows, now),
         next=rules.next(page) if rules.next else None,
-        loosened=has_loosened_message(page),
+        loosened=_has_message(page, _LOOSENED),
         layout_changed=changed and bool(rules.layouts),
     )
 
@@ -171,46 +159,27 @@ def choose_rows(selected: Sequence[EngineRow], shaped: Sequence[EngineRow]) -> t
         return shaped, bool(shaped)
     if len(shaped) < _MIN_SHAPE_ROWS:
         return selected, False
-    lost = len(selected) < _MIN_ROW_SHARE * len(shaped)
-    bare = _snippet_share(selected) < _MIN_SNIPPET_SHARE and _snippet_share(shaped) > _MAX_SNIPPET_SHARE
-    if lost or bare:
+    with_snippet, shaped_with_snippet = (
+        sum(bool(row.snippet) for row in some) / len(some) for some in (selected, shaped)
+    )
+    misses_snippets = with_snippet < _MIN_SNIPPET_SHARE and shaped_with_snippet > _MAX_SNIPPET_SHARE
+    if misses_snippets or len(selected) < _MIN_ROW_SHARE * len(shaped):
         return shaped, True
-    return selected, _common_share(selected, shaped) < _MIN_COMMON_SHARE
-
-
-def _common_share(selected: Sequence[EngineRow], shaped: Sequence[EngineRow]) -> float:
     # Compare titles too: Baidu's links are opaque, while its attributes hold the target URL.
     known = {unwrap(row.href) for row in selected} | {row.title for row in selected}
-    return sum(unwrap(row.href) in known or row.title in known for row in shaped) / len(shaped)
+    common = sum(unwrap(row.href) in known or row.title in known for row in shaped)
+    return selected, common < _MIN_COMMON_SHARE * len(shaped)
 
 
-def _rows_by_layout(page: ResultPage, layouts: Sequence[ResultLayout]) -> list[EngineRow]:
-    readings = [layout_parser.parse_by_layout(page, one) for one in layouts]
-    return max(readings, key=len, default=[])
+def _is_empty(page: ResultPage, rules: ParseRules, *, trust_message: bool = True) -> bool:
+    """Return True if the page has no results, by an element or, with `trust_message`, by a sentence.
 
-
-def _has_rows(shape: shape_parser.ShapeResult) -> bool:
-    """Return True if the shape is convincing: then the page is not a block page."""
-    return shape.is_convincing and len(shape.rows) >= _MIN_SHAPE_ROWS
-
-
-def _is_empty(page: ResultPage, rules: ParseRules, shape: shape_parser.ShapeResult) -> bool:
-    """Return True if the page has no results.
-
-    The element that `rules.none` selects is enough. A sentence counts only without convincing rows: "No more results"
-    ends many lists.
+    A sentence does not count beside convincing rows: "No more results" ends many lists.
     """
-    if page.status >= 400:
+    if page.status >= 400 or page.root is None:
         return False
-    return _has_empty_marker(page, rules) or (not shape.is_convincing and has_no_results_message(page))
-
-
-def _says_none(page: ResultPage, rules: ParseRules) -> bool:
-    return page.status < 400 and (_has_empty_marker(page, rules) or has_no_results_message(page))
-
-
-def _has_empty_marker(page: ResultPage, rules: ParseRules) -> bool:
-    return page.root is not None and rules.none is not None and bool(rules.none(page.root))
+    has_marker = rules.none is not None and bool(rules.none(page.root))
+    return has_marker or (trust_message and _has_message(page, _NO_RESULTS))
 
 
 def _parse_failure(page: ResultPage, rules: ParseRules) -> EngineResponse:
@@ -220,7 +189,3 @@ def _parse_failure(page: ResultPage, rules: ParseRules) -> EngineResponse:
         return EngineResponse(EngineOutcome.ERROR, detail="unreadable")
     is_shell = bool(rules.shells & page.marks.ids)
     return EngineResponse(EngineOutcome.ERROR, detail="not_rendered" if is_shell else "layout_changed")
-
-
-def _snippet_share(rows: Sequence[EngineRow]) -> float:
-    return sum(bool(row.snippet) for row in rows) / len(rows)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urljoin
 
@@ -16,7 +15,19 @@ from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 from scraper.extract.page import page_tree
 
-_UNREAD = ("script", "style", "svg", "noscript", "template", "link", "meta", "iframe", "object", "canvas", "select")
+_WITHOUT_TEXT = (
+    "script",
+    "style",
+    "svg",
+    "noscript",
+    "template",
+    "link",
+    "meta",
+    "iframe",
+    "object",
+    "canvas",
+    "select",
+)
 # Hidden fields belong to the form data.
 _HIDDEN = element_selector("//*[@data-x-hidden][not(self::input)]")
 _TITLE = element_selector("//title[not(ancestor::svg)]")
@@ -27,7 +38,7 @@ _CLASSES = etree.XPath("//@class")
 _TEST_IDS = etree.XPath("//@data-testid")
 _ADDRESSES = etree.XPath("//script/@src | //iframe/@src | //form/@action | //img/@src | //meta[@http-equiv]/@content")
 _BOXES = element_selector("//input[@name='q' or @name='query' or @name='wd' or @name='p' or @name='text'][@value]")
-_MAX_BOXES, _MIN_ASKED, _MAX_ASKED = 8, 3, 500
+_MAX_BOXES, _MIN_QUERY, _MAX_QUERY = 8, 3, 500
 _SCRIPTS = element_selector("//script[not(@src)]")
 _SPACE = re.compile(r"\s+")
 
@@ -76,64 +87,49 @@ def build_result_page(snapshot: Snapshot) -> ResultPage:
     """Build the result page of a snapshot."""
     root = parsing.parse_html(snapshot_text(snapshot)).root
     parts = redirect_unwrapping.split_url(snapshot.url)
-    marks = PageMarks()
-    if root is not None:
-        carried = _carried(root)
-        asked = _asked(root)
-        _clear(root)
-        marks = PageMarks(*carried, opening=_without(_opening(root), asked))
-        marks = replace(marks, title=_without(marks.title, asked))
     return ResultPage(
         root,
         snapshot.url,
         (parts.hostname or "").removeprefix("www.") if parts else "",
         snapshot.status,
         tuple(hop.location for hop in snapshot.hops),
-        marks,
+        PageMarks() if root is None else _prepare(root),
     )
 
 
-def _carried(root: Element) -> tuple[str, frozenset[str], frozenset[str], str, str]:
+def _prepare(root: Element) -> PageMarks:
+    """Return the marks of a page, and reduce the page to its visible elements."""
     title = next((dom_text.one_line(text_of(element), 300) for element in _TITLE(root)), "")
-    scripts, room = [], _SCRIPT_CHARS
+    scripts, left = [], _SCRIPT_CHARS
     for script in _SCRIPTS(root):
-        scripts.append((script.text or "")[:room])
-        room -= len(scripts[-1])
-        if room <= 0:
+        scripts.append((script.text or "")[:left])
+        left -= len(scripts[-1])
+        if left <= 0:
             break
-    ids = frozenset(_values(_IDS, root)) | frozenset(_values(_TEST_IDS, root))
+    ids = frozenset((*_values(_IDS, root), *_values(_TEST_IDS, root)))
     classes = frozenset(name for value in _values(_CLASSES, root) for name in value.split())
     addresses = "\n".join(address[:2_000] for address in _values(_ADDRESSES, root))
-    return title, ids, classes, addresses, "\n".join(scripts)
-
-
-def _asked(root: Element) -> list[str]:
-    """Return the query in the search box: a query for "429" or "captcha" must not match a block page."""
-    values = (dom_text.one_line(box.get("value") or "", _MAX_ASKED) for box in _BOXES(root)[:_MAX_BOXES])
-    return [value for value in values if len(value) >= _MIN_ASKED]
-
-
-def _without(text: str, asked: Iterable[str]) -> str:
-    for query in asked:
-        text = re.sub(re.escape(query), "", text, flags=re.IGNORECASE)
-    return text.strip()
+    # A query in the search box for "429" or "captcha" must not match a block page.
+    queries = [dom_text.one_line(box.get("value") or "", _MAX_QUERY) for box in _BOXES(root)[:_MAX_BOXES]]
+    _remove_invisible(root)
+    body = root.find("body")
+    visible = text_of(body if body is not None else root)[: _VISIBLE_CHARS * 4]
+    opening = _SPACE.sub(" ", visible)[:_VISIBLE_CHARS]
+    for query in queries:
+        if len(query) >= _MIN_QUERY:
+            title, opening = (re.sub(re.escape(query), "", text, flags=re.IGNORECASE) for text in (title, opening))
+    return PageMarks(title.strip(), ids, classes, addresses, "\n".join(scripts), opening.strip())
 
 
 def _values(select: Any, root: Element) -> list[str]:
     return [str(value) for value in cast("list[Any]", select(root))]
 
 
-def _clear(root: Element) -> None:
+def _remove_invisible(root: Element) -> None:
     """Remove elements without text and elements that the browser marked as hidden."""
     page_tree.inline_shadow_roots(root)
     for element in _HIDDEN(root):
         if element.getparent() is not None and element.tag not in {"html", "body"}:
             parsing.remove(element)
-    etree.strip_elements(root, *_UNREAD, with_tail=False)
+    etree.strip_elements(root, *_WITHOUT_TEXT, with_tail=False)
     parsing.flatten_deep_elements(root)
-
-
-def _opening(root: Element) -> str:
-    body = root.find("body")
-    text = text_of(body if body is not None else root)
-    return _SPACE.sub(" ", text[: _VISIBLE_CHARS * 4])[:_VISIBLE_CHARS]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice, takewhile
 
-from scraper.engines.common import dom_text, redirect_unwrapping
-from scraper.engines.common.redirect_unwrapping import unwrap
+from scraper.engines.common import dom_text
+from scraper.engines.common.redirect_unwrapping import is_opaque, is_web_url, unwrap
 from scraper.engines.model import EngineResult
 from scraper.extract.dom.xpath import Element, element_selector
 from scraper.extract.metadata import date_parsing
@@ -31,7 +32,7 @@ _MAX_LABEL = 30
 
 def is_ad_link(url: str) -> bool:
     """Return True if a URL, or its redirect target, is a paid click."""
-    return _AD_LINK.search(url) is not None or _AD_LINK.search(redirect_unwrapping.unwrap(url)) is not None
+    return _AD_LINK.search(url) is not None or _AD_LINK.search(unwrap(url)) is not None
 
 
 def is_labeled_as_ad(block: Element, title: str = "") -> bool:
@@ -46,7 +47,7 @@ MAX_ROWS = 200
 MIN_SNIPPET_CHARS = 40
 """Characters. Shorter texts are labels, not sentences."""
 
-_MAX_CLIMB = 40
+_MAX_ANCESTORS = 42
 _MAX_FOLLOWING = 3
 _ADDRESS_ATTRIBUTES = ("mu", "data-url", "data-href", "data-landurl")
 """Attributes in which engines store the target URL for their scripts."""
@@ -78,101 +79,74 @@ class RowLocation:
 
 
 def locate_rows(candidates: Sequence[LinkCandidate], count: int) -> list[RowLocation]:
-    """Return the locations of the first `count` candidates."""
-    holders = _holders(candidates[:MAX_ROWS])
-    group = candidates[:count]
-    tops = [_top(candidate.link, holders) for candidate in group]
-    places = []
-    for candidate, top in zip(group, tops, strict=True):
-        title_element = _title_element(candidate)
+    """Return the rows of the first `count` candidates."""
+    link_counts = _count_links(candidates[:MAX_ROWS])
+    rows = []
+    for candidate in candidates[:count]:
+        top = _largest_block(candidate.link, link_counts)
+        title_element = candidate.link if candidate.heading is None else candidate.heading
         title = _title(candidate, title_element)
         snippet = _snippet(top, title_element, title)
         blocks: tuple[Element, ...] = (top,)
         if len(snippet) < MIN_SNIPPET_CHARS:
-            blocks = (top, *_following(top, holders))
+            blocks = (top, *_following(top, link_counts))
             snippet = max((snippet, *(_snippet(block, None, title) for block in blocks[1:])), key=len)
-        places.append(RowLocation(_resolved(candidate, top), blocks, title, snippet))
-    return places
+        rows.append(RowLocation(_resolve(candidate, top), blocks, title, snippet))
+    return rows
 
 
-def _resolved(candidate: LinkCandidate, top: Element) -> LinkCandidate:
+def _resolve(candidate: LinkCandidate, top: Element) -> LinkCandidate:
     """Replace an opaque link by the target URL if an attribute of the row holds it."""
-    if not redirect_unwrapping.is_opaque(candidate.url):
+    if not is_opaque(candidate.url):
         return candidate
     for element in (candidate.link, *candidate.link.iterancestors()):
         for value in (element.get(name) or "" for name in _ADDRESS_ATTRIBUTES):
-            if (
-                redirect_unwrapping.is_web_url(value)
-                and not redirect_unwrapping.is_opaque(value)
-                and value != candidate.href
-            ):
-                return replace(candidate, href=value, url=redirect_unwrapping.unwrap(value))
+            if value != candidate.href and is_web_url(value) and not is_opaque(value):
+                return replace(candidate, href=value, url=unwrap(value))
         if element is top:
             break
     return candidate
 
 
-def _holders(group: Sequence[LinkCandidate]) -> dict[Element, int]:
+def _count_links(group: Sequence[LinkCandidate]) -> Counter[Element]:
     """Return the number of candidate links inside each element."""
-    holding: defaultdict[Element, int] = defaultdict(int)
-    for candidate in group:
-        holding[candidate.link] += 1
-        for distance, ancestor in enumerate(candidate.link.iterancestors()):
-            holding[ancestor] += 1
-            if distance > _MAX_CLIMB:
-                break
-    return holding
+    links = (candidate.link for candidate in group)
+    return Counter(one for link in links for one in (link, *islice(link.iterancestors(), _MAX_ANCESTORS)))
 
 
-def _top(link: Element, holders: dict[Element, int]) -> Element:
+def _largest_block(link: Element, link_counts: Counter[Element]) -> Element:
     """Return the largest element that contains only this link of the group."""
-    top = link
-    for ancestor in link.iterancestors():
-        if holders.get(ancestor, 2) > 1:
-            break
-        top = ancestor
-    return top
+    alone = takewhile(lambda ancestor: link_counts[ancestor] == 1, link.iterancestors())
+    return deque((link, *alone), maxlen=1)[0]
 
 
-def _following(top: Element, holders: dict[Element, int]) -> Iterable[Element]:
+def _following(top: Element, link_counts: Counter[Element]) -> Iterable[Element]:
     """Yield the elements between this row and the next one: table layouts split a row over several elements.
 
     Stop at an element with links: it is an advertisement or a module.
     """
     following = top.getnext()
     for _ in range(_MAX_FOLLOWING):
-        if following is None or following in holders or _LINKED(following):
+        if following is None or following in link_counts or _LINKED(following):
             return
         yield following
         following = following.getnext()
 
 
-def _title_element(candidate: LinkCandidate) -> Element:
-    heading = candidate.heading
-    return heading if heading is not None else candidate.link
-
-
 def _title(candidate: LinkCandidate, element: Element) -> str:
-    if candidate.heading is not None and not _is_crowded(element):
+    """Return the title in a link or heading that may also hold the URL of the result."""
+    lines = [dom_text.one_line(line, dom_text.MAX_TITLE) for line in dom_text.text_lines(element)]
+    other = [line for line in lines if not dom_text.is_address(line)]
+    if candidate.heading is not None and len(other) == len(lines):
         return dom_text.element_text(element, dom_text.MAX_TITLE)
-    runs = [dom_text.one_line(run, dom_text.MAX_TITLE) for run in dom_text.text_lines(element)]
-    runs = [run for run in runs if run and not dom_text.is_address(run)] or runs[:1]
+    lines = list(filter(None, other)) or lines[:1]
     named = {dom_text.one_line(titled.get("title") or "", dom_text.MAX_TITLE) for titled in _TITLED(element)}
-    return next((run for run in runs if run in named), max(runs, key=len, default=""))
-
-
-def _is_crowded(element: Element) -> bool:
-    """Return True if a heading holds more than the title."""
-    return any(dom_text.is_address(dom_text.one_line(run)) for run in dom_text.text_lines(element))
+    return next((line for line in lines if line in named), max(lines, key=len, default=""))
 
 
 def _snippet(block: Element, without: Element | None, title: str) -> str:
-    best = ""
-    for run in dom_text.text_lines(block, without):
-        text = dom_text.one_line(run)
-        if len(text) > len(best) and text != title and not dom_text.is_address(text):
-            best = text
-    return best
+    lines = map(dom_text.one_line, dom_text.text_lines(block, without))
+    return max((line for line in lines if line != title and not dom_text.is_address(line)), key=len, default="")
 
 
 @dataclass(frozen=True, slots=True)

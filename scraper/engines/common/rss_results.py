@@ -30,13 +30,11 @@ def parse_rss(snapshot: Snapshot) -> EngineResponse | None:
     if feed is None:
         return None
     items = _ITEMS(feed)[:MAX_ITEMS]
-    found = [result for item in items if (result := _result(item)) is not None]
-    if found:
-        ranked = (replace(result, rank=rank) for rank, result in enumerate(found, 1))
-        return EngineResponse(EngineOutcome.OK, results=tuple(ranked))
-    if items:
+    found = enumerate(filter(None, map(_result, items)), 1)
+    results = tuple(replace(result, rank=rank) for rank, result in found)
+    if items and not results:
         return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
-    return EngineResponse(EngineOutcome.NONE)
+    return EngineResponse(EngineOutcome.OK if results else EngineOutcome.NONE, results=results)
 
 
 def _parsed(text: str) -> Element | None:
@@ -76,8 +74,8 @@ def _snippet(description: str, title: str, publisher: str) -> str:
     if root is None:
         return ""
     lines = [dom_text.element_text(element) for element in root.iter("li")] or [dom_text.element_text(root)]
-    told = {title, publisher, f"{title} {publisher}", ""}
-    return dom_text.one_line(" · ".join(line for line in lines if line not in told))
+    repeated = {title, publisher, f"{title} {publisher}", ""}
+    return dom_text.one_line(" · ".join(line for line in lines if line not in repeated))
 
 
 def _date(text: str) -> datetime | None:

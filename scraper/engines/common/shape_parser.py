@@ -34,12 +34,24 @@ _USUAL_TITLE = 60
 """Characters of a usual title. Icons have none, URLs fewer, linked paragraphs more."""
 _MIN_ROWS, _MAX_FOOTER_LINKS = 3, 4
 _HALF, _MOST, _NEARLY_ALL = 0.5, 0.7, 0.9
-_HEADING_WEIGHT, _TEXT_WEIGHT, _TITLE_WEIGHT, _DOMAINS_WEIGHT = 2.0, 1.5, 0.5, 1.0
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 _HEADING_REACH = 3
 
 _LINKS = element_selector("//a[@href]")
 _INNER_HEADING = element_selector(".//h1 | .//h2 | .//h3 | .//h4 | .//*[@role='heading']")
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeWeights:
+    """Weights of the features of a group of result links."""
+
+    heading: float = 2.0
+    text: float = 1.5
+    title: float = 0.5
+    domains: float = 1.0
+
+
+DEFAULT_WEIGHTS = ShapeWeights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +80,14 @@ class RowGroup:
         """Return True if every link has a heading, a text and a title of usual length."""
         return min(self.heading, self.text, self.title) == 1
 
-    @property
-    def score(self) -> float:
+    def score(self, weights: ShapeWeights) -> float:
         """Return the weighted sum of the features; higher is more like a result list."""
         return (
             self.count
-            + _HEADING_WEIGHT * self.heading
-            + _TEXT_WEIGHT * self.text
-            + _TITLE_WEIGHT * self.title
-            + _DOMAINS_WEIGHT * self.domains
+            + weights.heading * self.heading
+            + weights.text * self.text
+            + weights.title * self.title
+            + weights.domains * self.domains
         )
 
 
@@ -91,12 +102,12 @@ class ShapeResult:
 
 def parse_by_shape(page: ResultPage) -> ShapeResult:
     """Return the rows of the best group of links."""
-    group = _choose_group(_group_links(page))
-    rows = () if group is None else _organic_rows(group)
+    group = choose_group(group_links(page))
+    rows = organic_rows(group)
     return ShapeResult(rows, is_convincing=group is not None and bool(rows) and group.is_convincing)
 
 
-def _choose_group(groups: Sequence[RowGroup]) -> RowGroup | None:
+def choose_group(groups: Sequence[RowGroup], weights: ShapeWeights = DEFAULT_WEIGHTS) -> RowGroup | None:
     """Return the group that looks most like results, or None.
 
     One or two links count if they are complete, and there is no list or only a small, unconvincing one with a lower
@@ -104,17 +115,17 @@ def _choose_group(groups: Sequence[RowGroup]) -> RowGroup | None:
     """
     lists = (group for group in groups if len(group.candidates) >= _MIN_ROWS and group.has_content)
     few = (group for group in groups if len(group.candidates) < _MIN_ROWS and group.is_complete)
-    best, best_few = (max(some, key=lambda group: group.score, default=None) for some in (lists, few))
+    best, best_few = (max(some, key=lambda group: group.score(weights), default=None) for some in (lists, few))
     if best is None or best_few is None:
         return best or best_few
     may_be_footer = len(best.candidates) <= _MAX_FOOTER_LINKS and not best.is_convincing
-    return best_few if may_be_footer and best_few.score > best.score else best
+    return best_few if may_be_footer and best_few.score(weights) > best.score(weights) else best
 
 
-def _organic_rows(group: RowGroup) -> tuple[EngineRow, ...]:
+def organic_rows(group: RowGroup | None) -> tuple[EngineRow, ...]:
     """Return the unique rows of a group in page order, without advertisements and rows inside other rows."""
     rows: dict[tuple[str, str], EngineRow] = {}
-    locations = locate_rows(group.candidates, MAX_ROWS)
+    locations = locate_rows(group.candidates, MAX_ROWS) if group else []
     own = {block for row in locations for block in row.blocks}
     for row in locations:
         href, title = row.candidate.href, row.title
@@ -125,7 +136,7 @@ def _organic_rows(group: RowGroup) -> tuple[EngineRow, ...]:
     return tuple(rows.values())
 
 
-def _group_links(page: ResultPage) -> list[RowGroup]:
+def group_links(page: ResultPage) -> list[RowGroup]:
     """Return the groups of links that may be results, the most promising ones if there are too many."""
     candidates = _find_candidates(page)
     members: dict[tuple[int, ...], list[LinkCandidate]] = {}
