@@ -30,71 +30,29 @@ _COMMANDS = """
 ⟨ langle ⟩ rangle ⌊ lfloor ⌋ rfloor ⌈ lceil ⌉ rceil ‖ Vert ∎ blacksquare ⊢ vdash ⊨ models ⊤ top
 """
 
-_LETTER_COMMANDS = {
-    "ℝ": "\\mathbb{R}",
-    "ℂ": "\\mathbb{C}",
-    "ℕ": "\\mathbb{N}",
-    "ℤ": "\\mathbb{Z}",
-    "ℚ": "\\mathbb{Q}",
-    "ℙ": "\\mathbb{P}",
-    "ℍ": "\\mathbb{H}",
-    "ℒ": "\\mathcal{L}",
-    "ℱ": "\\mathcal{F}",
-    "ℋ": "\\mathcal{H}",
-}
+_LETTER_STYLES = {"mathbb": "ℝR ℂC ℕN ℤZ ℚQ ℙP ℍH", "mathcal": "ℒL ℱF ℋH"}
 
 _REPLACEMENTS = {
-    "−": "-",
-    "\u2010": "-",
-    "\u2011": "-",
+    **dict.fromkeys("−\u2010\u2011", "-"),
+    **dict.fromkeys("\u2061\u2062\u2063\u2064\u200b", ""),
+    **{character: f"\\{character}" for character in "{}%#&$"},
     "′": "'",
     "″": "''",
-    "{": "\\{",
-    "}": "\\}",
-    "%": "\\%",
-    "#": "\\#",
-    "&": "\\&",
-    "$": "\\$",
     "\u00a0": " ",
-    "\u2061": "",
-    "\u2062": "",
-    "\u2063": "",
-    "\u2064": "",
-    "\u200b": "",
     "√": "\\surd",
 }
 
-
-def _parse_symbols(words: str) -> dict[str, str]:
-    parts = words.split()
-    return {character: f"\\{name}" for character, name in zip(parts[::2], parts[1::2], strict=True)}
-
-
-SYMBOLS: Mapping[str, str] = {**_parse_symbols(_COMMANDS), **_LETTER_COMMANDS, **_REPLACEMENTS}
+SYMBOLS: Mapping[str, str] = {
+    **{character: f"\\{name}" for character, name in zip(_COMMANDS.split()[::2], _COMMANDS.split()[1::2], strict=True)},
+    **{pair[0]: f"\\{style}{{{pair[1]}}}" for style, pairs in _LETTER_STYLES.items() for pair in pairs.split()},
+    **_REPLACEMENTS,
+}
 """TeX for a character. Characters that are not here stay unchanged."""
 
-ACCENTS: Mapping[str, str] = {
-    "˙": "dot",
-    "¨": "ddot",
-    "^": "hat",
-    "ˆ": "hat",
-    "~": "tilde",
-    "˜": "tilde",
-    "∼": "tilde",
-    "¯": "bar",
-    "ˉ": "bar",
-    "‾": "overline",
-    "_": "overline",
-    "―": "overline",
-    "→": "vec",
-    "⃗": "vec",
-    "⏞": "overbrace",
-    "⇀": "vec",
-    "ˇ": "check",
-    "˘": "breve",
-    "´": "acute",
-    "`": "grave",
-}
+_ACCENTS = (
+    "dot ˙  ddot ¨  hat ^ˆ  tilde ~˜∼  bar ¯ˉ  overline ‾_―  vec →⃗⇀  overbrace ⏞  check ˇ  breve ˘  acute ´  grave `"
+)
+ACCENTS: Mapping[str, str] = {mark: pair.split()[0] for pair in _ACCENTS.split("  ") for mark in pair.split()[1]}
 """Commands for accents over a letter, by the character in MathML."""
 
 UNDER_ACCENTS: Mapping[str, str] = {"⏟": "underbrace", "_": "underline", "‾": "underline", "―": "underline"}
