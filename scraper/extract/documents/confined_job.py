@@ -35,7 +35,7 @@ def parse(data: bytes, request: Mapping[str, Any], confine: Callable[[], None]) 
     """
     try:
         parse_request = ParseRequest(**{**request, "pages": tuple(request["pages"])})
-        load_reader(data, parse_request)
+        _load_reader(data, parse_request)
         confine()
         return {"parsed": read(data, parse_request).as_json()}
     except ScraperError as error:
@@ -56,15 +56,14 @@ def warm_up() -> None:
     importlib.import_module(find_reader(DocumentKind.PDF).__module__).warm_up()
 
 
-def load_reader(data: bytes, request: ParseRequest) -> None:
+def _load_reader(data: bytes, request: ParseRequest) -> None:
     """Import the reader of this document and all modules that it imports later."""
     kind = sniff_kind(data, media_type=request.media_type, name=request.name)
     reader = find_reader(kind, use_fallback=request.plain_reader)
     _load_standard_modules()
-    module = importlib.import_module(reader.__module__)
-    warm_up = getattr(module, "warm_up", None)
-    if warm_up is not None:
-        warm_up(request)
+    warm_up_reader = getattr(importlib.import_module(reader.__module__), "warm_up", None)
+    if warm_up_reader is not None:
+        warm_up_reader(request)
 
 
 def _load_standard_modules() -> None:

@@ -12,10 +12,9 @@ from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.dom.parsing import parse_html
 from scraper.extract.markdown import converter
 
-_NOWHERE = "http://mail.invalid/"
+_BASE_URL = "http://mail.invalid/"
 """Base URL for links; links in emails are absolute."""
-
-_SHOWN = ("From", "To", "Cc", "Date", "Subject")
+_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
@@ -33,13 +32,13 @@ def warm_up(request: ParseRequest | None = None) -> None:
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return sender, recipients, date, subject, body and attachment names."""
     message = email.message_from_bytes(data, policy=email.policy.default)
-    head = "\n".join(f"{name}: {' '.join(str(message[name]).split())}  " for name in _SHOWN if message[name])
-    attached = [name for part in message.iter_attachments() if (name := part.get_filename())]
-    parts = [head.rstrip(), _body(message)]
-    if attached:
-        parts.append("Attached (not read): " + ", ".join(attached))
+    headers = "\n".join(f"{name}: {' '.join(str(message[name]).split())}  " for name in _HEADERS if message[name])
+    names = [name for part in message.iter_attachments() if (name := part.get_filename())]
+    attachments = f"Attached (not read): {', '.join(names)}" if names else ""
     title = str(message["Subject"]) if message["Subject"] else None
-    return ParsedDocument("eml", "\n\n".join(part for part in parts if part), title=title)
+    return ParsedDocument(
+        "eml", "\n\n".join(filter(None, (headers.rstrip(), _body(message), attachments))), title=title
+    )
 
 
 def _body(message: EmailMessage) -> str:
@@ -57,4 +56,4 @@ def _body(message: EmailMessage) -> str:
         root = parse_html(text).root
     except (etree.XMLSyntaxError, ValueError):
         return ""
-    return "" if root is None else converter.convert(root, _NOWHERE).markdown
+    return "" if root is None else converter.convert(root, _BASE_URL).markdown

@@ -7,7 +7,7 @@ from browsers.model import Snapshot
 from scraper.extract import reader
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 
-_NOWHERE = "http://file.invalid/"
+_BASE_URL = "http://file.invalid/"
 """Base URL for links in a local file; relative links lead nowhere."""
 
 
@@ -20,7 +20,7 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return the main content of a page."""
-    url = request.url or _NOWHERE
+    url = request.url or _BASE_URL
     html = decode(data, request.media_type if "html" in request.media_type else "text/html")
     document = reader.read(Snapshot(url, url, 200, media_type="text/html", html=html))
     return ParsedDocument("html", document.markdown, title=document.title, author=document.author)

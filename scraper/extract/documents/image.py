@@ -17,23 +17,18 @@ _JPEG_BARE = frozenset({0x01, *range(0xD0, 0xD9)})
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return one line about the file, and the text of an SVG drawing."""
-    kind, size = _measure(data)
-    shape = f", {size[0]:,} x {size[1]:,} pixels" if size and all(size) else ""
-    lines = [f"Image: {kind}{shape}, {len(data):,} bytes. What it shows is not read."]
-    if kind == "SVG":
-        lines += _simplify_formula(data, request)
-    return ParsedDocument("image", "\n\n".join(lines))
-
-
-def _measure(data: bytes) -> tuple[str, tuple[int, int] | None]:
-    """Return the type, and width and height if the first bytes contain them."""
     try:
-        return _type_and_size(data)
+        kind, size = _type_and_size(data)
     except (struct.error, IndexError):
-        return "damaged", None
+        kind, size = "damaged", None
+    shape = f", {size[0]:,} x {size[1]:,} pixels" if size and all(size) else ""
+    line = f"Image: {kind}{shape}, {len(data):,} bytes. What it shows is not read."
+    text = _svg_text(decode_text(data, request)[0]) if kind == "SVG" else ""
+    return ParsedDocument("image", f"{line}\n\n{text}".strip())
 
 
 def _type_and_size(data: bytes) -> tuple[str, tuple[int, int] | None]:
+    """Return the type, and width and height if the first bytes contain them."""
     if data.startswith(b"\x89PNG"):
         return "PNG", struct.unpack(">II", data[16:24])
     if data.startswith(b"GIF8"):
@@ -92,15 +87,14 @@ def _boxed_size(data: bytes) -> tuple[int, int] | None:
 
 
 def _svg_size(data: bytes) -> tuple[int, int] | None:
-    said = dict(_LENGTH.findall(data[:4_096].decode("utf-8", "replace")))
-    numbers = [re.match(r"[\d.]+(?!%)", said.get(name, "")) for name in ("width", "height")]
+    declared = dict(_LENGTH.findall(data[:4_096].decode("utf-8", "replace")))
+    numbers = [re.match(r"[\d.]+(?!%)", declared.get(name, "")) for name in ("width", "height")]
     if all(numbers):
         return round(float(numbers[0][0])), round(float(numbers[1][0]))  # type: ignore[index]
-    box = re.findall(r"[-\d.]+", said.get("viewBox", ""))
+    box = re.findall(r"[-\d.]+", declared.get("viewBox", ""))
     return (round(float(box[2])), round(float(box[3]))) if len(box) == 4 else None
 
 
-def _simplify_formula(data: bytes, request: ParseRequest) -> list[str]:
-    text, _ = decode_text(data, request)
-    found = [" ".join(words.split()) for words in _SVG_TEXT.findall(text)[:_MAX_SVG_TEXTS]]
-    return ["\n".join(words for words in found if words)] if any(found) else []
+def _svg_text(svg: str) -> str:
+    lines = (" ".join(text.split()) for text in _SVG_TEXT.findall(svg)[:_MAX_SVG_TEXTS])
+    return "\n".join(filter(None, lines))

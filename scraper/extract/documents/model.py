@@ -9,7 +9,7 @@ from typing import Any
 MAX_CHARACTERS = 4_000_000
 """Characters of Markdown. A million tokens: more than any caller can page through."""
 
-CUT_OFF = f"Only the first {MAX_CHARACTERS:,} characters are shown."
+TRUNCATION_WARNING = f"Only the first {MAX_CHARACTERS:,} characters are shown."
 
 
 @dataclass(frozen=True, slots=True)

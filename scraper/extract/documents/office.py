@@ -1,30 +1,40 @@
-"""Shared parts of the office readers: HTML to Markdown, review comments, list numerals."""
+"""Shared by the office readers: HTML to Markdown, review comments, list numerals."""
 
 from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from lxml import etree
 
+from scraper.extract.documents.model import ParseRequest
 from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown import converter
 from scraper.extract.markdown.table_rules import row_cells, table_rows
 from scraper.extract.text.sanitize import clean_line
 
-ITEM = "\ue0f2{}\ue0f3"
+ITEM_NUMBER = "\ue0f2{}\ue0f3"
 """Number of a list item, at the start of its text."""
-
-_NOWHERE = "http://file.invalid/"
-"""Base URL for links in a file; relative links lead nowhere."""
-_ITEM = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
-_REPEATED_CHARS = 200
+CODE_CHARACTERS = re.compile(r"[{}();=<>\[\]$#|]")
+MONOSPACED_FONT = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
+REPEATED_CHARS = 200
 """Characters. Repeat the text of a merged cell in every row and column it spans, because rows are read one by one.
 Longer texts appear once."""
-_SPAN = 100
+
+_BASE_URL = "http://file.invalid/"
+"""Base URL for links in a file; relative links lead nowhere."""
+_ITEM_NUMBER = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
+_COMMENT_PLACEHOLDER = re.compile("\ue0f4(\\d+)\ue0f5")
+"""Markdown's own characters would be escaped."""
+_MAX_SPAN = 100
+_MAX_COMMENTS = 1_000
+_MAX_COMMENT_CHARS = 4_000
+
+
+def warm_up(request: ParseRequest | None = None) -> None:
+    """Load the modules that the Markdown converter imports late."""
+    html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table><math><mi>a</mi></math>", "")
 
 
 def html_to_markdown(html: str, url: str) -> str:
@@ -32,8 +42,12 @@ def html_to_markdown(html: str, url: str) -> str:
     root = parse_html(f"<html><body>{html}</body></html>").root
     if root is None:
         return ""
-    prepare(root)
-    return remove_internal_links(converter.convert(root, url or _NOWHERE).markdown, url or _NOWHERE)
+    _flatten_inner_tables(root)
+    for table in list(root.iter("table")):
+        _split_merged_cells(table)
+    for item in root.iter("li"):
+        _set_item_number(item)
+    return remove_internal_links(converter.convert(root, url or _BASE_URL).markdown, url or _BASE_URL)
 
 
 def remove_internal_links(text: str, base: str) -> str:
@@ -42,19 +56,12 @@ def remove_internal_links(text: str, base: str) -> str:
     return re.sub(rf"(?<!\!)\[((?:[^\[\]\\]|\\.){{0,2000}})\]\({own}[^()\s]*\)", r"\1", text)
 
 
-def prepare(root: Element) -> None:
-    """Rewrite tables and list items of the tree in place for the Markdown converter."""
-    _flatten_inner_tables(root)
-    for table in list(root.iter("table")):
-        _spread(table)
-    for item in root.iter("li"):
-        _number(item)
-
-
 def _flatten_inner_tables(root: Element) -> None:
-    for table in [table for table in root.iter("table") if _is_inner(table)]:
+    """Replace tables in cells by their text, unless the cell is alone in its table and only frames the inner one."""
+    cell_counts = {table: sum(len(row_cells(row)) for row in table_rows(table)) for table in root.iter("table")}
+    for table in list(cell_counts):
         parent = table.getparent()
-        if parent is None:
+        if parent is None or not any(cell_counts[outer] > 1 for outer in table.iterancestors("table")):
             continue
         texts = (" ".join(text_of(cell).split()) for row in table_rows(table) for cell in row_cells(row))
         paragraph = etree.Element("p")
@@ -63,118 +70,89 @@ def _flatten_inner_tables(root: Element) -> None:
         parent.replace(table, paragraph)
 
 
-def _is_inner(table: Element) -> bool:
-    """Return True if the table is in a cell of a table with other cells; a single cell is a frame."""
-    return any(
-        ancestor.tag == "table" and sum(len(row_cells(row)) for row in table_rows(ancestor)) > 1
-        for ancestor in table.iterancestors()
-    )
-
-
-def _spread(table: Element) -> None:
+def _split_merged_cells(table: Element) -> None:
     """Replace merged cells by one cell per position."""
     below: dict[int, tuple[int, Element]] = {}
+    """Number of rows to fill and the cell, by column."""
     for row in list(table_rows(table)):
         column = 0
         for cell in row_cells(row):
             column = _fill_from_above(row, cell, column, below)
-            across = _taken(cell, "colspan")
-            down = _taken(cell, "rowspan")
-            for step in range(across):
+            columns, rows = _pop_span(cell, "colspan"), _pop_span(cell, "rowspan")
+            for step in range(columns):
                 if step:
-                    cell.addnext(_copy(cell))
-                if down > 1:
-                    below[column + step] = (down - 1, cell)
-            column += across
+                    cell.addnext(_copy_cell(cell))
+                if rows > 1:
+                    below[column + step] = (rows - 1, cell)
+            column += columns
         _fill_from_above(row, None, column, below)
 
 
 def _fill_from_above(row: Element, before: Element | None, column: int, below: dict[int, tuple[int, Element]]) -> int:
     while column in below:
-        left, cell = below.pop(column)
-        if left > 1:
-            below[column] = (left - 1, cell)
-        filler = _copy(cell)
+        remaining, cell = below.pop(column)
+        if remaining > 1:
+            below[column] = (remaining - 1, cell)
         if before is None:
-            row.append(filler)
+            row.append(_copy_cell(cell))
         else:
-            before.addprevious(filler)
+            before.addprevious(_copy_cell(cell))
         column += 1
     return column
 
 
-def _taken(cell: Element, name: str) -> int:
+def _pop_span(cell: Element, name: str) -> int:
     value = cell.attrib.pop(name, "1")
-    return max(1, min(_SPAN, int(value))) if str(value).isdigit() else 1
+    return max(1, min(_MAX_SPAN, int(value))) if str(value).isdigit() else 1
 
 
-def _copy(cell: Element) -> Element:
-    if len(text_of(cell)) > _REPEATED_CHARS:
+def _copy_cell(cell: Element) -> Element:
+    if len(text_of(cell)) > REPEATED_CHARS:
         return etree.Element(str(cell.tag))
-    made = copy.deepcopy(cell)
-    made.tail = None
-    return made
+    copied = copy.deepcopy(cell)
+    copied.tail = None
+    return copied
 
 
-def _number(item: Element) -> None:
-    for holder in _first_texts(item):
-        match = _ITEM.match(holder.text or "")
-        if match:
-            holder.text = (holder.text or "")[match.end() :]
-            item.set("value", match[1])
-            return
+def _set_item_number(item: Element) -> None:
+    """Move the number at the start of an item's text to its attribute."""
+    element = item
+    while not (element.text or "").strip() and len(element):
+        element = element[0]
+    match = _ITEM_NUMBER.match(element.text or "")
+    if match:
+        element.text = (element.text or "")[match.end() :]
+        item.set("value", match[1])
 
 
-def _first_texts(item: Element) -> Iterator[Element]:
-    """Yield the elements in which the text of an item can begin."""
-    at: Element | None = item
-    while at is not None:
-        yield at
-        if (at.text or "").strip() or not len(at):
-            return
-        at = at[0]
+def apply_format(html: str, *, bold: bool, italic: bool, struck: bool, raised: str) -> str:
+    """Wrap text in the HTML elements of its format; `raised` is `sup`, `sub` or empty."""
+    if not html.strip():
+        return html
+    tags = [tag for tag, is_set in (("b", bold), ("i", italic), ("s", struck), (raised, raised)) if is_set]
+    return "".join(f"<{tag}>" for tag in tags) + html + "".join(f"</{tag}>" for tag in reversed(tags))
 
 
-_MOST = 1_000
-_LONGEST = 4_000
-_MARK = re.compile("\ue0f4(\\d+)\ue0f5")
-"""Placeholder of a note: Markdown's own characters would be escaped."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewComment:
-    """A reviewer's comment on a passage of the text."""
-
-    author: str = ""
-    date: str = ""
-    text: str = ""
-    resolved: bool = False
-
-
-@dataclass(slots=True)
 class ReviewComments:
-    """The comments of one document, in text order."""
+    """Reviewers' comments on passages of one document, in text order."""
 
-    _found: list[ReviewComment] = field(default_factory=list)
+    def __init__(self) -> None:
+        """Begin without comments."""
+        self._lines: list[str] = []
 
-    def mark(self, comment: ReviewComment) -> str:
+    def add(self, author: str, date: str, text: str, *, is_resolved: bool = False) -> str:
         """Return the placeholder for a comment in the text; empty for a comment without text."""
-        if not comment.text.strip() or len(self._found) >= _MOST:
+        if not text.strip() or len(self._lines) >= _MAX_COMMENTS:
             return ""
-        self._found.append(comment)
-        return f"\ue0f4{len(self._found)}\ue0f5"
+        facts = (clean_line(author, 100) or "Comment", date[:10], "resolved" if is_resolved else "")
+        self._lines.append(f"{', '.join(filter(None, facts))}: {clean_line(text, _MAX_COMMENT_CHARS)}")
+        return f"\ue0f4{len(self._lines)}\ue0f5"
 
-    def written(self, markdown: str) -> str:
+    def insert(self, markdown: str) -> str:
         """Replace the placeholders by note references, and append the comments."""
-        marked = _MARK.sub(lambda match: f"[^comment-{match[1]}]", markdown)
-        lines = [f"[^comment-{number}]: {_said(comment)}" for number, comment in enumerate(self._found, 1)]
-        return "\n\n".join(filter(None, (marked, *lines)))
-
-
-def _said(comment: ReviewComment) -> str:
-    facts = [clean_line(comment.author, 100) or "Comment", comment.date[:10]]
-    facts += ["resolved"] if comment.resolved else []
-    return f"{', '.join(filter(None, facts))}: {clean_line(comment.text, _LONGEST)}"
+        text = _COMMENT_PLACEHOLDER.sub(lambda match: f"[^comment-{match[1]}]", markdown)
+        notes = (f"[^comment-{number}]: {line}" for number, line in enumerate(self._lines, 1))
+        return "\n\n".join(filter(None, (text, *notes)))
 
 
 _ROMAN = (
@@ -182,12 +160,8 @@ _ROMAN = (
     (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
 _EAST_ASIAN = "〇一二三四五六七八九"
-_EAST_ASIAN_STYLES = (
-    "chineseCounting",
-    "chineseCountingThousand",
-    "ideographDigital",
-    "japaneseCounting",
-    "taiwaneseCounting",
+_EAST_ASIAN_STYLES = frozenset(
+    "chineseCounting chineseCountingThousand ideographDigital japaneseCounting taiwaneseCounting".split()
 )
 
 

@@ -5,82 +5,85 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import cast
 
-from scraper.errors import EncryptedDocumentError, NoContentError, OcrNeededError, UnsupportedTypeError
-from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, ParsedDocument, ParseRequest
+from scraper.errors import EncryptedDocumentError, NoContentError, OcrNeededError, ScraperError, UnsupportedTypeError
+from scraper.extract.documents.model import MAX_CHARACTERS, TRUNCATION_WARNING, ParsedDocument, ParseRequest
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.text.sanitize import clean, clean_line
 
 Reader = Callable[[bytes, ParseRequest], ParsedDocument]
+"""Function that reads one format; raises `ScraperError` if the document cannot be read."""
 
-_HERE = "scraper.extract.documents"
-_READERS: Mapping[DocumentKind, tuple[str, str]] = {
-    DocumentKind.PDF: ("pdf.reader", "read"),
-    DocumentKind.DOCX: ("docx.reader", "read"),
-    DocumentKind.XLSX: ("sheets", "read"),
-    DocumentKind.XLSB: ("sheets", "read"),
-    DocumentKind.XLS: ("sheets", "read"),
-    DocumentKind.ODS: ("odf.sheets", "read"),
-    DocumentKind.PPTX: ("slides", "read"),
-    DocumentKind.EPUB: ("epub", "read"),
-    DocumentKind.ODT: ("odf.reader", "read"),
-    DocumentKind.ODP: ("odf.reader", "read"),
-    DocumentKind.RTF: ("rtf.reader", "read"),
-    DocumentKind.CSV: ("text", "read_csv"),
-    DocumentKind.FEED: ("feed", "read"),
-    DocumentKind.JSON: ("text", "read_json"),
-    DocumentKind.NOTEBOOK: ("text", "read_notebook"),
-    DocumentKind.XML: ("text", "read_xml"),
-    DocumentKind.HTML: ("html", "read"),
-    DocumentKind.MARKDOWN: ("text", "read_markdown"),
-    DocumentKind.TEXT: ("text", "read_text"),
-    DocumentKind.EMAIL: ("email", "read"),
-    DocumentKind.IMAGE: ("image", "read"),
-    DocumentKind.ARCHIVE: ("archive", "read"),
-    DocumentKind.DOC: ("read", "refuse_legacy_word"),
-    DocumentKind.PPT: ("read", "refuse_legacy_presentation"),
-    DocumentKind.LOCKED_OFFICE: ("read", "refuse_locked_office"),
-    DocumentKind.BINARY: ("read", "refuse_binary"),
-    DocumentKind.EMPTY: ("read", "refuse_empty"),
+_READERS: Mapping[DocumentKind, str] = {
+    DocumentKind.PDF: "pdf.reader:read", DocumentKind.DOCX: "docx.reader:read", DocumentKind.RTF: "rtf.reader:read",
+    DocumentKind.XLSX: "sheets:read", DocumentKind.XLSB: "sheets:read", DocumentKind.XLS: "sheets:read",
+    DocumentKind.PPTX: "slides:read", DocumentKind.EPUB: "epub:read", DocumentKind.ODT: "odf.reader:read",
+    DocumentKind.ODP: "odf.reader:read", DocumentKind.ODS: "odf.reader:read_sheets",
+    DocumentKind.CSV: "text:read_csv", DocumentKind.JSON: "text:read_json", DocumentKind.XML: "text:read_xml",
+    DocumentKind.NOTEBOOK: "text:read_notebook", DocumentKind.MARKDOWN: "text:read_markdown",
+    DocumentKind.TEXT: "text:read_text", DocumentKind.FEED: "feed:read", DocumentKind.HTML: "html:read",
+    DocumentKind.EMAIL: "email:read", DocumentKind.IMAGE: "image:read", DocumentKind.ARCHIVE: "archive:read",
+}  # fmt: skip
+"""Module and function of each format."""
+_FALLBACK_READERS: Mapping[DocumentKind, str] = {
+    DocumentKind.PDF: "pdf.fallback_reader:read",
+    DocumentKind.DOCX: "docx.fallback_reader:read",
 }
-_SECOND: Mapping[DocumentKind, tuple[str, str]] = {
-    DocumentKind.PDF: ("pdf.fallback_reader", "read"),
-    DocumentKind.DOCX: ("docx.fallback_reader", "read"),
+_UNREADABLE: Mapping[DocumentKind, ScraperError] = {
+    DocumentKind.DOC: UnsupportedTypeError(
+        "This is a Word file of the format used until 2003 (.doc), which is not read here.",
+        next_step="Convert it to .docx (Word, LibreOffice: `soffice --convert-to docx`), or look for a PDF.",
+    ),
+    DocumentKind.PPT: UnsupportedTypeError(
+        "This is a PowerPoint file of the format used until 2003 (.ppt), which is not read here.",
+        next_step="Convert it to .pptx (PowerPoint, LibreOffice: `soffice --convert-to pptx`), or look for a PDF.",
+    ),
+    DocumentKind.LOCKED_OFFICE: EncryptedDocumentError(
+        "This is an Office document that is locked with a password, which cannot be opened here.",
+        next_step="Save it without a password, or look for another copy.",
+    ),
+    DocumentKind.BINARY: UnsupportedTypeError(
+        "The file is of a kind that is not read: its bytes are neither text nor a known document.",
+        next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read.",
+    ),
+    DocumentKind.EMPTY: NoContentError(
+        "The file is empty.", next_step="There is nothing to read in it: check the address."
+    ),
 }
-
-_MAX_FACT = 300
+_MAX_METADATA_CHARS = 300
 
 
 def has_fallback_reader(kind: DocumentKind) -> bool:
     """Return True if another reader exists that may succeed where the first one failed."""
-    return kind in _SECOND
+    return kind in _FALLBACK_READERS
 
 
 def find_reader(kind: DocumentKind, *, use_fallback: bool = False) -> Reader:
-    """Import and return the reader of a format."""
-    module, name = _SECOND.get(kind, _READERS[kind]) if use_fallback else _READERS[kind]
-    return cast(Reader, getattr(importlib.import_module(f"{_HERE}.{module}"), name))
+    """Import and return the reader of a format.
+
+    Raises:
+        ScraperError: No reader exists; the message says what to do.
+    """
+    if kind in _UNREADABLE:
+        raise copy(_UNREADABLE[kind])  # A raised exception holds its traceback.
+    path = _FALLBACK_READERS.get(kind, _READERS[kind]) if use_fallback else _READERS[kind]
+    module, _, name = path.partition(":")
+    return cast(Reader, getattr(importlib.import_module(f"scraper.extract.documents.{module}"), name))
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Read a document.
-
-    Raises:
-        ScraperError: The document cannot be read; the message says why and what to do.
-    """
-    kind = sniff_kind(data, media_type=request.media_type, name=request.name)
-    return normalize_document(find_reader(kind, use_fallback=request.plain_reader)(data, request))
-
-
-def normalize_document(parsed: ParsedDocument) -> ParsedDocument:
-    """Sanitize and truncate the Markdown, and derive the plain text from it.
+    """Read a document, sanitize and truncate its Markdown, and derive the plain text from it.
 
     Raises:
         OcrNeededError: All pages are images of text.
         NoContentError: There is no text.
+        ScraperError: The document cannot be read; the message says why and what to do.
     """
+    kind = sniff_kind(data, media_type=request.media_type, name=request.name)
+    parsed = find_reader(kind, use_fallback=request.plain_reader)(data, request)
     markdown, _ = clean(parsed.markdown)
     if not markdown.strip():
         if parsed.ocr_pages:
@@ -91,56 +94,15 @@ def normalize_document(parsed: ParsedDocument) -> ParsedDocument:
         raise NoContentError("The document holds no text.", next_step="There is nothing to read in it.")
     warnings = parsed.warnings
     if len(markdown) > MAX_CHARACTERS:
-        warnings, markdown = (*warnings, CUT_OFF), markdown[:MAX_CHARACTERS]
+        warnings, markdown = (*warnings, TRUNCATION_WARNING), markdown[:MAX_CHARACTERS]
     return replace(
         parsed,
         markdown=markdown,
         text=strip_markdown(markdown),
-        title=_clean_metadata(parsed.title),
-        author=_clean_metadata(parsed.author),
+        title=clean_line(parsed.title or "", _MAX_METADATA_CHARS) or None,
+        author=clean_line(parsed.author or "", _MAX_METADATA_CHARS) or None,
         warnings=tuple(dict.fromkeys(warnings)),
     )
-
-
-def _clean_metadata(text: str | None) -> str | None:
-    return clean_line(text, _MAX_FACT) or None if text else None
-
-
-def refuse_legacy_word(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Refuse the Word format used until 2003."""
-    raise UnsupportedTypeError(
-        "This is a Word file of the format used until 2003 (.doc), which is not read here.",
-        next_step="Convert it to .docx (Word, LibreOffice: `soffice --convert-to docx`), or look for a PDF.",
-    )
-
-
-def refuse_legacy_presentation(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Refuse the PowerPoint format used until 2003."""
-    raise UnsupportedTypeError(
-        "This is a PowerPoint file of the format used until 2003 (.ppt), which is not read here.",
-        next_step="Convert it to .pptx (PowerPoint, LibreOffice: `soffice --convert-to pptx`), or look for a PDF.",
-    )
-
-
-def refuse_locked_office(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Refuse an Office file that is encrypted as a whole."""
-    raise EncryptedDocumentError(
-        "This is an Office document that is locked with a password, which cannot be opened here.",
-        next_step="Save it without a password, or look for another copy.",
-    )
-
-
-def refuse_binary(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Refuse bytes that are neither text nor a known format."""
-    raise UnsupportedTypeError(
-        "The file is of a kind that is not read: its bytes are neither text nor a known document.",
-        next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read.",
-    )
-
-
-def refuse_empty(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Refuse an empty file."""
-    raise NoContentError("The file is empty.", next_step="There is nothing to read in it: check the address.")
 
 
 _MARKS = re.compile(

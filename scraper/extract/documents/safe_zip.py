@@ -1,4 +1,4 @@
-"""Zip containers of documents, read within bounds and without trust in their directory."""
+"""Zip containers of documents and their XML, read within limits; sizes in the directory are not trusted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from io import BytesIO
-from typing import IO
 
 from lxml import etree
 
@@ -23,27 +22,32 @@ MAX_PART_BYTES = 100_000_000
 RATIO_FROM_BYTES = 1_000_000
 MAX_RATIO = 200
 """Compression ratio. XML of documents shrinks to a tenth or twentieth, a zip bomb to a thousandth."""
-MAX_DEPTH = 256
-"""Nested elements. libxml2's own limit; deeper nesting is deliberate."""
-_CHUNK = 1 << 20
+_CHUNK_BYTES = 1 << 20
 _ENTITIES = re.compile(rb"""<!DOCTYPE(?:[^<>\["']++|"[^"]*+"|'[^']*+')*+\[""")
 """A document type with own declarations. One that only names its type, as in old books, is harmless."""
-_WIDE_FROM = 200
-_LOCKED = 0x1
-_ASKS = "The document is locked with a password."
-_UNLOCKED = "Save it without a password, or look for another copy."
+_UTF16_SAMPLE_BYTES = 200
+_ENCRYPTED_FLAG = 0x1
 _SMALLER = "Look for a smaller copy, or for a part of it."
+_STRICT_NAMESPACES = tuple(
+    (b"http://purl.oclc.org/ooxml/" + strict, b"http://schemas.openxmlformats.org/" + transitional)
+    for strict, transitional in (
+        (b"wordprocessingml/main", b"wordprocessingml/2006/main"),
+        (b"officeDocument/math", b"officeDocument/2006/math"),
+        (b"officeDocument/relationships", b"officeDocument/2006/relationships"),
+        (b"drawingml/", b"drawingml/2006/"),
+    )
+)
 
 
 class Parts:
-    """The parts of a document by name; each is decompressed within bounds and counted once."""
+    """The parts of a document by name; each is decompressed within limits."""
 
     def __init__(self, data: bytes) -> None:
         """Read the directory.
 
         Raises:
             MalformedDocumentError: It is no zip file.
-            ContentTooLargeError: It has too many entries, or they are too large.
+            ContentTooLargeError: It has too many entries.
         """
         try:
             self._archive = zipfile.ZipFile(BytesIO(data))
@@ -54,11 +58,11 @@ class Parts:
             raise ContentTooLargeError(
                 f"The document has {len(entries):,} parts; {MAX_ENTRIES:,} are read at most.", next_step=_SMALLER
             )
-        # Of two entries with one name, all office programs read the first.
+        # If two entries have the same name, office programs read the first.
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in entries:
             self._entries.setdefault(entry.filename.lstrip("/"), entry)
-        self._taken = 0
+        self._total_bytes = 0
 
     @property
     def names(self) -> list[str]:
@@ -81,60 +85,47 @@ class Parts:
             ContentTooLargeError: It decompresses to more than the limit.
             EncryptedDocumentError: It needs a password.
         """
-        entry = self._entries.get(name)
-        if entry is None:
-            raise MalformedDocumentError(f"The document lacks its part {name[:100]}.")
-        if entry.flag_bits & _LOCKED:
-            raise EncryptedDocumentError(_ASKS, next_step=_UNLOCKED)
-        try:
-            with self._archive.open(entry) as part:
-                return self._decompress(part, entry)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
-            raise MalformedDocumentError(f"The document's part {name[:100]} is damaged: {error}.") from None
+        chunks, size = [], 0
+        for chunk in self.chunks(name):
+            size += len(chunk)
+            self._total_bytes += len(chunk)
+            is_bomb = size > RATIO_FROM_BYTES and size > MAX_RATIO * max(1, self._entries[name].compress_size)
+            if is_bomb or size > MAX_PART_BYTES or self._total_bytes > MAX_TOTAL_BYTES:
+                raise ContentTooLargeError("The document inflates to more than a document holds.", next_step=_SMALLER)
+            chunks.append(chunk)
+        return b"".join(chunks)
 
-    def chunks(self, name: str, most_bytes: int) -> Iterator[bytes]:
-        """Yield a part in chunks up to `most_bytes`; other limits do not count them.
+    def chunks(self, name: str, max_bytes: int = MAX_PART_BYTES + 1) -> Iterator[bytes]:
+        """Yield a part in chunks until `max_bytes` are reached; no other limit applies.
 
         Raises:
-            MalformedDocumentError: It is damaged.
+            MalformedDocumentError: It is missing or damaged.
             EncryptedDocumentError: It needs a password.
         """
-        entry, size = self._entries[name], 0
-        if entry.flag_bits & _LOCKED:
-            raise EncryptedDocumentError(_ASKS, next_step=_UNLOCKED)
+        entry, size = self._entries.get(name), 0
+        if entry is None:
+            raise MalformedDocumentError(f"The document lacks its part {name[:100]}.")
+        if entry.flag_bits & _ENCRYPTED_FLAG:
+            raise EncryptedDocumentError(
+                "The document is locked with a password.",
+                next_step="Save it without a password, or look for another copy.",
+            )
         try:
             with self._archive.open(entry) as part:
-                while size < most_bytes and (piece := part.read(_CHUNK)):
-                    size += len(piece)
-                    yield piece
+                while size < max_bytes and (chunk := part.read(_CHUNK_BYTES)):
+                    size += len(chunk)
+                    yield chunk
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
             raise MalformedDocumentError(f"The document's part {name[:100]} is damaged: {error}.") from None
 
-    def _decompress(self, part: IO[bytes], entry: zipfile.ZipInfo) -> bytes:
-        pieces, size = [], 0
-        while piece := part.read(_CHUNK):
-            size += len(piece)
-            self._taken += len(piece)
-            grown = size > RATIO_FROM_BYTES and size > MAX_RATIO * max(1, entry.compress_size)
-            if grown or size > MAX_PART_BYTES or self._taken > MAX_TOTAL_BYTES:
-                raise ContentTooLargeError("The document inflates to more than a document holds.", next_step=_SMALLER)
-            pieces.append(piece)
-        return b"".join(pieces)
-
     def xml(self, name: str) -> Element:
-        """Return a part as a tree.
-
-        Raises:
-            MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: As `read`.
-        """
+        """Return a part as a tree; raise the errors of `read` and `parse_xml`."""
         return parse_xml(self.read(name), name)
 
     def xml_or_none(self, name: str) -> Element | None:
         """Return an optional part as a tree, or None if it is missing or damaged."""
-        if name not in self:
-            return None
         try:
-            return self.xml(name)
+            return self.xml(name) if name in self else None
         except MalformedDocumentError:
             return None
 
@@ -151,20 +142,28 @@ def check_entities(data: bytes, name: str) -> None:
         MalformedDocumentError: It declares entities.
     """
     # Drop zero bytes, because the parser reads UTF-16 too.
-    if _ENTITIES.search(data.replace(b"\0", b"") if b"\0" in data[:_WIDE_FROM] else data):
+    if _ENTITIES.search(data.replace(b"\0", b"") if b"\0" in data[:_UTF16_SAMPLE_BYTES] else data):
         raise MalformedDocumentError(f"The document's part {name[:100]} declares entities, which no office writes.")
 
 
-def parse_xml(data: bytes, name: str = "XML") -> Element:
-    """Parse XML without entities, network access and document types.
+def parse_xml(data: bytes, name: str = "XML", *, recover: bool = False) -> Element:
+    """Parse XML without entities, network access and document types; read strict Office XML as transitional.
+
+    Args:
+        data: XML of a part.
+        name: Name of the part for error messages.
+        recover: Skip syntax errors.
 
     Raises:
-        MalformedDocumentError: It is no XML, or contains possibly hostile declarations.
+        MalformedDocumentError: It is no XML, or declares entities.
     """
     check_entities(data, name)
+    if b"purl.oclc.org" in data:
+        for strict, transitional in _STRICT_NAMESPACES:
+            data = data.replace(strict, transitional)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True,
-        remove_pis=True,
+        remove_pis=True, recover=recover,
     )  # fmt: skip
     try:
         root: Element | None = etree.fromstring(data, parser)
@@ -173,3 +172,8 @@ def parse_xml(data: bytes, name: str = "XML") -> Element:
     if root is None:
         raise MalformedDocumentError(f"The document's part {name[:100]} is empty.")
     return root
+
+
+def first_text(root: Element | None, *tags: str) -> str | None:
+    """Return the first non-empty text of elements with these tags, such as `{*}title`; None without any."""
+    return None if root is None else next((element.text for element in root.iter(*tags) if element.text), None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import io
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import python_calamine
@@ -18,7 +18,7 @@ from scraper.extract.documents.charts import find_related_parts, iter_sheet_part
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
-from scraper.extract.documents.tables import format_region, split_regions
+from scraper.extract.documents.tables import format_regions
 from scraper.extract.dom.xpath import text_of
 from scraper.extract.text.sanitize import clean_line
 
@@ -26,55 +26,59 @@ MAX_CELLS = 5_000_000
 """Cells between the first and the last used one; calamine allocates all of them."""
 MAX_STRING_BYTES = 50_000_000
 """Bytes of the texts of all cells; one shared string may be used a million times."""
+MAX_ROWS = 20_000
 MAX_COLUMNS = 100
-MAX_SHOWN = 500_000
+MAX_SHOWN_CELLS = 500_000
 """Cells of one sheet. The text of more cells would exceed the character limit anyway."""
-_SHEETS = 200
-_MAX_MERGED = 5_000
-_MAX_SPANNED = 100
+MAX_COUNTED_BYTES = 400_000_000
+"""Bytes of a sheet whose rows are only counted; a million rows of ten columns have as many."""
+_MAX_SHEETS = 200
+_MAX_MERGED_RANGES = 5_000
+_MAX_MERGED_CELLS = 100
 """Cells. A larger merged cell is a title over a page, and appears once."""
+_MAX_COMMENTS = 500
+_MAX_COMMENT_CHARS = 2_000
 
+_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _SMALLER = "Look for a smaller copy, or for its data as CSV."
 _CELL = re.compile(rb'<(?:\w+:)?c\b[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 _SHARED = re.compile(rb"<(?:\w+:)?c\b[^<>]*?\bt=\"s\"[^<>]*>\s*(?:<(?:\w+:)?f\b.*?>)?\s*<(?:\w+:)?v>(\d{1,9})<")
 _STRING = re.compile(rb"<(?:\w+:)?si\b.*?(?:</(?:\w+:)?si>|/>)", re.DOTALL)
+_SHARED_STRINGS = "xl/sharedStrings.xml"
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_OMITTED = re.compile(r"xl/(?:media|embeddings|drawings|charts|printerSettings|theme)/")
+_SHEET_DATA = re.compile(rb"<((?:[A-Za-z_][\w.-]*:)?)sheetData\b")
+_SMALL_BYTES = 20_000_000
+"""Bytes. Smaller sheets are read whole, because merged cells are declared after the rows."""
+_OVERLAP_BYTES = 64
+"""Bytes of a chunk that are searched again with the next one; a closing tag is shorter."""
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the sheets of a workbook.
-
-    Raises:
-        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The workbook cannot be read.
-    """
+    """Return the sheets of a workbook."""
     kind = sniff_kind(data)
     parts = Parts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
-    long_rows: dict[str, int] = {}
+    row_counts: dict[str, int] = {}
     if parts is not None and kind is DocumentKind.XLSX:
-        cut = truncate_sheets(data, parts)
-        _check(parts, cut.sheets)
-        data, places = cut.data, dict(iter_sheet_parts(parts))
-        long_rows = {name: cut.rows[place] for name, place in places.items() if place in cut.rows}
-    workbook = _opened(data)
+        data, counts_by_part = _limit_workbook(data, parts)
+        row_counts = {name: counts_by_part.get(part, 0) for name, part in iter_sheet_parts(parts)}
+    workbook = _open(data)
     sections: list[str] = []
     warnings: list[str] = []
-    names = workbook.sheet_names[:_SHEETS]
     charts = read_charts(parts) if parts is not None else {}
-    notes = comments_of(parts) if parts is not None else {}
+    comments = _read_comments(parts) if parts is not None else {}
     hidden = {sheet.name for sheet in workbook.sheets_metadata if "Visible" not in str(sheet.visible)}
-    for number, name in enumerate(names, 1):
-        blocks = [
-            *_tables(_rows(workbook, name), name, long_rows.get(name, 0), warnings),
-            *charts.get(name, ()),
-            *notes.get(name, ()),
-        ]
+    for number, name in enumerate(workbook.sheet_names[:_MAX_SHEETS], 1):
         mark = " (hidden sheet)" if name in hidden else ""
+        tables = _format_sheet(_read_rows(workbook, name), name, row_counts.get(name, 0), warnings)
+        blocks = [*tables, *charts.get(name, ()), *comments.get(name, ())]
         sections.append("\n\n".join([f"<!-- page {number} -->\n\n## {name}{mark}", *blocks]))
-    if len(workbook.sheet_names) > _SHEETS:
-        warnings.append(f"Only the first {_SHEETS} sheets are shown.")
+    if len(workbook.sheet_names) > _MAX_SHEETS:
+        warnings.append(f"Only the first {_MAX_SHEETS} sheets are shown.")
     return ParsedDocument(kind.value, "\n\n".join(sections), pages=len(workbook.sheet_names), warnings=tuple(warnings))
 
 
-def _opened(data: bytes) -> CalamineWorkbook:
+def _open(data: bytes) -> CalamineWorkbook:
     try:
         return CalamineWorkbook.from_filelike(io.BytesIO(data))
     except python_calamine.PasswordError:
@@ -85,7 +89,7 @@ def _opened(data: bytes) -> CalamineWorkbook:
         raise MalformedDocumentError(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
 
 
-def _rows(workbook: CalamineWorkbook, name: str) -> list[list[Any]]:
+def _read_rows(workbook: CalamineWorkbook, name: str) -> list[list[Any]]:
     """Return the cells between the first and the last used one; merged cells repeat their value."""
     try:
         sheet = workbook.get_sheet_by_name(name)
@@ -94,36 +98,30 @@ def _rows(workbook: CalamineWorkbook, name: str) -> list[list[Any]]:
         merged = sheet.merged_cell_ranges or []
     except (python_calamine.CalamineError, ValueError, OSError):
         return []  # A sheet of charts, or a damaged sheet among others.
-    for (first_row, first_column), (last_row, last_column) in merged[:_MAX_MERGED]:
-        if (last_row - first_row + 1) * (last_column - first_column + 1) > _MAX_SPANNED:
-            continue
-        if rows and last_column - first_column + 1 >= len(rows[0]):
-            continue  # A heading over the whole sheet.
-        value = _cell(rows, first_row - top, first_column - left)
-        for row in range(first_row - top, last_row - top + 1):
-            for column in range(first_column - left, last_column - left + 1):
-                if value and 0 <= row < len(rows) and 0 <= column < len(rows[row]):
-                    rows[row][column] = value
+    for (first_row, first_column), (last_row, last_column) in merged[:_MAX_MERGED_RANGES]:
+        height, width = last_row - first_row + 1, last_column - first_column + 1
+        if height * width > _MAX_MERGED_CELLS or (rows and width >= len(rows[0])):
+            continue  # A title over a page or over the whole sheet.
+        first_row, first_column = first_row - top, first_column - left
+        inside = 0 <= first_row < len(rows) and 0 <= first_column < len(rows[first_row])
+        if inside and (value := rows[first_row][first_column]):
+            for row in rows[first_row : first_row + height]:
+                row[first_column : first_column + width] = [value] * min(width, len(row) - first_column)
     return rows
 
 
-def _cell(rows: Sequence[Sequence[Any]], row: int, column: int) -> Any:
-    return rows[row][column] if 0 <= row < len(rows) and 0 <= column < len(rows[row]) else ""
-
-
-def _tables(rows: Sequence[Sequence[Any]], name: str, of_rows: int, warnings: list[str]) -> Iterator[str]:
-    """Yield the tables of a sheet; `of_rows` is the row count of a truncated sheet."""
+def _format_sheet(rows: Sequence[Sequence[Any]], name: str, row_count: int, warnings: list[str]) -> Iterator[str]:
+    """Yield the tables of a sheet; `row_count` is that of a truncated sheet."""
     width = len(rows[0]) if rows else 0
-    shown = min(MAX_ROWS, MAX_SHOWN // max(1, min(width, MAX_COLUMNS)))
-    if (count := max(of_rows, len(rows))) > shown:
+    shown = min(MAX_ROWS, MAX_SHOWN_CELLS // max(1, min(width, MAX_COLUMNS)))
+    if (count := max(row_count, len(rows))) > shown:
         warnings.append(f"Sheet {name[:60]}: only the first {shown:,} of {count:,} rows are shown.")
     if width > MAX_COLUMNS:
         warnings.append(f"Sheet {name[:60]}: only the first {MAX_COLUMNS} of {width:,} columns are shown.")
-    texts = [[_text(cell) for cell in row[:MAX_COLUMNS]] for row in rows[:shown]]
-    yield from map(format_region, split_regions(texts))
+    yield from format_regions([[_format_value(cell) for cell in row[:MAX_COLUMNS]] for row in rows[:shown]])
 
 
-def _text(cell: Any) -> str:
+def _format_value(cell: Any) -> str:
     """Return a cell as displayed: integers without a point, dates in ISO 8601."""
     if isinstance(cell, bool):
         return str(cell).upper()
@@ -137,7 +135,54 @@ def _text(cell: Any) -> str:
     return str(cell).strip()
 
 
-def _check(parts: Parts, sheets: Mapping[str, bytes]) -> None:
+def _limit_workbook(data: bytes, parts: Parts) -> tuple[bytes, dict[str, int]]:
+    """Limit each sheet to the rows that are shown; return the workbook, and row counts of truncated sheets by part.
+
+    The counts are lower bounds if counting stopped early.
+
+    Raises:
+        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: A part cannot be read, or is too
+            large without rows.
+    """
+    row_counts: dict[str, int] = {}
+    sheets: dict[str, bytes] = {}
+    for name in filter(_SHEET.fullmatch, parts.names):
+        if parts.size_of(name) <= _SMALL_BYTES:
+            sheets[name] = parts.read(name)
+            continue
+        sheets[name], count = _read_first_rows(parts.chunks(name, MAX_COUNTED_BYTES))
+        if count > MAX_ROWS:
+            row_counts[name] = count
+    _check_memory(parts, sheets)
+    return (_rewrite_workbook(parts, sheets) if row_counts else data), row_counts
+
+
+def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
+    """Return the XML up to the last row that is shown, and the row count."""
+    xml, count, overlap, row_end = bytearray(), 0, b"", b""
+    for chunk in chunks:
+        if count <= MAX_ROWS and len(xml) < MAX_PART_BYTES:
+            xml += chunk
+        if not row_end:
+            sheet_data = _SHEET_DATA.search(bytes(xml[: 1 << 20]))
+            row_end = b"</" + sheet_data[1] + b"row>" if sheet_data else b""
+            count = xml.count(row_end) if row_end else 0
+        else:
+            count += (overlap + chunk).count(row_end) - overlap.count(row_end)
+        overlap = chunk[-_OVERLAP_BYTES:]
+    if count <= MAX_ROWS:
+        return bytes(xml), count
+    end = 0
+    for _ in range(MAX_ROWS):
+        following = xml.find(row_end, end)
+        if following < 0:
+            break
+        end = following + len(row_end)
+    prefix = row_end[2:-4]
+    return bytes(xml[:end]) + b"</" + prefix + b"sheetData></" + prefix + b"worksheet>", count
+
+
+def _check_memory(parts: Parts, sheets: Mapping[str, bytes]) -> None:
     """Refuse sheets that would exhaust the memory: cells far out, long texts used repeatedly.
 
     Raises:
@@ -146,155 +191,66 @@ def _check(parts: Parts, sheets: Mapping[str, bytes]) -> None:
     lengths: list[int] | None = None
     total = 0
     for xml in sheets.values():
-        rows, columns = _extent(xml)
+        rows, columns = _used_range(xml)
         if rows * columns > MAX_CELLS:
             raise ContentTooLargeError(
                 f"A sheet spans {rows:,} rows and {columns:,} columns, more than are read.", next_step=_SMALLER
             )
         for match in _SHARED.finditer(xml):
             if lengths is None:
-                lengths = _shared_lengths(parts)
+                strings = parts.read(_SHARED_STRINGS) if _SHARED_STRINGS in parts else b""
+                lengths = [len(string[0]) for string in _STRING.finditer(strings)]
             index = int(match[1])
             total += lengths[index] if index < len(lengths) else 0
             if total > MAX_STRING_BYTES:
                 raise ContentTooLargeError("The cells hold more text than is read.", next_step=_SMALLER)
 
 
-def _extent(xml: bytes) -> tuple[int, int]:
+def _used_range(xml: bytes) -> tuple[int, int]:
     """Return the highest row and column in use; the declared dimension is not trusted."""
-    rows = columns = 0
-    for letters, digits in _CELL.findall(xml):
-        rows = max(rows, int(digits))
-        columns = max(columns, _column(letters))
-    return rows, columns
+    cells = _CELL.findall(xml)
+    rows = max((int(digits) for _, digits in cells), default=0)
+    return rows, max(map(_column_number, {letters for letters, _ in cells}), default=0)
 
 
-def _column(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
-    return number
+def _column_number(letters: bytes) -> int:
+    return functools.reduce(lambda number, letter: number * 26 + letter - 64, letters, 0)
 
 
-def _shared_lengths(parts: Parts) -> list[int]:
-    name = "xl/sharedStrings.xml"
-    return [len(match[0]) for match in _STRING.finditer(parts.read(name))] if name in parts else []
-
-
-MAX_ROWS = 20_000
-MAX_COUNTED_BYTES = 400_000_000
-"""Bytes of a sheet whose rows are only counted; a million rows of ten columns have as many."""
-
-_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
-_LEFT_OUT = re.compile(r"xl/(?:media|embeddings|drawings|charts|printerSettings|theme)/")
-_NAME = re.compile(rb"<((?:[A-Za-z_][\w.-]*:)?)sheetData\b")
-_SMALL_BYTES = 20_000_000
-"""Bytes. Smaller sheets are read whole, because merged cells are declared after the rows."""
-_SEAM = 64
-
-
-@dataclass(frozen=True, slots=True)
-class SheetTruncation:
-    """A workbook within the size limits, and the size of the removed parts."""
-
-    data: bytes
-    rows: dict[str, int]
-    """Row counts of truncated sheets by part; lower bounds if counting stopped early."""
-    sheets: dict[str, bytes]
-    """XML of the sheets as they are read, by part."""
-
-
-def truncate_sheets(data: bytes, parts: Parts) -> SheetTruncation:
-    """Limit each sheet of a workbook to the rows that are shown.
-
-    Raises:
-        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: A part cannot be read, or is too
-            large without rows.
-    """
-    rows: dict[str, int] = {}
-    sheets: dict[str, bytes] = {}
-    for name in parts.names:
-        if not _SHEET.fullmatch(name):
-            continue
-        if parts.size_of(name) <= _SMALL_BYTES:
-            sheets[name] = parts.read(name)
-            continue
-        sheets[name], count = _read_first_rows(parts.chunks(name, MAX_COUNTED_BYTES))
-        if count > MAX_ROWS:
-            rows[name] = count
-    return SheetTruncation(_rewrite_workbook(parts, sheets) if rows else data, rows, sheets)
-
-
-def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
-    """Return the XML up to the last row that is shown, and the row count."""
-    kept, count, seam, close = bytearray(), 0, b"", b""
-    for chunk in chunks:
-        if count <= MAX_ROWS and len(kept) < MAX_PART_BYTES:
-            kept += chunk
-        if not close:
-            named = _NAME.search(bytes(kept[: 1 << 20]))
-            close = b"</" + named[1] + b"row>" if named else b""
-            count = kept.count(close) if close else 0
-        else:
-            count += (seam + chunk).count(close) - seam.count(close)
-        seam = chunk[-_SEAM:]
-    return (_close_tags(kept, close), count) if count > MAX_ROWS else (bytes(kept), count)
-
-
-def _close_tags(xml: bytearray, close: bytes) -> bytes:
-    """Close the elements of a truncated sheet."""
-    at = 0
-    for _ in range(MAX_ROWS):
-        following = xml.find(close, at)
-        if following < 0:
-            break
-        at = following + len(close)
-    prefix = close[2:-4]
-    return bytes(xml[:at]) + b"</" + prefix + b"sheetData></" + prefix + b"worksheet>"
-
-
-def _rewrite_workbook(parts: Parts, sheets: dict[str, bytes]) -> bytes:
-    """Return the workbook with the truncated sheets, and without parts that are no text."""
+def _rewrite_workbook(parts: Parts, sheets: Mapping[str, bytes]) -> bytes:
+    """Return the workbook with the truncated sheets, and without pictures, drawings and themes."""
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             for name in parts.names:
-                if not _LEFT_OUT.match(name) and not name.endswith("/"):
+                if not _OMITTED.match(name) and not name.endswith("/"):
                     archive.writestr(name, sheets[name] if name in sheets else parts.read(name))
         return file.getvalue()
 
 
-_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_MOST = 500
-_LONGEST = 2_000
-
-
-def comments_of(parts: Parts) -> dict[str, list[str]]:
-    """Return the comments by sheet name, one list per sheet."""
+def _read_comments(parts: Parts) -> dict[str, list[str]]:
+    """Return the comments by sheet name, each as one list."""
     found: dict[str, list[str]] = {}
     for name, part in iter_sheet_parts(parts):
-        lines = [said for place in find_related_parts(parts, part, "comments") for said in _comments(parts, place)]
+        comments = find_related_parts(parts, part, "comments")
+        lines = [line for comment_part in comments for line in _format_comments(parts, comment_part)]
         if lines:
-            found[name] = ["\n".join(["Comments:", "", *lines[:_MOST]])]
+            found[name] = ["\n".join(["Comments:", "", *lines[:_MAX_COMMENTS]])]
     return found
 
 
-def _comments(parts: Parts, part: str) -> list[str]:
+def _format_comments(parts: Parts, part: str) -> Iterator[str]:
     root = parts.xml_or_none(part)
     if root is None:
-        return []
+        return
     authors = [text_of(author) for author in root.iter(_S + "author")]
-    lines = []
     for comment in root.iter(_S + "comment"):
-        text = comment.find(_S + "text")
+        element = comment.find(_S + "text")
+        text = "" if element is None else text_of(element)
+        if text.startswith("[Threaded comment]"):  # Excel's hint for older editions.
+            text = text.partition("Comment:\n")[2]
+        text = clean_line(text, _MAX_COMMENT_CHARS)
         number = str(comment.get("authorId", ""))
         author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
-        by = "" if author.startswith("tc=") else f" ({clean_line(author, 100)})" if author else ""
-        said = "" if text is None else clean_line(_remove_compatibility_text(text_of(text)), _LONGEST)
-        if said:
-            lines.append(f"- {comment.get('ref', '')}{by}: {said}")
-    return lines
-
-
-def _remove_compatibility_text(text: str) -> str:
-    """Remove the hint for older editions that Excel adds to threaded comments."""
-    return text.partition("Comment:\n")[2] if text.startswith("[Threaded comment]") else text
+        name = "" if not author or author.startswith("tc=") else f" ({clean_line(author, 100)})"
+        if text:
+            yield f"- {comment.get('ref', '')}{name}: {text}"

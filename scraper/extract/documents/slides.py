@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from lxml import etree
@@ -19,144 +20,123 @@ from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.documents.tables import pipe_table
 
 MAX_SLIDES = 1_000
-_DEPTH = 20
+_MAX_GROUP_DEPTH = 20
 _MAX_SHAPES = 2_000
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
 _PAGE_FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
+_BODIES = (PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT)
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_BREAKS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImplementedError)
+_LAST = 1 << 40
+_PPTX_ERRORS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImplementedError)
 """Errors that python-pptx raises for damaged files."""
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the slides of a presentation.
-
-    Raises:
-        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The presentation cannot be read.
-    """
+    """Return the slides of a presentation."""
     parts = Parts(data)
-    _inflate(parts)
+    for name in parts.names:  # Check the limits: python-pptx decompresses every part, of any size.
+        parts.read(name)
     try:
         presentation = Presentation(io.BytesIO(data))
         slides = list(presentation.slides)[:MAX_SLIDES]
-        facts = presentation.core_properties
-        title, author = facts.title or None, facts.author or None
-    except (PythonPptxError, zipfile.BadZipFile, etree.XMLSyntaxError, OSError, *_BREAKS) as error:
+        properties = presentation.core_properties
+        title, author = properties.title or None, properties.author or None
+    except (PythonPptxError, zipfile.BadZipFile, etree.XMLSyntaxError, OSError, *_PPTX_ERRORS) as error:
         raise MalformedDocumentError(f"The presentation is damaged ({type(error).__name__}).") from None
-    texts = [f"<!-- page {number} -->\n\n{_slide(slide, parts)}".rstrip() for number, slide in enumerate(slides, 1)]
-    if not any(text.partition("-->")[2].strip() for text in texts):
-        texts = []
-    return ParsedDocument("pptx", "\n\n".join(texts), title=title, author=author, pages=len(slides))
+    texts = [_format_slide(slide, parts) for slide in slides]
+    pages = (f"<!-- page {number} -->\n\n{text}".rstrip() for number, text in enumerate(texts, 1))
+    markdown = "\n\n".join(pages) if any(map(str.strip, texts)) else ""
+    return ParsedDocument("pptx", markdown, title=title, author=author, pages=len(slides))
 
 
-def _inflate(parts: Parts) -> None:
-    """Decompress all parts once within bounds: python-pptx reads every part, of any size."""
-    for name in parts.names:
-        parts.read(name)
-
-
-def _slide(slide: Any, parts: Parts) -> str:
+def _format_slide(slide: Any, parts: Parts) -> str:
     try:
-        shapes = sorted(_flat(slide.shapes, 0), key=_place)[:_MAX_SHAPES]
-        blocks = [block for shape in shapes for block in _blocks(shape, parts)]
-        notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-        said = notes.text.strip() if notes is not None else ""
-    except _BREAKS:
+        shapes = sorted(_flatten_groups(slide.shapes, 0), key=_position)[:_MAX_SHAPES]
+        blocks = [block for shape in shapes for block in _format_shape(shape, parts)]
+        frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+        notes = frame.text.strip() if frame is not None else ""
+    except _PPTX_ERRORS:
         return ""
-    return "\n\n".join([*blocks, *([f"Notes: {said}"] if said else [])])
+    return "\n\n".join([*blocks, *([f"Notes: {notes}"] if notes else [])])
 
 
-def _flat(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
+def _flatten_groups(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
     for shape in shapes:
-        if _is_group(shape) and depth < _DEPTH:
-            yield from sorted(_flat(shape.shapes, depth + 1), key=_place)
+        try:
+            is_group = shape.shape_type == MSO_SHAPE_TYPE.GROUP
+        except _PPTX_ERRORS:  # A type of shape that python-pptx does not support.
+            is_group = False
+        if is_group and depth < _MAX_GROUP_DEPTH:
+            yield from sorted(_flatten_groups(shape.shapes, depth + 1), key=_position)
         else:
             yield shape
 
 
-def _is_group(shape: Any) -> bool:
-    try:
-        return bool(shape.shape_type == MSO_SHAPE_TYPE.GROUP)
-    except _BREAKS:  # A type of shape that python-pptx does not support.
-        return False
-
-
-def _place(shape: Any) -> tuple[int, int, int]:
+def _position(shape: Any) -> tuple[bool, int, int]:
     """Return a sort key: titles first, then from top to bottom; shapes without a position last."""
     try:
         top, left = shape.top, shape.left
-    except _BREAKS:
+    except _PPTX_ERRORS:
         top = left = None
-    return (int(not _is_title(shape)), top if top is not None else 1 << 40, left if left is not None else 1 << 40)
+    return not _is_placeholder(shape, _TITLES), _LAST if top is None else top, _LAST if left is None else left
 
 
-def _is_title(shape: Any) -> bool:
-    return shape.is_placeholder and shape.placeholder_format.type in _TITLES
+def _is_placeholder(shape: Any, types: tuple[Any, ...]) -> bool:
+    return bool(shape.is_placeholder) and shape.placeholder_format.type in types
 
 
-def _blocks(shape: Any, parts: Parts) -> Iterator[str]:
-    if shape.is_placeholder and shape.placeholder_format.type in _PAGE_FURNITURE:
+def _format_shape(shape: Any, parts: Parts) -> Iterator[str]:
+    if _is_placeholder(shape, _PAGE_FURNITURE):
         return
     if getattr(shape, "has_table", False):
-        rows = _cells(shape.table)
-        if any(any(row) for row in rows):
+        rows = _table_rows(shape.table)
+        if any(map(any, rows)):
             yield pipe_table(rows)
     elif getattr(shape, "has_chart", False):
         text = format_chart(parts, str(shape.chart.part.partname).lstrip("/"))
         if text:
             yield text
     elif shape.has_text_frame:
-        yield from _paragraphs(shape)
+        yield from _format_paragraphs(shape)
 
 
-def _cells(table: Any) -> list[list[str]]:
+def _table_rows(table: Any) -> list[list[str]]:
     """Return the texts of a table; a merged cell's text appears in all its positions."""
     rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in table.rows]
     for y, row in enumerate(table.rows):
         for x, cell in enumerate(row.cells):
             if cell.is_merge_origin:
-                for down in range(y, min(len(rows), y + cell.span_height)):
-                    for right in range(x, min(len(rows[down]), x + cell.span_width)):
-                        rows[down][right] = rows[y][x]
+                for texts in rows[y : y + cell.span_height]:
+                    texts[x : x + cell.span_width] = [rows[y][x]] * min(cell.span_width, len(texts) - x)
     return rows
 
 
-def _paragraphs(shape: Any) -> Iterator[str]:
-    texts = [
-        (paragraph, " ".join(paragraph.text.replace("\v", " ").split())) for paragraph in shape.text_frame.paragraphs
-    ]
-    texts = [(paragraph, text) for paragraph, text in texts if text]
-    if not texts:
+def _format_paragraphs(shape: Any) -> Iterator[str]:
+    texts = ((paragraph, " ".join(paragraph.text.split())) for paragraph in shape.text_frame.paragraphs)
+    paragraphs = [(paragraph, text) for paragraph, text in texts if text]
+    if paragraphs and _is_placeholder(shape, _TITLES):
+        yield "# " + " ".join(text for _, text in paragraphs)
         return
-    if _is_title(shape):
-        yield "# " + " ".join(text for _, text in texts)
-        return
-    items: list[str] = []
-    for paragraph, text in texts:
-        if _is_item(paragraph, shape):
-            mark = f"{len(items) + 1}." if _is_counted(paragraph) else "-"
-            items.append(f"{'  ' * min(paragraph.level, 8)}{mark} {text}")
+    for is_list, group in groupby(paragraphs, key=lambda pair: _is_item(pair[0], shape)):
+        if not is_list:
+            yield from (text for _, text in group)
             continue
-        if items:
-            yield "\n".join(items)
-            items = []
-        yield text
-    if items:
+        items = []
+        for number, (paragraph, text) in enumerate(group, 1):
+            mark = f"{number}." if _has_property(paragraph, "buAutoNum") else "-"
+            items.append(f"{'  ' * min(paragraph.level, 8)}{mark} {text}")
         yield "\n".join(items)
 
 
 def _is_item(paragraph: Any, shape: Any) -> bool:
     """Return True if a paragraph has a bullet or number, its own or that of a slide body."""
-    properties = paragraph._p.pPr
-    if properties is not None:
-        if properties.find(_A + "buNone") is not None:
-            return False
-        if any(properties.find(_A + name) is not None for name in ("buChar", "buAutoNum", "buBlip")):
-            return True
-    body = shape.is_placeholder and shape.placeholder_format.type in (PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT)
-    return bool(body) and len(shape.text_frame.paragraphs) > 1
+    if _has_property(paragraph, "buNone"):
+        return False
+    if any(_has_property(paragraph, name) for name in ("buChar", "buAutoNum", "buBlip")):
+        return True
+    return _is_placeholder(shape, _BODIES) and len(shape.text_frame.paragraphs) > 1
 
 
-def _is_counted(paragraph: Any) -> bool:
+def _has_property(paragraph: Any, name: str) -> bool:
     properties = paragraph._p.pPr
-    return properties is not None and properties.find(_A + "buAutoNum") is not None
+    return properties is not None and properties.find(_A + name) is not None

@@ -42,9 +42,9 @@ class DocumentKind(enum.StrEnum):
     EMPTY = "empty"
 
 
-_PDF_REACH = 1_024
-"""Bytes that readers search for the signature; Acrobat's own rule."""
-_HEAD = 4_096
+_PDF_SIGNATURE_BYTES = 1_024
+"""Bytes that are searched for the signature; Acrobat's own rule."""
+_HEAD_BYTES = 4_096
 _ZIP_NAMES = 3_000
 """Number of names that are examined in an archive's directory."""
 
@@ -56,7 +56,7 @@ _OLE_STREAMS = (
     ("Workbook", DocumentKind.XLS),
     ("Book", DocumentKind.XLS),
 )
-_ODF = {
+_MIMETYPES = {
     "application/epub+zip": DocumentKind.EPUB,
     "application/vnd.oasis.opendocument.text": DocumentKind.ODT,
     "application/vnd.oasis.opendocument.spreadsheet": DocumentKind.ODS,
@@ -84,7 +84,7 @@ _IMAGES = (
 _ARCHIVES = (
     b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x28\xb5\x2f\xfd",
 )  # fmt: skip
-_BOXED_IMAGES = (b"avif", b"avis", b"heic", b"heix", b"mif1", b"msf1")
+_FTYP_IMAGES = (b"avif", b"avis", b"heic", b"heix", b"mif1", b"msf1")
 _HTML = re.compile(
     rb"(?:\s++|<\?xml[^>]*+>|<!--(?:(?!-->).)*+-->)*+"
     rb"<(?:!doctype\s+html|html|head|body|title|meta|script|div|p|h1|table)\b",
@@ -98,7 +98,7 @@ _EMAIL = re.compile(
     rb"(?:[ \t][^\n]*\n)*){3}",
     re.IGNORECASE,
 )
-_UTF_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
+_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
 _MARKDOWN_NAMES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
 _CSV_NAMES = (".csv", ".tsv", ".tab")
 _CSV_TYPES = ("text/csv", "application/csv", "text/tab-separated-values")
@@ -107,7 +107,7 @@ _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
 
 def sniff_kind(data: bytes, *, media_type: str = "", name: str = "") -> DocumentKind:
     """Return the format of a file."""
-    head = data[:_HEAD]
+    head = data[:_HEAD_BYTES]
     if not data.strip():
         return DocumentKind.EMPTY
     if _is_pdf(data):
@@ -118,12 +118,12 @@ def sniff_kind(data: bytes, *, media_type: str = "", name: str = "") -> Document
         return _detect_ole_kind(data)
     if head.startswith(b"{\\rtf"):
         return DocumentKind.RTF
-    return _picture_or_archive(data, head) or _text(data, head, media_type.partition(";")[0], name.lower())
+    return _detect_image_or_archive(data, head) or _detect_text_kind(data, head, media_type, name.lower())
 
 
 def _is_pdf(data: bytes) -> bool:
-    at = data.find(b"%PDF-", 0, _PDF_REACH)
-    # A page that mentions PDF files is a page.
+    at = data.find(b"%PDF-", 0, _PDF_SIGNATURE_BYTES)
+    # A web page that mentions the signature is no PDF.
     return at == 0 or (at > 0 and not _HTML.match(data[:at]) and not data.startswith((b"PK\x03\x04", _OLE)))
 
 
@@ -133,24 +133,25 @@ def _detect_zip_kind(data: bytes) -> DocumentKind:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             names = {entry.filename for entry in archive.infolist()[:_ZIP_NAMES]}
             if "mimetype" in names:
-                declared = _start_of(archive, "mimetype").decode("ascii", "replace").strip()
-                for prefix, kind in _ODF.items():
+                declared = _read_start(archive, "mimetype").decode("ascii", "replace").strip()
+                for prefix, kind in _MIMETYPES.items():
                     if declared.startswith(prefix):
                         return kind
             if "[Content_Types].xml" in names:
-                types = _start_of(archive, "[Content_Types].xml", 1 << 20)
+                types = _read_start(archive, "[Content_Types].xml", 1 << 20)
                 for mark, kind in _CONTENT_TYPES:
                     if mark in types:
                         return kind
     except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, OSError, RuntimeError, struct.error):
-        return _detect_broken_zip_kind(data)
+        # Without a directory, search the names of the parts.
+        return next((kind for part, kind in _OFFICE_PARTS if part.encode() in data), DocumentKind.ARCHIVE)
     for part, kind in _OFFICE_PARTS:
         if any(name.startswith(part) for name in names):
             return kind
     return DocumentKind.ARCHIVE
 
 
-def _start_of(archive: zipfile.ZipFile, name: str, limit: int = 200) -> bytes:
+def _read_start(archive: zipfile.ZipFile, name: str, limit: int = 200) -> bytes:
     try:
         with archive.open(name) as part:
             return part.read(limit)
@@ -158,48 +159,38 @@ def _start_of(archive: zipfile.ZipFile, name: str, limit: int = 200) -> bytes:
         return b""
 
 
-def _detect_broken_zip_kind(data: bytes) -> DocumentKind:
-    """Return the format of a zip file without a directory, from the names of its parts."""
-    for part, kind in _OFFICE_PARTS:
-        if part.encode() in data:
-            return kind
-    return DocumentKind.ARCHIVE
-
-
 def _detect_ole_kind(data: bytes) -> DocumentKind:
     """Return the format of an OLE compound file, whose directory names the streams in UTF-16."""
-    for stream, kind in _OLE_STREAMS:
-        if stream.encode("utf-16-le") + b"\0\0" in data:
-            return kind
-    return DocumentKind.BINARY
+    kinds = (kind for stream, kind in _OLE_STREAMS if stream.encode("utf-16-le") + b"\0\0" in data)
+    return next(kinds, DocumentKind.BINARY)
 
 
-def _picture_or_archive(data: bytes, head: bytes) -> DocumentKind | None:
-    boxed = head[4:8] == b"ftyp" and head[8:12] in _BOXED_IMAGES
-    webp = head.startswith(b"RIFF") and head[8:12] == b"WEBP"
-    if boxed or webp or (head.startswith(_IMAGES) and not _is_plain(head)):
+def _detect_image_or_archive(data: bytes, head: bytes) -> DocumentKind | None:
+    is_boxed = head[4:8] == b"ftyp" and head[8:12] in _FTYP_IMAGES
+    is_webp = head.startswith(b"RIFF") and head[8:12] == b"WEBP"
+    if is_boxed or is_webp or (head.startswith(_IMAGES) and _count_controls(head)):
         return DocumentKind.IMAGE
     if head.startswith(_ARCHIVES) or data[257:262] == b"ustar":
         return DocumentKind.ARCHIVE
     return None
 
 
-def _is_plain(head: bytes) -> bool:
-    return len(head.translate(None, _CONTROLS)) == len(head)
+def _count_controls(head: bytes) -> int:
+    return len(head) - len(head.translate(None, _CONTROLS))
 
 
-def _text(data: bytes, head: bytes, media_type: str, name: str) -> DocumentKind:
-    wide = head.startswith(_UTF_MARKS[:2]) or _is_utf16(head)
-    if not wide and len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 50:
+def _detect_text_kind(data: bytes, head: bytes, media_type: str, name: str) -> DocumentKind:
+    is_utf16 = head.startswith(_BYTE_ORDER_MARKS[:2]) or _is_utf16(head)
+    if not is_utf16 and _count_controls(head) > len(head) // 50:
         return DocumentKind.BINARY
-    plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe").removeprefix(_UTF_MARKS[2]).lstrip()
+    plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe").removeprefix(_BYTE_ORDER_MARKS[2]).lstrip()
     if _HTML.match(plain):
         return DocumentKind.HTML
     if plain.startswith(b"<") and _XML.match(plain):
-        return _markup(plain)
+        return _detect_markup_kind(plain)
     if plain.startswith((b"{", b"[")) and _is_json(data, media_type, name):
         return DocumentKind.NOTEBOOK if b'"cell_type"' in data and b'"nbformat"' in data else DocumentKind.JSON
-    if media_type in _CSV_TYPES or name.endswith(_CSV_NAMES):
+    if media_type.partition(";")[0] in _CSV_TYPES or name.endswith(_CSV_NAMES):
         return DocumentKind.CSV
     if "markdown" in media_type or name.endswith(_MARKDOWN_NAMES):
         return DocumentKind.MARKDOWN
@@ -212,7 +203,7 @@ def _is_utf16(head: bytes) -> bool:
     return zeros > len(head) // 3 and (head[::2].count(0) > zeros * 0.9 or head[1::2].count(0) > zeros * 0.9)
 
 
-def _markup(plain: bytes) -> DocumentKind:
+def _detect_markup_kind(plain: bytes) -> DocumentKind:
     if _FEED.search(plain):
         return DocumentKind.FEED
     if re.search(rb"<svg[\s>]", plain):

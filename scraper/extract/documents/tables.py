@@ -2,83 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+_MAX_SPLIT_DEPTH = 12
 
 
 def pipe_table(rows: Sequence[Sequence[str]], *, headed: bool = True) -> str:
     """Return rows as a Markdown table, padded to equal length; without a header it gets an empty one."""
     if not rows:
         return ""
-    width = max(len(row) for row in rows)
-    lines = [_line(row, width) for row in rows]
-    head = [lines.pop(0)] if headed else [_line((), width)]
-    return "\n".join([*head, "|" + " --- |" * width, *lines])
+    width = max(map(len, rows))
+    lines = ["| " + " | ".join([*map(_escape_cell, row), *[""] * (width - len(row))]) + " |" for row in rows]
+    head = lines.pop(0) if headed else "| " + " | ".join([""] * width) + " |"
+    return "\n".join([head, "|" + " --- |" * width, *lines])
 
 
-def trim_rows(rows: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Remove empty rows at both ends and empty columns at both sides."""
-    kept = [list(row) for row in rows]
-    while kept and not any(kept[-1]):
-        kept.pop()
-    while kept and not any(kept[0]):
-        kept.pop(0)
-    last = max((_last(row) for row in kept), default=-1)
-    first = min((_first(row) for row in kept if any(row)), default=0)
-    return [row[first : last + 1] for row in kept]
-
-
-def _line(row: Sequence[str], width: int) -> str:
-    cells = [_cell(text) for text in row] + [""] * (width - len(row))
-    return "| " + " | ".join(cells) + " |"
-
-
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     if "\n" in text:
         text = "<br>".join(line.strip() for line in text.split("\n") if line.strip())
     return text.replace("\\|", "|").replace("|", "\\|").strip()
 
 
-def _last(row: Sequence[str]) -> int:
-    return max((index for index, cell in enumerate(row) if cell), default=-1)
+def format_regions(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield each block of cells of a sheet as a table, or a single cell as a line of text."""
+    width = max(map(len, rows), default=0)
+    for block in split_regions([[*row, *[""] * (width - len(row))] for row in rows]):
+        yield block[0][0] if len(block) == len(block[0]) == 1 else pipe_table(block)
 
 
-def _first(row: Sequence[str]) -> int:
-    return min((index for index, cell in enumerate(row) if cell), default=len(row))
-
-
-_DEPTH = 12
-
-
-def split_regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[list[list[str]]]:
+def split_regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[Sequence[Sequence[str]]]:
     """Yield the blocks of cells between empty rows and columns, top to bottom, then left to right."""
-    block = trim_rows(rows)
-    if not block:
+    blocks = _split_at_empty_rows(rows)
+    if len(blocks) == 1:
+        columns = _split_at_empty_rows(list(zip(*blocks[0], strict=True)))
+        blocks = [list(zip(*block, strict=True)) for block in columns]
+    if len(blocks) == 1 or depth >= _MAX_SPLIT_DEPTH:
+        yield from blocks
         return
-    width = max(len(row) for row in block)
-    block = [row + [""] * (width - len(row)) for row in block]
-    pieces = _split(block)
-    if len(pieces) == 1:
-        turned = [list(column) for column in zip(*block, strict=True)]
-        pieces = [[list(row) for row in zip(*piece, strict=True)] for piece in _split(turned)]
-    if len(pieces) == 1 or depth >= _DEPTH:
-        yield block
-        return
-    for piece in pieces:
-        yield from split_regions(piece, depth + 1)
+    for block in blocks:
+        yield from split_regions(block, depth + 1)
 
 
-def format_region(block: Sequence[Sequence[str]]) -> str:
-    """Return a block as a table, or a single cell as a line of text."""
-    filled = [text for row in block for text in row if text]
-    return filled[0] if len(block) == 1 and len(filled) == 1 else pipe_table(block)
-
-
-def _split(block: Sequence[list[str]]) -> list[list[list[str]]]:
-    """Return the groups of rows between empty rows."""
-    groups: list[list[list[str]]] = [[]]
-    for row in block:
-        if any(row):
-            groups[-1].append(row)
-        elif groups[-1]:
-            groups.append([])
-    return [group for group in groups if group]
+def _split_at_empty_rows(rows: Sequence[Sequence[str]]) -> list[Sequence[Sequence[str]]]:
+    return [list(group) for is_filled, group in groupby(rows, key=any) if is_filled]

@@ -13,16 +13,24 @@ from typing import Any
 from browsers.http.charset import decode
 from scraper.errors import NoContentError
 from scraper.extract.code.blocks import fence, format_json
-from scraper.extract.documents.model import CUT_OFF, MAX_CHARACTERS, ParsedDocument, ParseRequest
+from scraper.extract.documents.model import MAX_CHARACTERS, TRUNCATION_WARNING, ParsedDocument, ParseRequest
 from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text import markdown_structure
 from scraper.extract.text.sanitize import clean
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:(.*\S)", re.MULTILINE)
+_FRONT_TITLE = re.compile(r"^title:[^\S\n]*(?P<quote>[\"']?)(?P<title>.*\S)(?P=quote)[^\S\n]*$", re.MULTILINE)
 _CODE_LINE = re.compile(r"^(?:[ \t]+\S.*[{};:]|.*[{};]|\s*(?:def|class|import|from|function|#include)\b.*)$")
 _CODE_SHARE = 0.4
 _SAMPLE_LINES = 200
+_MAX_OUTPUT_CHARS = 4_000
+MAX_ROWS = 20_000
+MAX_COLUMNS = 2_000
+MAX_CELLS = 500_000
+_MAX_CELL_LINES = 500
+_CSV_SAMPLE_LINES = 100
+_DELIMITERS = ",;\t|^~\x1f"
+"""In order of likelihood; the last ones occur only as delimiters."""
 
 
 def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
@@ -40,13 +48,8 @@ def read_markdown(data: bytes, request: ParseRequest) -> ParsedDocument:
     front = _FRONT_MATTER.match(text)
     titled = _FRONT_TITLE.search(front[1]) if front else None
     headings = markdown_structure.find_headings(text)
-    title = _unquoted(titled[1].strip()) if titled else headings[0].text if headings else None
+    title = titled["title"] if titled else headings[0].text if headings else None
     return ParsedDocument("markdown", text.strip(), title=title, warnings=warnings)
-
-
-def _unquoted(text: str) -> str:
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
-    return text[1:-1] if quoted else text
 
 
 def read_xml(data: bytes, request: ParseRequest) -> ParsedDocument:
@@ -65,11 +68,8 @@ def decode_text(data: bytes, request: ParseRequest) -> tuple[str, tuple[str, ...
     text = decode(data[: 4 * MAX_CHARACTERS], request.media_type)
     text, _ = clean(text.removeprefix("\ufeff"))
     if len(text) > MAX_CHARACTERS or len(data) > 4 * MAX_CHARACTERS:
-        return text[:MAX_CHARACTERS], (CUT_OFF,)
+        return text[:MAX_CHARACTERS], (TRUNCATION_WARNING,)
     return text, ()
-
-
-_MAX_OUTPUT = 4_000
 
 
 def read_json(data: bytes, request: ParseRequest) -> ParsedDocument:
@@ -83,20 +83,16 @@ def read_notebook(data: bytes, request: ParseRequest) -> ParsedDocument:
     text, warnings = decode_text(data, request)
     try:
         notebook = json.loads(text)
-        cells, language = notebook["cells"], _language(notebook)
-        parts = [part for cell in cells for part in _cell(cell, language)]
+        name = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
+        language = name if isinstance(name, str) and name.isalnum() else ""
+        parts = [part for cell in notebook["cells"] for part in _notebook_cell(cell, language)]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return ParsedDocument("json", fence(text.strip(), "json"), warnings=warnings)
     return ParsedDocument("ipynb", "\n\n".join(parts), warnings=warnings)
 
 
-def _language(notebook: Any) -> str:
-    name = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
-    return name if isinstance(name, str) and name.isalnum() else ""
-
-
-def _cell(cell: Any, language: str) -> Iterator[str]:
-    source = _joined(cell.get("source", "")).strip("\n")
+def _notebook_cell(cell: Any, language: str) -> Iterator[str]:
+    source = _join_lines(cell.get("source", ""))
     if not source:
         return
     if cell.get("cell_type") != "code":
@@ -104,21 +100,13 @@ def _cell(cell: Any, language: str) -> Iterator[str]:
         return
     yield fence(source, language)
     for output in cell.get("outputs", []):
-        shown = _joined(output.get("text") or output.get("data", {}).get("text/plain") or "").strip("\n")
-        if shown:
-            yield fence(shown[:_MAX_OUTPUT], "")
+        text = _join_lines(output.get("text") or output.get("data", {}).get("text/plain") or "")
+        if text:
+            yield fence(text[:_MAX_OUTPUT_CHARS], "")
 
 
-def _joined(lines: Any) -> str:
-    return "".join(str(line) for line in lines) if isinstance(lines, list) else str(lines)
-
-
-MAX_ROWS = 20_000
-MAX_COLUMNS = 2_000
-MAX_CELLS = 500_000
-_CSV_SAMPLE_LINES = 100
-_DELIMITERS = ",;\t|^~\x1f"
-"""In order of likelihood; the last ones occur only as delimiters."""
+def _join_lines(lines: Any) -> str:
+    return "".join(map(str, lines if isinstance(lines, list) else [lines])).strip("\n")
 
 
 def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
@@ -126,27 +114,22 @@ def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
     text, warnings = decode_text(data, request)
     if not text.strip():
         raise NoContentError("The file holds no text.", next_step="There is nothing to read in it.")
-    text = _remove_separator_line(text)
-    delimiter = _delimiter(text)
-    rows = list(_rows(text, delimiter))
-    notes = list(warnings)
+    if text[:4].lower() == "sep=" and "\n" in text[:10]:  # Excel's hint `sep=;`, which is no row.
+        text = text.split("\n", 1)[1]
+    delimiter = _find_delimiter(text)
+    rows = _parse_rows(text, delimiter)
     if len(rows) > MAX_ROWS:
-        notes.append(f"Only the first {MAX_ROWS:,} rows are shown.")
-    width = max(len(row) for row in rows)
+        warnings = (*warnings, f"Only the first {MAX_ROWS:,} rows are shown.")
+    width = max(map(len, rows))
     if width > MAX_COLUMNS:
-        notes.append(f"Only the first {MAX_COLUMNS:,} of {width:,} columns are shown.")
-    shown = [row[:MAX_COLUMNS] for row in rows[:MAX_ROWS]]
-    fitting = max(1, MAX_CELLS // max(1, min(width, MAX_COLUMNS)))
-    return ParsedDocument("tsv" if delimiter == "\t" else "csv", pipe_table(shown[:fitting]), warnings=tuple(notes))
+        warnings = (*warnings, f"Only the first {MAX_COLUMNS:,} of {width:,} columns are shown.")
+    max_rows = min(MAX_ROWS, max(1, MAX_CELLS // max(1, min(width, MAX_COLUMNS))))
+    table = pipe_table([row[:MAX_COLUMNS] for row in rows[:max_rows]])
+    return ParsedDocument("tsv" if delimiter == "\t" else "csv", table, warnings=warnings)
 
 
-def _remove_separator_line(text: str) -> str:
-    """Remove Excel's hint `sep=;` in the first line, which is no row."""
-    return text.split("\n", 1)[1] if text[:4].lower() == "sep=" and "\n" in text[:10] else text
-
-
-def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
-    """Yield at most one row more than the limit.
+def _parse_rows(text: str, delimiter: str) -> list[list[str]]:
+    """Return at most one row more than the limit.
 
     A quote that is never closed would swallow the rest of the file; quotes are then plain characters.
     """
@@ -154,20 +137,18 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
     lenient = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
     try:
         rows = list(itertools.islice((row for row in lenient if row), MAX_ROWS + 1))
-        if any(cell.count("\n") > 500 for row in rows for cell in row):
+        if any(cell.count("\n") > _MAX_CELL_LINES for row in rows for cell in row):
             raise csv.Error("a quote that never closes")
     except csv.Error:
         plain = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-        with_limit = itertools.islice((row for row in plain if row), MAX_ROWS + 1)
         try:
-            rows = list(with_limit)
+            rows = list(itertools.islice((row for row in plain if row), MAX_ROWS + 1))
         except csv.Error:  # A field beyond the limit of the csv module: split by hand.
             rows = [line.split(delimiter) for line in lines[: MAX_ROWS + 1] if line]
-    for row in rows:
-        yield [cell.strip() for cell in row]
+    return [[cell.strip() for cell in row] for row in rows]
 
 
-def _delimiter(text: str) -> str:
+def _find_delimiter(text: str) -> str:
     """Return the delimiter that splits most lines into the same number of cells, more than one."""
     lines = [line for line in text[:65_536].split("\n")[:_CSV_SAMPLE_LINES] if line.strip()]
 

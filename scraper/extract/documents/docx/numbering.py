@@ -6,17 +6,17 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from scraper.extract.documents.docx.xml_names import W, get_child_value
 from scraper.extract.documents.office import format_numeral
 from scraper.extract.dom.xpath import Element
 
 _LEVELS = 9
-_LARGEST = 100_000
+_MAX_COUNT = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class NumberingLevel:
+class NumberingLevel(NamedTuple):
     """List and level of a paragraph."""
 
     list_id: str
@@ -48,7 +48,7 @@ class Numbering:
     """Abstract numbering of each list; lists with the same one share their counts."""
     overridden: Mapping[str, dict[int, int]] = field(default_factory=dict)
     _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
-    _started: set[tuple[str, int]] = field(default_factory=set)
+    _started: set[NumberingLevel] = field(default_factory=set)
 
     @classmethod
     def of(cls, root: Element | None) -> Numbering:
@@ -56,7 +56,7 @@ class Numbering:
         if root is None:
             return cls()
         patterns = {
-            str(one.get(W + "abstractNumId")): {
+            one.get(W + "abstractNumId"): {
                 _integer(level.get(W + "ilvl"), 0): _level(level) for level in one.iter(W + "lvl")
             }
             for one in root.iter(W + "abstractNum")
@@ -68,54 +68,43 @@ class Numbering:
             starts: dict[int, int] = {}
             for override in one.iter(W + "lvlOverride"):
                 at = _integer(override.get(W + "ilvl"), 0)
-                level = override.find(W + "lvl")
-                if level is not None:
+                if (level := override.find(W + "lvl")) is not None:
                     own[at] = _level(level)
-                start = get_child_value(override, "startOverride")
-                if start is not None:
+                if (start := get_child_value(override, "startOverride")) is not None:
                     starts[at] = _integer(start, 1)
             levels[list_id], abstract[list_id], overridden[list_id] = own, pattern, starts
         return cls(levels, abstract, overridden)
 
-    def next_label(self, place: NumberingLevel) -> str:
-        """Count a paragraph and return its label; empty for a bullet."""
-        levels = self.levels.get(place.list_id)
-        if levels is None or place.level not in levels:
-            return ""
-        counts = self._counts[self.abstract[place.list_id]]
-        level = levels[place.level]
-        start = self.overridden[place.list_id].get(place.level)
-        if start is not None and (place.list_id, place.level) not in self._started:
-            self._started.add((place.list_id, place.level))
-            counts[place.level] = start
+    def count(self, place: NumberingLevel) -> tuple[str, int | None]:
+        """Count a paragraph; return its label, and the count if the list counts 1, 2, 3, as Markdown lists do.
+
+        The label of a bullet is empty.
+        """
+        list_id, at = place
+        levels = self.levels.get(list_id)
+        if levels is None or at not in levels:
+            return "", None
+        counts, level = self._counts[self.abstract[list_id]], levels[at]
+        start = self.overridden[list_id].get(at)
+        if start is not None and place not in self._started:
+            self._started.add(place)
+            counts[at] = start
         else:
-            counts[place.level] = min(counts.get(place.level, level.start - 1) + 1, _LARGEST)
-        for deeper in [other for other in counts if other > place.level]:
-            if _restarts(levels.get(deeper), place.level):
+            counts[at] = min(counts.get(at, level.start - 1) + 1, _MAX_COUNT)
+        for deeper in [other for other in counts if other > at]:
+            restarts_after = levels[deeper].restarts_after if deeper in levels else None
+            if restarts_after is None or (restarts_after != 0 and at < restarts_after):
                 del counts[deeper]
-        return self._said(levels, place.level, counts)
+        return _format_label(level, levels, counts), counts[at] if level.is_plain else None
 
-    def is_plain_count(self, place: NumberingLevel) -> bool:
-        """Return True if the list counts 1, 2, 3, as Markdown lists do."""
-        level = self.levels.get(place.list_id, {}).get(place.level)
-        return level is not None and level.is_plain
 
-    def count(self, place: NumberingLevel) -> int:
-        """Return the current count of a list."""
-        return self._counts[self.abstract[place.list_id]][place.level]
+def _format_label(level: _Level, levels: Mapping[int, _Level], counts: Mapping[int, int]) -> str:
+    def numeral(match: re.Match[str]) -> str:
+        at = int(match[1]) - 1
+        other = levels.get(at, _Level())
+        return format_numeral(counts.get(at, other.start), "decimal" if level.legal else other.style)
 
-    def _said(self, levels: Mapping[int, _Level], at: int, counts: Mapping[int, int]) -> str:
-        level = levels[at]
-        if level.style in ("bullet", "none"):
-            return ""
-        text = level.pattern
-        for other in range(_LEVELS):
-            mark = f"%{other + 1}"
-            if mark in text:
-                known = levels.get(other, _Level())
-                count = counts.get(other, known.start)
-                text = text.replace(mark, format_numeral(count, "decimal" if level.legal else known.style))
-        return text.strip()
+    return "" if level.style in ("bullet", "none") else re.sub("%([1-9])", numeral, level.pattern).strip()
 
 
 def find_style_numbering(style: str | None, styles: Mapping[str, Element]) -> NumberingLevel | None:
@@ -125,14 +114,11 @@ def find_style_numbering(style: str | None, styles: Mapping[str, Element]) -> Nu
         element = styles.get(style or "")
         if element is None:
             return None
-        properties = element.find(W + "pPr")
-        numbered = None if properties is None else properties.find(W + "numPr")
-        if numbered is not None:
-            found = get_child_value(numbered, "ilvl")
-            level = _integer(found, 0) if level is None and found is not None else level
-            list_id = get_child_value(numbered, "numId")
-            if list_id is not None:
-                return None if list_id == "0" else NumberingLevel(list_id, level or 0)
+        own_level = get_child_value(element, "pPr", "numPr", "ilvl")
+        level = _integer(own_level, 0) if level is None and own_level is not None else level
+        list_id = get_child_value(element, "pPr", "numPr", "numId")
+        if list_id is not None:
+            return None if list_id == "0" else NumberingLevel(list_id, level or 0)
         style = get_child_value(element, "basedOn")
     return None
 
@@ -148,23 +134,16 @@ def _level(element: Element) -> _Level:
     )
 
 
-def _restarts(level: _Level | None, counted: int) -> bool:
-    if level is None or level.restarts_after is None:
-        return True
-    return level.restarts_after != 0 and counted < level.restarts_after
-
-
-def _integer(text: str | None, otherwise: int) -> int:
+def _integer(text: str | None, default: int) -> int:
     try:
-        return max(-1, min(_LARGEST, int(text or "")))
+        return max(-1, min(_MAX_COUNT, int(text or "")))
     except ValueError:
-        return otherwise
+        return default
 
 
 def convert_to_bullets(root: Element) -> None:
     """Turn levels whose labels are written into the text into bullets, so that labels do not appear twice."""
     for element in root.iter(W + "lvl"):
-        if not _level(element).is_plain:
-            style = element.find(W + "numFmt")
-            if style is not None:
-                style.set(W + "val", "bullet")
+        style = element.find(W + "numFmt")
+        if style is not None and not _level(element).is_plain:
+            style.set(W + "val", "bullet")

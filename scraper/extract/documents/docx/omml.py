@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from scraper.extract.documents.docx.xml_names import M, W
 from scraper.extract.dom.xpath import Element
 
-_DEPTH = 60
-_ROWS = " \\\\ "
-_LONGEST = 20_000
+_MAX_DEPTH = 60
+_ROW_END = " \\\\ "
+_MAX_CHARS = 20_000
 
 _LETTERS = dict(
     zip(
@@ -20,20 +21,17 @@ _LETTERS = dict(
         strict=True,
     )
 )
-_SIGNS = {
+_SYMBOLS = {
     "∞": r"\infty", "×": r"\times", "÷": r"\div", "·": r"\cdot", "⋅": r"\cdot", "±": r"\pm", "∓": r"\mp",
     "≤": r"\leq", "≥": r"\geq", "≠": r"\neq", "≈": r"\approx", "≡": r"\equiv", "∼": r"\sim", "≅": r"\cong",
     "∝": r"\propto", "∈": r"\in", "∉": r"\notin", "⊂": r"\subset", "⊆": r"\subseteq", "∪": r"\cup",
-    "∩": r"\cap",
-    "∅": r"\emptyset", "∀": r"\forall", "∃": r"\exists", "¬": r"\neg", "∧": r"\wedge", "∨": r"\vee",
+    "∩": r"\cap", "∅": r"\emptyset", "∀": r"\forall", "∃": r"\exists", "¬": r"\neg", "∧": r"\wedge", "∨": r"\vee",
     "→": r"\rightarrow", "←": r"\leftarrow", "↔": r"\leftrightarrow", "⇒": r"\Rightarrow",
-    "⇔": r"\Leftrightarrow",
-    "∂": r"\partial", "∇": r"\nabla", "√": r"\sqrt", "∑": r"\sum", "∏": r"\prod", "∫": r"\int", "∬": r"\iint",
-    "∮": r"\oint", "…": r"\ldots", "⋯": r"\cdots", "⋮": r"\vdots", "′": "'", "°": r"^{\circ}",
-    "ℝ": r"\mathbb{R}",
-    "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}", "ℂ": r"\mathbb{C}", "ℚ": r"\mathbb{Q}", "ℏ": r"\hbar",
-    "ℓ": r"\ell",
-    "−": "-", "–": "-", "∗": "*", "∘": r"\circ", "⊕": r"\oplus", "⊗": r"\otimes", "⟨": r"\langle",
+    "⇔": r"\Leftrightarrow", "∂": r"\partial", "∇": r"\nabla", "√": r"\sqrt", "∑": r"\sum", "∏": r"\prod",
+    "∫": r"\int", "∬": r"\iint", "∮": r"\oint", "…": r"\ldots", "⋯": r"\cdots", "⋮": r"\vdots", "′": "'",
+    "°": r"^{\circ}",
+    "ℝ": r"\mathbb{R}", "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}", "ℂ": r"\mathbb{C}", "ℚ": r"\mathbb{Q}", "ℏ": r"\hbar",
+    "ℓ": r"\ell", "−": "-", "–": "-", "∗": "*", "∘": r"\circ", "⊕": r"\oplus", "⊗": r"\otimes", "⟨": r"\langle",
     "⟩": r"\rangle", "∥": r"\parallel", "⊥": r"\perp", "∠": r"\angle",
     "%": r"\%", "&": r"\&", "#": r"\#", "\u00a0": " ", "\u2061": "", "\u200b": "",
 }  # fmt: skip
@@ -47,155 +45,122 @@ _NARY = {
 }  # fmt: skip
 _ACCENTS = {
     "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "overline", "\u0307": "dot",
-    "\u0308": "ddot",
-    "\u20d7": "vec", "\u20d6": "overleftarrow", "\u030c": "check", "\u0306": "breve", "^": "hat",
-    "~": "tilde",
-    "\u0301": "acute", "\u0300": "grave",
+    "\u0308": "ddot", "\u20d7": "vec", "\u20d6": "overleftarrow", "\u030c": "check", "\u0306": "breve", "^": "hat",
+    "~": "tilde", "\u0301": "acute", "\u0300": "grave",
 }  # fmt: skip
-_BRACKETS = {"{": r"\{", "}": r"\}", "‖": r"\|", "⌈": r"\lceil", "⌉": r"\rceil", "⌊": r"\lfloor",
-             "⌋": r"\rfloor",
-             "〈": r"\langle", "〉": r"\rangle", "⟨": r"\langle", "⟩": r"\rangle", "": "."}  # fmt: skip
+_BRACKETS = {
+    "{": r"\{", "}": r"\}", "‖": r"\|", "⌈": r"\lceil", "⌉": r"\rceil", "⌊": r"\lfloor", "⌋": r"\rfloor",
+    "〈": r"\langle", "〉": r"\rangle", "⟨": r"\langle", "⟩": r"\rangle", "": ".",
+}  # fmt: skip
+
+
+_TEMPLATES = {
+    "sSup": "%base^{%sup}", "sSub": "%base_{%sub}", "sSubSup": "%base_{%sub}^{%sup}", "sPre": "{}_{%sub}^{%sup}%e",
+    "limLow": "%e_{%lim}", "limUpp": "%e^{%lim}",
+}  # fmt: skip
+"""LaTeX of elements; `%` precedes the names of their parts. `%base` is `%e`, grouped if it is a fraction."""
 
 
 def convert_to_latex(formula: Element) -> str:
     """Return one formula without delimiters."""
-    return " ".join(_inside(formula, 0).split())[:_LONGEST]
+    return " ".join(_convert_children(formula, 0).split())[:_MAX_CHARS]
 
 
-def _inside(element: Element | None, depth: int) -> str:
-    if element is None or depth > _DEPTH:
+def _convert_children(element: Element | None, depth: int) -> str:
+    if element is None or depth > _MAX_DEPTH:
         return ""
-    return "".join(_one(child, depth + 1) for child in element if isinstance(child.tag, str))
+    return "".join(_convert(child, depth + 1) for child in element if isinstance(child.tag, str))
 
 
-def _one(element: Element, depth: int) -> str:
+def _convert(element: Element, depth: int) -> str:
     name = element.tag.rpartition("}")[2] if element.tag.startswith(M) else ""
-    rule = _RULES.get(name)
-    if rule is not None:
-        return rule(element, depth)
-    if name.endswith("Pr") or element.tag == W + "rPr":
-        return ""
-    return _inside(element, depth)
+    if name in _TEMPLATES:
+        return re.sub(r"%([a-z]+)", lambda match: _convert_part(element, match[1], depth), _TEMPLATES[name])
+    if name in _RULES:
+        return _RULES[name](element, depth)
+    return "" if name.endswith("Pr") or element.tag == W + "rPr" else _convert_children(element, depth)
 
 
-def _part(element: Element, name: str, depth: int) -> str:
-    return _inside(element.find(M + name), depth).strip()
+def _convert_part(element: Element, name: str, depth: int) -> str:
+    if name == "base":
+        text = _convert_part(element, "e", depth)
+        return f"{{{text}}}" if text.startswith("\\frac") else text
+    return _convert_children(element.find(M + name), depth).strip()
 
 
-def _setting(element: Element, group: str, name: str, otherwise: str) -> str:
-    properties = element.find(M + group)
-    found = None if properties is None else properties.find(M + name)
-    return otherwise if found is None else found.get(M + "val", "")
+def _convert_parts(element: Element, name: str, depth: int) -> list[str]:
+    return [_convert_children(part, depth).strip() for part in element.findall(M + name)]
+
+
+def _property(element: Element, group: str, name: str, default: str) -> str:
+    found = element.find(f"{M}{group}/{M}{name}")
+    return default if found is None else found.get(M + "val", "")
 
 
 def _run(element: Element, depth: int) -> str:
     text = "".join(part.text or "" for part in element.iter(M + "t", W + "t"))
-    if text.strip() in _FUNCTIONS:
-        return f"\\{text.strip()} "
-    return "".join(_sign(letter) for letter in text)
+    return f"\\{text.strip()} " if text.strip() in _FUNCTIONS else "".join(map(_symbol, text))
 
 
-def _sign(letter: str) -> str:
-    known = _LETTERS.get(letter) or _SIGNS.get(letter)
-    if known is None:
-        return letter
-    return f" {known} " if known.startswith("\\") and known[-1].isalpha() else known
+def _symbol(character: str) -> str:
+    command = _LETTERS.get(character) or _SYMBOLS.get(character, character)
+    return f" {command} " if command.startswith("\\") and command[-1].isalpha() else command
 
 
 def _fraction(element: Element, depth: int) -> str:
-    above, below = _part(element, "num", depth), _part(element, "den", depth)
-    kind = _setting(element, "fPr", "type", "bar")
+    numerator, denominator = _convert_part(element, "num", depth), _convert_part(element, "den", depth)
+    kind = _property(element, "fPr", "type", "bar")
     if kind == "noBar":
-        return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{above}}}{{{below}}}"
-    return f"{above}/{below}" if kind == "lin" else f"\\frac{{{above}}}{{{below}}}"
-
-
-def _base(element: Element, depth: int) -> str:
-    """Return the base of a script; grouped if it is more than letters."""
-    text = _part(element, "e", depth)
-    return f"{{{text}}}" if text.startswith("\\frac") else text
-
-
-def _superscript(element: Element, depth: int) -> str:
-    return f"{_base(element, depth)}^{{{_part(element, 'sup', depth)}}}"
-
-
-def _subscript(element: Element, depth: int) -> str:
-    return f"{_base(element, depth)}_{{{_part(element, 'sub', depth)}}}"
-
-
-def _both_scripts(element: Element, depth: int) -> str:
-    return f"{_base(element, depth)}_{{{_part(element, 'sub', depth)}}}^{{{_part(element, 'sup', depth)}}}"
-
-
-def _scripts_before(element: Element, depth: int) -> str:
-    scripts = f"{{}}_{{{_part(element, 'sub', depth)}}}^{{{_part(element, 'sup', depth)}}}"
-    return scripts + _part(element, "e", depth)
+        return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{numerator}}}{{{denominator}}}"
+    return f"{numerator}/{denominator}" if kind == "lin" else f"\\frac{{{numerator}}}{{{denominator}}}"
 
 
 def _root(element: Element, depth: int) -> str:
-    degree = _part(element, "deg", depth)
-    return f"\\sqrt{f'[{degree}]' if degree else ''}{{{_part(element, 'e', depth)}}}"
+    degree = _convert_part(element, "deg", depth)
+    return f"\\sqrt{f'[{degree}]' if degree else ''}{{{_convert_part(element, 'e', depth)}}}"
 
 
 def _nary(element: Element, depth: int) -> str:
-    sign = _setting(element, "naryPr", "chr", "∫")
-    lower, upper = _part(element, "sub", depth), _part(element, "sup", depth)
+    sign = _property(element, "naryPr", "chr", "∫")
+    lower, upper = _convert_part(element, "sub", depth), _convert_part(element, "sup", depth)
     limits = (f"_{{{lower}}}" if lower else "") + (f"^{{{upper}}}" if upper else "")
-    return f"{_NARY.get(sign, sign)}{limits}{{{_part(element, 'e', depth)}}}"
+    return f"{_NARY.get(sign, sign)}{limits}{{{_convert_part(element, 'e', depth)}}}"
 
 
 def _delimiters(element: Element, depth: int) -> str:
-    opening, closing = _setting(element, "dPr", "begChr", "("), _setting(element, "dPr", "endChr", ")")
-    between = _setting(element, "dPr", "sepChr", "|")
-    inside = between.join(_inside(part, depth).strip() for part in element.findall(M + "e"))
+    opening, closing = _property(element, "dPr", "begChr", "("), _property(element, "dPr", "endChr", ")")
+    inside = _property(element, "dPr", "sepChr", "|").join(_convert_parts(element, "e", depth))
     return f"\\left{_BRACKETS.get(opening, opening)}{inside}\\right{_BRACKETS.get(closing, closing)}"
 
 
 def _function(element: Element, depth: int) -> str:
-    name, argument = _part(element, "fName", depth), _part(element, "e", depth)
+    name, argument = _convert_part(element, "fName", depth), _convert_part(element, "e", depth)
     return f"{name}{argument}" if argument.startswith("\\left") else f"{name}({argument})"
 
 
-def _limit_below(element: Element, depth: int) -> str:
-    return f"{_part(element, 'e', depth)}_{{{_part(element, 'lim', depth)}}}"
-
-
-def _limit_above(element: Element, depth: int) -> str:
-    return f"{_part(element, 'e', depth)}^{{{_part(element, 'lim', depth)}}}"
-
-
 def _matrix(element: Element, depth: int) -> str:
-    rows = (
-        " & ".join(_inside(cell, depth).strip() for cell in row.findall(M + "e")) for row in element.findall(M + "mr")
-    )
-    return f"\\begin{{matrix}}{_ROWS.join(rows)}\\end{{matrix}}"
+    rows = (" & ".join(_convert_parts(row, "e", depth)) for row in element.findall(M + "mr"))
+    return f"\\begin{{matrix}}{_ROW_END.join(rows)}\\end{{matrix}}"
 
 
 def _array(element: Element, depth: int) -> str:
-    rows = (_inside(part, depth).strip() for part in element.findall(M + "e"))
-    return f"\\begin{{array}}{{c}}{_ROWS.join(rows)}\\end{{array}}"
+    return f"\\begin{{array}}{{c}}{_ROW_END.join(_convert_parts(element, 'e', depth))}\\end{{array}}"
 
 
 def _accent(element: Element, depth: int) -> str:
-    name = _ACCENTS.get(_setting(element, "accPr", "chr", "\u0302"), "hat")
-    return f"\\{name}{{{_part(element, 'e', depth)}}}"
+    name = _ACCENTS.get(_property(element, "accPr", "chr", "\u0302"), "hat")
+    return f"\\{name}{{{_convert_part(element, 'e', depth)}}}"
 
 
-def _bar(element: Element, depth: int) -> str:
-    above = _setting(element, "barPr", "pos", "bot") == "top"
-    return f"\\{'overline' if above else 'underline'}{{{_part(element, 'e', depth)}}}"
-
-
-def _brace(element: Element, depth: int) -> str:
-    above = _setting(element, "groupChrPr", "pos", "bot") == "top"
-    return f"\\{'overbrace' if above else 'underbrace'}{{{_part(element, 'e', depth)}}}"
+def _bar_or_brace(element: Element, depth: int) -> str:
+    name = "line" if element.tag == M + "bar" else "brace"
+    position = (
+        "over" if _property(element, "barPr" if name == "line" else "groupChrPr", "pos", "bot") == "top" else "under"
+    )
+    return f"\\{position}{name}{{{_convert_part(element, 'e', depth)}}}"
 
 
 _RULES: Mapping[str, Callable[[Element, int], str]] = {
-    "r": _run, "f": _fraction, "sSup": _superscript, "sSub": _subscript, "sSubSup": _both_scripts,
-    "sPre": _scripts_before, "rad": _root, "nary": _nary, "d": _delimiters, "func": _function,
-    "limLow": _limit_below, "limUpp": _limit_above, "m": _matrix, "eqArr": _array, "acc": _accent,
-    "bar": _bar,
-    "groupChr": _brace,
+    "r": _run, "f": _fraction, "rad": _root, "nary": _nary, "d": _delimiters, "func": _function, "m": _matrix,
+    "eqArr": _array, "acc": _accent, "bar": _bar_or_brace, "groupChr": _bar_or_brace,
 }  # fmt: skip

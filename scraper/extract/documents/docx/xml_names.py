@@ -1,4 +1,4 @@
-"""WordprocessingML names and element access, and conversion of strict documents to transitional ones."""
+"""WordprocessingML names and element access."""
 
 from __future__ import annotations
 
@@ -8,47 +8,35 @@ from scraper.extract.dom.xpath import Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-
-_STRICT = (
-    (b"http://purl.oclc.org/ooxml/wordprocessingml/main", b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"),
-    (b"http://purl.oclc.org/ooxml/officeDocument/math", b"http://schemas.openxmlformats.org/officeDocument/2006/math"),
-    (
-        b"http://purl.oclc.org/ooxml/officeDocument/relationships",
-        b"http://schemas.openxmlformats.org/officeDocument/2006/relationships",
-    ),
-    (b"http://purl.oclc.org/ooxml/drawingml/", b"http://schemas.openxmlformats.org/drawingml/2006/"),
-)  # fmt: skip
+SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
-def convert_to_transitional(xml: bytes) -> bytes:
-    """Replace the namespaces of the strict edition by those of the transitional one."""
-    if b"purl.oclc.org" in xml:
-        for strict, usual in _STRICT:
-            xml = xml.replace(strict, usual)
-    return xml
-
-
-def w(name: str, *children: Element, **attributes: str) -> Element:
+def w(name: str, *children: Element) -> Element:
     """Create an element of the main namespace."""
-    made = etree.Element(W + name, {W + key: value for key, value in attributes.items()})
-    made.extend(children)
-    return made
+    element = etree.Element(W + name)
+    element.extend(children)
+    return element
 
 
 def text_element(text: str) -> Element:
     """Create a text element that preserves spaces."""
-    element = etree.Element(W + "t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"})
+    element = etree.Element(W + "t", {SPACE: "preserve"})
     element.text = text
     return element
 
 
-def get_child_value(parent: Element | None, name: str, attribute: str = "val") -> str | None:
-    """Return the value of a child element such as `<w:pStyle w:val="..."/>`."""
-    child = None if parent is None else parent.find(W + name)
-    return None if child is None else child.get(W + attribute)
+def text_of_paragraph(paragraph: Element) -> str:
+    """Return the text of a paragraph without that of formulas and hidden instructions."""
+    return "".join(text.text or "" for text in paragraph.iter(W + "t"))
 
 
-def is_enabled(parent: Element | None, name: str) -> bool:
+def get_child_value(parent: Element | None, *path: str) -> str | None:
+    """Return the value of a descendant such as `<w:pStyle w:val="..."/>` in `<w:pPr>`."""
+    child = None if parent is None else parent.find("/".join(W + name for name in path))
+    return None if child is None else child.get(W + "val")
+
+
+def is_enabled(parent: Element | None, *path: str) -> bool:
     """Return True if a toggle such as `<w:vanish/>` is on."""
-    child = None if parent is None else parent.find(W + name)
+    child = None if parent is None else parent.find("/".join(W + name for name in path))
     return child is not None and child.get(W + "val") not in ("0", "false", "off")
