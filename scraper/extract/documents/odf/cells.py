@@ -14,28 +14,23 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from scraper.errors import ScraperError
-from scraper.extract.documents.odf.styles import (
-    CHART,
-    DRAW,
-    LINK,
-    MATH,
-    OFFICE,
-    TABLE,
-    TEXT,
-    get_attribute,
-    get_int_attribute,
-)
+from scraper.extract.documents.odf import xml_names as ns
+from scraper.extract.documents.odf.xml_names import get_attribute, get_int_attribute
+from scraper.extract.documents.office import REPEATED_CHARS
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.dom.xpath import Element, text_of
 
 MAX_ROWS = 20_000
 MAX_COLUMNS = 500
 MAX_CELLS = 500_000
-_REPEATS = 100
+_MAX_REPEATS = 100
 """Repetitions of a row or cell with content; empty ones at the end are dropped."""
-_DEPTH = 20
-_SPAN = 1_000
-_GROUPS = frozenset({TABLE + name for name in ("table-header-rows", "table-rows", "table-row-group", "table-columns")})
+_MAX_DEPTH = 20
+_MAX_SPAN = 1_000
+_MAX_MERGED_CELLS = 200
+_ROW_GROUPS = frozenset(
+    {ns.TABLE + name for name in ("table-header-rows", "table-rows", "table-row-group", "table-columns")}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +38,8 @@ class OdfCell:
     """One cell and the rows and columns that it spans."""
 
     text: str = ""
-    across: int = 1
-    down: int = 1
+    columns: int = 1
+    rows: int = 1
     covered: bool = False
     """Another cell spans it."""
 
@@ -54,37 +49,38 @@ class OdfGrid:
     """The rows of a table."""
 
     rows: list[list[OdfCell]] = field(default_factory=list)
-    cut: bool = False
+    is_truncated: bool = False
     """Rows or columns beyond the limits were dropped."""
 
-    def spread(self, longest: int) -> list[list[str]]:
+    def split_merged_cells(self) -> list[list[str]]:
         """Return the texts by row; merged cells repeat theirs, unless it is long or spans the whole grid."""
         texts = [[cell.text for cell in row] for row in self.rows]
         width = max(map(len, texts), default=0)
         for y, row in enumerate(self.rows):
             for x, cell in enumerate(row):
-                if not cell.text or len(cell.text) > longest or (cell.across == 1 and cell.down == 1):
+                is_merged = 1 < cell.columns * cell.rows <= _MAX_MERGED_CELLS and cell.columns < width
+                if not is_merged or not cell.text or len(cell.text) > REPEATED_CHARS:
                     continue
-                if cell.across >= width or cell.across * cell.down > longest:
-                    continue
-                for below in range(y, min(len(texts), y + cell.down)):
-                    for right in range(x, x + cell.across):
-                        _put(texts[below], right, cell.text)
+                end = min(x + cell.columns, MAX_COLUMNS)
+                for line in texts[y : y + cell.rows]:
+                    line.extend([""] * (end - len(line)))
+                    line[x:end] = [text or cell.text for text in line[x:end]]
         return texts
 
 
 def read_grid(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid:
     """Read the cells of a table."""
-    grid, left = OdfGrid(), MAX_CELLS
+    grid, remaining = OdfGrid(), MAX_CELLS
     for row in _rows(table, 0):
         cells = _cells(row, text_of_cell)
-        times = min(_REPEATS, get_int_attribute(row, TABLE + "number-rows-repeated", 1)) if _says(cells) else 1
-        for _ in range(times):
-            if len(grid.rows) >= MAX_ROWS or left <= 0:
-                grid.cut = grid.cut or _says(cells)
+        has_text = any(cell.text for cell in cells)
+        repeats = get_int_attribute(row, ns.TABLE + "number-rows-repeated", 1) if has_text else 1
+        for _ in range(min(_MAX_REPEATS, repeats)):
+            if len(grid.rows) >= MAX_ROWS or remaining <= 0:
+                grid.is_truncated = has_text
                 return grid
             grid.rows.append(cells)
-            left -= len(cells) + 1
+            remaining -= len(cells) + 1
     return grid
 
 
@@ -98,7 +94,8 @@ def write_table(rows: Sequence[Sequence[OdfCell]]) -> str:
     for at, row in enumerate(rows):
         tag = "th" if headed and not at else "td"
         cells = (
-            f'<{tag} colspan="{cell.across}" rowspan="{cell.down}">{_headed(cell.text, tag)}</{tag}>'
+            f'<{tag} colspan="{cell.columns}" rowspan="{cell.rows}">'
+            f"{_header_text(cell.text) if tag == 'th' else cell.text}</{tag}>"
             for cell in row
             if not cell.covered
         )
@@ -106,57 +103,44 @@ def write_table(rows: Sequence[Sequence[OdfCell]]) -> str:
     return f"<table>{''.join(body)}</table>"
 
 
-def _headed(text: str, tag: str) -> str:
+def _header_text(text: str) -> str:
     """Return a header cell's text without bold, which all headers have."""
-    bold = tag == "th" and text.startswith("<p><b>") and text.endswith("</b></p>") and text.count("<b>") == 1
-    return text[6:-8] if bold else text
-
-
-def _put(row: list[str], at: int, text: str) -> None:
-    if at < MAX_COLUMNS:
-        row.extend([""] * (at + 1 - len(row)))
-        row[at] = row[at] or text
-
-
-def _says(cells: Sequence[OdfCell]) -> bool:
-    return any(cell.text for cell in cells)
+    is_bold = text.startswith("<p><b>") and text.endswith("</b></p>") and text.count("<b>") == 1
+    return text[6:-8] if is_bold else text
 
 
 def _rows(table: Element, depth: int) -> Iterator[Element]:
     for child in table:
-        if child.tag == TABLE + "table-row":
+        if child.tag == ns.TABLE + "table-row":
             yield child
-        elif child.tag in _GROUPS and depth < _DEPTH:
+        elif child.tag in _ROW_GROUPS and depth < _MAX_DEPTH:
             yield from _rows(child, depth + 1)
 
 
 def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> list[OdfCell]:
     cells: list[OdfCell] = []
     for element in row:
-        if element.tag not in (TABLE + "table-cell", TABLE + "covered-table-cell"):
+        if element.tag not in (ns.TABLE + "table-cell", ns.TABLE + "covered-table-cell"):
             continue
-        room = MAX_COLUMNS - len(cells)
-        repeats = get_int_attribute(element, TABLE + "number-columns-repeated", 1)
-        if element.tag == TABLE + "covered-table-cell":
-            cells += [OdfCell(covered=True)] * min(repeats, room)
+        free = MAX_COLUMNS - len(cells)
+        repeats = get_int_attribute(element, ns.TABLE + "number-columns-repeated", 1)
+        if element.tag == ns.TABLE + "covered-table-cell":
+            cells += [OdfCell(covered=True)] * min(repeats, free)
             continue
         cell = OdfCell(
             text_of_cell(element),
-            max(1, min(_SPAN, get_int_attribute(element, TABLE + "number-columns-spanned", 1))),
-            max(1, min(_SPAN, get_int_attribute(element, TABLE + "number-rows-spanned", 1))),
+            max(1, min(_MAX_SPAN, get_int_attribute(element, ns.TABLE + "number-columns-spanned", 1))),
+            max(1, min(_MAX_SPAN, get_int_attribute(element, ns.TABLE + "number-rows-spanned", 1))),
         )
-        cells += [cell] * min(repeats, _REPEATS if cell.text else room, room)
-    while cells and not cells[-1].text and not cells[-1].covered and cells[-1].down == 1:
+        cells += [cell] * min(repeats, _MAX_REPEATS if cell.text else free, free)
+    while cells and not cells[-1].text and not cells[-1].covered and cells[-1].rows == 1:
         cells.pop()
     return cells
 
 
-_KINDS = {
-    "bar": "Bar", "line": "Line", "circle": "Pie", "area": "Area", "scatter": "Scatter", "ring": "Doughnut",
-    "radar": "Radar", "bubble": "Bubble", "stock": "Stock",
-}  # fmt: skip
-_MOST = 1_000
-_LONGEST = 20_000
+_CHART_KINDS = {"circle": "Pie", "ring": "Doughnut"}
+_MAX_OBJECTS = 1_000
+_MAX_FORMULA_CHARS = 20_000
 
 
 class EmbeddedObjects:
@@ -169,27 +153,27 @@ class EmbeddedObjects:
 
     def formula(self, frame: Element) -> str:
         """Return the formula in a frame; empty if there is none or it cannot be read."""
-        holder = frame.find(DRAW + "object")
+        holder = frame.find(ns.DRAW + "object")
         root = None if holder is None else self._root(holder)
-        math = None if root is None else next(root.iter(MATH + "math"), None)
+        math = None if root is None else next(root.iter(ns.MATH + "math"), None)
         return "" if math is None else _formula(math)
 
     def chart(self, holder: Element) -> str:
         """Return the chart in a `draw:object` as HTML; empty for other objects or if it cannot be read."""
         root = self._root(holder)
-        chart = None if root is None else next(root.iter(CHART + "chart"), None)
+        chart = None if root is None else next(root.iter(ns.CHART + "chart"), None)
         return "" if chart is None else _chart(chart)
 
     def _root(self, holder: Element) -> Element | None:
-        if holder not in self._roots and len(self._roots) < _MOST:
-            self._roots[holder] = self._loaded(holder)
+        if holder not in self._roots and len(self._roots) < _MAX_OBJECTS:
+            self._roots[holder] = self._load(holder)
         return self._roots.get(holder)
 
-    def _loaded(self, holder: Element) -> Element | None:
+    def _load(self, holder: Element) -> Element | None:
         inside = next((child for child in holder if isinstance(child.tag, str)), None)
-        if inside is not None and inside.tag in (MATH + "math", OFFICE + "document"):
+        if inside is not None and inside.tag in (ns.MATH + "math", ns.OFFICE + "document"):
             return inside
-        folder = posixpath.normpath("/" + get_attribute(holder, LINK)).lstrip("/")
+        folder = posixpath.normpath("/" + get_attribute(holder, ns.LINK)).lstrip("/")
         try:
             return self._parts.xml_or_none(f"{folder}/content.xml")
         except ScraperError:
@@ -206,20 +190,20 @@ def _formula(math: Element) -> str:
         if (parent := note.getparent()) is not None:
             parent.remove(note)
     etree.cleanup_namespaces(plain)
-    written = etree.tostring(plain, encoding="unicode")
-    return written if len(written) < _LONGEST else html.escape(text_of(math)[:_LONGEST])
+    mathml = etree.tostring(plain, encoding="unicode")
+    return mathml if len(mathml) < _MAX_FORMULA_CHARS else html.escape(text_of(math)[:_MAX_FORMULA_CHARS])
 
 
 def _chart(chart: Element) -> str:
-    title = chart.find(CHART + "title")
-    words = "" if title is None else " ".join(text_of(one) for one in title.iter(TEXT + "p")).strip()
-    name = get_attribute(chart, CHART + "class").rpartition(":")[2]
-    kind = f"{_KINDS.get(name, name.title())} chart" if name.isalpha() else "Chart"
-    table = next(chart.iter(TABLE + "table"), None)
-    rows = [] if table is None else read_grid(table, lambda cell: html.escape(_simplify_formula(cell))).rows
-    return "".join(f"<p>{html.escape(text)}</p>" for text in (words, kind) if text) + write_table(rows)
+    title = chart.find(ns.CHART + "title")
+    title_text = "" if title is None else " ".join(text_of(one) for one in title.iter(ns.TEXT + "p")).strip()
+    name = get_attribute(chart, ns.CHART + "class").rpartition(":")[2]
+    kind = f"{_CHART_KINDS.get(name, name.title())} chart" if name.isalpha() else "Chart"
+    table = next(chart.iter(ns.TABLE + "table"), None)
+    rows = [] if table is None else read_grid(table, lambda cell: html.escape(_chart_text(cell))).rows
+    return "".join(f"<p>{html.escape(text)}</p>" for text in (title_text, kind) if text) + write_table(rows)
 
 
-def _simplify_formula(cell: Element) -> str:
-    text = " ".join(" ".join(text_of(one).split()) for one in cell.iter(TEXT + "p"))
+def _chart_text(cell: Element) -> str:
+    text = " ".join(" ".join(text_of(one).split()) for one in cell.iter(ns.TEXT + "p"))
     return "" if text in ("NaN", "1.#NAN") else text

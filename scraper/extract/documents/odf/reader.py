@@ -1,148 +1,154 @@
-"""OpenDocument reader for texts and presentations: converts them to HTML and that to Markdown."""
+"""OpenDocument reader for texts, presentations and spreadsheets: converts them to HTML and that to Markdown."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterator
+from itertools import islice
 
 from scraper.errors import EncryptedDocumentError
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.odf import xml_names as ns
 from scraper.extract.documents.odf.blocks import OdfBlockWriter, join_lists
-from scraper.extract.documents.odf.cells import EmbeddedObjects
-from scraper.extract.documents.odf.styles import (
-    DRAW,
-    DUBLIN,
-    META,
-    OFFICE,
-    PRESENTATION,
-    TEXT,
-    OdfStyles,
-    get_attribute,
-)
+from scraper.extract.documents.odf.cells import EmbeddedObjects, read_grid
+from scraper.extract.documents.odf.styles import OdfStyles
+from scraper.extract.documents.odf.xml_names import get_attribute
 from scraper.extract.documents.office import html_to_markdown
-from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.office import warm_up as warm_up
+from scraper.extract.documents.safe_zip import Parts, first_text
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
+from scraper.extract.documents.tables import format_regions
 from scraper.extract.dom.xpath import Element, text_of
 
-
-def warm_up(request: ParseRequest | None = None) -> None:
-    """Load the modules that the Markdown converter imports late."""
-    html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table><math><mi>a</mi></math>", "")
+_PAGE_FURNITURE = frozenset({"page-number", "footer", "date-time", "header", "page"})
+_MAX_TITLE_CHARS = 120
+_TITLE_SIZE_RATIO = 1.15
+"""Ratio of a title's font size to the next largest one of its slide."""
+_MAX_SHEETS = 200
+_MAX_COMMENTS = 500
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return a text or a presentation.
-
-    Raises:
-        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: The file cannot be read.
-    """
+    """Return a text or a presentation."""
     kind = sniff_kind(data)
-    parts = Parts(data)
-    check_encryption(parts)
-    content, more = parts.xml("content.xml"), parts.xml_or_none("styles.xml")
-    styles = OdfStyles((content,) if more is None else (content, more))
+    parts = _open(data)
+    content, common = parts.xml("content.xml"), parts.xml_or_none("styles.xml")
+    styles = OdfStyles((content,) if common is None else (content, common))
     blocks = OdfBlockWriter(styles, EmbeddedObjects(parts))
-    body = content.find(OFFICE + "body")
-    slides = [] if body is None or kind is not DocumentKind.ODP else list(body.iter(DRAW + "page"))
-    title, author = read_metadata(parts)
+    body = content.find(ns.OFFICE + "body")
+    slides = [] if body is None or kind is not DocumentKind.ODP else list(body.iter(ns.DRAW + "page"))
     if slides:
-        text = "\n\n".join(
-            _slide(number, *write_slide(slide, blocks, styles), request.url) for number, slide in enumerate(slides, 1)
+        markdown = "\n\n".join(
+            _format_slide(number, slide, blocks, styles, request.url) for number, slide in enumerate(slides, 1)
         )
     else:
-        text = "" if body is None else html_to_markdown(blocks.document(body) + blocks.notes(), request.url)
+        markdown = "" if body is None else html_to_markdown(blocks.document(body) + blocks.notes(), request.url)
+    title, author = _read_metadata(parts)
+    markdown = blocks.inline.comments.insert(markdown)
+    return ParsedDocument(kind.value, markdown, title=title, author=author, pages=len(slides) or None)
+
+
+def _open(data: bytes) -> Parts:
+    parts = Parts(data)
+    if "META-INF/manifest.xml" in parts and b"encryption-data" in parts.read("META-INF/manifest.xml"):
+        raise EncryptedDocumentError("The document is locked with a password.", next_step="Save it without one.")
+    return parts
+
+
+def _read_metadata(parts: Parts) -> tuple[str | None, str | None]:
+    meta = parts.xml_or_none("meta.xml")
+    return first_text(meta, ns.DUBLIN + "title"), first_text(meta, ns.META + "initial-creator", ns.DUBLIN + "creator")
+
+
+def _format_slide(number: int, page: Element, blocks: OdfBlockWriter, styles: OdfStyles, url: str) -> str:
+    join_lists(page)
+    shapes = list(filter(_is_content, page))
+    title = next((shape for shape in shapes if get_attribute(shape, ns.PRESENTATION + "class") == "title"), None)
+    if title is None or not _text(title):
+        title = _find_title_by_size(shapes, styles)
+    heading = f"<h1>{html.escape(_text(title))}</h1>" if title is not None else ""
+    notes = ""
+    body = []
+    for shape in shapes:
+        if shape.tag == ns.PRESENTATION + "notes":
+            frames = filter(_is_content, shape.iter(ns.DRAW + "frame"))
+            notes = " ".join(filter(None, map(_text, frames)))
+        elif shape is not title:
+            body.append(blocks.html([shape], 0))
+    text = html_to_markdown("".join([heading, *body]), url)
+    return "\n\n".join(filter(None, (f"<!-- page {number} -->", text, f"Notes: {notes}" if notes else "")))
+
+
+def _is_content(shape: Element) -> bool:
+    return get_attribute(shape, ns.PRESENTATION + "class") not in _PAGE_FURNITURE
+
+
+def _find_title_by_size(shapes: list[Element], styles: OdfStyles) -> Element | None:
+    """Return the first shape with one short paragraph if its font is the largest by far."""
+    sizes = {shape: _font_size(shape, styles) for shape in shapes if shape.tag != ns.PRESENTATION + "notes"}
+    shown = [shape for shape, size in sizes.items() if size]
+    if not shown or len(_text(shown[0])) > _MAX_TITLE_CHARS or len(_paragraphs(shown[0])) != 1:
+        return None
+    return shown[0] if all(sizes[shown[0]] >= sizes[other] * _TITLE_SIZE_RATIO for other in shown[1:]) else None
+
+
+def _font_size(shape: Element, styles: OdfStyles) -> float:
+    """Return the largest font size of a shape in points; 0 if unknown."""
+    families = ((ns.TEXT + "span", "text"), (ns.TEXT + "p", "paragraph"))
+    found = [(element, family) for tag, family in families for element in shape.iter(tag) if text_of(element).strip()]
+    return max((styles.text_format(element, family).points or 0.0 for element, family in found), default=0.0)
+
+
+def _paragraphs(shape: Element) -> list[str]:
+    texts = (" ".join(text_of(paragraph).split()) for paragraph in shape.iter(ns.TEXT + "p"))
+    return list(filter(None, texts))
+
+
+def _text(shape: Element) -> str:
+    return " ".join(_paragraphs(shape))
+
+
+def read_sheets(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the sheets of a workbook, each as a heading with tables, charts and comments."""
+    parts = _open(data)
+    content = parts.xml("content.xml")
+    sheets = content.findall(f"{ns.OFFICE}body/{ns.OFFICE}spreadsheet/{ns.TABLE}table")
+    objects = EmbeddedObjects(parts)
+    hidden_styles = {
+        get_attribute(style, ns.STYLE + "name")
+        for style in content.iter(ns.STYLE + "style")
+        for properties in style.iter(ns.STYLE + "table-properties")
+        if get_attribute(properties, ns.TABLE + "display") == "false"
+    }
+    texts, warnings = [], []
+    for number, sheet in enumerate(sheets[:_MAX_SHEETS], 1):
+        name = get_attribute(sheet, ns.TABLE + "name") or f"Sheet {number}"
+        grid = read_grid(sheet, _cell_text)
+        if grid.is_truncated:
+            warnings.append(f"Sheet {name[:60]}: only the first {len(grid.rows):,} rows are shown.")
+        mark = " (hidden sheet)" if get_attribute(sheet, ns.TABLE + "style-name") in hidden_styles else ""
+        texts += [f"<!-- page {number} -->\n\n## {name}{mark}", *format_regions(grid.split_merged_cells())]
+        charts = (html_to_markdown(objects.chart(one), "") for one in sheet.iter(ns.DRAW + "object"))
+        comments = list(islice(_comments(sheet), _MAX_COMMENTS))
+        texts += [*filter(None, charts), *(["\n".join(["Comments:", "", *comments])] if comments else [])]
+    if len(sheets) > _MAX_SHEETS:
+        warnings.append(f"Only the first {_MAX_SHEETS} sheets are shown.")
+    title, author = _read_metadata(parts)
     return ParsedDocument(
-        kind.value, blocks.inline.comments.written(text), title=title, author=author, pages=len(slides) or None
+        "ods", "\n\n".join(texts), title=title, author=author, pages=len(sheets), warnings=tuple(warnings)
     )
 
 
-def _slide(number: int, shown: str, notes: str, url: str) -> str:
-    parts = (f"<!-- page {number} -->", html_to_markdown(shown, url), f"Notes: {notes}" if notes else "")
-    return "\n\n".join(filter(None, parts))
+def _cell_text(cell: Element) -> str:
+    """Return the displayed text of a cell, without its comments."""
+    texts = (" ".join(text_of(paragraph).split()) for paragraph in cell.iterchildren(ns.TEXT + "p"))
+    return " ".join(filter(None, texts))
 
 
-def check_encryption(parts: Parts) -> None:
-    """Refuse an encrypted file.
-
-    Raises:
-        EncryptedDocumentError: The content is encrypted.
-    """
-    if "META-INF/manifest.xml" in parts and b"encryption-data" in parts.read("META-INF/manifest.xml"):
-        raise EncryptedDocumentError("The document is locked with a password.", next_step="Save it without one.")
-
-
-def read_metadata(parts: Parts) -> tuple[str | None, str | None]:
-    """Return title and author."""
-    meta = parts.xml_or_none("meta.xml")
-    if meta is None:
-        return None, None
-    title = next(meta.iter(DUBLIN + "title"), None)
-    author = next(meta.iter(META + "initial-creator", DUBLIN + "creator"), None)
-    return (None if title is None else title.text), (None if author is None else author.text)
-
-
-_FURNITURE = frozenset({"page-number", "footer", "date-time", "header", "page"})
-_LONGEST_TITLE = 120
-_LARGER = 1.15
-"""Ratio of a title's font size to the next largest one of its slide."""
-
-
-def write_slide(page: Element, blocks: OdfBlockWriter, styles: OdfStyles) -> tuple[str, str]:
-    """Return the HTML of a slide and of its notes."""
-    join_lists(page)
-    shapes = [shape for shape in page if get_attribute(shape, PRESENTATION + "class") not in _FURNITURE]
-    title = next((shape for shape in shapes if get_attribute(shape, PRESENTATION + "class") == "title"), None)
-    if title is None or not _simplify_formula(title):
-        title = _title_by_size(shapes, styles)
-    parts = [f"<h1>{html.escape(_simplify_formula(title))}</h1>" if title is not None else ""]
-    notes = ""
-    for shape in shapes:
-        if shape.tag == PRESENTATION + "notes":
-            notes = " ".join(filter(None, (_simplify_formula(one) for one in _notes(shape))))
-        elif shape is not title:
-            parts.append(_shape(shape, blocks))
-    return "".join(parts), notes
-
-
-def _shape(shape: Element, blocks: OdfBlockWriter) -> str:
-    holder = shape.makeelement("holder", {})
-    parent = shape.getparent()
-    assert parent is not None
-    at = parent.index(shape)
-    holder.append(shape)
-    written = blocks.html(holder, 0)
-    parent.insert(at, shape)
-    return written
-
-
-def _notes(shape: Element) -> Iterator[Element]:
-    for frame in shape.iter(DRAW + "frame"):
-        if get_attribute(frame, PRESENTATION + "class") not in _FURNITURE:
-            yield from frame.iter(TEXT + "p")
-
-
-def _title_by_size(shapes: list[Element], styles: OdfStyles) -> Element | None:
-    """Return the first shape with one short paragraph if its font is the largest by far."""
-    sizes = {shape: _points(shape, styles) for shape in shapes if shape.tag != PRESENTATION + "notes"}
-    spoken = [shape for shape in shapes if sizes.get(shape)]
-    if not spoken or len(_simplify_formula(spoken[0])) > _LONGEST_TITLE or len(_paragraphs(spoken[0])) != 1:
-        return None
-    others = [sizes[shape] for shape in spoken[1:]]
-    return spoken[0] if all(sizes[spoken[0]] >= other * _LARGER for other in others) else None
-
-
-def _points(shape: Element, styles: OdfStyles) -> float:
-    """Return the largest font size of a shape in points; 0 if unknown."""
-    spans = [(one, "text") for one in shape.iter(TEXT + "span") if text_of(one).strip()]
-    spans += [(one, "paragraph") for one in shape.iter(TEXT + "p") if text_of(one).strip()]
-    found = (styles.look(get_attribute(one, TEXT + "style-name"), family).points or 0.0 for one, family in spans)
-    return max(found, default=0.0)
-
-
-def _paragraphs(shape: Element) -> list[Element]:
-    return [one for one in shape.iter(TEXT + "p") if text_of(one).strip()]
-
-
-def _simplify_formula(shape: Element) -> str:
-    paragraphs = [shape] if shape.tag == TEXT + "p" else _paragraphs(shape)
-    return " ".join(" ".join(text_of(one).split()) for one in paragraphs)
+def _comments(sheet: Element) -> Iterator[str]:
+    for comment in sheet.iter(ns.OFFICE + "annotation"):
+        author = (first_text(comment, ns.DUBLIN + "creator") or "").strip()[:100]
+        cell = comment.getparent()
+        place = "" if cell is None else _cell_text(cell)[:60]
+        if text := _text(comment):
+            yield f"- {place + ': ' if place else ''}{f'({author}) ' if author else ''}{text}"

@@ -7,31 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from scraper.extract.documents.office import format_numeral
+from scraper.extract.documents.odf import xml_names as ns
+from scraper.extract.documents.odf.xml_names import get_attribute, get_int_attribute
+from scraper.extract.documents.office import MONOSPACED_FONT, format_numeral
 from scraper.extract.dom.xpath import Element
 
-_URN = "urn:oasis:names:tc:opendocument:xmlns:"
-TEXT, OFFICE, TABLE = f"{{{_URN}text:1.0}}", f"{{{_URN}office:1.0}}", f"{{{_URN}table:1.0}}"
-DRAW, STYLE, META = f"{{{_URN}drawing:1.0}}", f"{{{_URN}style:1.0}}", f"{{{_URN}meta:1.0}}"
-PRESENTATION, CHART = f"{{{_URN}presentation:1.0}}", f"{{{_URN}chart:1.0}}"
-FO = f"{{{_URN}xsl-fo-compatible:1.0}}"
-DUBLIN = "{http://purl.org/dc/elements/1.1/}"
-MATH = "{http://www.w3.org/1998/Math/MathML}"
-LINK = "{http://www.w3.org/1999/xlink}href"
-
-
-def get_int_attribute(element: Element, name: str, otherwise: int) -> int:
-    """Return an integer attribute, or `otherwise` if it is no number or too long."""
-    value = get_attribute(element, name)
-    return int(value) if value.isdecimal() and len(value) < 10 else otherwise
-
-
-def get_attribute(element: Element, name: str) -> str:
-    """Return an attribute; empty if it is missing."""
-    return str(element.get(name, ""))
-
-
-_LARGEST = 100_000
+_MAX_COUNT = 100_000
 
 
 @dataclass(slots=True)
@@ -52,14 +33,12 @@ class Counter:
             # A skipped level counts as begun: 2.1.1 is followed by 2.2.
             if 1 in self._counts:
                 self._counts.setdefault(above, self.level(above).start)
-        first = self.level(at).start
-        following = self._counts.get(at, first - 1) + 1 if start is None else start
-        self._counts[at] = min(following, _LARGEST)
-        for deeper in [level for level in self._counts if level > at]:
-            del self._counts[deeper]
+        count = self._counts.get(at, self.level(at).start - 1) + 1 if start is None else start
+        self.restart(at)
+        self._counts[at] = min(count, _MAX_COUNT)
         return self._counts[at]
 
-    def begin(self, at: int) -> None:
+    def restart(self, at: int) -> None:
         """Restart a level and all deeper ones."""
         for deeper in [level for level in self._counts if level >= at]:
             del self._counts[deeper]
@@ -69,19 +48,17 @@ class Counter:
         level = self.level(at)
         if not level.numeral:
             return ""
-        above = range(max(1, at - level.shown + 1), at + 1)
         numbers = []
-        for one in above:
-            known = self.levels.get(one, ListLevel("decimal"))
+        for shown in range(max(1, at - level.level_count + 1), at + 1):
+            known = self.levels.get(shown, ListLevel("decimal"))
             if known.numeral:
-                numbers.append(format_numeral(self._counts.get(one, known.start), known.numeral))
+                numbers.append(format_numeral(self._counts.get(shown, known.start), known.numeral))
         return f"{level.before}{'.'.join(numbers)}{level.after}".strip()
 
 
 _DEPTH = 20
 _HEADING = re.compile(r"heading (\d{1,2})", re.IGNORECASE)
 _CODE = frozenset({"preformatted text", "source code", "code", "code block", "html preformatted", "macro text"})
-_MONO = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
 _POINTS = re.compile(r"([\d.]{1,8})pt")
 _NUMERALS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _BOLD = frozenset({"bold", "600", "700", "800", "900"})
@@ -113,14 +90,14 @@ class ListLevel:
     """One of Word's number styles; empty for bullets and unlabeled items."""
     before: str = ""
     after: str = ""
-    shown: int = 1
+    level_count: int = 1
     """Number of levels in the label: 2 gives `1.1`."""
     start: int = 1
 
     @property
     def is_plain(self) -> bool:
         """Return True if it counts 1, 2, 3, as Markdown lists do."""
-        return self.numeral == "decimal" and self.shown < 2
+        return self.numeral == "decimal" and self.level_count < 2
 
 
 @dataclass
@@ -128,14 +105,14 @@ class OdfStyles:
     """All styles of a file; earlier parts take precedence."""
 
     roots: tuple[Element, ...]
-    _looks: dict[tuple[str, str], OdfTextFormat] = field(default_factory=dict)
+    _formats: dict[tuple[str, str], OdfTextFormat] = field(default_factory=dict)
 
-    def look(self, name: str, family: str) -> OdfTextFormat:
-        """Return the format of a style of a family (`paragraph`, `text`), including inherited properties."""
-        key = (family, name)
-        if key not in self._looks:
-            self._looks[key] = _look(name, list(self._line(name, family)))
-        return self._looks[key]
+    def text_format(self, element: Element, family: str) -> OdfTextFormat:
+        """Return the format of an element of a family (`paragraph`, `text`), including inherited properties."""
+        name = get_attribute(element, ns.TEXT + "style-name")
+        if (family, name) not in self._formats:
+            self._formats[family, name] = _text_format(name, list(self._iter_inherited(name, family)))
+        return self._formats[family, name]
 
     def levels(self, name: str) -> dict[int, ListLevel]:
         """Return the levels of a list style, counted from 1."""
@@ -144,71 +121,63 @@ class OdfStyles:
     @cached_property
     def outline(self) -> dict[int, ListLevel]:
         """Return the numbering of headings."""
-        found = (style for root in self.roots for style in root.iter(TEXT + "outline-style"))
-        return _levels(next(found, ()))
+        return _levels(next((style for root in self.roots for style in root.iter(ns.TEXT + "outline-style")), ()))
 
     @cached_property
     def _styles(self) -> dict[tuple[str, str], Element]:
         found: dict[tuple[str, str], Element] = {}
         for root in self.roots:
-            for style in root.iter(STYLE + "style"):
-                found.setdefault((get_attribute(style, STYLE + "family"), get_attribute(style, STYLE + "name")), style)
+            for style in root.iter(ns.STYLE + "style"):
+                family, name = (get_attribute(style, ns.STYLE + key) for key in ("family", "name"))
+                found.setdefault((family, name), style)
         return found
 
     @cached_property
     def _lists(self) -> dict[str, dict[int, ListLevel]]:
         found: dict[str, dict[int, ListLevel]] = {}
         for root in self.roots:
-            for style in root.iter(TEXT + "list-style"):
-                found.setdefault(get_attribute(style, STYLE + "name"), _levels(style))
+            for style in root.iter(ns.TEXT + "list-style"):
+                found.setdefault(get_attribute(style, ns.STYLE + "name"), _levels(style))
         return found
 
-    def _line(self, name: str, family: str) -> Iterator[Element]:
+    def _iter_inherited(self, name: str, family: str) -> Iterator[Element]:
         """Yield a style and the styles it is based on."""
         for _ in range(_DEPTH):
             style = self._styles.get((family, name))
             if style is None:
                 return
             yield style
-            name = get_attribute(style, STYLE + "parent-style-name")
+            name = get_attribute(style, ns.STYLE + "parent-style-name")
 
 
-def _look(name: str, line: list[Element]) -> OdfTextFormat:
+def _text_format(name: str, inherited: list[Element]) -> OdfTextFormat:
     # A built-in style need not be defined in the file: use its name alone.
-    first = get_attribute(line[-1], STYLE + "parent-style-name") if line else name
-    names = [*map(_plain_name, line), _shown(first)]
+    base = get_attribute(inherited[-1], ns.STYLE + "parent-style-name") if inherited else name
+    own = (get_attribute(one, ns.STYLE + "display-name") or get_attribute(one, ns.STYLE + "name") for one in inherited)
+    names = [style_name.replace("_20_", " ").lower() for style_name in (*own, base)]
     found: dict[str, str] = {}
-    for style in line:
-        for properties in style.iter(STYLE + "text-properties"):
-            for key, value in properties.attrib.items():
-                found.setdefault(str(key), str(value))
-    levels = [get_attribute(style, STYLE + "default-outline-level") for style in line[:1]]
-    named = [match for name in names if (match := _HEADING.fullmatch(name))]
-    heading = next((int(level) for level in levels if level.isdecimal()), None)
-    position = found.get(STYLE + "text-position", "")
-    size = _POINTS.fullmatch(found.get(FO + "font-size", ""))
+    for style in reversed(inherited):
+        for properties in reversed(list(style.iter(ns.STYLE + "text-properties"))):
+            found.update((str(key), str(value)) for key, value in properties.attrib.items())
+    named = [match for style_name in names if (match := _HEADING.fullmatch(style_name))]
+    level = get_attribute(inherited[0], ns.STYLE + "default-outline-level") if inherited else ""
+    heading = int(level) if level.isdecimal() else None
+    position = found.get(ns.STYLE + "text-position", "")
+    fonts = found.get(ns.STYLE + "font-name", "") + found.get(ns.FO + "font-family", "")
+    size = _POINTS.fullmatch(found.get(ns.FO + "font-size", ""))
     return OdfTextFormat(
         title="title" in names,
         subtitle="subtitle" in names,
         heading=int(named[0][1]) if named else heading,
         code=any(name in _CODE for name in names),
-        mono=_MONO.search(found.get(STYLE + "font-name", "") + found.get(FO + "font-family", "")) is not None,
-        hidden=found.get(TEXT + "display") == "none",
-        bold=found.get(FO + "font-weight", "") in _BOLD,
-        italic=found.get(FO + "font-style", "") in ("italic", "oblique"),
-        struck=found.get(STYLE + "text-line-through-style", "none") != "none",
+        mono=MONOSPACED_FONT.search(fonts) is not None,
+        hidden=found.get(ns.TEXT + "display") == "none",
+        bold=found.get(ns.FO + "font-weight", "") in _BOLD,
+        italic=found.get(ns.FO + "font-style", "") in ("italic", "oblique"),
+        struck=found.get(ns.STYLE + "text-line-through-style", "none") != "none",
         raised=_raised(position),
         points=float(size[1]) if size and size[1].count(".") < 2 else None,
     )
-
-
-def _plain_name(style: Element) -> str:
-    """Return the display name of a style in lower case."""
-    return _shown(get_attribute(style, STYLE + "display-name") or get_attribute(style, STYLE + "name"))
-
-
-def _shown(name: str) -> str:
-    return name.replace("_20_", " ").lower()
 
 
 def _raised(position: str) -> str:
@@ -223,11 +192,11 @@ def _levels(style: Iterable[Element]) -> dict[int, ListLevel]:
     for level in style:
         if not isinstance(level.tag, str):
             continue
-        found[get_int_attribute(level, TEXT + "level", 1)] = ListLevel(
-            _NUMERALS.get(str(level.get(STYLE + "num-format", "1")), "") if "bullet" not in level.tag else "",
-            get_attribute(level, STYLE + "num-prefix"),
-            get_attribute(level, STYLE + "num-suffix"),
-            get_int_attribute(level, TEXT + "display-levels", 1),
-            get_int_attribute(level, TEXT + "start-value", 1),
+        found[get_int_attribute(level, ns.TEXT + "level", 1)] = ListLevel(
+            _NUMERALS.get(str(level.get(ns.STYLE + "num-format", "1")), "") if "bullet" not in level.tag else "",
+            get_attribute(level, ns.STYLE + "num-prefix"),
+            get_attribute(level, ns.STYLE + "num-suffix"),
+            get_int_attribute(level, ns.TEXT + "display-levels", 1),
+            get_int_attribute(level, ns.TEXT + "start-value", 1),
         )
     return found

@@ -4,63 +4,100 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import copy
 import html
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.office import ReviewComment, ReviewComments, html_to_markdown
-from scraper.extract.documents.rtf.paragraphs import (
+from scraper.extract.documents.office import MONOSPACED_FONT, ReviewComments, apply_format, html_to_markdown
+from scraper.extract.documents.office import warm_up as warm_up
+from scraper.extract.documents.rtf.paragraphs import TITLE, Paragraph, Paragraphs, RtfTableColumn
+from scraper.extract.documents.rtf.tokenizer import (
+    CHARACTERS,
     CHARSETS,
-    SETTINGS,
-    SIGNS,
-    TITLE,
-    Paragraph,
-    Paragraphs,
-    RtfTableColumn,
-    RtfTextFormat,
-    apply_format,
+    DESTINATIONS,
+    SKIPPED,
+    TRANSPARENT,
+    RtfToken,
+    tokenize,
 )
-from scraper.extract.documents.rtf.tokenizer import PLACES, SKIPPED, TRANSPARENT, RtfToken, tokenize
 
 MAX_BYTES = 50_000_000
-_DEPTH = 2_000
+_MAX_DEPTH = 2_000
+_MAX_COLUMNS = 1_000
 _HEADING = re.compile(r"(?:heading|berschrift|titre|titolo|título|rubrik|kop)\s*(\d)\b", re.IGNORECASE)
 _LINK = re.compile(r'HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>]{1,2000})"', re.IGNORECASE)
-_MONO = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
-_CODE_MARKS = re.compile(r"[{}();=\[\]$#|]")
+_CODE_CHARACTERS = re.compile(r"[{}();=\[\]$#|]")
 _TYPED_BULLET = re.compile(r"([•·▪‣\uf0b7])\s+")
-_BREAK, _TAG, _WEIGHT = re.compile("<br>"), re.compile(r"<[^>]*>"), re.compile(r"</?b>")
-_WRITTEN = frozenset({"text", "note", "comment", "box", "link"})
-_MAX_COLUMNS = 1_000
-_HIGH, _LOW, _SIGNS_OF_FONTS = range(0xD800, 0xDC00), range(0xDC00, 0xE000), range(0xF000, 0xF100)
-
-
-def warm_up(request: ParseRequest | None = None) -> None:
-    """Load the modules that the Markdown converter imports late."""
-    html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table>", "")
+_BREAK, _TAG, _BOLD_TAG = re.compile("<br>"), re.compile(r"<[^>]*>"), re.compile(r"</?b>")
+_SHOWN = frozenset({"text", "note", "comment", "box", "link"})
+_SEPARATE_TEXTS = frozenset({"note", "comment", "box"})
+_COLLECTED = frozenset({"title", "author", "instruction", "label", "commentator"})
+_HIGH_SURROGATES, _LOW_SURROGATES = range(0xD800, 0xDC00), range(0xDC00, 0xE000)
+_SYMBOL_FONT_CODES = range(0xF000, 0xF100)
+_TOGGLES = {
+    "b": "bold", "i": "italic", "strike": "struck", "striked": "struck", "v": "hidden", "deleted": "hidden",
+}  # fmt: skip
+"""Attributes that control words switch on, or off with the number 0."""
+_RAISED = {"super": "sup", "sub": "sub", "nosupersub": ""}
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the text of a file.
-
-    Raises:
-        MalformedDocumentError: It is no RTF file.
-    """
+    """Return the text of a file."""
     if not data.startswith(b"{\\rtf"):
         raise MalformedDocumentError("The RTF file is damaged: it does not begin as one.")
     reader = _Reader()
     for token in tokenize(data[:MAX_BYTES]):
-        reader.take(token)
+        reader.process(token)
         if reader.size > MAX_CHARACTERS:
             break
-    text = html_to_markdown(reader.html(), request.url)
-    return ParsedDocument(
-        "rtf", reader.comments.written(text), title=reader.fact("title"), author=reader.fact("author")
-    )
+    text = reader.comments.insert(html_to_markdown(reader.html(), request.url))
+    return ParsedDocument("rtf", text, title=reader.property("title"), author=reader.property("author"))
+
+
+@dataclass(slots=True)
+class RtfTextFormat:
+    """Formatting state of text; each group inherits that of the surrounding group."""
+
+    destination: str = "text"
+    """Destination of the text: `text`, or `skip`, `fonts`, `styles`, `title`, `instruction`, ..."""
+    encoding: str = "cp1252"
+    fallback_count: int = 1
+    """Number of fallback characters after a Unicode character."""
+    bold: bool = False
+    italic: bool = False
+    struck: bool = False
+    hidden: bool = False
+    mono: bool = False
+    raised: str = ""
+    # Paragraph properties:
+    style: int = 0
+    outline: int | None = None
+    in_table: bool = False
+    level: int = 0
+
+    def apply(self, word: str, number: int | None) -> None:
+        """Apply a control word that only changes the format; ignore others."""
+        if word in _TOGGLES:
+            setattr(self, _TOGGLES[word], number != 0)
+        elif word in _RAISED:
+            self.raised = _RAISED[word] if number != 0 else ""
+        elif word == "s":
+            self.style = number or 0
+        elif word == "outlinelevel":
+            self.outline = number if number is not None and 0 <= number < 9 else None
+        elif word == "ilvl":
+            self.level = max(0, min(8, number or 0))
+        elif word == "uc":
+            self.fallback_count = max(0, min(100, 1 if number is None else number))
+        elif word == "intbl":
+            self.in_table = True
+        elif word == "pard":
+            self.style, self.outline, self.in_table, self.level = 0, None, False, 0
+        elif word == "plain":
+            self.bold = self.italic = self.struck = self.hidden = self.mono = False
+            self.raised = ""
 
 
 @dataclass(slots=True)
@@ -80,289 +117,235 @@ class _Reader:
     def __init__(self) -> None:
         self.comments = ReviewComments()
         self.size = 0
-        self._look = RtfTextFormat()
+        self._format = RtfTextFormat()
         self._stack: list[RtfTextFormat] = []
-        self._too_deep = 0
+        self._excess_depth = 0
         self._texts = [_Text()]
         self._bytes = b""
         self._skip = 0
-        self._high: int | None = None
-        self._begins = False
-        self._may_be_unknown = False
+        """Number of fallback characters to skip."""
+        self._high_surrogate: int | None = None
+        self._is_group_start = False
+        self._is_optional = False
+        """The next control word may name an unknown destination, which is skipped."""
         self._collected: dict[str, list[str]] = {}
         self._notes: list[str] = []
         self._encoding = "cp1252"
-        self._fonts: dict[int, str] = {}
+        self._font_encodings: dict[int, str] = {}
         self._font_names: dict[int, list[str]] = {}
         self._font = 0
         self._styles: dict[int, list[str]] = {}
         self._columns: list[RtfTableColumn] = []
         self._column = RtfTableColumn()
 
-    def fact(self, name: str) -> str | None:
+    def property(self, name: str) -> str | None:
         """Return a document property, such as the title."""
         return "".join(self._collected.get(name, ())).strip() or None
 
     def html(self) -> str:
         """Return the whole text with its notes."""
         self._flush()
-        while len(self._texts) > 1:
-            self._texts.pop()
+        del self._texts[1:]
         self._end_paragraph()
         notes = f"<ol>{''.join(self._notes)}</ol>" if self._notes else ""
         return self._texts[0].paragraphs.html() + notes
 
-    def take(self, token: RtfToken) -> None:
+    def process(self, token: RtfToken) -> None:
         """Process the next token."""
-        if token.letters:
-            self._letters(token.letters)
+        if token.text:
+            if self._format.destination != "skip":
+                self._is_group_start = self._is_optional = False
+                skipped = min(self._skip, len(token.text))
+                self._skip -= skipped
+                self._bytes += token.text[skipped:]
             return
         self._flush()
         if token.brace == b"{":
-            self._open()
+            self._open_group()
         elif token.brace == b"}":
-            self._close()
+            self._close_group()
         elif token.word:
-            self._word(token.word, token.number)
+            self._process_word(token.word, token.number)
 
     # Groups
 
-    def _open(self) -> None:
-        if len(self._stack) >= _DEPTH:
-            self._too_deep += 1
+    def _open_group(self) -> None:
+        if len(self._stack) >= _MAX_DEPTH:
+            self._excess_depth += 1
             return
-        self._stack.append(self._look)
-        self._look = copy.copy(self._look)
-        self._begins, self._may_be_unknown, self._skip = True, False, 0
+        self._stack.append(self._format)
+        self._format = replace(self._format)
+        self._is_group_start, self._is_optional, self._skip = True, False, 0
 
-    def _close(self) -> None:
-        if self._too_deep:
-            self._too_deep -= 1
-            return
-        if not self._stack:
-            return
-        ended, self._look = self._look, self._stack.pop()
-        self._begins = self._may_be_unknown = False
-        self._skip = 0
-        if ended.place != self._look.place:
-            self._end_place(ended.place)
+    def _close_group(self) -> None:
+        if self._excess_depth:
+            self._excess_depth -= 1
+        elif self._stack:
+            ended, self._format = self._format, self._stack.pop()
+            self._is_group_start, self._is_optional, self._skip = False, False, 0
+            if ended.destination != self._format.destination:
+                self._end_destination(ended.destination)
 
-    def _begin_place(self, place: str) -> None:
-        self._look.place = place
-        if place in ("note", "comment", "box"):
+    def _begin_destination(self, name: str) -> None:
+        self._format.destination = name
+        if name in _SEPARATE_TEXTS:
             self._texts.append(_Text())
-            self._look.begin_paragraph()
-        elif place in ("instruction", "label", "commentator"):
-            self._collected[place] = []
-        elif place == "result":
-            around = self._stack[-1].place if self._stack else "text"
-            self._look.place = "link" if self._link() and around == "text" else around
-            if self._look.place == "link":
-                self._emit(f'<a href="{html.escape(self._link())}">')
+            self._format.apply("pard", None)
+        elif name in ("instruction", "label", "commentator"):
+            self._collected[name] = []
+        elif name == "result":
+            outer = self._stack[-1].destination if self._stack else "text"
+            link = _LINK.search("".join(self._collected.get("instruction", ())))
+            self._format.destination = "link" if link and outer == "text" else outer
+            if link and outer == "text":
+                self._emit(f'<a href="{html.escape(link[1])}">')
 
-    def _end_place(self, place: str) -> None:
-        if place == "link":
+    def _end_destination(self, name: str) -> None:
+        if name == "link":
             self._emit("</a>")
             self._collected.pop("instruction", None)
-        elif place == "label":
+        elif name == "label":
             self._texts[-1].label = "".join(self._collected.get("label", ())).strip()
-        elif place in ("note", "comment", "box") and len(self._texts) > 1:
+        elif name in _SEPARATE_TEXTS and len(self._texts) > 1:
             self._end_paragraph()
-            self._end_text(place, self._texts.pop().paragraphs.html())
-
-    def _end_text(self, place: str, written: str) -> None:
-        if place == "box":
-            self._texts[-1].pieces.append(re.sub(r"</?p>", " ", written))
-            return
-        if place == "comment":
-            said = html.unescape(re.sub(r"<[^>]*>", " ", written))
-            self._emit(self.comments.mark(ReviewComment("".join(self._collected.get("commentator", ())), "", said)))
-            return
-        number = len(self._notes) + 1
-        body = re.sub(r"</p><p>", "<br>", written) or "<p></p>"
-        self._notes.append(f'<li id="footnote-{number}">{body}</li>')
-        self._emit(f'<sup><a href="#footnote-{number}" id="footnote-ref-{number}">[{number}]</a></sup>')
-
-    def _link(self) -> str:
-        found = _LINK.search("".join(self._collected.get("instruction", ())))
-        return found[1] if found else ""
+            content = self._texts.pop().paragraphs.html()
+            if name == "box":
+                self._texts[-1].pieces.append(re.sub(r"</?p>", " ", content))
+            elif name == "comment":
+                author = "".join(self._collected.get("commentator", ()))
+                self._emit(self.comments.add(author, "", html.unescape(_TAG.sub(" ", content))))
+            else:
+                number = len(self._notes) + 1
+                body = content.replace("</p><p>", "<br>") or "<p></p>"
+                self._notes.append(f'<li id="footnote-{number}">{body}</li>')
+                self._emit(f'<sup><a href="#footnote-{number}" id="footnote-ref-{number}">[{number}]</a></sup>')
 
     # Control words
 
-    def _word(self, word: str, number: int | None) -> None:
-        begins, self._begins = self._begins, False
+    def _process_word(self, word: str, number: int | None) -> None:
+        is_group_start, self._is_group_start = self._is_group_start, False
         if word == "*":
-            self._begins = self._may_be_unknown = True
+            self._is_group_start = self._is_optional = True
             return
-        unknown, self._may_be_unknown = self._may_be_unknown, False
-        look = self._look
-        if begins and look.place != "skip" and self._begun(word, unknown):
+        is_optional, self._is_optional = self._is_optional, False
+        if self._format.destination == "skip":
             return
-        if look.place == "skip":
-            return
-        if word == "u" and number is not None:
-            self._unicode(number)
-        elif word in SIGNS:
-            self._say(SIGNS[word])
-        elif word in SETTINGS:
-            SETTINGS[word](look, number)
-        elif word in _ACTIONS:
-            _ACTIONS[word](self, number)
+        if is_group_start and word in DESTINATIONS:
+            self._begin_destination(DESTINATIONS[word])
+        elif is_group_start and (word in SKIPPED or (is_optional and word not in TRANSPARENT)):
+            self._format.destination = "skip"
+        elif word == "u" and number is not None:
+            self._add_unicode(number)
+        elif word in CHARACTERS:
+            self._add_text(CHARACTERS[word])
+        else:
+            self._execute(word, number)
 
-    def _begun(self, word: str, unknown: bool) -> bool:
-        """Return True if the word sets the destination of its group."""
-        if word in PLACES:
-            self._begin_place(PLACES[word])
-            return True
-        if word in SKIPPED or (unknown and word not in TRANSPARENT):
-            self._look.place = "skip"
-            return True
-        return False
-
-    def _unicode(self, number: int) -> None:
-        code = number % 0x10000
-        self._skip = self._look.fallback
-        if code in _HIGH:
-            self._high = code
-            return
-        if code in _LOW and self._high is not None:
-            code = 0x10000 + ((self._high - _HIGH.start) << 10) + code - _LOW.start
-        self._high = None
-        if code not in _LOW:
-            # Symbol fonts have their characters in a private range.
-            self._say("•" if code in _SIGNS_OF_FONTS else chr(code), skipped=False)
-
-    def set_font(self, number: int | None) -> None:
-        """Set the font of the following text or, in the font table, the font being defined."""
-        self._font = number or 0
-        if self._look.place != "fonts":
-            self._look.encoding = self._fonts.get(self._font, self._encoding)
-            self._look.mono = _MONO.search("".join(self._font_names.get(self._font, ()))) is not None
-
-    def set_charset(self, number: int | None) -> None:
-        """Set the character set of a font; 0 is that of the file."""
-        if number and number in CHARSETS:
-            self._fonts[self._font] = CHARSETS[number]
-
-    def set_encoding(self, number: int | None) -> None:
-        """Set the encoding of the file."""
-        name = "gb18030" if number == 936 else f"cp{number}"
-        with contextlib.suppress(LookupError):
-            codecs.lookup(name)
-            self._encoding = self._look.encoding = name
+    def _execute(self, word: str, number: int | None) -> None:
+        match word:
+            case "par" | "sect" | "\n" | "\r":
+                if self._format.destination in _SHOWN:
+                    self._end_paragraph()
+            case "cell":
+                self._format.in_table = True
+                self._end_paragraph()
+                self._texts[-1].paragraphs.end_cell()
+            case "row":
+                self._texts[-1].paragraphs.end_row(self._columns)
+            case "trowd":
+                self._columns, self._column = [], RtfTableColumn()
+            case "cellx":
+                if len(self._columns) < _MAX_COLUMNS:
+                    self._columns.append(self._column)
+                self._column = RtfTableColumn()
+            case "clmrg":
+                self._column = RtfTableColumn(is_merged_left=True)
+            case "clvmrg":
+                self._column = RtfTableColumn(is_merged_above=True)
+            case "line" | "nestcell":
+                if self._format.destination in _SHOWN and not self._format.hidden:
+                    self._emit("<br>")
+            case "f":
+                self._font = number or 0
+                if self._format.destination != "fonts":
+                    self._format.encoding = self._font_encodings.get(self._font, self._encoding)
+                    font_name = "".join(self._font_names.get(self._font, ()))
+                    self._format.mono = MONOSPACED_FONT.search(font_name) is not None
+            case "fcharset":
+                if number and number in CHARSETS:  # 0 is the encoding of the file.
+                    self._font_encodings[self._font] = CHARSETS[number]
+            case "ansicpg":
+                name = "gb18030" if number == 936 else f"cp{number}"
+                with contextlib.suppress(LookupError):
+                    codecs.lookup(name)
+                    self._encoding = self._format.encoding = name
+            case _:
+                self._format.apply(word, number)
+                if word == "plain":
+                    self._format.encoding = self._encoding
 
     # Text
 
-    def _letters(self, letters: bytes) -> None:
-        if self._look.place == "skip":
+    def _add_unicode(self, number: int) -> None:
+        code = number % 0x10000
+        self._skip = self._format.fallback_count
+        if code in _HIGH_SURROGATES:
+            self._high_surrogate = code
             return
-        self._begins = self._may_be_unknown = False
-        dropped = min(self._skip, len(letters))
-        self._skip -= dropped
-        self._bytes += letters[dropped:]
+        if code in _LOW_SURROGATES and self._high_surrogate is not None:
+            high, low = self._high_surrogate - _HIGH_SURROGATES.start, code - _LOW_SURROGATES.start
+            code = 0x10000 + (high << 10) + low
+        self._high_surrogate = None
+        if code not in _LOW_SURROGATES:
+            self._add_text("•" if code in _SYMBOL_FONT_CODES else chr(code), is_skippable=False)
 
     def _flush(self) -> None:
         if self._bytes:
-            said, self._bytes = self._bytes, b""
-            self._say(said.decode(self._look.encoding, "replace").replace("\ufffd", ""), skipped=False)
+            text = self._bytes.decode(self._format.encoding, "replace").replace("\ufffd", "")
+            self._bytes = b""
+            self._add_text(text, is_skippable=False)
 
-    def _say(self, text: str, *, skipped: bool = True) -> None:
-        if skipped and self._skip:
+    def _add_text(self, text: str, *, is_skippable: bool = True) -> None:
+        if is_skippable and self._skip:
             self._skip -= 1
             return
-        look, place = self._look, self._look.place
-        if place == "styles":
-            self._styles.setdefault(look.style, []).append(text)
-        elif place in ("title", "author", "instruction", "label", "commentator"):
-            self._collected.setdefault(place, []).append(text)
-        elif place == "fonts":
+        style, destination = self._format, self._format.destination
+        if destination == "styles":
+            self._styles.setdefault(style.style, []).append(text)
+        elif destination in _COLLECTED:
+            self._collected.setdefault(destination, []).append(text)
+        elif destination == "fonts":
             self._font_names.setdefault(self._font, []).append(text)
-        elif place in _WRITTEN and not look.hidden:
-            self._texts[-1].mono &= look.mono or not text.strip()
-            self._emit(apply_format(html.escape(text, quote=False), look))
+        elif destination in _SHOWN and not style.hidden:
+            self._texts[-1].mono &= style.mono or not text.strip()
+            escaped = html.escape(text, quote=False)
+            self._emit(
+                apply_format(escaped, bold=style.bold, italic=style.italic, struck=style.struck, raised=style.raised)
+            )
 
-    def _emit(self, written: str) -> None:
-        self.size += len(written)
-        self._texts[-1].pieces.append(written)
-
-    # Paragraphs
+    def _emit(self, content: str) -> None:
+        self.size += len(content)
+        self._texts[-1].pieces.append(content)
 
     def _end_paragraph(self) -> None:
-        text, look = self._texts[-1], self._look
-        written, text.pieces = "".join(text.pieces), []
-        (label, text.label), (mono, text.mono) = (text.label, ""), (text.mono, True)
-        if mono and not label and not look.in_table and _CODE_MARKS.search(_BREAK.sub("", written)):
-            text.paragraphs.add_code(html.unescape(_TAG.sub("", _BREAK.sub("\n", written))))
+        text, style = self._texts[-1], self._format
+        content, label, mono = "".join(text.pieces), text.label, text.mono
+        text.pieces, text.label, text.mono = [], "", True
+        if mono and not label and not style.in_table and _CODE_CHARACTERS.search(_BREAK.sub("", content)):
+            text.paragraphs.add_code(html.unescape(_TAG.sub("", _BREAK.sub("\n", content))))
             return
-        written = _merge_adjacent_tags(written)
-        name = "".join(self._styles.get(look.style, ())).strip(" ;")
-        named = _HEADING.search(name)
-        heading = int(named[1]) if named else None if look.outline is None else look.outline + 1
-        heading = TITLE if name.lower() == "title" else heading
+        for tag in ("b", "i", "s"):  # Merge adjacent texts of one format.
+            content = re.sub(rf"</{tag}>(\s*)<{tag}>", r"\1", content)
+        content = content.strip()
+        style_name = "".join(self._styles.get(style.style, ())).strip(" ;")
+        named = _HEADING.search(style_name)
+        heading = int(named[1]) if named else None if style.outline is None else style.outline + 1
+        heading = TITLE if style_name.lower() == "title" else heading
         if heading is not None:
-            written = _WEIGHT.sub("", written)
+            content = _BOLD_TAG.sub("", content)
             if label and not re.fullmatch(r"\W*", label):
-                written, label = f"{html.escape(label.rstrip('.'))} {written}", ""
-        if bullet := None if label or look.in_table else _TYPED_BULLET.match(written):
-            written, label = written[bullet.end() :], bullet[1]
-        paragraph = Paragraph(written, heading, label, bool(label) and heading is None, look.level)
-        text.paragraphs.add(paragraph, in_table=look.in_table)
-
-    def end_paragraph(self, number: int | None) -> None:
-        """End a paragraph."""
-        if self._look.place in _WRITTEN:
-            self._end_paragraph()
-
-    def end_cell(self, number: int | None) -> None:
-        """End a cell and its last paragraph."""
-        self._look.in_table = True
-        self._end_paragraph()
-        self._texts[-1].paragraphs.end_cell()
-
-    def end_row(self, number: int | None) -> None:
-        """End a row."""
-        self._texts[-1].paragraphs.end_row(self._columns)
-
-    def begin_row(self, number: int | None) -> None:
-        """Begin the definition of a row's cells."""
-        self._columns, self._column = [], RtfTableColumn()
-
-    def end_column(self, number: int | None) -> None:
-        """Define one more cell."""
-        if len(self._columns) < _MAX_COLUMNS:
-            self._columns.append(self._column)
-        self._column = RtfTableColumn()
-
-    def merge_left(self, number: int | None) -> None:
-        """Merge the cell being defined with the one before it."""
-        self._column = RtfTableColumn(goes_on_left=True)
-
-    def merge_above(self, number: int | None) -> None:
-        """Merge the cell being defined with the one above it."""
-        self._column = RtfTableColumn(goes_on_above=True)
-
-    def break_line(self, number: int | None) -> None:
-        """Break a line within a paragraph, or end a cell of a nested table."""
-        if self._look.place in _WRITTEN and not self._look.hidden:
-            self._emit("<br>")
-
-    def plain(self, number: int | None) -> None:
-        """Reset the character format."""
-        self._look.plain()
-        self._look.encoding = self._encoding
-
-
-_ACTIONS: Mapping[str, Callable[[_Reader, int | None], None]] = {
-    "par": _Reader.end_paragraph, "sect": _Reader.end_paragraph, "\n": _Reader.end_paragraph,
-    "\r": _Reader.end_paragraph, "cell": _Reader.end_cell, "row": _Reader.end_row, "trowd": _Reader.begin_row,
-    "cellx": _Reader.end_column, "clmrg": _Reader.merge_left, "clvmrg": _Reader.merge_above,
-    "line": _Reader.break_line, "nestcell": _Reader.break_line, "plain": _Reader.plain, "f": _Reader.set_font,
-    "fcharset": _Reader.set_charset, "ansicpg": _Reader.set_encoding,
-}  # fmt: skip
-
-
-def _merge_adjacent_tags(written: str) -> str:
-    """Merge adjacent texts of one format."""
-    for tag in ("b", "i", "s"):
-        written = re.sub(rf"</{tag}>(\s*)<{tag}>", r"\1", written)
-    return written.strip()
+                content, label = f"{html.escape(label.rstrip('.'))} {content}", ""
+        if bullet := None if label or style.in_table else _TYPED_BULLET.match(content):
+            content, label = content[bullet.end() :], bullet[1]
+        paragraph = Paragraph(content, heading, label, bool(label) and heading is None, style.level)
+        text.paragraphs.add(paragraph, in_table=style.in_table)

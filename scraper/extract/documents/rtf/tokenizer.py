@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # Control word and its number.
@@ -17,17 +17,13 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RtfToken:
+class RtfToken(NamedTuple):
     """One token: a brace, a control `word` with or without number, or bytes of text."""
 
     brace: bytes = b""
     word: str = ""
     number: int | None = None
-    letters: bytes = b""
-
-
-_OPEN, _CLOSE = RtfToken(brace=b"{"), RtfToken(brace=b"}")
+    text: bytes = b""
 
 
 def tokenize(data: bytes) -> Iterator[RtfToken]:
@@ -35,7 +31,7 @@ def tokenize(data: bytes) -> Iterator[RtfToken]:
     at = 0
     while (match := _TOKEN.match(data, at)) is not None:
         at = match.end()
-        word, number, byte, sign, brace, letters = match.groups()
+        word, number, byte, symbol, brace, text = match.groups()
         if word is not None:
             value = int(number) if number is not None else None
             if word == b"bin" and value is not None:
@@ -43,16 +39,16 @@ def tokenize(data: bytes) -> Iterator[RtfToken]:
                 continue
             yield RtfToken(word=word.decode("ascii"), number=value)
         elif byte is not None:
-            yield RtfToken(letters=bytes([int(byte, 16)]))
-        elif sign is not None:
-            yield RtfToken(word=sign.decode("latin-1"))
+            yield RtfToken(text=bytes([int(byte, 16)]))
+        elif symbol is not None:
+            yield RtfToken(word=symbol.decode("latin-1"))
         elif brace is not None:
-            yield _OPEN if brace == b"{" else _CLOSE
-        elif letters is not None:
-            yield RtfToken(letters=letters)
+            yield RtfToken(brace=brace)
+        elif text is not None:
+            yield RtfToken(text=text)
 
 
-PLACES = {
+DESTINATIONS = {
     "fonttbl": "fonts", "stylesheet": "styles", "title": "title", "author": "author",
     "fldinst": "instruction", "fldrslt": "result", "footnote": "note", "listtext": "label", "pntext": "label",
     "annotation": "comment", "atnauthor": "commentator", "shptxt": "box", "info": "info",
@@ -71,3 +67,17 @@ SKIPPED = frozenset(
 
 TRANSPARENT = frozenset({"shpinst", "moMath", "moMathPara"})
 """Optional destinations whose text belongs to the document."""
+
+CHARSETS = {
+    0: "cp1252", 77: "mac_roman", 128: "cp932", 129: "cp949", 134: "gb18030", 136: "big5", 161: "cp1253",
+    162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
+    238: "cp1250",
+}  # fmt: skip
+"""Encodings by the font's `fcharset` number."""
+
+CHARACTERS = {
+    "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
+    "bullet": "•", "tab": " ", "emspace": " ", "enspace": " ", "qmspace": " ", "~": " ", "_": "-",
+    "\\": "\\", "{": "{", "}": "}",
+}  # fmt: skip
+"""Text of control words and symbols."""
