@@ -125,7 +125,9 @@ class _Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send a part of the response."""
+        """Send a part of the response, but no second response, which the SDK sends for an ended session."""
+        if self._answered:
+            return
         self._begun = True
         if message["type"] == "http.response.body" and not message.get("more_body", False):
             self._answered = True

@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
 from cachetools import LRUCache
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -29,6 +31,8 @@ _VERSION = "mcp-protocol-version"
 _MAX_ENDED_SESSIONS = 10_000
 """Ids, of 32 characters, of sessions that clients ended; they must stay 404."""
 _CANCELLED = "notifications/cancelled"
+_ENDED_ERRORS = (anyio.ClosedResourceError, anyio.BrokenResourceError)
+"""Errors of a message to an ended session."""
 
 _Call = tuple[str, str, str]
 """Principal, session and request id of a running call."""
@@ -43,6 +47,7 @@ class SessionRecovery:
         self._stateless = stateless
         self._ended: LRUCache[str, bool] = LRUCache(_MAX_ENDED_SESSIONS)
         self._running: dict[_Call, asyncio.Future[None]] = {}
+        logging.getLogger("mcp.server.streamable_http").addFilter(_is_open_session)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -51,7 +56,9 @@ class SessionRecovery:
         if not session and self._is_full() and _may_open_session(scope["method"], headers):
             await self._stateless.asgi_app(scope, receive, _add_session_id(send))
         elif not session or self._is_known(session):
-            await self._stateful.asgi_app(scope, receive, send)
+            # A client may end its session before its last notification is processed.
+            with contextlib.suppress(*_ENDED_ERRORS):
+                await self._stateful.asgi_app(scope, receive, send)
             if scope["method"] == "DELETE" and session and not self._is_open(session):
                 self._ended[session] = True
         elif scope["method"] == "POST":
@@ -101,6 +108,11 @@ class SessionRecovery:
         """Return True if the SDK would reject a new client."""
         limit = self._stateful.max_sessions
         return limit is not None and len(self._stateful._server_instances) >= limit
+
+
+def _is_open_session(record: logging.LogRecord) -> bool:
+    """Return False for the SDK's log event of a message whose session has ended."""
+    return not isinstance(record.exc_info and record.exc_info[1], _ENDED_ERRORS)
 
 
 def _may_open_session(method: str, headers: Headers) -> bool:

@@ -10,7 +10,9 @@ import pytest
 from mcp import Client
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.types import Message, Receive, Scope, Send
 
+from scraper.server.http.disconnect_middleware import DisconnectMiddleware
 from scraper.server.transport.session_recovery import SessionRecovery
 from tests.scraper.process import LIMIT_S, SOON_S, Program, browsers_say, serving
 from tests.scraper.server.conftest import STAND_IN
@@ -122,3 +124,30 @@ async def test_a_client_beyond_the_table_of_sessions_is_served_without_one() -> 
             headers = {**HEADERS, "Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"}
             answer = await client.post("/mcp", headers=headers, json=ping)
             assert (answer.status_code, '"result":{}' in answer.text) == (200, True)
+
+
+async def test_a_session_that_ends_during_its_notification_leaves_no_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stateful, stateless = (StreamableHTTPSessionManager(Server("test"), stateless=kind) for kind in (False, True))
+    inner = DisconnectMiddleware(SessionRecovery(stateful, stateless))
+    statuses: list[int] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_and_end(message: Message) -> None:
+            await send(message)
+            statuses.append(message.get("status", 0))
+            if statuses[-2:] == [202, 0]:
+                for session in stateful._server_instances.values():
+                    await session.terminate()
+
+        await inner(scope, receive, send_and_end)
+
+    transport = httpx2.ASGITransport(app=app)
+    async with stateful.run(), stateless.run(), httpx2.AsyncClient(transport=transport) as client:
+        opened = await client.post("http://127.0.0.1/mcp", headers=HEADERS, json=initialize())
+        headers = {**HEADERS, "Mcp-Session-Id": opened.headers["Mcp-Session-Id"]}
+        note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        assert (await client.post("http://127.0.0.1/mcp", headers=headers, json=note)).status_code == 202
+    assert statuses[-2:] == [202, 0]
+    assert not [record for record in caplog.records if record.exc_info]
