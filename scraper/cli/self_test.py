@@ -38,9 +38,9 @@ async def read_local_page(settings: Settings) -> list[Finding]:
             settings, test_hosts=here, proxy=None, cache_mb=0, shared_url=None, database_url=None, robots="off"
         )
         begun = time.monotonic()
-        async with Services.open(alone) as app:
+        async with Services.open(alone) as services:
             try:
-                reading = await app.fetcher.fetch(
+                reading = await services.fetcher.fetch(
                     ReadRequest(f"http://{_HOST}/", render="browser", deadline_s=_LOCAL_LIMIT_S)
                 )
             except ScraperError as error:
@@ -50,23 +50,23 @@ async def read_local_page(settings: Settings) -> list[Finding]:
                 return [bad("A page was read, but its script did not run", "See the lines above")]
             return [
                 good(f"A page that needs JavaScript was read in {took:.1f} s, browser start included"),
-                *_sandbox(app),
+                *_sandbox(services),
             ]
 
 
 async def read_web_page(settings: Settings) -> list[Finding]:
     """Read a page of the web; a missing network is only a warning."""
     fresh = dataclasses.replace(settings, cache_mb=0, shared_url=None, database_url=None, robots="off")
-    async with Services.open(fresh) as app:
+    async with Services.open(fresh) as services:
         try:
-            await app.fetcher.fetch(ReadRequest(_WEB_PAGE, render="http", deadline_s=_WEB_LIMIT_S))
+            await services.fetcher.fetch(ReadRequest(_WEB_PAGE, render="http", deadline_s=_WEB_LIMIT_S))
         except ScraperError as error:
             return [poor(f"The web could not be reached: {error}", _NO_WEB)]
         return [good(f"{_WEB_PAGE} was read")]
 
 
-def _sandbox(app: Services) -> list[Finding]:
-    browsers = app.browsers.status().browsers
+def _sandbox(services: Services) -> list[Finding]:
+    browsers = services.browsers.status().browsers
     if not browsers:
         return []
     if all(browser.sandboxed for browser in browsers):

@@ -58,13 +58,13 @@ async def _run(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
     with _cancel_on_signals(), _progress_bar() as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:
-                app = await stack.enter_async_context(Services.open(settings))
+                services = await stack.enter_async_context(Services.open(settings))
             except ValueError as error:
                 raise SettingsError(str(error)) from None
             except OSError as error:
                 raise click.ClickException(f"Nothing can be read on this machine: {plainly(error)}.") from None
             call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress)
-            return await tool.run(app, arguments, call)
+            return await tool.run(services, arguments, call)
 
 
 @contextlib.contextmanager

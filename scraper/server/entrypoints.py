@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from scraper.server.access.rules import AccessRules, ServerStartError, is_loopback, make_rules, read_keys
 from scraper.server.http.sockets import open_sockets
-from scraper.server.lifecycle import AppFactory, AppOpenError, ServerContext, hold_app, stop_signals
+from scraper.server.lifecycle import ServerContext, ServicesFactory, ServicesOpenError, hold_services, stop_signals
 from scraper.server.telemetry import logs
 from scraper.server.transport.stdio_reader import private_stdin
 from scraper.settings import Settings
@@ -46,7 +46,7 @@ def run_http(settings: Settings, *, version: str) -> None:
     logs.configure(settings.log_level, settings.log_format)
     tools, openai_tools = registry.tools(settings), registry.openai_tools(settings)
     with _skip_final_collection(), _traced(settings, version):
-        asyncio.run(serve_http(settings, tools, _app_factory(settings), version=version, openai_tools=openai_tools))
+        asyncio.run(serve_http(settings, tools, _factory(settings), version=version, openai_tools=openai_tools))
 
 
 def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
@@ -55,13 +55,13 @@ def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -
     openai_tools = registry.openai_tools(settings) if toolset == "openai" else ()
     tools = registry.tools(settings)
     with _skip_final_collection(), _traced(settings, version):
-        asyncio.run(serve_stdio(settings, tools, _app_factory(settings), version=version, openai_tools=openai_tools))
+        asyncio.run(serve_stdio(settings, tools, _factory(settings), version=version, openai_tools=openai_tools))
 
 
 async def serve_http(
     settings: Settings,
     tools: Sequence[Tool],
-    factory: AppFactory[Services],
+    factory: ServicesFactory[Services],
     *,
     version: str,
     openai_tools: Sequence[Tool] = (),
@@ -72,10 +72,10 @@ async def serve_http(
     if not rules.requires_token and not is_loopback(settings.host):
         _LOG.warning("listening on %s without a token: everyone who reaches it can use it", settings.host)
     with open_sockets(settings.host, settings.port) as sockets, stop_signals() as stops:
-        async with hold_app(factory) as holder:
+        async with hold_services(factory) as holder:
             try:
-                await holder.app()
-            except AppOpenError as error:
+                await holder.services()
+            except ServicesOpenError as error:
                 raise ServerStartError(str(error)) from None
             # In a thread, so that the browser starts while the SDK is imported, which takes half a second.
             serve = await asyncio.to_thread(_http_server)
@@ -86,15 +86,15 @@ async def serve_http(
 async def serve_stdio(
     settings: Settings,
     tools: Sequence[Tool],
-    factory: AppFactory[Services],
+    factory: ServicesFactory[Services],
     *,
     version: str,
     openai_tools: Sequence[Tool] = (),
 ) -> None:
-    """Serve `tools`, or only `openai_tools`, to one client; open the App after its handshake."""
+    """Serve `tools`, or only `openai_tools`, to one client; open the services after its handshake."""
     _ignore_broken_pipes()
     with stop_signals() as stops, private_stdin() as descriptor:
-        async with hold_app(factory) as holder:
+        async with hold_services(factory) as holder:
             serve = _stdio_server()
             ended = await serve(ServerContext(settings, tools, holder, stops, version, openai_tools), descriptor)
     if not ended:
@@ -158,7 +158,7 @@ def access_rules(settings: Settings, issuer: OAuthIssuer | None) -> AccessRules:
     )
 
 
-def _app_factory(settings: Settings) -> AppFactory[Services]:
+def _factory(settings: Settings) -> ServicesFactory[Services]:
     def factory() -> AbstractAsyncContextManager[Services]:
         from scraper.services import Services
 

@@ -1,4 +1,4 @@
-"""Open and close the App of a server process, collect stop signals, and limit the time of a shutdown."""
+"""Open and close the services of a server process, collect stop signals, and limit the time of a shutdown."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 A = TypeVar("A")
-AppFactory = Callable[[], contextlib.AbstractAsyncContextManager[A]]
-"""Returns the context manager of an App; called in a thread, because its imports take half a second."""
+ServicesFactory = Callable[[], contextlib.AbstractAsyncContextManager[A]]
+"""Returns the context manager of the services; called in a thread, because its imports take half a second."""
 
 LAST_BYTES_S = 2.0
 """Seconds that clients have to send and receive their last bytes if nothing else took time."""
@@ -32,26 +32,26 @@ _SHUTDOWN_S = 9.3
 _MIN_LAST_BYTES_S = 0.3
 
 
-class AppOpenError(Exception):
-    """The App cannot be opened; the message is the next step of the operator."""
+class ServicesOpenError(Exception):
+    """The services cannot be opened; the message is the next step of the operator."""
 
 
-class AppHolder(Generic[A]):
-    """The App of one process: opened in the background, shared by all connections, closed at the end.
+class ServicesHolder(Generic[A]):
+    """The services of one process: opened in the background, shared by all connections, closed at the end.
 
     A client may give up 5 s after `initialize`, so nothing heavy is imported or started before its answer. The
-    lifespan of the SDK would open one App for each connection.
+    lifespan of the SDK would open one set of services for each connection.
     """
 
-    def __init__(self, factory: AppFactory[A]) -> None:
-        """Create a holder that has not opened its App."""
+    def __init__(self, factory: ServicesFactory[A]) -> None:
+        """Create a holder that has not opened its services."""
         self._factory = factory
         self._closing = asyncio.Event()
         self._opened: asyncio.Future[A] | None = None
         self._keeper: asyncio.Task[None] | None = None
 
     def open(self) -> asyncio.Future[A]:
-        """Start to open the App unless that has started; a failed attempt is repeated."""
+        """Start to open the services unless that has started; a failed attempt is repeated."""
         if self._opened is None or _has_failed(self._opened):
             self._opened = asyncio.get_running_loop().create_future()
             # Retrieves the exception, so that asyncio does not report one without a waiter as forgotten.
@@ -59,18 +59,18 @@ class AppHolder(Generic[A]):
             self._keeper = asyncio.create_task(self._keep(self._opened), name="app")
         return self._opened
 
-    async def app(self) -> A:
-        """Wait for the App and return it, or raise AppOpenError."""
+    async def services(self) -> A:
+        """Wait for the services and return them, or raise ServicesOpenError."""
         return await asyncio.shield(self.open())
 
     def present(self) -> A | None:
-        """Return the App if it is open now."""
+        """Return the services if they are open now."""
         if self._opened is None or not self._opened.done() or _has_failed(self._opened):
             return None
         return self._opened.result()
 
     async def close(self) -> None:
-        """Close the App; cancel an opening in progress."""
+        """Close the services; cancel an opening in progress."""
         self._closing.set()
         if self._keeper is not None:
             if self.present() is None:
@@ -78,7 +78,7 @@ class AppHolder(Generic[A]):
             await asyncio.wait({self._keeper})
 
     async def _keep(self, opened: asyncio.Future[A]) -> None:
-        """Open, hold and close the App in one task, as its task groups require."""
+        """Open, hold and close the services in one task, as its task groups require."""
         try:
             context = await asyncio.to_thread(self._factory)
             async with context as app:
@@ -90,15 +90,15 @@ class AppHolder(Generic[A]):
             action = "close" if opened.done() else "open"
             _LOG.error("the services do not %s: %s", action, plainly(error), exc_info=trace)
             if not opened.done():
-                opened.set_exception(AppOpenError(f"The server cannot start its services: {plainly(error)}"))
+                opened.set_exception(ServicesOpenError(f"The server cannot start its services: {plainly(error)}"))
         finally:
             opened.cancel()
 
 
 @contextlib.asynccontextmanager
-async def hold_app(factory: AppFactory[A]) -> AsyncIterator[AppHolder[A]]:
+async def hold_services(factory: ServicesFactory[A]) -> AsyncIterator[ServicesHolder[A]]:
     """Create an AppHolder and close it when the block ends."""
-    holder = AppHolder(factory)
+    holder = ServicesHolder(factory)
     try:
         yield holder
     finally:
@@ -185,7 +185,7 @@ class ServerContext:
 
     settings: Settings
     tools: Sequence[Tool]
-    holder: AppHolder[Services]
+    holder: ServicesHolder[Services]
     stops: StopSignals
     version: str
     openai_tools: Sequence[Tool] = ()

@@ -67,7 +67,7 @@ class ResourcePage:
     cursor: str | None = None
 
 
-async def list_resources(app: Services, principal: str, cursor: str | None, limit: int) -> ResourcePage:
+async def list_resources(services: Services, principal: str, cursor: str | None, limit: int) -> ResourcePage:
     """List pages, newest first, then the documents of each index in the order of their addition.
 
     Raises:
@@ -76,34 +76,34 @@ async def list_resources(app: Services, principal: str, cursor: str | None, limi
     position = _parse_cursor(cursor)
     items: list[CachedResource] = []
     if "index" not in position:
-        pages = await app.page_cache.recent(principal=principal, limit=limit + 1, before=position.get("before"))
+        pages = await services.page_cache.recent(principal=principal, limit=limit + 1, before=position.get("before"))
         items = [_page_resource(page, size=page.size_bytes) for page in pages[:limit]]
         if len(pages) > limit:
             return ResourcePage(tuple(items), _cursor({"before": pages[limit - 1].number}))
         position = {"index": "", "after": 0}
-    return await _append_documents(app, principal, items, position, limit)
+    return await _append_documents(services, principal, items, position, limit)
 
 
 async def search(
-    app: Services, principal: str, query: str, offset: int, limit: int
+    services: Services, principal: str, query: str, offset: int, limit: int
 ) -> tuple[list[CachedResource], bool]:
     """Return the best resources for a query, at most `limit` from `offset` on, and True if there are more."""
     count = offset + limit + 1
-    rankings = [await _search_pages(app, principal, query, count)]
+    rankings = [await _search_pages(services, principal, query, count)]
     rankings += [
-        await _search_documents(app, principal, index.name, query, count)
-        for index in await app.indexes.names(principal=principal)
+        await _search_documents(services, principal, index.name, query, count)
+        for index in await services.indexes.names(principal=principal)
     ]
     # Their scores are not comparable, and no resource is in two rankings: rank fusion takes turns.
     items = [item for rank in itertools.zip_longest(*rankings) for item in rank if item is not None]
     return items[offset : offset + limit], len(items) > offset + limit
 
 
-async def read(app: Services, principal: str, uri: str) -> str | None:
+async def read(services: Services, principal: str, uri: str) -> str | None:
     """Return a resource as Markdown of bounded size in an untrusted region, or None if it does not exist."""
     if uri.startswith(PAGE):
-        return await _read_page(app, principal, uri)
-    return await _read_document(app, principal, uri) if uri.startswith(INDEX) else None
+        return await _read_page(services, principal, uri)
+    return await _read_document(services, principal, uri) if uri.startswith(INDEX) else None
 
 
 def page_uri(url: str) -> str:
@@ -117,47 +117,49 @@ def document_uri(index: str, doc_id: str) -> str:
 
 
 async def _append_documents(
-    app: Services, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
+    services: Services, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
 ) -> ResourcePage:
     name, after = str(position["index"]), int(position.get("after", 0))
-    for index in await app.indexes.names(principal=principal):
+    for index in await services.indexes.names(principal=principal):
         if index.name < name:
             continue
         begin = after if index.name == name else 0
         left = limit - len(items)
         ids: Sequence[str] = ()
         with contextlib.suppress(IndexFaultError):
-            ids = await app.indexes.list_documents(index.name, principal=principal, limit=left + 1, after=begin)
+            ids = await services.indexes.list_documents(index.name, principal=principal, limit=left + 1, after=begin)
         items += [_document_resource(index.name, doc_id) for doc_id in ids[:left]]
         if len(ids) > left:
             return ResourcePage(tuple(items), _cursor({"index": index.name, "after": begin + left}))
     return ResourcePage(tuple(items))
 
 
-async def _search_pages(app: Services, principal: str, query: str, limit: int) -> list[CachedResource]:
+async def _search_pages(services: Services, principal: str, query: str, limit: int) -> list[CachedResource]:
     """Find pages with all words of a query; if there are none, pages with any content word."""
-    hits = (await app.page_cache.search(query, principal=principal, limit=limit)).hits
+    hits = (await services.page_cache.search(query, principal=principal, limit=limit)).hits
     words = extract_content_words(query)
     if not hits and len(words) > 1:
         any_word = " OR ".join(f'"{word}"' for word in words)
-        hits = (await app.page_cache.search(any_word, principal=principal, limit=limit)).hits
+        hits = (await services.page_cache.search(any_word, principal=principal, limit=limit)).hits
     return [_page_resource(hit, snippet=hit.snippet) for hit in hits]
 
 
-async def _search_documents(app: Services, principal: str, index: str, query: str, limit: int) -> list[CachedResource]:
+async def _search_documents(
+    services: Services, principal: str, index: str, query: str, limit: int
+) -> list[CachedResource]:
     try:
-        hits = (await app.indexes.search(index, query, principal=principal, limit=limit)).hits
+        hits = (await services.indexes.search(index, query, principal=principal, limit=limit)).hits
     except IndexFaultError:
         return []
     return [_document_resource(index, hit.doc_id, hit.highlights) for hit in hits]
 
 
-async def _read_page(app: Services, principal: str, uri: str) -> str | None:
+async def _read_page(services: Services, principal: str, uri: str) -> str | None:
     for url in _page_urls(uri):
-        reading = await app.page_cache.page(url, principal=principal)
+        reading = await services.page_cache.page(url, principal=principal)
         if reading is not None:
             return page_as_markdown(
-                reading, region=new_region(), now=datetime.now(UTC), budget=body_budget(app.settings)
+                reading, region=new_region(), now=datetime.now(UTC), budget=body_budget(services.settings)
             )
     return None
 
@@ -176,11 +178,11 @@ def _page_urls(uri: str) -> list[str]:
     return list(dict.fromkeys(urls))
 
 
-async def _read_document(app: Services, principal: str, uri: str) -> str | None:
+async def _read_document(services: Services, principal: str, uri: str) -> str | None:
     start = _START.search(uri)
     name, _, quoted = _START.sub("", uri).removeprefix(INDEX).partition("/")
     try:
-        document = await app.indexes.document(name, unquote(quoted), principal=principal)
+        document = await services.indexes.document(name, unquote(quoted), principal=principal)
     except IndexFaultError:
         return None
     if document is None:
@@ -193,7 +195,7 @@ async def _read_document(app: Services, principal: str, uri: str) -> str | None:
         address=document_uri(name, document.doc_id),
         region=new_region(),
         start=int(start[1]) if start else 0,
-        budget=body_budget(app.settings),
+        budget=body_budget(services.settings),
     )
 
 

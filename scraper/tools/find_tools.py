@@ -34,12 +34,12 @@ _SNIPPET_CHARS = 300
 def find_tools_tool(others: Sequence[Tool]) -> Tool:
     """Return the tool that finds the other tools."""
 
-    async def find(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    async def find(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         query, kind, start = arguments["query"], arguments["kind"], arguments["start"]
         if len(query) > MAX_QUERY_CHARS:
             raise InvalidArgumentError(f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken.")
         if kind == "resources":
-            items, more = await cached_resources.search(app, call.principal, query, start, PAGE_ITEMS)
+            items, more = await cached_resources.search(services, call.principal, query, start, PAGE_ITEMS)
             return ToolAnswer(_resources_text(items, start) + _next_page_hint(start, more=more))
         if kind == "tools":
             lines = [_tool_line(others[at]) for at in rank(query, [searchable_tool(tool) for tool in others])]

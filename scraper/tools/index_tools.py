@@ -54,12 +54,12 @@ def search_add_document_tool(settings: Settings) -> Tool:
     )
     tool = _index_tool("search_add_document", "Add to a named index", parameters, _add_document)
 
-    async def run(app: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+    async def run(services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
         content = arguments.get("content")
         if not isinstance(content, str) or not content.strip():
             # The error text of the contract.
             return json_answer({"error": "Content must be a non-empty string"})
-        return await tool.run(app, arguments, call)
+        return await tool.run(services, arguments, call)
 
     return replace(tool, run=run, read_only=False, destructive=True)
 
@@ -82,23 +82,23 @@ def search_create_index_tool(settings: Settings) -> Tool:
 def _index_tool(name: str, title: str, parameters: Parameters, work: _Work) -> Tool:
     """Return a tool whose answers are objects; an error is `{"error": ...}`."""
 
-    async def answer(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    async def answer(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         try:
-            return json_answer(await work(app, arguments, call))
+            return json_answer(await work(services, arguments, call))
         except IndexFaultError as fault:
             return json_answer({"error": str(fault)})
 
     tool = make_tool(name, title, parameters, answer, open_world=False)
 
-    async def run(app: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
-        result = await tool.run(app, arguments, call)
+    async def run(services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+        result = await tool.run(services, arguments, call)
         return json_answer({"error": result.text}) if result.is_error else result
 
     return replace(tool, run=run)
 
 
-async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
-    found = await app.indexes.search(
+async def _search(services: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+    found = await services.indexes.search(
         arguments["index_name"], arguments["query"], principal=call.principal, limit=arguments["k"]
     )
     if not arguments["query"].strip():
@@ -110,15 +110,15 @@ async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> d
     return {"results": results, "total_matches": found.total, "query_parsed": found.query.to_dict()}
 
 
-async def _add_document(app: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+async def _add_document(services: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     document = IndexDocument(arguments["doc_id"], arguments["content"], arguments["metadata"] or {})
-    added = await app.indexes.add(arguments["index_name"], document, principal=call.principal)
+    added = await services.indexes.add(arguments["index_name"], document, principal=call.principal)
     status = "re-indexed" if added.replaced else "indexed"
     return {"status": status, "doc_id": document.doc_id, "token_count": added.token_count}
 
 
-async def _create_index(app: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+async def _create_index(services: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     name, backend = arguments["index_name"], arguments["backend"]
     tokenizer = Tokenizer(**(arguments["tokenizer_config"] or {}))
-    await app.indexes.create(name, principal=call.principal, backend=backend, tokenizer=tokenizer)
+    await services.indexes.create(name, principal=call.principal, backend=backend, tokenizer=tokenizer)
     return {"status": "created", "index_name": name, "backend": backend}

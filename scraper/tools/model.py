@@ -63,10 +63,10 @@ class BoundTool:
     work: Work
     check: Check | None = None
 
-    async def __call__(self, app: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+    async def __call__(self, services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
         """Return the answer; an error becomes an answer."""
         try:
-            return await self.work(app, self._parse(arguments), call)
+            return await self.work(services, self._parse(arguments), call)
         except ScraperError as error:
             return ToolAnswer(error_sentence(error), is_error=True)
         except Exception:

@@ -38,11 +38,11 @@ def openai_tools() -> tuple[Tool, Tool]:
     )
 
 
-async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _search(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = SearchRequest(
         arguments["query"], max_results=MAX_RESULTS, principal=call.principal, deadline_s=call.deadline_s
     )
-    answer = await app.searcher.search(request, progress=call.progress)
+    answer = await services.searcher.search(request, progress=call.progress)
     if is_blocked(answer):
         reasons = ", ".join(f"{name} {REASONS.get(why, 'failed')}" for name, why in answer.errors.items())
         raise errors.BlockedBySiteError(
@@ -59,9 +59,9 @@ async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> T
     return ToolAnswer(compact({"results": results}))
 
 
-async def _fetch(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = ReadRequest(arguments["id"], principal=call.principal, deadline_s=call.deadline_s)
-    reading = await app.fetcher.fetch(request, progress=call.progress)
+    reading = await services.fetcher.fetch(request, progress=call.progress)
     piece = piece_of(reading.document, 0, MAX_LENGTH)
     is_cut = piece.next_start is not None
     page = {

@@ -106,8 +106,8 @@ def _check_url(arguments: Any) -> None:
     parse_target(arguments["url"])
 
 
-async def _fetch(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    start, length, budget = arguments["start"], arguments["length"], body_budget(app.settings)
+async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    start, length, budget = arguments["start"], arguments["length"], body_budget(services.settings)
     request = ReadRequest(
         arguments["url"],
         render=arguments["render"],
@@ -118,7 +118,7 @@ async def _fetch(app: Services, arguments: dict[str, Any], call: ToolCall) -> To
         principal=call.principal,
         deadline_s=call.deadline_s,
     )
-    reading = await app.fetcher.fetch(request, progress=call.progress)
+    reading = await services.fetcher.fetch(request, progress=call.progress)
     if arguments["format"] == "json":
         return json_answer(render_page.as_json(reading, start=start, length=length, budget=budget))
     text = render_page.as_markdown(
@@ -127,9 +127,9 @@ async def _fetch(app: Services, arguments: dict[str, Any], call: ToolCall) -> To
     return ToolAnswer(text)
 
 
-async def _fetch_batch(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    urls, render, budget = arguments["urls"], arguments["render"], body_budget(app.settings)
-    outcomes = await app.fetcher.fetch_batch(
+async def _fetch_batch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    urls, render, budget = arguments["urls"], arguments["render"], body_budget(services.settings)
+    outcomes = await services.fetcher.fetch_batch(
         urls, render=render, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     items = [render_batch.BatchItem(url, outcome) for url, outcome in zip(urls, outcomes, strict=True)]
@@ -139,22 +139,22 @@ async def _fetch_batch(app: Services, arguments: dict[str, Any], call: ToolCall)
     return ToolAnswer(text)
 
 
-async def _extract_structured(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    data = await app.structured.extract(
+async def _extract_structured(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    data = await services.structured.extract(
         arguments["url"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
-    budget = body_budget(app.settings)
+    budget = body_budget(services.settings)
     if arguments["format"] == "json":
         return json_answer(render_structured.as_json(data, budget=budget))
     return ToolAnswer(render_structured.as_markdown(data, region=new_region(), budget=budget))
 
 
-async def _read_doc(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _read_doc(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     pages = parse_page_ranges(arguments["pages"])
     request = DocumentRequest(arguments["source"], arguments["password"], (), call.principal)
-    reading = await app.documents.read(request, pages=pages, deadline_s=call.deadline_s, progress=call.progress)
+    reading = await services.documents.read(request, pages=pages, deadline_s=call.deadline_s, progress=call.progress)
     part = render_document.DocumentPart(arguments["start"], arguments["length"], pages, arguments["outline"])
-    budget = body_budget(app.settings)
+    budget = body_budget(services.settings)
     if arguments["format"] == "json":
         return json_answer(render_document.as_json(reading, part, budget=budget))
     text = render_document.as_markdown(reading, part, region=new_region(), now=datetime.now(UTC), budget=budget)

@@ -62,7 +62,7 @@ def compare_tool(settings: Settings) -> Tool:
     )
 
 
-async def _research(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _research(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     query = ResearchQuery(
         arguments["question"],
         depth=arguments["depth"],
@@ -70,9 +70,9 @@ async def _research(app: Services, arguments: dict[str, Any], call: ToolCall) ->
         fetch=arguments["fetch"],
         cache=CachePolicy(max_age_s=max_age_s(arguments) if arguments["use_cache"] else 0),
     )
-    report = await Researcher(app.searcher, app.fetcher, app.workers).research(
+    report = await Researcher(services.searcher, services.fetcher, services.workers).research(
         query,
-        budget=body_budget(app.settings),
+        budget=body_budget(services.settings),
         principal=call.principal,
         deadline_s=call.deadline_s,
         progress=call.progress,
@@ -83,14 +83,14 @@ async def _research(app: Services, arguments: dict[str, Any], call: ToolCall) ->
     return ToolAnswer(render.as_markdown(report, region=new_region(), now=datetime.now(UTC)), is_error=is_error)
 
 
-async def _compare(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _compare(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     question = arguments["question"]
     pages = await compare(
-        app.fetcher,
-        app.workers,
+        services.fetcher,
+        services.workers,
         question,
         arguments["urls"],
-        budget=body_budget(app.settings),
+        budget=body_budget(services.settings),
         principal=call.principal,
         deadline_s=call.deadline_s,
         progress=call.progress,

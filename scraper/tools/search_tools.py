@@ -90,7 +90,7 @@ def is_blocked(answer: SearchAnswer) -> bool:
     return not answer.results and set(answer.errors) >= set(answer.engines)
 
 
-async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _search(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = SearchRequest(
         arguments["query"],
         engines=arguments["engines"],
@@ -105,19 +105,19 @@ async def _search(app: Services, arguments: dict[str, Any], call: ToolCall) -> T
         principal=call.principal,
         deadline_s=call.deadline_s,
     )
-    answer = await app.searcher.search(request, progress=call.progress)
+    answer = await services.searcher.search(request, progress=call.progress)
     if arguments["format"] == "json":
         return json_answer(render.as_json(answer), is_error=is_blocked(answer))
     text = render.as_markdown(answer, region=new_region(), now=datetime.now(UTC))
     return ToolAnswer(text, is_error=is_blocked(answer))
 
 
-async def _engines(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    app.searcher.start_browser()
-    return json_answer(list(app.searcher.engines))
+async def _engines(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    services.searcher.start_browser()
+    return json_answer(list(services.searcher.engines))
 
 
-async def _web_search(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _web_search(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = SearchRequest(
         arguments["query"],
         engines=(WEB_SEARCH_ENGINE,),
@@ -125,7 +125,7 @@ async def _web_search(app: Services, arguments: dict[str, Any], call: ToolCall) 
         principal=call.principal,
         deadline_s=call.deadline_s,
     )
-    answer = await app.searcher.search(request, progress=call.progress)
+    answer = await services.searcher.search(request, progress=call.progress)
     if is_blocked(answer):
         reason = answer.errors[WEB_SEARCH_ENGINE]
         raise errors.BlockedBySiteError(
@@ -137,15 +137,15 @@ async def _web_search(app: Services, arguments: dict[str, Any], call: ToolCall) 
     return ToolAnswer(render.web_search_as_markdown(answer))
 
 
-async def _instant_answer(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _instant_answer(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     query = arguments["query"]
-    answer = await app.instant_answers.answer(query, principal=call.principal, deadline_s=call.deadline_s)
+    answer = await services.instant_answers.answer(query, principal=call.principal, deadline_s=call.deadline_s)
     return ToolAnswer(render.instant_answer_as_markdown(query, answer))
 
 
-async def _search_cache(app: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _search_cache(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     query = arguments["query"]
-    found = await app.page_cache.search(query, principal=call.principal, limit=arguments["limit"])
+    found = await services.page_cache.search(query, principal=call.principal, limit=arguments["limit"])
     if arguments["format"] == "json":
         return json_answer(render.cache_hits_as_json(found))
     text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))

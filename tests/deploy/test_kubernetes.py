@@ -14,7 +14,7 @@ import yaml
 from browsers.egress.ip_rules import PUBLIC_IPV6, SPECIAL_IPV4, SPECIAL_IPV6
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.http.health import Health
-from scraper.server.lifecycle import hold_app
+from scraper.server.lifecycle import hold_services
 from scraper.server.telemetry.metrics import Metrics
 from scraper.settings import Settings, setting_table, unknown_variables
 from tests.deploy.files import DEPLOY, check_manifest, compose, kustomization, manifest, manifests
@@ -114,7 +114,7 @@ def test_there_is_time_to_drain() -> None:
 
 
 async def test_the_probes_ask_for_what_is_there() -> None:
-    async with hold_app(App.open) as holder:
+    async with hold_services(App.open) as holder:
         calls = CallDispatcher((), holder, deadline_s=1)
         routes = {route.path for route in Health(holder, calls, queue_limit=1, version="1").routes()}
         answer = await Metrics(holder, calls, ()).route().endpoint(None)

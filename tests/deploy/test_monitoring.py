@@ -12,7 +12,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.lifecycle import hold_app
+from scraper.server.lifecycle import hold_services
 from scraper.server.telemetry.metrics import Metrics
 from tests.deploy.files import DEPLOY
 from tests.scraper.server.stand_in import App
@@ -47,8 +47,8 @@ def selectors(node: Any, function: str = "") -> Iterator[tuple[str, str]]:
 
 async def metric_types() -> dict[str, str]:
     """Return the type of each sample that /metrics serves, by name."""
-    async with hold_app(App.open) as holder:
-        await holder.app()
+    async with hold_services(App.open) as holder:
+        await holder.services()
         answer = await Metrics(holder, CallDispatcher((), holder, deadline_s=1), ()).route().endpoint(None)
     types: dict[str, str] = {}
     for family in text_string_to_metric_families(answer.body.decode()):

@@ -15,7 +15,7 @@ from benchmarks.contract.rows.row import Check, Row, seen
 from benchmarks.contract.rows.world import World
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import BURST
-from scraper.server.lifecycle import hold_app
+from scraper.server.lifecycle import hold_services
 from scraper.server.protocol import server as protocol
 from scraper.tools import registry
 
@@ -175,7 +175,7 @@ async def _internal(world: World) -> str:
         raise ValueError("the services are broken")
         yield
 
-    async with hold_app(broken) as holder:
+    async with hold_services(broken) as holder:
         tools = registry.tools()
         calls = CallDispatcher(tools, holder, deadline_s=10)
         server = protocol.build(tools, calls, version="0", on_handshake=lambda: None)

@@ -23,9 +23,9 @@ from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
 from scraper.render.answer_text import error_sentence
-from scraper.server.calls.limits import TOO_MANY, AppLimits, CallLimiter
+from scraper.server.calls.limits import TOO_MANY, CallLimiter, ServicesLimits
 from scraper.server.calls.progress import ProgressNotifier, Send, report_progress
-from scraper.server.lifecycle import ActiveCount, AppHolder, AppOpenError, ServerContext, wait_for_first
+from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, ServicesOpenError, wait_for_first
 from scraper.server.telemetry.logs import CallLine
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from scraper.values.types import closest_match
@@ -85,7 +85,7 @@ class CallDispatcher:
     def __init__(
         self,
         tools: Sequence[Tool],
-        holder: AppHolder[Services],
+        holder: ServicesHolder[Services],
         *,
         deadline_s: float,
         limiter: CallLimiter | None = None,
@@ -140,7 +140,7 @@ class CallDispatcher:
                 raise ShuttingDownError
 
             async def run() -> T:
-                return await work(await self._holder.app())
+                return await work(await self._holder.services())
 
             try:
                 async with self._limiter.admit(caller.principal):
@@ -148,7 +148,7 @@ class CallDispatcher:
             except OverloadedError as error:
                 data = {"retryAfter": math.ceil(error.retry_after_s)}
                 raise _QueryError("busy", TOO_MANY, error_sentence(error), data) from None
-            except AppOpenError as error:
+            except ServicesOpenError as error:
                 raise _QueryError("error", INTERNAL_ERROR, str(error)) from None
             except TimeoutError:
                 text = "Stored data could not be read in time. Try again."
@@ -201,12 +201,12 @@ class CallDispatcher:
     ) -> ToolAnswer:
         start = time.monotonic()
         try:
-            app = await self._holder.app()
-        except AppOpenError as error:
+            services = await self._holder.services()
+        except ServicesOpenError as error:
             return ToolAnswer(str(error), is_error=True)
         left_s = self._deadline_s - (time.monotonic() - start)
         call = ToolCall(principal=caller.principal, deadline_s=left_s, progress=progress.report)
-        return await tool.run(app, arguments, call)
+        return await tool.run(services, arguments, call)
 
     async def _supervise(self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float) -> T:
         """Return the result of `work`, or raise MCPError or, after `limit_s`, TimeoutError; then its task has ended."""
@@ -227,7 +227,7 @@ class CallDispatcher:
 
 def make_dispatcher(context: ServerContext) -> CallDispatcher:
     """Return the dispatcher of a server, with the limits of its settings."""
-    settings, limits = context.settings, AppLimits(context.holder)
+    settings, limits = context.settings, ServicesLimits(context.holder)
     limiter = CallLimiter(limit=settings.call_limit, per_minute=settings.calls_per_minute, limits=limits)
     return CallDispatcher(
         context.tools, context.holder, deadline_s=settings.tool_timeout_s, limiter=limiter, limits=limits

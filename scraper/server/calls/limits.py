@@ -14,7 +14,7 @@ from browsers.fair_queue import FairShare
 from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import Limit, RateLimits
 from scraper.errors import OverloadedError
-from scraper.server.lifecycle import AppHolder
+from scraper.server.lifecycle import ServicesHolder
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -61,18 +61,18 @@ class RateLimiter:
             raise RateLimitedError(wait_s)
 
 
-class AppLimits:
-    """Rate limits of the App; until it is open, those of this process."""
+class ServicesLimits:
+    """Rate limits of the services; until they are open, those of this process."""
 
-    def __init__(self, holder: AppHolder[Services]) -> None:
-        """Use the limits of the App in `holder`."""
+    def __init__(self, holder: ServicesHolder[Services]) -> None:
+        """Use the limits of the services in `holder`."""
         self._holder = holder
         self._own = LocalLimits()
 
     async def take(self, limit: Limit, key: str) -> float:
         """Count one event; return the seconds to wait if the limit is exceeded."""
-        app = self._holder.present()
-        return await (self._own if app is None else app.shared.limits).take(limit, key)
+        services = self._holder.present()
+        return await (self._own if services is None else services.shared.limits).take(limit, key)
 
 
 class CallLimiter:

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.lifecycle import AppHolder
+from scraper.server.lifecycle import ServicesHolder
 from scraper.workers import sandbox
 
 if TYPE_CHECKING:
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 class Health:
     """The two probes of a server."""
 
-    def __init__(self, holder: AppHolder[Services], calls: CallDispatcher, *, queue_limit: int, version: str) -> None:
-        """Report the state of the App in `holder` and of `calls`."""
+    def __init__(
+        self, holder: ServicesHolder[Services], calls: CallDispatcher, *, queue_limit: int, version: str
+    ) -> None:
+        """Report the state of the services in `holder` and of `calls`."""
         self._holder = holder
         self._calls = calls
         self._queue_limit = queue_limit

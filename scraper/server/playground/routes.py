@@ -23,7 +23,7 @@ from scraper.render.answer_text import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body
-from scraper.server.lifecycle import AppHolder
+from scraper.server.lifecycle import ServicesHolder
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -53,8 +53,10 @@ _STATUS_S = 2.0
 class Playground:
     """The routes of the playground."""
 
-    def __init__(self, holder: AppHolder[Services], calls: CallDispatcher, *, version: str, deadline_s: float) -> None:
-        """Serve the App in `holder`."""
+    def __init__(
+        self, holder: ServicesHolder[Services], calls: CallDispatcher, *, version: str, deadline_s: float
+    ) -> None:
+        """Serve the services in `holder`."""
         self._holder = holder
         self._calls = calls
         self._version = version
@@ -72,9 +74,9 @@ class Playground:
             "calls": self._calls.running,
             "draining": self._calls.draining,
         }
-        app = self._holder.present()
-        if app is not None:
-            browsers = app.browsers.status()
+        services = self._holder.present()
+        if services is not None:
+            browsers = services.browsers.status()
             status["pool"] = {
                 "ready": browsers.ready,
                 "reading": browsers.active,
@@ -83,7 +85,7 @@ class Playground:
                 "browsers": len(browsers.browsers),
                 "restarts": browsers.restarts,
             }
-            status["cache"] = await _cache_state(app)
+            status["cache"] = await _cache_state(services)
         return JSONResponse(status, headers=_HEADERS)
 
     async def _try(self, request: Request) -> Response:
@@ -96,8 +98,8 @@ class Playground:
         principal = "local" if user is None else user.access_token.client_id
         caller = ToolCaller(principal, gone=disconnect_future(request.scope))
 
-        async def work(app: Services) -> dict[str, Any]:
-            sides = await app.comparer.read(url, render=render, principal=principal, deadline_s=self._deadline_s)
+        async def work(services: Services) -> dict[str, Any]:
+            sides = await services.comparer.read(url, render=render, principal=principal, deadline_s=self._deadline_s)
             return dataclasses.asdict(sides)
 
         try:
@@ -139,10 +141,10 @@ async def _parse(request: Request) -> tuple[str, str] | None:
     return (url, render) if isinstance(url, str) and render in _RENDER else None
 
 
-async def _cache_state(app: Services) -> dict[str, Any] | None:
+async def _cache_state(services: Services) -> dict[str, Any] | None:
     try:
         async with asyncio.timeout(_STATUS_S):
-            stats = await app.pages.stats()
+            stats = await services.pages.stats()
     except TimeoutError:
         return None
     return {"pages": stats.pages, "bytes": stats.bytes, "hits": stats.hits, "misses": stats.misses}

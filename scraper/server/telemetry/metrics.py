@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.lifecycle import AppHolder
+from scraper.server.lifecycle import ServicesHolder
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -43,7 +43,12 @@ class Metrics(logging.Handler):
     """The metrics of one process."""
 
     def __init__(
-        self, holder: AppHolder[Services], calls: CallDispatcher, tools: Collection[str], *, version: str = "unknown"
+        self,
+        holder: ServicesHolder[Services],
+        calls: CallDispatcher,
+        tools: Collection[str],
+        *,
+        version: str = "unknown",
     ) -> None:
         """Register all metrics; `tools` are the allowed values of the label `tool`."""
         super().__init__(logging.INFO)
@@ -109,16 +114,16 @@ class Metrics(logging.Handler):
     async def _update_gauges(self) -> None:
         """Set all gauges and totals to the current state."""
         now: dict[str, float] = {"calls_running": self._calls.running, "draining": self._calls.draining, "ready": False}
-        app = self._holder.present()
-        if app is not None:
-            browsers = app.browsers.status()
+        services = self._holder.present()
+        if services is not None:
+            browsers = services.browsers.status()
             now |= {
                 "ready": browsers.ready,
                 "visits_active": browsers.active,
                 "visits_queued": browsers.queued,
                 "queue_seconds": browsers.queue_s,
-                "shared_state_away": app.shared.status().away,
-                "servers": app.shared.status().servers,
+                "shared_state_away": services.shared.status().away,
+                "servers": services.shared.status().servers,
                 "queue_longest_seconds": browsers.longest_wait_s,
                 "visits_rendering": browsers.rendering,
                 "browsers": len(browsers.browsers),
@@ -127,7 +132,7 @@ class Metrics(logging.Handler):
             }
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STATUS_S):
-                    now |= await _cache_state(app)
+                    now |= await _cache_state(services)
         for name, value in now.items():
             if name in _TOTALS:
                 self._totals.values[name] = value
@@ -180,8 +185,8 @@ _TOTALS = {
 }
 
 
-async def _cache_state(app: Services) -> dict[str, float]:
-    stats = await app.pages.stats()
+async def _cache_state(services: Services) -> dict[str, float]:
+    stats = await services.pages.stats()
     return {
         "cache_usable": stats.usable,
         "cache_pages": stats.pages,

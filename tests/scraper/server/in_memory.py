@@ -10,7 +10,7 @@ from mcp import Client
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import RateLimiter
-from scraper.server.lifecycle import hold_app
+from scraper.server.lifecycle import hold_services
 from scraper.server.protocol import server as protocol
 from scraper.tools import registry
 from scraper.tools.model import Tool
@@ -36,7 +36,7 @@ async def talking(
             raise fault
         yield texts
 
-    async with hold_app(cast(Any, opening)) as holder:
+    async with hold_services(cast(Any, opening)) as holder:
         calls = CallDispatcher(tools, holder, deadline_s=55)
         server = protocol.build(tools, calls, version="1.2.3", on_handshake=holder.open, rate=rate)
         async with Client(server, mode=era) as client:

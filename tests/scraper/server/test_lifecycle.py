@@ -11,7 +11,7 @@ import pytest
 
 from scraper.server import entrypoints
 from scraper.server.access.rules import ServerStartError
-from scraper.server.lifecycle import LAST_BYTES_S, AppOpenError, hold_app, last_bytes_s
+from scraper.server.lifecycle import LAST_BYTES_S, ServicesOpenError, hold_services, last_bytes_s
 from scraper.settings import Settings
 from tests.scraper.process import LIMIT_S, until
 
@@ -43,7 +43,7 @@ class Life:
 
 async def test_nothing_is_opened_before_it_is_wanted() -> None:
     life = Life()
-    async with hold_app(life.open) as holder:
+    async with hold_services(life.open) as holder:
         await asyncio.sleep(0.02)
         assert holder.present() is None
     assert (life.opened, life.closed) == (0, 0)
@@ -51,8 +51,8 @@ async def test_nothing_is_opened_before_it_is_wanted() -> None:
 
 async def test_all_who_want_it_get_the_same_one() -> None:
     life = Life(delay_s=0.02)
-    async with hold_app(life.open) as holder:
-        assert await asyncio.gather(*(holder.app() for _ in range(20))) == ["app"] * 20
+    async with hold_services(life.open) as holder:
+        assert await asyncio.gather(*(holder.services() for _ in range(20))) == ["app"] * 20
         assert holder.present() == "app"
         assert life.closed == 0
     assert (life.opened, life.closed) == (1, 1)
@@ -60,41 +60,41 @@ async def test_all_who_want_it_get_the_same_one() -> None:
 
 async def test_one_who_stops_waiting_does_not_stop_the_opening() -> None:
     life = Life(delay_s=0.3)
-    async with hold_app(life.open) as holder:
+    async with hold_services(life.open) as holder:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(holder.app(), 0.01)
-        assert await holder.app() == "app"
+            await asyncio.wait_for(holder.services(), 0.01)
+        assert await holder.services() == "app"
     assert life.opened == 1
 
 
 async def test_an_opening_that_failed_is_tried_again(caplog: pytest.LogCaptureFixture) -> None:
     life = Life(RuntimeError("the disk is full"))
-    async with hold_app(life.open) as holder:
-        with pytest.raises(AppOpenError, match="the disk is full"):
-            await holder.app()
+    async with hold_services(life.open) as holder:
+        with pytest.raises(ServicesOpenError, match="the disk is full"):
+            await holder.services()
         assert holder.present() is None
-        assert await holder.app() == "app"
+        assert await holder.services() == "app"
     assert (life.opened, life.closed) == (2, 1)
     assert "Traceback" in caplog.text
 
 
 async def test_a_setting_that_makes_no_sense_is_told_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
-    async with hold_app(Life(ValueError("PROXY has no port")).open) as holder:
-        with pytest.raises(AppOpenError, match="PROXY has no port"):
-            await holder.app()
+    async with hold_services(Life(ValueError("PROXY has no port")).open) as holder:
+        with pytest.raises(ServicesOpenError, match="PROXY has no port"):
+            await holder.services()
     assert caplog.messages == ["the services do not open: PROXY has no port"]
     assert "Traceback" not in caplog.text
 
 
 async def test_a_failure_of_the_system_is_told_without_its_number() -> None:
     full = OSError(errno.ENOSPC, "No space left on device", "/data/pages")
-    async with hold_app(Life(full).open) as holder:
-        with pytest.raises(AppOpenError, match=r"start its services: No space left on device: /data/pages$"):
-            await holder.app()
+    async with hold_services(Life(full).open) as holder:
+        with pytest.raises(ServicesOpenError, match=r"start its services: No space left on device: /data/pages$"):
+            await holder.services()
 
 
 async def test_a_failure_that_nobody_waits_for_is_no_noise() -> None:
-    async with hold_app(Life(RuntimeError("x")).open) as holder:
+    async with hold_services(Life(RuntimeError("x")).open) as holder:
         holder.open()
         await asyncio.sleep(0.05)
     assert holder.present() is None
@@ -102,7 +102,7 @@ async def test_a_failure_that_nobody_waits_for_is_no_noise() -> None:
 
 async def test_closing_gives_up_an_opening_under_way() -> None:
     life = Life(delay_s=2 * LIMIT_S)
-    async with asyncio.timeout(LIMIT_S), hold_app(life.open) as holder:
+    async with asyncio.timeout(LIMIT_S), hold_services(life.open) as holder:
         holder.open()
         await until(lambda: life.opened)
     assert (life.opened, life.given_up, life.closed) == (1, 1, 0)

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.lifecycle import hold_app
+from scraper.server.lifecycle import hold_services
 from scraper.server.protocol import server as protocol
 from scraper.server.protocol.server import INSTRUCTIONS
 from tests.scraper.process import REPOSITORY, Program
@@ -26,7 +26,7 @@ STDIO = StdioServerParameters(
 @contextlib.asynccontextmanager
 async def in_memory(era: str) -> AsyncIterator[Client]:
     """Open an in-memory client."""
-    async with hold_app(stand_in.App.open) as holder:
+    async with hold_services(stand_in.App.open) as holder:
         calls = CallDispatcher(stand_in.TOOLS, holder, deadline_s=55)
         server = protocol.build(stand_in.TOOLS, calls, version="1.2.3", on_handshake=holder.open)
         async with Client(server, mode=era) as client:

@@ -14,7 +14,7 @@ from mcp import MCPError
 from scraper.server.calls import dispatcher as server_calls
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.calls.limits import CallLimiter
-from scraper.server.lifecycle import hold_app
+from scraper.server.lifecycle import hold_services
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from tests.scraper.process import LIMIT_S
 from tests.scraper.server.stand_in import App
@@ -42,8 +42,8 @@ class Deaf:
 async def calls_of(tool: Deaf, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[CallDispatcher]:
     """Build a dispatcher with short limits."""
     monkeypatch.setattr(server_calls, "_GRACE_S", SHORT_S)
-    async with hold_app(cast(Any, App.open)) as holder:
-        await holder.app()
+    async with hold_services(cast(Any, App.open)) as holder:
+        await holder.services()
         deaf = Tool("deaf", "Deaf", "Hears nothing.", {"type": "object"}, cast(Any, tool.run))
         yield CallDispatcher((deaf,), holder, deadline_s=SHORT_S)
 
@@ -83,7 +83,7 @@ async def test_a_call_that_the_library_cancels_over_and_over_cleans_up_before_it
             cleaned.set()
         return ToolAnswer("late")
 
-    async with hold_app(cast(Any, App.open)) as holder, asyncio.timeout(LIMIT_S):
+    async with hold_services(cast(Any, App.open)) as holder, asyncio.timeout(LIMIT_S):
         tool = Tool("slow", "Slow", "Cleans up for a while.", {"type": "object"}, run)
         calls = CallDispatcher((tool,), holder, deadline_s=2 * LIMIT_S)
         async with anyio.create_task_group() as group:
@@ -132,7 +132,7 @@ async def test_a_look_is_refused_while_the_server_stops_and_where_all_turns_are_
     async def work(_app: object) -> str:
         return "seen"
 
-    async with hold_app(cast(Any, App.open)) as holder:
+    async with hold_services(cast(Any, App.open)) as holder:
         turns, at_once = CallLimiter(limit=1), asyncio.Event()
         calls = CallDispatcher((), holder, deadline_s=LIMIT_S, limiter=turns)
         async with turns.admit("local"):
@@ -158,7 +158,7 @@ async def test_the_time_that_the_services_take_to_open_is_part_of_the_call() -> 
         left.append(call.deadline_s)
         return ToolAnswer("done")
 
-    async with hold_app(cast(Any, slow_to_open)) as holder:
+    async with hold_services(cast(Any, slow_to_open)) as holder:
         tool = Tool("quick", "Quick", "Is told how long it has.", {"type": "object"}, run)
         await CallDispatcher((tool,), holder, deadline_s=LIMIT_S).answer("quick", {}, ToolCaller())
     assert 0 < left[0] <= LIMIT_S - SHORT_S / 2

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from scraper.server.access.rules import AccessRules
 from scraper.server.http import application
 from scraper.server.http.sockets import open_sockets
-from scraper.server.lifecycle import ServerContext, StopSignals, hold_app
+from scraper.server.lifecycle import ServerContext, StopSignals, hold_services
 from scraper.settings import Settings
 from tests.scraper.process import LIMIT_S, Program, browsers_say, serving
 from tests.scraper.server import stand_in
@@ -70,7 +70,7 @@ async def test_every_route_that_there_is_stands_in_the_matrix(monkeypatch: pytes
     monkeypatch.setattr(application, "_routes", noted)
     stops = StopSignals()
     stops.note()  # it ends as soon as it listens
-    async with hold_app(cast(Any, stand_in.App.open)) as holder, asyncio.timeout(LIMIT_S):
+    async with hold_services(cast(Any, stand_in.App.open)) as holder, asyncio.timeout(LIMIT_S):
         service = ServerContext(Settings(), stand_in.TOOLS, holder, stops, "1", openai_tools=stand_in.TOOLS[:1])
         with open_sockets("127.0.0.1", 0) as sockets:
             await application.serve(service, AccessRules(frozenset()), sockets)

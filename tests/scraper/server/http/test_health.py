@@ -11,7 +11,7 @@ from starlette.requests import Request
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import CallLimiter
 from scraper.server.http.health import Health
-from scraper.server.lifecycle import hold_app
+from scraper.server.lifecycle import hold_services
 from scraper.settings import Settings
 from scraper.store.factory import open_store
 from tests.scraper.process import Program
@@ -22,10 +22,10 @@ async def asked(
     path: str, change: Callable[[Status, CallDispatcher], object], *, opened: bool = True
 ) -> tuple[int, dict]:  # type: ignore[type-arg]
     """Status and body of a probe, in a state that `change` makes."""
-    async with hold_app(App.open) as holder:
+    async with hold_services(App.open) as holder:
         calls = CallDispatcher((), holder, deadline_s=55)
         if opened:
-            change((await holder.app()).browsers.state, calls)
+            change((await holder.services()).browsers.state, calls)
         routes = {route.path: route for route in Health(holder, calls, queue_limit=8, version="1.2.3").routes()}
         answer = await routes[path].endpoint(Request({"type": "http"}))
         return answer.status_code, json.loads(answer.body)
@@ -62,8 +62,8 @@ async def test_unready_says_why(change: Callable[[Status, CallDispatcher], objec
 
 async def test_unready_while_as_many_calls_run_as_may() -> None:
     turns = CallLimiter(limit=1)
-    async with hold_app(App.open) as holder:
-        await holder.app()
+    async with hold_services(App.open) as holder:
+        await holder.services()
         calls = CallDispatcher((), holder, deadline_s=55, limiter=turns)
         health = Health(holder, calls, queue_limit=8, version="1.2.3")
         (ready,) = (route for route in health.routes() if route.path == "/ready")
@@ -95,8 +95,8 @@ async def test_the_probes_answer_over_http(server: Program, http: object) -> Non
 
 async def test_a_database_that_is_away_is_said_and_work_is_taken_all_the_same() -> None:
     url = "postgresql://keeper:not-to-be-told@127.0.0.1:1/pages"
-    async with hold_app(App.open) as holder:
-        app = await holder.app()
+    async with hold_services(App.open) as holder:
+        app = await holder.services()
         await app.store.close()
         app.store = open_store(Settings(database_url=url))
         assert app.store.server is not None

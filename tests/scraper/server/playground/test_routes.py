@@ -14,7 +14,7 @@ from starlette.types import Message
 
 from scraper.extract.reader import ReadingComparison
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.lifecycle import hold_app
+from scraper.server.lifecycle import hold_services
 from scraper.server.playground.routes import Playground
 from tests.scraper.server.stand_in import App
 
@@ -44,8 +44,8 @@ async def test_a_page_is_tried_for_the_caller_whose_token_came_along(token: str 
     scope: dict[str, Any] = {"type": "http", "headers": [(b"content-type", b"application/json")]}
     if token is not None:
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=token, scopes=[]))
-    async with hold_app(cast(Any, App.open)) as holder:
-        app, reader = await holder.app(), Reader()
+    async with hold_services(cast(Any, App.open)) as holder:
+        app, reader = await holder.services(), Reader()
         cast(Any, app).comparer = reader
         routes = Playground(holder, CallDispatcher((), holder, deadline_s=5), version="1", deadline_s=5).routes()
         (route,) = (route for route in routes if route.path == "/try")

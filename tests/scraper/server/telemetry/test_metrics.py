@@ -12,7 +12,7 @@ from mcp import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.lifecycle import hold_app
+from scraper.server.lifecycle import hold_services
 from scraper.server.telemetry.logs import attach_handler
 from scraper.server.telemetry.metrics import Metrics
 from scraper.store.protocols import NullPageStore, PageStoreStats
@@ -71,8 +71,8 @@ async def test_busy_calls_and_running_ones_are_seen() -> None:
 
 
 async def test_the_queue_is_told_in_seconds() -> None:
-    async with hold_app(App.open) as holder:
-        state = (await holder.app()).browsers.state
+    async with hold_services(App.open) as holder:
+        state = (await holder.services()).browsers.state
         state.queue_s, state.longest_wait_s = 2.5, 7.0
         answer = await Metrics(holder, CallDispatcher((), holder, deadline_s=55), ()).route().endpoint(None)
         found = samples(answer.body.decode())
@@ -89,8 +89,8 @@ class Kept(NullPageStore):
 
 
 async def test_pool_and_cache_are_shown_as_they_stand() -> None:
-    async with hold_app(App.open) as holder:
-        app = await holder.app()
+    async with hold_services(App.open) as holder:
+        app = await holder.services()
         app.pages = Kept()
         app.browsers.state.restarts, app.browsers.state.rendering = 4, 5
         answer = await Metrics(holder, CallDispatcher((), holder, deadline_s=55), ()).route().endpoint(None)
@@ -105,7 +105,7 @@ async def test_pool_and_cache_are_shown_as_they_stand() -> None:
 
 
 async def test_visits_and_engines_are_counted_by_what_the_log_tells_of_them() -> None:
-    async with hold_app(App.open) as holder:
+    async with hold_services(App.open) as holder:
         metrics = Metrics(holder, CallDispatcher((), holder, deadline_s=55), ())
         log = logging.getLogger("scraper.of.a.test")
         log.setLevel(logging.INFO)
