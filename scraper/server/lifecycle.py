@@ -97,7 +97,7 @@ class ServicesHolder(Generic[A]):
 
 @contextlib.asynccontextmanager
 async def hold_services(factory: ServicesFactory[A]) -> AsyncIterator[ServicesHolder[A]]:
-    """Create an AppHolder and close it when the block ends."""
+    """Create a holder and close it when the block ends."""
     holder = ServicesHolder(factory)
     try:
         yield holder
