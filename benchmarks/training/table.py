@@ -17,9 +17,8 @@ from browsers.model import Snapshot
 from scraper.extract.content import hashed_features
 from scraper.extract.content.extraction import describe_page
 from scraper.extract.content.feature_matrix import compute_columns, stack_columns
-from scraper.extract.content.page_statistics import PageStatistics
+from scraper.extract.content.page_statistics import PageStatistics, split_words
 from scraper.extract.content.segmentation import segment
-from scraper.extract.content.words import split_words
 from scraper.extract.page import page_tree
 
 FOLDS = 4

@@ -30,12 +30,14 @@ _QUANTIZATION_STEPS = 32_767
 _STORED_NAMES = {"context": "heard"}
 """Array names in the weights file that differ from the field names."""
 
+_FOREST_TYPES = dict.fromkeys(("forest_trees", "forest_features"), np.int16) | dict.fromkeys(
+    ("forest_first", "forest_last"), np.uint8
+)
+"""Types of the integers of the forest in the weights file."""
+
 
 def average_columns(matrix: Matrix, lengths: Floats) -> Floats:
-    """Return each column's mean weighted by block length, then each column's plain mean.
-
-    `matrix` has the shape (columns, blocks).
-    """
+    """Return the means of each row of a matrix (columns x blocks): all weighted by block length, then all plain."""
     weights = lengths + 1
     return np.concatenate((matrix @ weights / weights.sum(), matrix.mean(axis=1)))
 
@@ -79,7 +81,9 @@ class ModelWeights:
             "names": np.array("\n".join(self.columns)),
             "rounds": np.int64(len(self.net.rounds)),
         }
-        arrays |= _pack_forest(self.forest) | _pack("types", self.page_types) | _pack("net", self.net)
+        forest = _pack("forest", self.forest)
+        arrays |= {key: values.astype(_FOREST_TYPES.get(key, values.dtype)) for key, values in forest.items()}
+        arrays |= _pack("types", self.page_types) | _pack("net", self.net)
         for number, layer in enumerate(self.net.rounds):
             arrays |= _pack(f"round{number}", layer)
         np.savez_compressed(file, **arrays)
@@ -95,50 +99,31 @@ class ModelWeights:
             return cls(
                 linear=data["linear"].astype(np.float32) * data["linear_scale"],
                 columns=tuple(str(data["names"]).split("\n")),
-                forest=_unpack_forest(data),
+                forest=TreeNodes(
+                    **{
+                        name: values.astype(np.int64) if values.dtype.kind in "iu" else values
+                        for name, values in _unpack("forest", TreeNodes, data).items()
+                    }
+                ),
                 net=NeuralNetWeights(rounds=tuple(rounds), **_unpack("net", NeuralNetWeights, data)),
                 page_types=PageTypeClassifier(**_unpack("types", PageTypeClassifier, data)),
             )
 
 
 def _pack(
-    prefix: str, part: PageTypeClassifier | NeuralNetWeights | ContextLayerWeights
+    prefix: str, part: TreeNodes | PageTypeClassifier | NeuralNetWeights | ContextLayerWeights
 ) -> dict[str, NDArray[np.generic]]:
-    """Return the arrays of a part, named with a prefix."""
     values = {_STORED_NAMES.get(field.name, field.name): getattr(part, field.name) for field in fields(part)}
     return {f"{prefix}_{key}": value for key, value in values.items() if isinstance(value, np.ndarray)}
 
 
 def _unpack(
-    prefix: str, kind: type[PageTypeClassifier | NeuralNetWeights | ContextLayerWeights], data: np.lib.npyio.NpzFile
-) -> dict[str, NDArray[np.float32]]:
+    prefix: str,
+    kind: type[TreeNodes | PageTypeClassifier | NeuralNetWeights | ContextLayerWeights],
+    data: np.lib.npyio.NpzFile,
+) -> dict[str, Any]:
     keys = {field.name: f"{prefix}_{_STORED_NAMES.get(field.name, field.name)}" for field in fields(kind)}
     return {name: data[key] for name, key in keys.items() if key in data}
-
-
-def _pack_forest(nodes: TreeNodes) -> dict[str, NDArray[np.generic]]:
-    return {
-        "forest_trees": nodes.trees.astype(np.int16),
-        "forest_features": nodes.features.astype(np.int16),
-        "forest_thresholds": nodes.thresholds,
-        "forest_first": nodes.first.astype(np.uint8),
-        "forest_last": nodes.last.astype(np.uint8),
-        "forest_leaves": nodes.leaves,
-    }
-
-
-def _unpack_forest(data: np.lib.npyio.NpzFile) -> TreeNodes:
-    def read_integers(part: str) -> NDArray[np.int64]:
-        return np.asarray(data[f"forest_{part}"], np.int64)
-
-    return TreeNodes(
-        read_integers("trees"),
-        read_integers("features"),
-        data["forest_thresholds"],
-        read_integers("first"),
-        read_integers("last"),
-        data["forest_leaves"],
-    )
 
 
 @dataclass(frozen=True, slots=True)

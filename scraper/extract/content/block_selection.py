@@ -31,16 +31,16 @@ def select_by_expected_f1(p: Floats, lengths: Floats) -> BlockMask:
     """
     lengths = lengths + _LEAST_LENGTH
     order = np.argsort(-p, kind="stable")
-    wanted = (lengths * p)[order]
-    values = 2 * np.cumsum(wanted) / (np.cumsum(lengths[order]) + wanted.sum() + 1e-9)
+    expected = (lengths * p)[order]
+    values = 2 * np.cumsum(expected) / (np.cumsum(lengths[order]) + expected.sum() + 1e-9)
     return np.asarray(p >= p[order[int(values.argmax())]])
 
 
 def estimate_f1(chosen: BlockMask, p: Floats, lengths: Floats) -> float:
     """Return the expected F1 of a selection, from 0 to 1."""
     lengths = lengths + _LEAST_LENGTH
-    wanted = lengths * p
-    return float(2 * wanted[chosen].sum() / (lengths[chosen].sum() + wanted.sum() + 1e-9))
+    expected = lengths * p
+    return float(2 * expected[chosen].sum() / (lengths[chosen].sum() + expected.sum() + 1e-9))
 
 
 def drop_duplicate_elements(
@@ -49,52 +49,46 @@ def drop_duplicate_elements(
     """Deselect elements that repeat several blocks of an earlier element.
 
     Pages hold the same part once for wide and once for narrow screens; sliders repeat their first cards at the end.
-
     `first` and `last` are the block ranges of each element, parents before children.
     """
     blocks = np.flatnonzero(chosen)
     again = np.zeros(len(chosen), np.bool_)
     again[blocks] = np.bincount(text_ids[blocks])[text_ids[blocks]] > 1
-    single, said = compute_prefix_sums(chosen & ~again), compute_prefix_sums(chosen * characters)
-    count = compute_prefix_sums(chosen)
-    may_be = (single[last] == single[first]) & (count[last] - count[first] >= _MIN_COPIED_BLOCKS)
-    may_be &= said[last] - said[first] >= _MIN_COPIED
-    kept = chosen.copy()
+    singles, sizes, counts = map(compute_prefix_sums, (chosen & ~again, chosen * characters, chosen))
+    may_repeat = (singles[last] == singles[first]) & (counts[last] - counts[first] >= _MIN_COPIED_BLOCKS)
+    may_repeat &= sizes[last] - sizes[first] >= _MIN_COPIED
+    remaining = chosen.copy()
     ends: dict[tuple[int, ...], int] = {}
-    behind = 0
-    for number in np.flatnonzero(may_be).tolist():
+    dropped_until = 0
+    for number in np.flatnonzero(may_repeat).tolist():
         start, end = int(first[number]), int(last[number])
-        if start < behind:
-            continue  # inside a dropped element
+        if start < dropped_until:
+            continue
         texts = tuple(text_ids[start:end][chosen[start:end]].tolist())
         if ends.setdefault(texts, end) <= start:
-            kept[start:end] = False
-            behind = end
-    return kept
+            remaining[start:end] = False
+            dropped_until = end
+    return remaining
 
 
 def drop_duplicate_blocks(chosen: BlockMask, text_ids: Ints, characters: Floats, cells: BlockMask) -> BlockMask:
     """Deselect longer texts that were selected before; table cells may repeat a text."""
-    kept = chosen.copy()
-    seen: set[int] = set()
-    for number in np.flatnonzero(chosen & (characters > _MIN_REPEATED)).tolist():
-        text = int(text_ids[number])
-        if text in seen and not cells[number]:
-            kept[number] = False
-        seen.add(text)
-    return kept
+    remaining = chosen.copy()
+    blocks = np.flatnonzero(chosen & (characters > _MIN_REPEATED))
+    repeated = np.ones(len(blocks), np.bool_)
+    repeated[np.unique(text_ids[blocks], return_index=True)[1]] = False
+    remaining[blocks[repeated & ~cells[blocks]]] = False
+    return remaining
 
 
 _BEYOND_DOUBT = 0.8
 """Probability from which a block stays, whatever its ancestor elements are called."""
 
-_MIN_ARTICLE = 0.3
-_MAX_FORUM = 0.3
+_MIN_ARTICLE, _MAX_FORUM = 0.3, 0.3
 """Probabilities of page types. Only articles lose side content: in a forum the comments are the content, in a shop
 other products may be."""
 
-_COMMENTS_ARE_CONTENT = 0.9
-_TEASERS_ARE_CONTENT = 0.3
+_COMMENTS_ARE_CONTENT, _TEASERS_ARE_CONTENT = 0.9, 0.3
 """Shares of the selected words. Comments or teasers with a larger share are content."""
 
 _FOOTER = 1 << AREAS.index("footer")
@@ -105,12 +99,12 @@ _LIKELY = 0.3
 """Probability. If no block outside the footer reaches it, the footer may hold all content."""
 
 _MIN_CARDS = 4
-_OF_ALL_CARDS, _OF_NO_CARD = 0.5, 0.25
+_IN_ALL_CARDS, _IN_NO_CARD = 0.5, 0.25
 """Shares of similar blocks in cards. If the first share is selected, all are; if at most the second, none. F1 on wcxb:
 .8780, without the rule .8770; with .5 for both .8775, with .7 and .2 .8778, with the mean probability of a group
 .8777."""
 
-_TABLE_KEPT = 1 / 3
+_MIN_TABLE_SHARE = 1 / 3
 """Share of words. A table with this share selected is selected completely: a missing cell would shift a row, and cells
 with one letter or mark look unlikely. F1 on wcxb is the same at .25, .33, .4 and .5."""
 
@@ -164,8 +158,8 @@ def equalize_cards(page: PageStatistics, chosen: BlockMask) -> BlockMask:
     count = np.bincount(page.path_groups, inside)
     share = np.bincount(page.path_groups, inside & chosen) / np.maximum(count, 1)
     inside &= (count >= _MIN_CARDS)[page.path_groups]
-    most, few = share[page.path_groups] >= _OF_ALL_CARDS, share[page.path_groups] <= _OF_NO_CARD
-    return (chosen | (inside & most)) & ~(inside & few)
+    share = share[page.path_groups]
+    return (chosen | (inside & (share >= _IN_ALL_CARDS))) & ~(inside & (share <= _IN_NO_CARD))
 
 
 def add_title(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float]) -> BlockMask:
@@ -187,16 +181,16 @@ def complete_tables(page: PageStatistics, chosen: BlockMask, p: Floats) -> tuple
     elements = page.segments.elements
     cells = np.zeros(page.n, np.bool_)
     total = page.lengths.sum()
-    behind = 0
+    examined_until = 0
     for table in (number for number, tag in enumerate(elements.tags) if tag == "table"):
         start, end = int(page.first[table]), int(page.last[table])
-        if start < behind or start == end:
-            continue  # inside a table that was examined
+        if start < examined_until or start == end:
+            continue
         words = page.lengths[start:end]
         if words.sum() > _MAX_TABLE_SHARE * total:
             continue
-        behind = end
-        if words[chosen[start:end]].sum() >= _TABLE_KEPT * words.sum() or (
+        examined_until = end
+        if words[chosen[start:end]].sum() >= _MIN_TABLE_SHARE * words.sum() or (
             _is_amid(page, chosen, table) and p[start:end] @ words >= _LEAST_AMID * words.sum()
         ):
             cells[start:end] = True
@@ -206,14 +200,11 @@ def complete_tables(page: PageStatistics, chosen: BlockMask, p: Floats) -> tuple
 def _is_amid(page: PageStatistics, chosen: BlockMask, table: int) -> bool:
     """Return True if a table of values is between selected blocks inside its ancestor element."""
     start, end = int(page.first[table]), int(page.last[table])
-    beside = chosen[max(0, start - _NEAR) : start].any() and chosen[end : end + _NEAR].any()
-    if not beside or end - start < _MIN_CELLS:
+    if not (chosen[max(0, start - _NEAR) : start].any() and chosen[end : end + _NEAR].any()):
         return False
-    if page.links[start:end].sum() > _MAX_LINKED * page.characters[start:end].sum():
-        return False
-    tags = page.segments.elements.tags
-    behind = int(np.searchsorted(page.first, end))
-    if "table" in tags[table + 1 : behind]:
+    linked = page.links[start:end].sum() > _MAX_LINKED * page.characters[start:end].sum()
+    inner_tags = page.segments.elements.tags[table + 1 : int(np.searchsorted(page.first, end))]
+    if linked or end - start < _MIN_CELLS or "table" in inner_tags:
         return False
     around = table
     for _ in range(_MAX_WRAPPERS):
@@ -225,7 +216,7 @@ def _is_amid(page: PageStatistics, chosen: BlockMask, table: int) -> bool:
     return False
 
 
-_LEADS = re.compile(
+_TEASER_START = re.compile(
     r"\W*(?:"
     r"read (?:more|also|next)|also read|see also\s*[:|]|more\s*:|watch(?: (?:now|also|more))?\s*:|"
     r"related(?: (?:articles?|stories|story|posts?|news|reading|content))?\s*[:|]|recommended\s*[:|]|"
@@ -257,10 +248,9 @@ _MAX_TEASER_WORDS = 25
 _MIN_LINK_SHARE = 0.3
 
 
-def find_teasers(page: PageStatistics, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def find_teasers(page: PageStatistics, chosen: BlockMask) -> BlockMask:
     """Return the selected short blocks that start with words such as "read also" and contain a link."""
-    leads = np.zeros(page.n, np.bool_)
-    candidates = chosen & (page.lengths <= _MAX_TEASER_WORDS) & (page.link_share >= _MIN_LINK_SHARE)
-    for number in np.flatnonzero(candidates).tolist():
-        leads[number] = _LEADS.match(page.texts[number]) is not None
-    return leads
+    teasers = chosen & (page.lengths <= _MAX_TEASER_WORDS) & (page.link_share >= _MIN_LINK_SHARE)
+    for number in np.flatnonzero(teasers).tolist():
+        teasers[number] = _TEASER_START.match(page.texts[number]) is not None
+    return teasers

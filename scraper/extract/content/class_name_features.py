@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
+
+from scraper.extract.dom.tags import HEADINGS
 
 TAGS = {
     tag: number
@@ -37,23 +40,20 @@ _AREA_WORDS = {
 }
 AREAS = tuple(_AREA_WORDS)
 """Areas of a page. The index of each is its bit in `ClassNameFeatures.areas`."""
-_AREA_BITS: dict[str, int] = {}
-for _place, _words in enumerate(_AREA_WORDS.values()):
-    for _word in _words.split():
-        _AREA_BITS[_word] = 1 << _place
+_AREA_BITS = {word: 1 << bit for bit, words in enumerate(_AREA_WORDS.values()) for word in words.split()}
 
 
 def _any_of(words: str) -> re.Pattern[str]:
     """Compile an alternation of expressions, grouped by first letter; this takes a third less time."""
-    rests: dict[str, list[str]] = {}
+    endings: defaultdict[str, list[str]] = defaultdict(list)
     for word in words.split():
-        rests.setdefault(word[0], []).append(word[1:])
-    return re.compile("|".join(f"{first}(?:{'|'.join(some)})" for first, some in rests.items()))
+        endings[word[0]].append(word[1:])
+    return re.compile("|".join(f"{first}(?:{'|'.join(after)})" for first, after in endings.items()))
 
 
 _CONTENT_WORDS = _any_of(
-    "article content post entry body main story text blog thread message comment answer question product "
-    "descri doc markdown prose page"
+    "article content post entry body main story text blog thread message comment answer question product descri doc "
+    "markdown prose page"
 )
 _SIDE_WORDS = _any_of(
     "nav menu foot side related share social promo advert banner cookie consent subscri newsletter widget "
@@ -64,11 +64,10 @@ _COMMENT_WORDS = _any_of(
     "comment respond(?!er) reply replies disqus livefyre discussion kommentar comentario commentaire reactie"
 )
 _TEASER_WORDS = _any_of(
-    "related recommend trending popular most-?(?:read|view) teaser promo(?!t) sidebar widget outbrain "
-    "taboola newsletter read-?(?:more|next|also) also-?(?:like|read) "
-    "more-?(?:from|stories|news|articles|on|in)(?![a-z]) up-?next next-?(?:article|story) similar suggest "
-    "latest(?:-|_)?(?:news|posts|articles) paid-?content sponsored cross-?sell up-?sell "
-    "also-?(?:viewed|bought)"
+    "related recommend trending popular most-?(?:read|view) teaser promo(?!t) sidebar widget outbrain taboola "
+    "newsletter read-?(?:more|next|also) also-?(?:like|read) more-?(?:from|stories|news|articles|on|in)(?![a-z]) "
+    "up-?next next-?(?:article|story) similar suggest latest(?:-|_)?(?:news|posts|articles) paid-?content sponsored "
+    "cross-?sell up-?sell also-?(?:viewed|bought)"
 )
 KINDS = ("content", "side", "comments", "teasers")
 """Kinds of class names. The index of each is its bit in `ClassNameFeatures.kinds`."""
@@ -78,7 +77,7 @@ _KIND_WORDS = ((CONTENT, _CONTENT_WORDS), (SIDE, _SIDE_WORDS), (COMMENTS, _COMME
 
 _PART = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 _DIGITS = re.compile(r"\d+")
-_TITLED = frozenset("section article h1 h2 h3 h4 h5 h6".split())
+_TITLED = HEADINGS | {"section", "article"}
 _MAX_CLASSES = 8
 _MAX_PARTS = 5
 _MAX_NAME = 40
@@ -104,28 +103,26 @@ class ClassNameFeatures(NamedTuple):
 
 def analyze_names(tag: str, names: str, roles: str) -> ClassNameFeatures:
     """Return the features of an element's names; results are cached."""
-    return _naming(tag[:_MAX_NAME], names[:_MAX_NAMES], roles[:_MAX_NAMES])
+    return _analyze(tag[:_MAX_NAME], names[:_MAX_NAMES], roles[:_MAX_NAMES])
 
 
 @lru_cache(maxsize=8_192)
-def _naming(tag: str, names: str, roles: str) -> ClassNameFeatures:
+def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
     areas = _AREA_BITS.get(tag, 0)
-    tag_part, end_of_tag = _tag_parts(tag)
+    tag_part, tag_token = _hash_tag(tag)
     classes = names.partition(" #")[0]
-    kinds, tokens = _read(names)
-    tokens[end_of_tag] = None
-    if roles:
-        role_words = roles.split()
-        for word in role_words:
-            areas |= _AREA_BITS.get(word, 0)
-        for word in role_words[:_MAX_ROLES]:
-            tokens[_number("@" + word.rsplit("/", 1)[-1])] = None
-    of_classes = _read(classes)[0] if tag in _TITLED and len(classes) < len(names) else kinds
+    kinds, tokens = _parse_classes(names)
+    tokens[tag_token] = None
+    role_words = roles.split()
+    for word in role_words:
+        areas |= _AREA_BITS.get(word, 0)
+    tokens |= dict.fromkeys(_hash("@" + word.rsplit("/", 1)[-1]) for word in role_words[:_MAX_ROLES])
+    class_kinds = _parse_classes(classes)[0] if tag in _TITLED and len(classes) < len(names) else kinds
     return ClassNameFeatures(
         TAGS.get(tag, len(TAGS)),
         areas,
         kinds,
-        of_classes & (COMMENTS | TEASERS),
+        class_kinds & (COMMENTS | TEASERS),
         crc32(classes.encode("utf-8", "replace"), tag_part) if classes else tag_part,
         tag_part,
         tuple(tokens),
@@ -133,50 +130,44 @@ def _naming(tag: str, names: str, roles: str) -> ClassNameFeatures:
 
 
 @lru_cache(maxsize=256)
-def _tag_parts(tag: str) -> tuple[int, int]:
+def _hash_tag(tag: str) -> tuple[int, int]:
     """Return the hash of a tag, and that of its token."""
-    number = _number(tag)
+    number = _hash(tag)
     return number, crc32(b"<", number)
 
 
 def hash_class_names(names: str) -> tuple[int, ...]:
     """Return the hashes of the classes in a string, whole and in parts, with digits replaced."""
-    return _class_tokens(names[:_MAX_NAMES])
+    return _hash_classes(names[:_MAX_NAMES])
 
 
 @lru_cache(maxsize=4_096)
-def _class_tokens(names: str) -> tuple[int, ...]:
-    return tuple(_read(names)[1])
+def _hash_classes(names: str) -> tuple[int, ...]:
+    return tuple(_parse_classes(names)[1])
 
 
-def _read(names: str) -> tuple[int, dict[int, None]]:
-    """Return the kinds and the token hashes of all classes in a string."""
+def _parse_classes(names: str) -> tuple[int, dict[int, None]]:
+    """Return the kinds of all classes in a string, and the hashes of their tokens in order."""
     kinds = 0
     tokens: dict[int, None] = {}
     for name in names.split()[:_MAX_CLASSES]:
-        kind, numbers = _read_one(name[:_MAX_NAME])
-        kinds |= kind
-        for number in numbers:
-            tokens[number] = None
+        class_kinds, class_tokens = _parse_class(name[:_MAX_NAME])
+        kinds |= class_kinds
+        tokens |= dict.fromkeys(class_tokens)
     return kinds, tokens
 
 
 @lru_cache(maxsize=16_384)
-def _read_one(name: str) -> tuple[int, tuple[int, ...]]:
+def _parse_class(name: str) -> tuple[int, tuple[int, ...]]:
     name = name.removeprefix("#")
     lowered = name.lower()
-    kinds = 0
-    for bit, words in _KIND_WORDS:
-        if words.search(lowered):
-            kinds |= bit
+    kinds = sum(bit for bit, words in _KIND_WORDS if words.search(lowered))
     if name.isalpha() and name == lowered:
-        return kinds, (_number(name),)
-    parts = [part for part in _PART.findall(name) if len(part) > 1]
-    tokens = [_DIGITS.sub("0", lowered)]
-    if len(parts) > 1:
-        tokens += [part.lower() for part in parts[:_MAX_PARTS]]
-    return kinds, tuple(_number(token) for token in tokens if token)
+        return kinds, (_hash(name),)
+    parts = [part.lower() for part in _PART.findall(name) if len(part) > 1]
+    tokens = [_DIGITS.sub("0", lowered), *(parts[:_MAX_PARTS] if len(parts) > 1 else ())]
+    return kinds, tuple(_hash(token) for token in tokens if token)
 
 
-def _number(token: str) -> int:
+def _hash(token: str) -> int:
     return crc32(token.encode("utf-8", "replace"))

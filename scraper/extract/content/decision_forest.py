@@ -21,8 +21,8 @@ _PLANES = 5
 _SPAN = 64
 """Larger than any leaf number, so that tree, start and end combine into one number."""
 
-_WORD = 64
-_BYTE = 8
+_WORD, _BYTE = 64, 8
+"""Bits."""
 _ALL, _NONE = ~np.uint64(0), np.uint64(0)
 _FEW_WORDS = 2
 """Words of rows. For so few, every comparison is made: finding the columns that differ takes as long."""
@@ -56,14 +56,12 @@ class DecisionForest:
     def __init__(self, nodes: TreeNodes) -> None:
         """Order the nodes by level and merge equal comparisons."""
         self._trees = len(nodes.leaves)
-        levels, comes_from = _levels(nodes)
+        levels, sources = _find_levels(nodes)
         order = np.concatenate(levels)
         borders = np.cumsum([0, *map(len, levels)]).tolist()
-        self._levels = [
-            (start, end, comes_from[start:end]) for start, end in itertools.pairwise(borders) if start < end
-        ]
-        self._features, self._thresholds, self._asks = _questions(nodes, order)
-        self._every = np.arange(len(self._features))
+        self._levels = [(start, end, sources[start:end]) for start, end in itertools.pairwise(borders) if start < end]
+        self._features, self._thresholds, self._node_comparisons = _distinct_comparisons(nodes, order)
+        self._comparisons = np.arange(len(self._features))
         self._rows, self._starts = _plane_rows(nodes, order, self._trees)
         leaves = np.empty_like(nodes.leaves)
         leaves[:, _gray(np.arange(MAX_LEAVES))] = nodes.leaves
@@ -74,15 +72,15 @@ class DecisionForest:
         """Return the sum of the trees for each column of a matrix with the shape (features, rows)."""
         count = matrix.shape[1]
         sums = np.empty(count, np.float32)
-        answers, asks = self._answers(matrix)
-        for start, of_word in zip(range(0, count, _WORD), answers, strict=True):
-            some = sums[start : start + _WORD]
-            some[:] = self._some(of_word.take(asks), len(some))
+        results, node_results = self._compare(matrix)
+        for start, word_results in zip(range(0, count, _WORD), results, strict=True):
+            word_sums = sums[start : start + _WORD]
+            word_sums[:] = self._sum_word(word_results.take(node_results), len(word_sums))
         return sums
 
-    def _some(self, asked: Words, count: int) -> NDArray[np.float32]:
+    def _sum_word(self, results: Words, count: int) -> NDArray[np.float32]:
         """Return the sums for the rows of one word from the comparison result of each node."""
-        planes = np.bitwise_xor.reduceat(self._handed_right(asked).take(self._rows), self._starts)
+        planes = np.bitwise_xor.reduceat(self._find_rows_to_right(results).take(self._rows), self._starts)
         at_least = max(count, 2)  # numpy would add the trees of a single row in another order
         bits = np.unpackbits(planes.view(np.uint8).reshape(-1, 8), axis=1, count=at_least, bitorder="little")
         bits = bits.reshape(_PLANES, self._trees, at_least)
@@ -91,7 +89,7 @@ class DecisionForest:
             leaf = (leaf + leaf) | plane  # a shift takes ten times as long
         return np.asarray(self._leaves.take(leaf + self._first_leaf, mode="clip").sum(0)[:count])
 
-    def _answers(self, matrix: NDArray[np.float32]) -> tuple[Words, Ints]:
+    def _compare(self, matrix: NDArray[np.float32]) -> tuple[Words, Ints]:
         """Return the comparison results of each word of rows, and the index of each node's result.
 
         A result has one bit for each row, set if the value goes right. A quarter of all comparisons are on columns
@@ -101,44 +99,40 @@ class DecisionForest:
         words, octets = -(-count // _WORD), -(-count // _BYTE)
         values = np.zeros((len(matrix), octets * _BYTE), np.float32)
         values[:, :count] = matrix
-        asked, same, asks = self._every, _NO_ROWS, self._asks
+        varying, equal, node_results = self._comparisons, _NO_ROWS, self._node_comparisons
         if words > _FEW_WORDS:
-            asked, same, asks = self._parted(matrix)
-        answers = np.empty((words, len(self._every)), np.uint64)
-        alike = values[:, 0].take(self._features[same]) > self._thresholds[same, 0]
-        answers[:, len(asked) :] = np.where(alike, _ALL, _NONE)
-        features, thresholds = self._features[asked], self._thresholds[asked]
-        bits = np.zeros((len(asked), words * _WORD // _BYTE), np.uint8)
+            differs = (matrix != matrix[:, :1]).any(axis=1)[self._features]
+            varying, equal = np.flatnonzero(differs), np.flatnonzero(~differs)
+            places = np.empty_like(self._comparisons)
+            places[np.concatenate((varying, equal))] = self._comparisons
+            node_results = places[self._node_comparisons]
+        results = np.empty((words, len(self._comparisons)), np.uint64)
+        goes_right = values[:, 0].take(self._features[equal]) > self._thresholds[equal, 0]
+        results[:, len(varying) :] = np.where(goes_right, _ALL, _NONE)
+        features, thresholds = self._features[varying], self._thresholds[varying]
+        bits = np.zeros((len(varying), words * _WORD // _BYTE), np.uint8)
         step = _CELLS_AT_ONCE // (octets * _BYTE) + 1
-        for start in range(0, len(asked), step):
-            end = min(start + step, len(asked))
+        for start in range(0, len(varying), step):
+            end = min(start + step, len(varying))
             right = values.take(features[start:end], axis=0) > thresholds[start:end]
             bits[start:end, :octets] = np.packbits(right, bitorder="little").reshape(-1, octets)
-        answers[:, : len(asked)] = bits.view(np.uint64).T
-        return answers, asks
+        results[:, : len(varying)] = bits.view(np.uint64).T
+        return results, node_results
 
-    def _parted(self, matrix: NDArray[np.float32]) -> tuple[Ints, Ints, Ints]:
-        """Return the comparisons that may differ by row, the rest, and each node's index in both."""
-        differs = (matrix != matrix[:, :1]).any(axis=1)[self._features]
-        asked, same = np.flatnonzero(differs), np.flatnonzero(~differs)
-        places = np.empty_like(self._every)
-        places[asked], places[same] = self._every[: len(asked)], self._every[len(asked) :]
-        return asked, same, places[self._asks]
-
-    def _handed_right(self, asked: Words) -> Words:
+    def _find_rows_to_right(self, results: Words) -> Words:
         """Return the rows that each node sends right, level by level, and one extra empty entry."""
-        handed = np.zeros((2, len(asked) + 1), np.uint64)
-        left, right = handed
-        sides = handed.ravel()
-        for start, end, comes_from in self._levels:
-            reached = sides.take(comes_from) if start else _ALL
+        both = np.zeros((2, len(results) + 1), np.uint64)
+        left, right = both
+        sides = both.ravel()
+        for start, end, sources in self._levels:
+            reached = sides.take(sources) if start else _ALL
             here = right[start:end]
-            np.bitwise_and(asked[start:end], reached, out=here)
+            np.bitwise_and(results[start:end], reached, out=here)
             np.bitwise_xor(here, reached, out=left[start:end])
         return right
 
 
-def _levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
+def _find_levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
     """Return the nodes of each level from the roots down, and the source of each node's rows.
 
     The source is an index into all left children followed by all right children. Leaves are numbered from left to
@@ -149,7 +143,7 @@ def _levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
     keys = keys[order]
     trees = np.arange(len(nodes.leaves))
     starts, ends = np.zeros_like(trees), np.full_like(trees, _SPAN - 1)
-    comes_from = np.zeros_like(trees)
+    source = np.zeros_like(trees)
     levels, sources, done = [], [], 0
     while len(trees):
         spans = trees * _SPAN + starts
@@ -157,22 +151,22 @@ def _levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
         inner = (at >= 0) & (keys[at] // _SPAN == spans)
         level = order[at[inner]]
         levels.append(level)
-        sources.append(comes_from[inner])
+        sources.append(source[inner])
         places = np.arange(done, done + len(level))
         done += len(level)
         middles = nodes.last[level]
         trees, ends = np.tile(nodes.trees[level], 2), np.concatenate((middles, ends[inner]))
         starts = np.concatenate((starts[inner], middles))
-        comes_from = np.concatenate((places, places + len(nodes.trees) + 1))
+        source = np.concatenate((places, places + len(nodes.trees) + 1))
     return levels, np.concatenate(sources)
 
 
-def _questions(nodes: TreeNodes, order: Ints) -> tuple[Ints, NDArray[np.float32], Ints]:
+def _distinct_comparisons(nodes: TreeNodes, order: Ints) -> tuple[Ints, NDArray[np.float32], Ints]:
     """Return the distinct comparisons (features and thresholds), and the index of each node's comparison."""
     keys = nodes.features[order] << 32 | nodes.thresholds[order].view(np.uint32)
-    _, places, asks = np.unique(keys, return_index=True, return_inverse=True)
+    _, places, node_comparisons = np.unique(keys, return_index=True, return_inverse=True)
     chosen = order[places]
-    return nodes.features[chosen], nodes.thresholds[chosen][:, None], asks
+    return nodes.features[chosen], nodes.thresholds[chosen][:, None], node_comparisons
 
 
 def _plane_rows(nodes: TreeNodes, order: Ints, trees: int) -> tuple[Ints, Ints]:
@@ -184,15 +178,15 @@ def _plane_rows(nodes: TreeNodes, order: Ints, trees: int) -> tuple[Ints, Ints]:
     first, last = nodes.first[order], nodes.last[order]
     changes = _gray(first) ^ _gray(last)
     # the empty entry, so that each plane of a tree has at least one
-    every = [np.full(_PLANES * trees, len(order))]
+    rows = [np.full(_PLANES * trees, len(order))]
     groups = [np.arange(_PLANES * trees)]
     for plane in range(_PLANES):
-        rows = np.flatnonzero((changes >> plane) & 1)
-        every.append(rows)
-        groups.append(plane * trees + nodes.trees[order[rows]])
+        changed = np.flatnonzero((changes >> plane) & 1)
+        rows.append(changed)
+        groups.append(plane * trees + nodes.trees[order[changed]])
     group = np.concatenate(groups)
     sort = np.argsort(group, kind="stable")
-    return np.concatenate(every)[sort], np.searchsorted(group[sort], groups[0])
+    return np.concatenate(rows)[sort], np.searchsorted(group[sort], groups[0])
 
 
 def _gray(number: Ints) -> Ints:

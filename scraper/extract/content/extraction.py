@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from lxml import etree
@@ -26,6 +27,7 @@ from scraper.extract.content.block_selection import (
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import Elements, Segments, segment
 from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.tags import CELLS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.page.page_tree import Head, PageTree
 from scraper.extract.verdict import verdict
@@ -34,7 +36,7 @@ _MAX_DESCRIPTION = 500
 _FEW_BLOCKS = 12
 """Blocks. Smaller pages do not have enough blocks for a classification."""
 
-_OF_CONTENT = frozenset({"main", "article", "h1", "p"})
+_CONTENT_TAGS = frozenset({"main", "article", "h1", "p"})
 """Tags. A footer that contains one of these may contain the content."""
 
 _MIN_TYPE = 0.35
@@ -64,19 +66,20 @@ def extract_content(page: PageTree, model: BlockClassifier) -> Content:
         return Content("", lambda: etree.Element("body"))
     if segments.is_truncated or len(segments.texts) <= _FEW_BLOCKS:
         return _by_landmarks(page.body, degraded=segments.is_truncated)
-    measures = PageStatistics(segments, describe_page(page.head, page.url))
-    prediction = model.predict(measures)
-    chosen = select_blocks(measures, prediction)
+    statistics = PageStatistics(segments, describe_page(page.head, page.url))
+    prediction = model.predict(statistics)
+    chosen = select_blocks(statistics, prediction)
+    page_type, probability = max(prediction.page_types.items(), key=lambda pair: pair[1])
 
     def build_tree() -> Element:
         prune_tree(segments, chosen)
         return page.body
 
     return Content(
-        "\n".join(text for text, kept in zip(segments.texts, chosen.tolist(), strict=True) if kept),
+        "\n".join(compress(segments.texts, chosen.tolist())),
         build_tree,
-        _find_likeliest_type(prediction),
-        estimate_f1(chosen, prediction.probabilities, measures.lengths),
+        page_type if probability >= _MIN_TYPE else None,
+        estimate_f1(chosen, prediction.probabilities, statistics.lengths),
     )
 
 
@@ -86,7 +89,7 @@ def _is_footer_alone(segments: Segments) -> bool:
         return False
     elements = segments.elements
     return all(_in_footer(elements, owner) for owner in set(segments.owners)) and not any(
-        tag in _OF_CONTENT and _in_footer(elements, number) for number, tag in enumerate(elements.tags)
+        tag in _CONTENT_TAGS and _in_footer(elements, number) for number, tag in enumerate(elements.tags)
     )
 
 
@@ -99,13 +102,13 @@ def _in_footer(elements: Elements, number: int) -> bool:
 
 
 def _by_landmarks(body: Element, *, degraded: bool) -> Content:
-    """Select by landmark elements; if all text is side matter, keep all of it."""
-    spare = copy.deepcopy(body)
+    """Select by landmark elements; if that leaves no text, select all of the page."""
+    whole = copy.deepcopy(body)
     verdict.remove_page_furniture(body)
     root = verdict.find_main_content(body)
     texts = segment(root).texts
     if not texts:
-        root = spare
+        root = whole
         texts = segment(root).texts
     return Content("\n".join(texts), lambda: root, degraded=degraded)
 
@@ -124,11 +127,6 @@ def select_blocks(page: PageStatistics, prediction: Prediction) -> NDArray[np.bo
     return drop_duplicate_blocks(chosen, page.text_ids, page.characters, cells)
 
 
-def _find_likeliest_type(prediction: Prediction) -> str | None:
-    name, p = max(prediction.page_types.items(), key=lambda pair: pair[1])
-    return name if p >= _MIN_TYPE else None
-
-
 def describe_page(head: Head, url: str) -> PageDescription:
     """Collect the metadata in the head of a page that the features need."""
     facts: dict[str, str] = {}
@@ -143,8 +141,7 @@ def describe_page(head: Head, url: str) -> PageDescription:
     )
 
 
-_CELLS = frozenset({"td", "th"})
-_FOLD_SIGNS = ("aria-expanded", "aria-controls")
+_COLLAPSE_ATTRIBUTES = ("aria-expanded", "aria-controls")
 
 
 def prune_tree(segments: Segments, chosen: NDArray[np.bool_]) -> None:
@@ -153,41 +150,43 @@ def prune_tree(segments: Segments, chosen: NDArray[np.bool_]) -> None:
     Images and other elements without text stay if a block beside them in the same parent is selected. Cells stay in
     rows that stay, so that columns keep their positions.
     """
-    kept = chosen.tolist()
     elements = segments.elements
+    selected = chosen.tolist()
     sums = [0, *np.cumsum(chosen).tolist()]
-    gone = [False] * len(elements.tags)
+    removed = [False] * len(elements.tags)
     emptied: list[Element] = []
     for number, node in enumerate(elements.nodes):
         parent = elements.parents[number]
         if parent < 0:
             continue
-        if gone[parent]:
-            gone[number] = True
+        if removed[parent]:
+            removed[number] = True
             continue
         start, end = elements.first[number], elements.last[number]
         if sums[end] > sums[start]:
-            if node.tag == "button" and (end - start > 1 or any(node.get(name) for name in _FOLD_SIGNS)):
+            if node.tag == "button" and (end - start > 1 or any(node.get(name) for name in _COLLAPSE_ATTRIBUTES)):
                 node.tag = "div"  # the heading of a collapsible section, or an unclosed button
             continue
-        if start >= end and _stands_beside(kept, start, elements.first[parent], elements.last[parent]):
+        # An element without text stays beside a selected block of its parent.
+        beside = selected[max(start - 1, elements.first[parent]) : min(start + 1, elements.last[parent])]
+        if start >= end and any(beside):
             continue
-        gone[number] = True
+        removed[number] = True
         emptied.append(node)
-    _blank(segments, kept, gone)
+    _remove_text(segments, selected, removed)
     for node in emptied:
-        if node.tag in _CELLS:
+        if node.tag in CELLS:
             del node[:]
             node.text = None
         else:
             remove(node)
 
 
-def _blank(segments: Segments, kept: list[bool], gone: list[bool]) -> None:
+def _remove_text(segments: Segments, selected: list[bool], removed: list[bool]) -> None:
     """Remove the text of unselected blocks from elements that stay."""
     for number, pieces in enumerate(segments.pieces):
         # An image may precede the element of the block that it counts to.
-        if kept[number] or (gone[segments.owners[number]] and not segments.images[number]):
+        if selected[number] or (removed[segments.owners[number]] and not segments.images[number]):
             continue
         for element, behind in pieces:
             if behind:
@@ -198,8 +197,3 @@ def _blank(segments: Segments, kept: list[bool], gone: list[bool]) -> None:
                 element.tag = "span"  # otherwise its footnote would be attached
             else:
                 element.text = None
-
-
-def _stands_beside(kept: list[bool], at: int, start: int, end: int) -> bool:
-    """Return True if the block before or after an index is selected, within the range of the parent."""
-    return (at > start and kept[at - 1]) or (at < end and kept[at])

@@ -66,27 +66,23 @@ class HashedFeatures:
 
 def hash_features(page: PageStatistics) -> HashedFeatures:
     """Return the buckets of a page."""
-    codes, namings = _name_codes(page)
-    words = _word_codes(page.vocabulary)[page.word_ids]
+    tokens = [names.tokens for names in page.name_features]
+    counts = np.array([len(some) for some in tokens], np.int64)
+    codes = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
+    names = np.repeat(np.arange(len(tokens)), counts)
+    words = _hash_words(page.vocabulary)[page.word_ids]
     headings = np.where(page.heading, page.index, _NO_HEADING)
     before = np.concatenate(([_NO_HEADING], np.maximum.accumulate(headings)[:-1]))
     return HashedFeatures(
-        own=FeatureGroup(namings, _buckets(codes, _OWN)),
-        around=FeatureGroup(namings, _buckets(codes, _AROUND)),
-        text=_text(page, words),
-        heading=_headings(page, words),
+        own=FeatureGroup(names, _buckets(codes, _OWN)),
+        around=FeatureGroup(names, _buckets(codes, _AROUND)),
+        text=_hash_text(page, words),
+        heading=_hash_headings(page, words),
         last_heading=before,
     )
 
 
-def _name_codes(page: PageStatistics) -> tuple[_Codes, Ints]:
-    tokens = [names.tokens for names in page.name_features]
-    counts = np.array([len(some) for some in tokens], np.int64)
-    codes = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
-    return codes, np.repeat(np.arange(len(tokens)), counts)
-
-
-def _text(page: PageStatistics, words: _Codes) -> FeatureGroup:
+def _hash_text(page: PageStatistics, words: _Codes) -> FeatureGroup:
     at, block, counts = page.word_at, page.word_block, page.counts
     start = at < _HEAD_WORDS
     of_block = np.repeat(counts, counts)
@@ -94,7 +90,7 @@ def _text(page: PageStatistics, words: _Codes) -> FeatureGroup:
     end = (from_end <= _TAIL_WORDS) & (of_block > _HEAD_WORDS)
     pairs = np.flatnonzero((at < _PAIRS) & (from_end > 1))
     whole = np.flatnonzero((counts > 0) & (counts <= _WHOLE_WORDS))
-    rows, tokens = _inline_tokens(page)
+    rows, tokens = _hash_inline_classes(page)
     return FeatureGroup(
         np.concatenate((block[start], block[end], block[pairs], whole, rows)),
         np.concatenate(
@@ -102,47 +98,46 @@ def _text(page: PageStatistics, words: _Codes) -> FeatureGroup:
                 _buckets(words[start], _START),
                 _buckets(words[end], _END),
                 _buckets(words[pairs] * _STEP + words[pairs + 1], _PAIR),
-                _buckets(_chained(words, at, block, page.n)[whole], _WHOLE),
+                _buckets(_hash_sequences(words, at, block, page.n)[whole], _WHOLE),
                 _buckets(tokens, _INLINE),
             )
         ),
     )
 
 
-def _inline_tokens(page: PageStatistics) -> tuple[Ints, _Codes]:
-    """Return the tokens of the classes of inline elements, and the block of each."""
+def _hash_inline_classes(page: PageStatistics) -> tuple[Ints, _Codes]:
+    """Return the block of each token of the classes of inline elements, and the hashes of the tokens."""
     classes = page.segments.inline_classes
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     names = np.fromiter(map(numbers.__getitem__, chain.from_iterable(classes)), np.int64)
     blocks = np.repeat(page.index, np.fromiter(map(len, classes), np.int64, page.n))
     tokens = [hash_class_names(name)[:_MAX_INLINE_TOKENS] for name in numbers]
     counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
-    every = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
-    of_each = counts[names]
-    ends = np.cumsum(of_each)
-    shifts = (np.cumsum(counts) - counts)[names] - (ends - of_each)
-    blocks_of_tokens = np.repeat(blocks, of_each)
-    return blocks_of_tokens, every[np.arange(len(blocks_of_tokens)) + np.repeat(shifts, of_each)]
+    codes = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
+    repeats = counts[names]
+    shifts = (np.cumsum(counts) - counts)[names] - (np.cumsum(repeats) - repeats)
+    token_blocks = np.repeat(blocks, repeats)
+    return token_blocks, codes[np.arange(len(token_blocks)) + np.repeat(shifts, repeats)]
 
 
-def _headings(page: PageStatistics, words: _Codes) -> FeatureGroup:
+def _hash_headings(page: PageStatistics, words: _Codes) -> FeatureGroup:
     mask = page.heading[page.word_block] & (page.word_at < _HEADING_WORDS)
     rows = page.word_block[mask]
     whole = np.flatnonzero(page.heading)
-    chained = _chained(words[mask], page.word_at[mask], rows, page.n)
+    sequences = _hash_sequences(words[mask], page.word_at[mask], rows, page.n)
     return FeatureGroup(
         np.concatenate((rows, whole)),
-        np.concatenate((_buckets(words[mask], _TITLE), _buckets(chained[whole], _TITLE_WHOLE))),
+        np.concatenate((_buckets(words[mask], _TITLE), _buckets(sequences[whole], _TITLE_WHOLE))),
     )
 
 
-def _chained(words: _Codes, at: Ints, block: Ints, n: int) -> _Codes:
+def _hash_sequences(words: _Codes, at: Ints, block: Ints, n: int) -> _Codes:
     """Hash the word sequence of each block; the order of the words matters."""
     sums = np.zeros(n, np.uint64)
     starts = np.flatnonzero(at == 0)
     if len(starts):
-        weighed = words * (_MIX * (at.astype(np.uint64) * np.uint64(2) + np.uint64(1)))
-        sums[block[starts]] = np.add.reduceat(weighed, starts)
+        weighted = words * (_MIX * (at.astype(np.uint64) * np.uint64(2) + np.uint64(1)))
+        sums[block[starts]] = np.add.reduceat(weighted, starts)
     return sums
 
 
@@ -151,7 +146,7 @@ def _buckets(codes: _Codes, salt: np.uint64) -> Ints:
     return (mixed >> np.uint64(64 - _BITS)).astype(np.int64)
 
 
-def _word_codes(words: Sequence[str]) -> _Codes:
+def _hash_words(words: Sequence[str]) -> _Codes:
     """Return a hash for each word, with all digits equal."""
     lines = _DIGITS.sub("0", "\n".join(words)).encode("utf-8", "replace")
     return np.fromiter(map(crc32, lines.split(b"\n")), np.uint64, len(words))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.page_statistics import Floats, PageStatistics
+from scraper.extract.content.page_statistics import PageStatistics
 
 Columns = dict[str, NDArray[np.generic]]
 
@@ -19,23 +18,20 @@ _FAR = 99
 _NEAR_TITLE = (-200, 400)
 _PLAIN_WORDS = 20
 _PLAIN_LINKS = 0.35
-_NEIGHBOURS = (1, 2, 3, -1, -2, -3)
-_CLOSE_NEIGHBOURS = (1, 2, -1, -2)
+_STEPS, _SHORT_STEPS = (1, 2, 3, -1, -2, -3), (1, 2, -1, -2)
+"""Distances to neighbors; negative ones are after the block."""
 _RADII = (4, 10, 25)
 
 
 def compute_neighbor_columns(page: PageStatistics) -> Columns:
     """Return the columns of each block's neighbors in reading order."""
-    return _place(page) | _headings(page) | _plain(page) | _neighbours(page) | compute_topic_columns(page)
-
-
-def _place(page: PageStatistics) -> Columns:
-    return {
+    position: Columns = {
         "place": page.index / (page.n + 1),
         "text_before": page.character_sums[:-1] / page.total,
         "index": np.minimum(page.index, _MAX_INDEX),
         "index_from_end": np.minimum(page.n - page.index, _MAX_INDEX),
     }
+    return position | _headings(page) | _plain(page) | _neighbors(page) | compute_topic_columns(page)
 
 
 def _headings(page: PageStatistics) -> Columns:
@@ -54,7 +50,6 @@ def _headings(page: PageStatistics) -> Columns:
 
 
 def _plain(page: PageStatistics) -> Columns:
-    """Return the distances to running text."""
     plain = (page.lengths >= _PLAIN_WORDS) & (page.link_share < _PLAIN_LINKS)
     page.plain = plain
     index, n = page.index, page.n
@@ -68,30 +63,20 @@ def _plain(page: PageStatistics) -> Columns:
     }
 
 
-def shift_values(values: NDArray[np.generic], steps: Sequence[int], fill: float) -> list[Floats]:
-    """Return, for each step, the value of the block so many positions before (negative: after)."""
-    count, reach = len(values), max(map(abs, steps))
-    padded = np.full(count + 2 * reach, fill)
-    padded[reach : reach + count] = values
-    return [padded[reach - step : reach - step + count] for step in steps]
-
-
-def find_windows(page: PageStatistics, radius: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the start and end of the window of blocks around each block."""
-    return np.maximum(page.index - radius, 0), np.minimum(page.index + radius + 1, page.n)
-
-
-def _neighbours(page: PageStatistics) -> Columns:
+def _neighbors(page: PageStatistics) -> Columns:
     words = np.log1p(page.lengths)
     columns: Columns = {}
     for name, values, steps, fill in (
-        ("words", words, _NEIGHBOURS, 0),
-        ("link_share", page.link_share, _NEIGHBOURS, 1),
-        ("tag", page.tag, _CLOSE_NEIGHBOURS, -1),
-        ("sentences", page.sentences, _CLOSE_NEIGHBOURS, -1),
+        ("words", words, _STEPS, 0),
+        ("link_share", page.link_share, _STEPS, 1),
+        ("tag", page.tag, _SHORT_STEPS, -1),
+        ("sentences", page.sentences, _SHORT_STEPS, -1),
     ):
-        for step, row in zip(steps, shift_values(values, steps, fill), strict=True):
-            columns[f"{name}{step:+}"] = row
+        reach = max(steps)
+        # The model is trained with these values cut to whole numbers.
+        padded = np.pad(values.astype(np.int64), reach, constant_values=fill)
+        for step in steps:
+            columns[f"{name}{step:+}"] = padded[reach - step : reach - step + page.n]
     same = np.concatenate(([False], page.above[1:] == page.above[:-1], [False]))
     depth = page.depth[page.owner]
     change = np.concatenate(([0], np.abs(np.diff(depth)), [0]))
@@ -103,7 +88,7 @@ def _neighbours(page: PageStatistics) -> Columns:
     }
     characters, links, long = page.character_sums, page.link_sums, page.long_sums
     for radius in _RADII:
-        start, end = find_windows(page, radius)
+        start, end = np.maximum(page.index - radius, 0), np.minimum(page.index + radius + 1, page.n)
         around = characters[end] - characters[start]
         columns[f"window{radius}_characters"] = np.log1p(around)
         columns[f"window{radius}_links"] = (links[end] - links[start]) / (around + 1)
@@ -119,21 +104,17 @@ TOPICS = {
         re.IGNORECASE,
     ),
     "others": re.compile(
-        r"\b(?:related|recommended|you (?:may|might) (?:also )?(?:like|be interested)|"
-        r"also (?:like|viewed|bought|read)|"
-        r"read (?:next|more|also)|more (?:from|on|in|stories|news|articles|like this|about)|popular|"
-        r"trending|"
+        r"\b(?:related|recommended|you (?:may|might) (?:also )?(?:like|be interested)|also (?:like|viewed|bought|read)|"
+        r"read (?:next|more|also)|more (?:from|on|in|stories|news|articles|like this|about)|popular|trending|"
         r"most (?:read|viewed|popular)|latest|recent (?:posts|articles|news)|similar|up next|keep reading|"
         r"don't miss|editor'?s picks|sponsored|frequently bought|customers|others?|top stories|"
         r"mehr zum thema|das könnte|weitere|auch interessant|meistgelesen|lesen sie (?:auch|mehr)|verwandte|"
         r"à lire|lire aussi|sur le même sujet|articles? (?:liés|similaires)|les plus lus|"
         r"te puede interesar|más (?:leído|noticias|sobre)|lo más|relacionad[oa]s?|lee también|"
         r"leggi anche|potrebbe interessarti|correlati|più letti|"
-        r"leia (?:também|mais)|veja também|mais lidas|lees ook|meer (?:over|nieuws)|"
-        r"les også|les mer|läs (?:också|mer)|"
+        r"leia (?:também|mais)|veja também|mais lidas|lees ook|meer (?:over|nieuws)|les også|les mer|läs (?:också|mer)|"
         r"zobacz także|czytaj (?:też|także|więcej)|polecane|najczęściej|čtěte také|související|"
-        r"читайте также|по теме|похожие|ilgili|bunlar da)\b|相关|相關|推荐|推薦|"
-        r"热门|関連|おすすめ|人気|ランキング",
+        r"читайте также|по теме|похожие|ilgili|bunlar da)\b|相关|相關|推荐|推薦|热门|関連|おすすめ|人気|ランキング",
         re.IGNORECASE,
     ),
     "reviews": re.compile(
@@ -149,14 +130,13 @@ TOPICS = {
     ),
 }
 FIRST_WORDS = frozenset(
-    "about also archive archives article articles auch avis bewertungen bunlar categories comentario "
-    "comentarios comment commentaire commentaires commenti comments compartir condividi contact "
-    "correlati customers discussion don editor editors follow frequently get ilgili join keep komentari "
-    "komentarze kommentar kommentare kommentarer latest leave lees leggi leia les lesen lire login mais "
-    "meer mehr meistgelesen more most newsletter opinie opiniones other others partager polecane "
-    "popular potrebbe rating ratings reacties read recensioni recent recommended related relacionada "
-    "relacionadas relacionado relacionados responses review reviews share sign similar sponsored "
-    "subscribe tagged tags te teilen testimonial testimonials top trending up verwandte weitere "
+    "about also archive archives article articles auch avis bewertungen bunlar categories comentario comentarios "
+    "comment commentaire commentaires commenti comments compartir condividi contact correlati customers discussion "
+    "don editor editors follow frequently get ilgili join keep komentari komentarze kommentar kommentare kommentarer "
+    "latest leave lees leggi leia les lesen lire login mais meer mehr meistgelesen more most newsletter opinie "
+    "opiniones other others partager polecane popular potrebbe rating ratings reacties read recensioni recent "
+    "recommended related relacionada relacionadas relacionado relacionados responses review reviews share sign "
+    "similar sponsored subscribe tagged tags te teilen testimonial testimonials top trending up verwandte weitere "
     "yorumlar you".split()
 )
 """First words. Every ASCII line that matches a topic contains one of them, so most lines are skipped."""
@@ -184,13 +164,12 @@ def compute_topic_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]
         and len(words) <= _MAX_WORDS
         and not (text.isascii() and FIRST_WORDS.isdisjoint(words))
     ]
-    telling = _telling(lines)
-    headings = np.where(page.heading, page.index, -1)
-    last_heading = np.maximum.accumulate(headings)
+    matches = _find_topic_lines(lines)
+    last_heading = np.maximum.accumulate(np.where(page.heading, page.index, -1))
     columns: dict[str, NDArray[np.generic]] = {}
     for topic, expression in TOPICS.items():
         places = np.full(page.n, -_MAX_TOPIC_DISTANCE)
-        hits = [number for number, text in telling if expression.search(text)]
+        hits = [number for number, text in matches if expression.search(text)]
         places[hits] = hits
         last = np.maximum.accumulate(places)
         columns[f"since_{topic}"] = np.minimum(page.index - last, _MAX_TOPIC_DISTANCE)
@@ -198,7 +177,7 @@ def compute_topic_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]
     return columns
 
 
-def _telling(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+def _find_topic_lines(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return the lines that match any topic. No expression matches across a line end."""
     joined = "\n".join(text for _, text in lines)
     starts = list(accumulate((len(text) + 1 for _, text in lines), initial=0))

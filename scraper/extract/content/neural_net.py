@@ -45,7 +45,7 @@ class Neighborhood:
 
     spans: tuple[TextSpan, ...]
     paths: Ints
-    """Number of each block's path, without gaps; blocks with the same path have the same number."""
+    """Number of each block's path, without gaps."""
     weights: Floats
     """Weight of each block in a mean."""
 
@@ -55,16 +55,11 @@ def build_neighborhood(page: PageStatistics) -> Neighborhood:
     index, start = page.index, np.zeros(1, np.int64)
     before = TextSpan(np.zeros_like(index), index, index)
     whole = TextSpan(start, start + page.n, np.zeros_like(index))
-    return Neighborhood(
-        (before, whole, *(_elements(page, at) for at in page.around[:_LEVELS])),
-        page.path_groups,
-        np.sqrt(page.lengths + 1),
-    )
-
-
-def _elements(page: PageStatistics, at: Ints) -> TextSpan:
-    elements, block_spans = np.unique(at, return_inverse=True)
-    return TextSpan(page.first[elements], page.last[elements], block_spans)
+    spans = [before, whole]
+    for ancestors in page.around[:_LEVELS]:
+        elements, block_spans = np.unique(ancestors, return_inverse=True)
+        spans.append(TextSpan(page.first[elements], page.last[elements], block_spans))
+    return Neighborhood(tuple(spans), page.path_groups, np.sqrt(page.lengths + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +104,18 @@ class NeuralNet:
         around = build_neighborhood(page)
         standard = (np.clip(values.T, learned.low, learned.high) - learned.means) / learned.deviations
         first = standard @ learned.columns + learned.tags[page.tag] + learned.bias
-        state = _bent(np.asarray(first, np.float32))
-        for each in learned.rounds:
-            own = state / np.sqrt((state * state).mean(axis=1, keepdims=True) + NORM_EPSILON) * each.scale
-            state = state + _bent(own @ each.own + _heard(own, around, each.context) + each.bias)
+        state = _relu(np.asarray(first, np.float32))
+        for layer in learned.rounds:
+            own = state / np.sqrt((state * state).mean(axis=1, keepdims=True) + NORM_EPSILON) * layer.scale
+            state = state + _relu(own @ layer.own + _compute_context(own, around, layer.context) + layer.bias)
         return np.asarray(state @ learned.out + learned.out_bias)
 
 
-def _bent(values: Array) -> Array:
+def _relu(values: Array) -> Array:
     return np.maximum(values, np.float32(0))
 
 
-def _heard(states: Array, around: Neighborhood, learned: Array) -> Array:
+def _compute_context(states: Array, around: Neighborhood, learned: Array) -> Array:
     """Return the contribution of the surrounding blocks to each block's new state.
 
     The mean of a span and its product with the matrix are computed once for all blocks that share the span.
@@ -130,29 +125,25 @@ def _heard(states: Array, around: Neighborhood, learned: Array) -> Array:
         learned.reshape(SPAN_COUNT + 1, -1, learned.shape[1]), [len(NEIGHBOR_STEPS), SPAN_COUNT]
     )
     alone = states * (weights / (weights + WEIGHT_EPSILON)).astype(np.float32)[:, None]
-    heard = np.zeros_like(states)
-    for step, each in zip(NEIGHBOR_STEPS, of_steps, strict=True):
-        near, far = (heard[:-step], alone[step:]) if step > 0 else (heard[-step:], alone[:step])
-        near += far @ each
-    sums, totals = _running(states * weights[:, None]), compute_prefix_sums(weights)
-    for span, each in zip(around.spans, of_spans, strict=True):
+    context = np.zeros_like(states)
+    for step, matrix in zip(NEIGHBOR_STEPS, of_steps, strict=True):
+        near, far = (context[:-step], alone[step:]) if step > 0 else (context[-step:], alone[:step])
+        near += far @ matrix
+    sums = np.zeros((len(states) + 1, states.shape[1]))
+    (states * weights[:, None]).cumsum(axis=0, out=sums[1:])
+    totals = compute_prefix_sums(weights)
+    for span, matrix in zip(around.spans, of_spans, strict=True):
         starts, ends = span.starts, span.ends
         means = (sums[ends] - sums[starts]) / (totals[ends] - totals[starts] + WEIGHT_EPSILON)[:, None]
-        heard += (means.astype(np.float32) @ each)[span.block_spans]
-    heard += (_of_paths(states, around) @ of_paths[0])[around.paths]
-    return heard
+        context += (means.astype(np.float32) @ matrix)[span.block_spans]
+    context += (_average_paths(states, around) @ of_paths[0])[around.paths]
+    return context
 
 
-def _running(values: Floats) -> Floats:
-    sums = np.zeros((len(values) + 1, values.shape[1]))
-    values.cumsum(axis=0, out=sums[1:])
-    return sums
-
-
-def _of_paths(states: Array, around: Neighborhood) -> Array:
+def _average_paths(states: Array, around: Neighborhood) -> Array:
     """Return the mean state of the blocks of each path."""
     order = np.argsort(around.paths, kind="stable")
-    weighed = states[order] * around.weights[order, None]
+    weighted = states[order] * around.weights[order, None]
     totals = np.bincount(around.paths, around.weights)
-    sums = np.add.reduceat(weighed, np.searchsorted(around.paths[order], np.arange(len(totals))))
+    sums = np.add.reduceat(weighted, np.searchsorted(around.paths[order], np.arange(len(totals))))
     return np.asarray(sums / (totals + WEIGHT_EPSILON)[:, None], np.float32)

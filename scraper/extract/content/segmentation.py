@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import cast
 
+from scraper.extract.dom.tags import EMPHASIS, UNREADABLE
 from scraper.extract.dom.xpath import Element
 from scraper.extract.page.hidden import COLLAPSED_ATTRIBUTE
 from scraper.extract.text.sanitize import collapse_whitespace
@@ -17,17 +18,12 @@ MAX_BLOCKS = 20_000
 """Blocks. Pages written by people have fewer than 3,000; the model takes 60 us per block."""
 
 _INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em fnref font i img ins kbd label mark math meter "
-    "mfrac mi mn mo mrow msub msup nobr output picture q rp rt ruby s samp small source span strike strong "
-    "sub sup svg time tt u var wbr".split()
+    "a abbr acronym b bdi bdo big cite code data del dfn em fnref font i img ins kbd label mark math meter mfrac mi "
+    "mn mo mrow msub msup nobr output picture q rp rt ruby s samp small source span strike strong sub sup svg time tt "
+    "u var wbr".split()
 )
-_UNREAD = frozenset(
-    "script style template iframe object embed canvas audio video head select datalist textarea input map "
-    "link meta applet progress videolink".split()
-)
-_STRONG = frozenset("b strong em i".split())
+_WITHOUT_TEXT = UNREADABLE | set("audio video select datalist textarea input map applet progress videolink".split())
 _MAX_INLINE_CLASSES = 3
-HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 
 
 @dataclass(slots=True)
@@ -72,91 +68,75 @@ class Segments:
 
 
 def segment(body: Element) -> Segments:
-    """Return the blocks of a body, in which no element is deeper than `markup.MAX_DEPTH`."""
-    walk = _Walk()
-    walk.block(body, 0)
-    return walk.segments
+    """Return the blocks of a body, in which no element is deeper than `parsing.MAX_DEPTH`."""
+    segmenter = _Segmenter()
+    segmenter.read_block(body, 0)
+    return segmenter.segments
 
 
-class _Walk:
+@dataclass(slots=True)
+class _Segmenter:
     """State of one pass over the tree. Most methods run a thousand times for a page."""
 
-    __slots__ = (
-        "breaks",
-        "classes",
-        "collapsed",
-        "elements",
-        "images",
-        "in_link",
-        "in_pre",
-        "in_strong",
-        "lines",
-        "link_characters",
-        "links",
-        "owner",
-        "pieces",
-        "segments",
-        "strong_characters",
-        "text",
-        "times",
-    )  # fmt: skip
+    segments: Segments = field(default_factory=Segments)
+    owner: int = -1
+    in_link: bool = False
+    in_strong: bool = False
+    in_pre: bool = False
+    collapsed: bool = False
+    text: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    pieces: list[tuple[Element, bool]] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    link_characters: int = 0
+    links: int = 0
+    strong_characters: int = 0
+    images: int = 0
+    times: int = 0
+    breaks: int = 0
 
-    def __init__(self) -> None:
-        self.segments = Segments()
-        self.elements = self.segments.elements
-        self.owner = -1
-        self.in_link = self.in_strong = self.in_pre = self.collapsed = False
-        self.text: list[str] = []
-        self.lines: list[str] = []
-        self.pieces: list[tuple[Element, bool]] = []
-        self.classes: list[str] = []
-        self.link_characters = self.links = self.strong_characters = self.images = self.times = 0
-        self.breaks = 0
-
-    def block(self, element: Element, place: int) -> None:
+    def read_block(self, element: Element, place: int) -> None:
         """Read a block-level element, the child number `place` of its parent."""
-        if self.text or self.lines:
-            self._flush()
+        self._end_block()
         self.breaks = 0
         parent, in_link, in_strong = self.owner, self.in_link, self.in_strong
         in_pre, collapsed = self.in_pre, self.collapsed
-        owner = self.owner = self._note_element(element, parent, place)
+        owner = self.owner = self._add_element(element, parent, place)
         if element.tag == "pre":
             self.in_pre = True
         text = element.text
         if text and not text.isspace():
-            self._add(element, text, behind=False)
-        self._inside(element)
-        if self.text or self.lines:
-            self._flush()
+            self._add_text(element, text, behind=False)
+        self._read_children(element)
+        self._end_block()
         self.breaks = 0
-        self.elements.last[owner] = len(self.segments.texts)
+        self.segments.elements.last[owner] = len(self.segments.texts)
         self.owner, self.in_link, self.in_strong = parent, in_link, in_strong
         self.in_pre, self.collapsed = in_pre, collapsed
 
-    def _inside(self, element: Element) -> None:
+    def _read_children(self, element: Element) -> None:
         """Read the children of an element and the text after each of them."""
         place = 0
         for child in element:
             tag: str = child.tag
-            if tag not in _UNREAD:
+            if tag not in _WITHOUT_TEXT:
                 place += 1
                 if tag == "br":
-                    self._break()
+                    self._break_line()
                 elif tag in _INLINE or self.in_pre:
-                    self._inline(child, tag)
+                    self._read_inline(child, tag)
                 else:
-                    self.block(child, place)
+                    self.read_block(child, place)
             text = child.tail
             if text and (self.text or not text.isspace()):
-                self._add(child, text, behind=True)
+                self._add_text(child, text, behind=True)
 
-    def _inline(self, element: Element, tag: str) -> None:
+    def _read_inline(self, element: Element, tag: str) -> None:
         link, strong = self.in_link, self.in_strong
         if tag == "a":
             self.in_link = True
             self.links += 1
-        elif tag in _STRONG:
+        elif tag in EMPHASIS:
             self.in_strong = True
         elif tag == "img":
             self.images += 1
@@ -171,14 +151,13 @@ class _Walk:
                 self.classes.append(name)
         text = element.text
         if text and (self.text or not text.isspace()):
-            self._add(element, text, behind=False)
+            self._add_text(element, text, behind=False)
         if len(element):
-            self._inside(element)
+            self._read_children(element)
         self.in_link, self.in_strong = link, strong
 
-    def _note_element(self, element: Element, parent: int, place: int) -> int:
-        """Add an element to the table and return its number."""
-        elements = self.elements
+    def _add_element(self, element: Element, parent: int, place: int) -> int:
+        elements = self.segments.elements
         name = identity = role = item = kind = ""
         for attribute, value in cast("list[tuple[str, str]]", element.items()):
             if attribute == "class":
@@ -208,8 +187,7 @@ class _Walk:
             elements.children[parent] += 1
         return number
 
-    def _add(self, element: Element, text: str, *, behind: bool) -> None:
-        """Add text to the open line; white space alone is added only if a line is open."""
+    def _add_text(self, element: Element, text: str, *, behind: bool) -> None:
         self.pieces.append((element, behind))
         if text.isspace():
             self.text.append(text if self.in_pre else " ")
@@ -221,20 +199,22 @@ class _Walk:
         if self.in_strong:
             self.strong_characters += len(text.strip())
 
-    def _break(self) -> None:
+    def _break_line(self) -> None:
         self.breaks += 1
         if self.in_pre:
             self.text.append("\n")
         elif self.breaks > 1:
-            self._flush()
+            self._end_block()
         elif self.text:
             self.lines.append("".join(self.text))
             self.text.clear()
 
-    def _flush(self) -> None:
+    def _end_block(self) -> None:
         if self.text:
             self.lines.append("".join(self.text))
             self.text.clear()
+        elif not self.lines:
+            return
         if self.in_pre:
             text = "\n".join(self.lines).strip("\n").rstrip()
         elif len(self.lines) == 1:
@@ -243,9 +223,9 @@ class _Walk:
             text = "\n".join(filter(None, map(collapse_whitespace, self.lines)))
         self.lines.clear()
         if text:
-            self._note(text)
+            self._add_block(text)
 
-    def _note(self, text: str) -> None:
+    def _add_block(self, text: str) -> None:
         segments = self.segments
         if len(segments.texts) < MAX_BLOCKS:
             segments.texts.append(text)

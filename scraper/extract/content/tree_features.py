@@ -11,8 +11,7 @@ from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics
 Columns = dict[str, NDArray[np.generic]]
 
 _FAR = 30
-_LEVELS = 5
-_CLOSE_LEVELS = 3
+_LEVELS, _CLOSE_LEVELS = 5, 3
 _MAX_WRAPPERS = 3
 _MAX_LANDMARKS = 30
 _CANDIDATE_WORDS = 8
@@ -25,7 +24,13 @@ _CORE_SHARES = (0.6, 0.9)
 
 def compute_tree_columns(page: PageStatistics) -> Columns:
     """Return the columns of each block's ancestors and position."""
-    return _areas(page) | _kinds(page) | _position(page) | _levels(page) | _candidates(page)
+    depth = page.depth[page.owner]
+    position: Columns = {
+        "depth": depth,
+        "depth_relative": depth / (depth.mean() + 1),
+        "sibling": np.array(page.segments.elements.positions)[page.owner],
+    }
+    return _areas(page) | _kinds(page) | position | _levels(page) | _candidates(page)
 
 
 def _areas(page: PageStatistics) -> Columns:
@@ -59,41 +64,25 @@ def _kinds(page: PageStatistics) -> Columns:
     return columns
 
 
-def _position(page: PageStatistics) -> Columns:
-    depth = page.depth[page.owner]
-    return {
-        "depth": depth,
-        "depth_relative": depth / (depth.mean() + 1),
-        "sibling": np.array(page.segments.elements.positions)[page.owner],
-    }
-
-
 def find_ancestors(page: PageStatistics, levels: int) -> list[Ints]:
     """Return, for each level, the ancestor of each block that holds more blocks than the level below."""
     found = [page.find_nearest((page.blocks >= 2) | (page.parent < 0))[page.owner]]
     for _ in range(levels - 1):
-        found.append(_wider(page, found[-1]))
+        above = page.up[found[-1]]
+        for _ in range(_MAX_WRAPPERS):
+            is_wrapper = (page.blocks[above] == page.blocks[found[-1]]) & (page.parent[above] >= 0)
+            above = np.where(is_wrapper, page.up[above], above)
+        found.append(above)
     return found
 
 
-def _wider(page: PageStatistics, at: Ints) -> Ints:
-    above = page.up[at]
-    for _ in range(_MAX_WRAPPERS):
-        wrapper = (page.blocks[above] == page.blocks[at]) & (page.parent[above] >= 0)
-        above = np.where(wrapper, page.up[above], above)
-    return above
-
-
 def _levels(page: PageStatistics) -> Columns:
-    within = page.sum_inside
-    characters, links = within(page.character_sums), within(page.link_sums)
-    long, sentences = within(page.long_sums), within(compute_prefix_sums(page.sentences))
-    headings, images = (
-        within(compute_prefix_sums(page.heading)),
-        within(compute_prefix_sums(np.array(page.segments.images))),
+    characters, links, long = map(page.sum_inside, (page.character_sums, page.link_sums, page.long_sums))
+    sentences, headings, images = (
+        page.sum_inside(compute_prefix_sums(values))
+        for values in (page.sentences, page.heading, np.array(page.segments.images))
     )
     blocks = page.blocks + 1.0
-    children = np.array(page.segments.elements.children)
     each = {
         "characters": np.log1p(characters),
         "link_share": links / (characters + 1),
@@ -105,7 +94,7 @@ def _levels(page: PageStatistics) -> Columns:
     close = {
         "sentences": sentences / blocks,
         "tag": page.element_tag,
-        "children": children,
+        "children": np.array(page.segments.elements.children),
         "headings": headings / blocks,
         "images": images / blocks,
     }
@@ -159,9 +148,7 @@ def _core(page: PageStatistics, share: float) -> int:
     """Return the smallest element that holds a share of the long plain blocks."""
     total = page.element_long[0]
     holders = np.flatnonzero(page.element_long >= share * total)
-    if not total or not len(holders):
-        return 0
-    return int(holders[page.blocks[holders].argmin()])
+    return int(holders[page.blocks[holders].argmin()]) if total and len(holders) else 0
 
 
 def _inside(page: PageStatistics, element: int) -> NDArray[np.bool_]:
@@ -174,7 +161,7 @@ _FEW = 1e-9
 
 
 def compute_repetition_columns(page: PageStatistics) -> Columns:
-    """Return the columns of similar blocks: equal paths, cards and equal texts."""
+    """Return the columns of repeated structures: equal paths, cards and equal texts."""
     return _paths(page) | _cards(page) | _equal_texts(page)
 
 
@@ -230,24 +217,22 @@ def _cards(page: PageStatistics) -> Columns:
         "card_headings": mean(page.heading),
         "card_long": mean(page.long),
         "card_place": np.where(inside, page.index - page.first[at], -1),
-        "card_number": np.where(inside, _rank(page, group)[at], -1),
+        "card_number": np.where(inside, _rank(group)[at], -1),
         "cards_share": characters * cards / page.total,
         "page_cards_share": np.full(page.n, (np.where(inside, page.characters, 0).sum()) / page.total),
     }
 
 
-def _rank(page: PageStatistics, group: Ints) -> Ints:
+def _rank(group: Ints) -> Ints:
     """Return the number of elements of the same group before each element."""
     order = np.argsort(group, kind="stable")
-    ordered = group[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    count = np.bincount(group)
     rank = np.empty(len(group), np.int64)
-    rank[order] = np.arange(len(group)) - np.repeat(starts, np.diff(np.append(starts, len(group))))
+    rank[order] = np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
     return rank
 
 
 def _equal_texts(page: PageStatistics) -> Columns:
     numbers: dict[str, int] = {}
-    ids = np.array([numbers.setdefault(text.lower(), len(numbers)) for text in page.texts])
-    page.text_ids = ids
-    return {"equal": np.bincount(ids)[ids], "equal_before": _rank(page, ids)}
+    ids = page.text_ids = np.array([numbers.setdefault(text.lower(), len(numbers)) for text in page.texts])
+    return {"equal": np.bincount(ids)[ids], "equal_before": _rank(ids)}

@@ -22,14 +22,11 @@ MAX_DEPTH = 200
 
 _MAX_ATTRIBUTES = 2_000
 _LONG_TAG = 16_000
-"""Characters. A tag of this length may hold `_MAX_ATTRIBUTES` attributes; a tag with more loses all of them.
-
-The parser's cost grows with the square of their number: 2,000 take 3 ms, 40,000 take 1.5 s.
-"""
+"""Characters. Only longer tags can have more than `_MAX_ATTRIBUTES` attributes; such a tag loses all of them. The
+parser's cost grows with the square of their number: 2,000 take 3 ms, 40,000 take 1.5 s."""
 
 _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*+)>?")
 _QUOTED_OPENINGS = 5_000
-
 _QUOTED_OPENING = re.compile("=[\"']?<")
 _INVALID_REFERENCE = re.compile(
     b"&#(?:0*(?:[1-8]|1[124-9]|2[0-9]|3[01]|6553[45])(?![0-9])"
@@ -38,16 +35,15 @@ _INVALID_REFERENCE = re.compile(
 """Character references that the parser accepts, but whose characters lxml rejects when text is set."""
 
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\f\r")
+_ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that lxml rejects."""
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _BINARY_PROBE = 4_096
 _BINARY_SHARE = 0.1
-
 _RAW_TEXT = ("script", "style")
 _CLOSINGS = {"!": re.compile("-->")} | {name: re.compile(f"</{name}", re.IGNORECASE | re.ASCII) for name in _RAW_TEXT}
-
 _HEAD_TAGS = frozenset("base link meta noscript script style template title".split())
-
 _ELEMENTS_AT_MAX_DEPTH = element_selector("/" + "/".join("*" * MAX_DEPTH))
 
 
@@ -57,7 +53,6 @@ class ParsedHtml:
 
     root: Element | None
     """None if there was nothing to parse."""
-
     degraded: bool = False
     """True if structure or text was lost."""
 
@@ -65,8 +60,7 @@ class ParsedHtml:
 def parse_html(text: str, *, flatten: bool = True) -> ParsedHtml:
     """Parse HTML into a tree without comments and processing instructions.
 
-    If the parser stops at its depth limit, the result is a tree of paragraphs. With `flatten` off, it is the tree as
-    far as the parser got.
+    If the parser stops at its depth limit, the result is a tree of paragraphs or, without `flatten`, what it parsed.
     """
     if is_binary(text):
         return ParsedHtml(None, degraded=True)
@@ -77,7 +71,9 @@ def parse_html(text: str, *, flatten: bool = True) -> ParsedHtml:
     root: Element | None = etree.fromstring(_encode_for_parser(bounded), parser)
     if root is None:
         return ParsedHtml(None)
-    if flatten and _has_exceeded_depth(parser) and _ELEMENTS_AT_MAX_DEPTH(root):
+    # libxml2 stops below 2,048 levels.
+    stopped = any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
+    if flatten and stopped and _ELEMENTS_AT_MAX_DEPTH(root):
         return ParsedHtml(_parse_as_paragraphs(bounded), degraded=True)
     _move_strays_to_body(root)
     _close_terms(root)
@@ -95,8 +91,7 @@ def _encode_for_parser(text: str) -> bytes:
 def _move_strays_to_body(root: Element) -> None:
     """Move elements that do not belong to the head into the body.
 
-    libxml2 knows the elements of HTML 4. If a page omits the tags of head and body, as it may, libxml2 puts `main` and
-    `article` into the head.
+    If a page omits the tags of head and body, libxml2, which only knows HTML 4, puts `main` and `article` in the head.
     """
     head = root.find("head")
     strays = [] if head is None else [child for child in head if child.tag not in _HEAD_TAGS]
@@ -119,7 +114,7 @@ def _close_terms(root: Element) -> None:
 
 
 def flatten_deep_elements(root: Element) -> bool:
-    """Replace what is deeper than `MAX_DEPTH` by its text. Return True if there was any."""
+    """Replace elements deeper than `MAX_DEPTH` by their text. Return True if there were any."""
     deep = _ELEMENTS_AT_MAX_DEPTH(root)
     for element in deep:
         for child in element.iterdescendants():
@@ -147,8 +142,7 @@ def remove(element: Element) -> None:
 def is_binary(text: str) -> bool:
     """Return True if the text is decoded binary data."""
     probe = text[:_BINARY_PROBE]
-    odd = probe.count("\x00") + probe.count("\ufffd")
-    return odd > _BINARY_SHARE * max(len(probe), 1)
+    return probe.count("\x00") + probe.count("\ufffd") > _BINARY_SHARE * max(len(probe), 1)
 
 
 def _limit_size(text: str) -> str:
@@ -157,7 +151,8 @@ def _limit_size(text: str) -> str:
     while tags > MAX_TAGS:
         text = text[: len(text) * MAX_TAGS // tags]
         tags = text.count("<")
-    if len(text) > _LONG_TAG and (_has_long_tag(text) or (tags > _QUOTED_OPENINGS and _has_quoted_openings(text))):
+    quoted_openings = len(_QUOTED_OPENING.findall(text)) if tags > _QUOTED_OPENINGS else 0
+    if len(text) > _LONG_TAG and (quoted_openings > _QUOTED_OPENINGS or _has_long_tag(text)):
         text = _shorten_long_tags(text)
     return text
 
@@ -179,10 +174,6 @@ def _find_long_gaps(text: str) -> Iterator[int]:
         at = last
 
 
-def _has_quoted_openings(text: str) -> bool:
-    return len(_QUOTED_OPENING.findall(text)) > _QUOTED_OPENINGS
-
-
 def _shorten_long_tags(text: str) -> str:
     """Shorten the longest tags of the text, but not inside comments, scripts and styles."""
     pieces: list[str] = []
@@ -194,7 +185,8 @@ def _shorten_long_tags(text: str) -> str:
             if end - start > _LONG_TAG:
                 pieces += (text[done:start], _shorten_tag(match))
                 done = end
-            closing = _closing(match) if text[start + 1] in "!sS" else None
+            name = match.group(1) or "!"
+            closing = _CLOSINGS.get(name.lower()) if name[0] in "!sS" else None
             if closing is not None:
                 found = closing.search(text, end)
                 closed = found.start() if found else -1
@@ -204,12 +196,6 @@ def _shorten_long_tags(text: str) -> str:
     return "".join(pieces)
 
 
-def _closing(match: re.Match[str]) -> re.Pattern[str] | None:
-    """Return the pattern that ends the raw text after an opening tag, or None for other tags."""
-    name = (match.group(1) or "!").lower()
-    return _CLOSINGS.get(name)
-
-
 def _shorten_tag(match: re.Match[str]) -> str:
     tag = match.group()
     if len(tag) <= _LONG_TAG or len(_QUOTED.sub("", tag).split()) <= _MAX_ATTRIBUTES:
@@ -217,18 +203,12 @@ def _shorten_tag(match: re.Match[str]) -> str:
     return f"<{match.group(1)}>"
 
 
-def _has_exceeded_depth(parser: etree.HTMLParser) -> bool:
-    """Return True if the parser stopped, which it does below 2,048 levels."""
-    return any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
-
-
 def _parse_as_paragraphs(text: str) -> Element:
     """Return a tree with one paragraph for each run of text between tags."""
     body = etree.Element("body")
     for piece in _between_tags(text):
         if piece.strip():
-            paragraph = etree.SubElement(body, "p")
-            paragraph.text = _replace_illegal(html.unescape(piece))
+            etree.SubElement(body, "p").text = _ILLEGAL_IN_XML.sub("\ufffd", html.unescape(piece))
     root = etree.Element("html")
     root.append(body)
     return root
@@ -259,11 +239,3 @@ def _find_end(text: str, mark: str, at: int) -> int:
     """Return the position after the next mark, or -1 if there is none."""
     found = text.find(mark, at) if at >= 0 else -1
     return found + len(mark) if found >= 0 else -1
-
-
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def _replace_illegal(text: str) -> str:
-    """Replace characters that XML forbids, since lxml rejects them."""
-    return _ILLEGAL.sub("\ufffd", text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import urljoin
 
+from scraper.extract.dom.xpath import Element
+
 _MAX_CHARACTERS = 2_000
 """Characters. Longer URLs carry state or data for machines and would fill an answer."""
 
@@ -13,14 +15,7 @@ _ORIGIN = re.compile(r"^https?://[^/?#]+", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:")
 _ALLOWED_SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:", "magnet:")
 _UNSAFE = re.compile(r"[\s<>\x00-\x1f\x7f\"\u0080-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-_LAZY_ATTRIBUTES = (
-    "data-src",
-    "data-lazy-src",
-    "data-original",
-    "data-original-src",
-    "data-orig-file",
-    "data-actualsrc",
-)
+_LAZY_ATTRIBUTES = "data-src data-lazy-src data-original data-original-src data-orig-file data-actualsrc".split()
 _PLACEHOLDER = re.compile(r"(?:placeholder|blank|spacer|lazy|transparent|1x1)[^/]*\.(?:gif|png|svg)", re.IGNORECASE)
 _PICTURE = re.compile(r"(?:https?:)?//?[^\s\"'<>]+\.(?:jpe?g|png|webp|gif|avif)(?:\?\S*)?", re.IGNORECASE)
 _CANDIDATE = re.compile(r"[\s,]*+(\S++)(?:(?<=,)|\s*+(?:([\d.]+)([wx])(?![^\s,]))?[^,]*+)", re.ASCII)
@@ -49,9 +44,8 @@ class UrlResolver:
         return known
 
     def _resolve(self, address: str) -> str:
-        if _SCHEME.match(address) and not address.lower().startswith(_ALLOWED_SCHEMES):
-            return ""
-        if len(address) > _MAX_CHARACTERS:
+        is_refused = _SCHEME.match(address) and not address.lower().startswith(_ALLOWED_SCHEMES)
+        if is_refused or len(address) > _MAX_CHARACTERS:
             return ""
         try:
             return _escape_for_markdown(self._joined(address))
@@ -70,20 +64,25 @@ class UrlResolver:
         return urljoin(self._base, address)
 
 
-def find_image_source(attributes: dict[str, str], fallback_set: str = "") -> str:
-    """Return the real URL of an `img`: lazy images have a placeholder in `src`."""
+def join_url(base: str, address: str) -> str:
+    """Return the absolute URL of an address, or the address itself if it is not a URL."""
+    try:
+        return urljoin(base, address.strip())
+    except ValueError:
+        return address
+
+
+def find_image_source(image: Element, fallback_set: str = "") -> str:
+    """Return the real URL of an image, or "": `src` may be a placeholder. `fallback_set` replaces a missing srcset."""
+    attributes = {str(name): str(value) for name, value in image.attrib.items()}
     source = attributes.get("src", "")
     if source and not source.startswith("data:") and not _PLACEHOLDER.search(source[:_MAX_CHARACTERS]):
         return source
     late = next((attributes[name] for name in _LAZY_ATTRIBUTES if attributes.get(name)), "")
     candidates = attributes.get("data-srcset") or attributes.get("srcset") or fallback_set
-    return late or _find_largest_candidate(candidates) or _find_picture_attribute(attributes) or source
-
-
-def _find_picture_attribute(attributes: dict[str, str]) -> str:
-    """Return the first attribute value that is the URL of a picture, or ""."""
-    values = (value for name, value in attributes.items() if name not in ("src", "alt", "title"))
-    return next((value for value in values if _PICTURE.fullmatch(value[:_MAX_CHARACTERS])), "")
+    others = (value for name, value in attributes.items() if name not in ("src", "alt", "title"))
+    pictures = (value for value in others if _PICTURE.fullmatch(value[:_MAX_CHARACTERS]))
+    return late or _find_largest_candidate(candidates) or next(pictures, source)
 
 
 def _find_largest_candidate(candidates: str) -> str:
@@ -104,16 +103,18 @@ def _escape_for_markdown(address: str) -> str:
     """Percent-encode white space and invisible characters, and parentheses if they are not balanced."""
     if _UNSAFE.search(address):
         address = _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address)
-    if ("(" in address or ")" in address) and not _has_balanced_parentheses(address):
+    if not is_balanced(address, "(", ")"):
         address = address.replace("(", "%28").replace(")", "%29")
     return address
 
 
-def _has_balanced_parentheses(address: str) -> bool:
-    """Return True if every parenthesis is closed after it is opened."""
+def is_balanced(text: str, opening: str, closing: str) -> bool:
+    """Return True if every bracket of one kind is closed after it is opened."""
+    if opening not in text and closing not in text:
+        return True
     depth = 0
-    for character in address:
-        depth += (character == "(") - (character == ")")
+    for bracket in re.findall(f"[{re.escape(opening + closing)}]", text):
+        depth += 1 if bracket == opening else -1
         if depth < 0:
             return False
     return depth == 0

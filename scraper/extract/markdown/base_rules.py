@@ -51,9 +51,10 @@ class Rules(TreeConverter):
         """Replace the placeholders by their blocks, indented like the placeholders."""
         if not self._reserved:
             return markdown
-        return "\n".join(self._placed(row) if _PLACEHOLDER_START in row else row for row in markdown.split("\n"))
+        rows = markdown.split("\n")
+        return "\n".join(self._restore_row(row) if _PLACEHOLDER_START in row else row for row in rows)
 
-    def _placed(self, row: str) -> str:
+    def _restore_row(self, row: str) -> str:
         """Return a line with its blocks. Blocks of one line get the same indent and a line each."""
         before, *rest = _PLACEHOLDER.split(row)
         markers = _LINE_MARKERS.match(before)
@@ -62,14 +63,9 @@ class Rules(TreeConverter):
             inset = _NOTE_INDENT
         blocks = []
         for number, behind in zip(rest[::2], rest[1::2], strict=True):
-            held = self._reserved[int(number)] if int(number) < len(self._reserved) else ""
-            blocks.append(held.replace("\n", "\n" + inset) + behind)
+            block = self._reserved[int(number)] if int(number) < len(self._reserved) else ""
+            blocks.append(block.replace("\n", "\n" + inset) + behind)
         return before + f"\n{inset}".join(blocks)
-
-
-def is_inline(tags: Tags) -> bool:
-    """Return True if blocks must become one line here, as in headings and cells."""
-    return "_inline" in tags
 
 
 def format_block(text: str, tags: Tags) -> str:
@@ -81,17 +77,11 @@ def format_block(text: str, tags: Tags) -> str:
 
 
 def edge_whitespace(text: str) -> tuple[str, str]:
-    """Return the white space at both ends of a text that will be marked: a blank, line breaks, or nothing.
-
-    Marks must touch their words, and the space between words must stay.
-    """
+    """Return the white space to keep at both ends of a text whose words get marks: a blank, line breaks, or nothing."""
     body = text.strip()
     at = text.find(body)
-    return _collapse_gap(text[:at]), _collapse_gap(text[at + len(body) :])
-
-
-def _collapse_gap(white: str) -> str:
-    return white if "\n" in white else " " if white else ""
+    before, after = (white if "\n" in white else " " if white else "" for white in (text[:at], text[at + len(body) :]))
+    return before, after
 
 
 _MAX_TERM_CODE = 160
@@ -108,7 +98,7 @@ class CodeRules(Rules):
     def format_code(self, code: str, language: str, context: ConversionContext) -> str:
         """Return a fenced block, or inline code in a cell, a heading or a short term."""
         self.plain_pieces += [None, *((row,) for row in code.split("\n")), None]
-        if is_inline(context.tags) or ("dt" in context.tags and len(code) <= _MAX_TERM_CODE):
+        if "_inline" in context.tags or ("dt" in context.tags and len(code) <= _MAX_TERM_CODE):
             return f" `{' '.join(code.split())}` "
         return self.reserve_block(fence(code, language))
 
@@ -125,32 +115,27 @@ class MathRules(Rules):
         return tex.replace_formulas(
             text,
             lambda part: self.escape_plain(part, parent_tags),
-            lambda format_formula, display: self.format_formula(
-                tex.strip_delimiters(format_formula), display, parent_tags
-            ),
+            lambda formula, display: self.format_formula(tex.strip_delimiters(formula), display, parent_tags),
         )
 
     def escape_plain(self, text: str, parent_tags: Tags) -> str:
         """Return text without formulas as Markdown."""
         return text
 
-    def format_formula(self, format_formula: str, display: bool, tags: Tags) -> str:
+    def format_formula(self, formula: str, display: bool, tags: Tags) -> str:
         """Return TeX between dollars, on lines of its own if it is displayed and not inline."""
-        if not format_formula:
+        if not formula:
             return ""
-        if display and not is_inline(tags):
-            return self.reserve_block(tex.format_display(format_formula))
-        return (
-            f"${tex.format_inline(format_formula)}$"
-            if display and "td" not in tags
-            else tex.format_inline(format_formula)
-        )
+        if display and "_inline" not in tags:
+            return self.reserve_block(tex.format_display(formula))
+        inline = tex.format_inline(formula)
+        return f"${inline}$" if display and "td" not in tags else inline
 
     def _math(self, element: Element, context: ConversionContext) -> str | None:
         if not is_normalized(element):
             return None
-        format_formula = text_of(element).strip()
-        self.plain_pieces.append(format_formula)
-        return self.format_formula(format_formula, is_display(element), context.tags)
+        formula = text_of(element).strip()
+        self.plain_pieces.append(formula)
+        return self.format_formula(formula, is_display(element), context.tags)
 
     handlers: ClassVar[dict[str, Handler]] = {"math": _math}

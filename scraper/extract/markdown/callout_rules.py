@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from scraper.extract.dom.parsing import remove
@@ -13,7 +14,6 @@ from scraper.extract.markdown.list_rules import MAX_INDENTS
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler
 
 _TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
-
 _REMOVED_CLASSES = frozenset(
     "sr-only visually-hidden screen-reader-text screen-reader-only mw-editsection copy-button copybtn "
     "clipboard-copy zeroclipboard-container".split()
@@ -32,11 +32,10 @@ _KIND_BY_NAME = {
     "attention": "warning",
     "hint": "tip",
     "seealso": "note",
-    **{
-        name: name
-        for name in "note info tip important warning caution danger success example question abstract quote "
-        "bug failure todo summary".split()
-    },
+} | {
+    name: name
+    for name in "note info tip important warning caution danger success example question abstract quote bug failure "
+    "todo summary".split()
 }
 _KIND_BY_TITLE = {
     name: _KIND_BY_NAME[name] for name in "note info tip important warning caution danger hint attention".split()
@@ -68,10 +67,7 @@ _TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
 def normalize_callouts(root: Element, class_names: str) -> None:
-    """Remove the layout tables of AsciiDoc admonitions, and turn explanation tables into lists.
-
-    `class_names` are the class names of the tree.
-    """
+    """Remove the layout tables of AsciiDoc admonitions, and turn explanation tables into lists."""
     if "admonitionblock" not in class_names and "colist" not in class_names:
         return
     for cell in _ADMONITION_CELLS(root):
@@ -91,9 +87,9 @@ def normalize_callouts(root: Element, class_names: str) -> None:
 
 def _detect_kind(element: Element, classes: Sequence[str]) -> str:
     """Return the kind of a callout element, or "" for other elements."""
-    noted = (element.get("data-callout") or element.get("data-callout-type") or "").lower()
-    if _TYPE.fullmatch(noted):
-        return noted
+    declared = (element.get("data-callout") or element.get("data-callout-type") or "").lower()
+    if _TYPE.fullmatch(declared):
+        return declared
     lowered = [name.lower() for name in classes]
     if _CONTAINERS.isdisjoint(lowered):
         return ""
@@ -107,20 +103,26 @@ def _detect_kind(element: Element, classes: Sequence[str]) -> str:
 
 def _detect_kind_by_title(element: Element) -> str:
     """Return the kind of an element whose first words, in an element of their own, name a kind; else ""."""
-    place = element
-    for _ in range(_MAX_TITLE_DEPTH):
-        if (place.text or "").strip():
-            return ""
-        inner = next((child for child in place if text_of(child).strip()), None)
-        if inner is None:
-            return ""
-        kind = _kind_in_title(inner)
-        if kind and inner.tag in _SECTION_HEADINGS:
-            return ""
+    if (element.text or "").strip():
+        return ""
+    for title in _iterate_first_elements(element):
+        kind = _kind_in_title(title)
         if kind:
-            return kind if _is_title_element(inner) and text_of(element).strip() != text_of(inner).strip() else ""
-        place = inner
+            is_callout = title.tag not in _SECTION_HEADINGS and _is_title_element(title)
+            return kind if is_callout and text_of(element).strip() != text_of(title).strip() else ""
     return ""
+
+
+def _iterate_first_elements(element: Element) -> Iterator[Element]:
+    """Yield the first child with text, its first child with text and so on, until text precedes the child."""
+    for _ in range(_MAX_TITLE_DEPTH):
+        first = next((child for child in element if text_of(child).strip()), None)
+        if first is None:
+            return
+        yield first
+        if (first.text or "").strip():
+            return
+        element = first
 
 
 def _kind_in_title(title: Element) -> str:
@@ -135,19 +137,11 @@ def _is_title_element(title: Element) -> bool:
     return title.tag not in ("b", "strong", "em", "i", "a", "span") or _TITLE.search(classes) is not None
 
 
-def _detect_kind_of_details(classes: Sequence[str]) -> str:
-    """Return the kind of a `details` element by a class with the name of a kind, or ""."""
-    return next((_KIND_BY_NAME[name] for name in classes if name in _KIND_BY_NAME and name not in _AMBIGUOUS_KINDS), "")
-
-
 class CalloutRules(Rules):
     """Rule of callouts: a quotation that names its kind and title."""
 
     def mark(self, root: Element, class_names: str) -> None:
-        """Register the callouts of a tree, and remove elements for screen readers and copy buttons.
-
-        `class_names` are the class names of the tree.
-        """
+        """Register the callouts of a tree with these class names; remove copy buttons and texts for screen readers."""
         if not _CALLOUT_CLASS.search(class_names):
             return
         for element, classes in find_by_class(root, _CALLOUT_CLASS):
@@ -157,28 +151,26 @@ class CalloutRules(Rules):
                 kind = _detect_kind(element, classes)
                 if not kind and self.element_handlers.keys().isdisjoint(element.iterancestors()):
                     kind = _detect_kind_by_title(element)
-                self._mark(element, kind)
+                if kind:
+                    self.element_handlers.setdefault(element, partial(CalloutRules.format_callout, kind=kind))
 
-    def _mark(self, element: Element, kind: str) -> None:
-        if kind:
-            self.element_handlers.setdefault(element, lambda rules, note, context: rules.callout(note, kind, context))
+    def _details(self, element: Element, context: ConversionContext) -> str | None:
+        names = (name for name in (element.get("class") or "").split() if name not in _AMBIGUOUS_KINDS)
+        kind = next((_KIND_BY_NAME[name] for name in names if name in _KIND_BY_NAME), "")
+        return self.format_callout(element, context, kind) if kind else None
 
-    def _fold(self, element: Element, context: ConversionContext) -> str | None:
-        kind = _detect_kind_of_details((element.get("class") or "").split())
-        return self.callout(element, kind, context) if kind else None
-
-    def callout(self, element: Element, kind: str, context: ConversionContext) -> str | None:
+    def format_callout(self, element: Element, context: ConversionContext, kind: str) -> str | None:
         """Return the callout in the syntax of GitHub and Obsidian, or None in inline context."""
         if "_inline" in context.tags:
             return None
         if context.indents >= MAX_INDENTS:
             return format_block(self.convert_children(element, context.enter(element.tag)), context.tags)
-        title_of = _find_title(element)
+        title_element = _find_title(element)
         title = ""
-        if title_of is not None:
-            title = " ".join(self.convert_children(title_of, context.enter("h6")).split())
+        if title_element is not None:
+            title = " ".join(self.convert_children(title_element, context.enter("h6")).split())
             self.plain_pieces.append(None)
-            self.element_handlers[title_of] = lambda *_: ""
+            self.element_handlers[title_element] = lambda *_: ""
         body = self.convert_children(element, context.enter("blockquote")).strip()
         if not body and not title:
             return ""
@@ -187,20 +179,13 @@ class CalloutRules(Rules):
         rows = "\n".join(f"> {row}" if row else ">" for row in f"{head}\n{body}".rstrip().split("\n"))
         return f"\n\n{rows}\n\n"
 
-    handlers: ClassVar[dict[str, Handler]] = {"details": _fold}
+    handlers: ClassVar[dict[str, Handler]] = {"details": _details}
 
 
 def _find_title(element: Element) -> Element | None:
     """Return the title of a callout: its first words, in an element with a title class."""
-    place = element
-    for _ in range(_MAX_TITLE_DEPTH):
-        if (place.text or "").strip() and place is not element:
-            return None
-        inner = next((child for child in place if text_of(child).strip()), None)
-        if inner is None:
-            return None
-        has_title_class = _TITLE.search(_CAMEL.sub("-", inner.get("class") or "").lower())
-        if has_title_class or inner.tag == "summary" or (_kind_in_title(inner) and _is_title_element(inner)):
-            return inner if len(text_of(inner)) <= _MAX_TITLE else None
-        place = inner
+    for first in _iterate_first_elements(element):
+        has_title_class = _TITLE.search(_CAMEL.sub("-", first.get("class") or "").lower())
+        if has_title_class or first.tag == "summary" or (_kind_in_title(first) and _is_title_element(first)):
+            return first if len(text_of(first)) <= _MAX_TITLE else None
     return None

@@ -10,6 +10,7 @@ from typing import ClassVar
 from lxml import etree
 
 from scraper.extract.code import normalization
+from scraper.extract.dom.tags import BLOCKS, UNREADABLE
 from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, text_of
 from scraper.extract.markdown import callout_rules, list_rules
 from scraper.extract.markdown.base_rules import CodeRules, MathRules, Rules, Tags, edge_whitespace, format_block
@@ -17,7 +18,7 @@ from scraper.extract.markdown.callout_rules import CalloutRules
 from scraper.extract.markdown.link_image_rules import ImageRules, LinkRules, escape_label
 from scraper.extract.markdown.list_rules import ListRules
 from scraper.extract.markdown.table_rules import TableRules
-from scraper.extract.markdown.tree_converter import STOCK_BLOCKS, ConversionContext, Handler, Node
+from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
 from scraper.extract.math import formulas, tex
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
 from scraper.extract.text.sanitize import join_lines
@@ -49,11 +50,7 @@ _MORE_BLOCKS = frozenset(
     "main header footer aside nav details summary address fieldset legend form center hgroup search figure "
     "figcaption dialog menu dir body html noscript fndef".split()
 )
-_BLOCKS = STOCK_BLOCKS | _MORE_BLOCKS
-_UNREADABLE_TAGS = (
-    "script style template head title meta link base canvas object embed iframe button clipboard-copy"
-).split()
-"""Tags without readable text. They are removed, so that the texts before and behind are joined."""
+_BLOCKS = BLOCKS | _MORE_BLOCKS
 
 _WHITE = re.compile(r"[ \t\r\n\f]+")
 _LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
@@ -84,10 +81,7 @@ class ConvertedMarkdown:
 
 
 def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> ConvertedMarkdown:
-    """Convert the content of `root` into Markdown, with URLs resolved against `base`.
-
-    The tree is consumed.
-    """
+    """Convert the content of `root` into Markdown, with URLs resolved against `base`. The tree is consumed."""
     class_names = collect_class_names(root)
     if may_hold_formulas:
         formulas.normalize_formulas(root, class_names)
@@ -97,7 +91,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     normalization.normalize_code_blocks(root, class_names)
     aria_widgets.convert_aria_tables(root, class_names, roles)
     list_rules.normalize_lists(root, class_names)
-    etree.strip_elements(root, *_UNREADABLE_TAGS, with_tail=False)
+    etree.strip_elements(root, *UNREADABLE, "button", "clipboard-copy", with_tail=False)
     _bracket_ruby_text(root)
     for typed in root.iter("tt"):
         typed.tag = "samp"  # `tt` is the name before HTML 5
@@ -142,7 +136,6 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
 
     blocks_with_loose_edges: ClassVar[frozenset[str]] = _BLOCKS
     blocks_with_loose_neighbors: ClassVar[frozenset[str]] = _BLOCKS | {"pre", "br", "hr"}
-
     trims_blanks: ClassVar[bool] = True
 
     def finish(self, markdown: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from scraper.extract.dom.urls import find_image_source
+from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.dom.urls import find_image_source, is_balanced
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown.base_rules import Rules, Tags, edge_whitespace
 from scraper.extract.markdown.tree_converter import Node
@@ -21,7 +22,6 @@ _PERMALINK_CLASSES = frozenset(
     "headerlink header-anchor hash-link anchorjs-link heading-anchor anchor-link docs-heading-anchor "
     "docs-heading-anchor-permalink tsd-anchor-icon sl-anchor-link".split()
 )
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _TITLE_CONTEXTS = frozenset({"_inline", "dt"})
 """Tags around a link that may be the link's own target."""
 _HASHES = re.compile(r"(?:^|(?<=\s))#{1,6} ")
@@ -34,18 +34,7 @@ def escape_label(text: str) -> str:
     """Escape a link label so that its brackets stay balanced and nothing in it becomes a link."""
     if text.endswith("\\"):
         text += "\\"
-    if ("[" in text or "]" in text) and ("](" in text or not _has_balanced_brackets(text)):
-        return _BRACKET.sub(r"\\\g<0>", text)
-    return text
-
-
-def _has_balanced_brackets(text: str) -> bool:
-    depth = 0
-    for bracket in _BRACKET.findall(text):
-        depth += 1 if bracket == "[" else -1
-        if depth < 0:
-            return False
-    return depth == 0
+    return _BRACKET.sub(r"\\\g<0>", text) if "](" in text or not is_balanced(text, "[", "]") else text
 
 
 class LinkRules(Rules):
@@ -57,27 +46,27 @@ class LinkRules(Rules):
         if not label or "_noformat" in parent_tags:
             return text
         element = el.element
+        is_permalink = not _PERMALINK_CLASSES.isdisjoint((element.get("class") or "").split())
         if (
             label in _PERMALINK_TEXTS
             or _PERMALINK_PICTURE.match(label)
-            or (_is_permalink(element) and not _is_whole_heading(element))
+            or (is_permalink and not _is_whole_heading(element))
         ):
-            self._remove_last_piece(label)
+            last = self.plain_pieces[-1]
+            if isinstance(last, str) and last.strip() == label:
+                self.plain_pieces.pop()
             return ""
         href = element.get("href")
-        if (
-            href
-            and href[0] == "#"
-            and not parent_tags.isdisjoint(_TITLE_CONTEXTS)
-            and _links_to_own_title(element, href[1:])
-        ):
+        anchor = href[1:] if href and href[0] == "#" else None
+        if anchor is not None and not parent_tags.isdisjoint(_TITLE_CONTEXTS) and _links_to_own_title(element, anchor):
             return text
         url = self.url_resolver.absolute(href)
         if not url:
             return text
         if "_inline" not in parent_tags and (card := _find_card(text)):
-            own = href is not None and href[0] == "#" and _contains_target_heading(element, href[1:])
-            return text if own else self._card(card, url, element)
+            if anchor is not None and _contains_target_heading(element, anchor):
+                return text
+            return self._format_card(card, url, element)
         if "#" in label:
             label = _HASHES.sub("", label)
         self._record_link(url, label, element)
@@ -87,12 +76,11 @@ class LinkRules(Rules):
         before, after = edge_whitespace(text)
         return f"{before}{linked}{after}"
 
-    def _card(self, text: str, url: str, element: Element) -> str:
+    def _format_card(self, text: str, url: str, element: Element) -> str:
         """Return a link around several blocks as a link on its heading or first line only."""
         blocks = text.split("\n\n")
-        at = next((place for place, one in enumerate(blocks) if _HEADING.match(one)), None)
-        if at is None:
-            at = next((place for place, one in enumerate(blocks) if _PLAIN_LINE.match(one)), None)
+        matches = (at for start in (_HEADING, _PLAIN_LINE) for at, block in enumerate(blocks) if start.match(block))
+        at = next(matches, None)
         if at is None or "](" in blocks[at]:
             label = " ".join(_HASHES.sub("", text).split())
             blocks, at = [label], 0
@@ -113,11 +101,6 @@ class LinkRules(Rules):
         linked = f"[{label}]({url})"
         return f" {linked} " if "_inline" in parent_tags else f"\n\n{linked}\n\n"
 
-    def _remove_last_piece(self, label: str) -> None:
-        last = self.plain_pieces[-1]
-        if isinstance(last, str) and last.strip() == label:
-            self.plain_pieces.pop()
-
     def _record_link(self, url: str, label: str, element: Element) -> None:
         if url not in self.links and len(self.links) < MAX_LINKS:
             plain = label if label.isalnum() or not re.search(r"[\\*`!]", label) else text_of(element)
@@ -132,14 +115,8 @@ def _find_card(text: str) -> str:
 
 def _contains_target_heading(element: Element, name: str) -> bool:
     """Return True if a link surrounds the heading that is its target."""
-    if next(element.iterdescendants(*_HEADINGS), None) is None:
-        return False
-    return name == element.get("id") or any(name == inner.get("id") for inner in element.iterdescendants())
-
-
-def _is_permalink(element: Element) -> bool:
-    classes = element.get("class")
-    return classes is not None and not _PERMALINK_CLASSES.isdisjoint(classes.split())
+    has_heading = next(element.iterdescendants(*HEADINGS), None) is not None
+    return has_heading and any(name == inner.get("id") for inner in element.iter())
 
 
 def _is_whole_heading(element: Element) -> bool:
@@ -148,7 +125,7 @@ def _is_whole_heading(element: Element) -> bool:
     while parent is not None and len(parent) == 1:
         if (parent.text or "").strip() or (element.tail or "").strip():
             return False
-        if parent.tag in _HEADINGS:
+        if parent.tag in HEADINGS:
             return True
         element, parent = parent, parent.getparent()
     return False
@@ -156,7 +133,7 @@ def _is_whole_heading(element: Element) -> bool:
 
 def _links_to_own_title(element: Element, name: str) -> bool:
     """Return True if the target of a link is the heading or term that contains it."""
-    title = next(element.iterancestors("dt", *_HEADINGS), None)
+    title = next(element.iterancestors("dt", *HEADINGS), None)
     return title is not None and name in (title.get("id"), element.get("id"), element.get("name"))
 
 
@@ -180,10 +157,7 @@ class ImageRules(Rules):
     """Rule of `img`."""
 
     def convert_img(self, el: Node, text: str, parent_tags: Tags) -> str:
-        """Return an image that has a description.
-
-        In a heading only the description remains; an emoji becomes a character.
-        """
+        """Return an image with a description. A heading only gets the description; an emoji becomes a character."""
         element = el.element
         alt = clean_line(_TAG.sub("", element.get("alt") or ""), MAX_ALT)
         if not alt or _is_tracking_pixel(element):
@@ -191,9 +165,10 @@ class ImageRules(Rules):
         label = _SPECIAL_CHARACTER.sub(r"\\\g<0>", alt)
         if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
             return label
-        if (len(alt) <= _EMOJI_CHARACTERS or _EMOJI_NAME.fullmatch(alt)) and _is_emoji(element):
+        names = f"{element.get('class') or ''} {element.get('src') or ''}"[:1_000]
+        if (len(alt) <= _EMOJI_CHARACTERS or _EMOJI_NAME.fullmatch(alt)) and _EMOJI.search(names):
             return alt
-        source = find_image_source(_string_attributes(element), _find_picture_sources(element))
+        source = find_image_source(element, _find_picture_sources(element))
         url = self.url_resolver.absolute(source)
         if not url:
             return f"![{label}]()" if source.startswith("data:") else ""
@@ -206,21 +181,12 @@ def _is_tracking_pixel(image: Element) -> bool:
     """Return True if an image is a point that no script replaces by a picture."""
     if image.get("width") not in _INVISIBLE_SIZES or image.get("height") not in _INVISIBLE_SIZES:
         return False
-    return not any(name == "srcset" or name.startswith("data-") for name in _string_attributes(image))
-
-
-def _is_emoji(image: Element) -> bool:
-    return _EMOJI.search(f"{image.get('class') or ''} {image.get('src') or ''}"[:1_000]) is not None
-
-
-def _string_attributes(element: Element) -> dict[str, str]:
-    return {str(name): str(value) for name, value in element.attrib.items()}
+    return not any(str(name) == "srcset" or str(name).startswith("data-") for name in image.attrib)
 
 
 def _find_picture_sources(image: Element) -> str:
-    """Return the candidates of the `picture` around an image."""
     parent = image.getparent()
     if parent is None or parent.tag != "picture":
         return ""
     sources = (source.get("srcset") or source.get("data-srcset") for source in parent.iterchildren("source"))
-    return next((candidates for candidates in sources if candidates), "")
+    return next(filter(None, sources), "")

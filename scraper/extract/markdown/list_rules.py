@@ -6,6 +6,7 @@ import re
 from typing import ClassVar
 
 from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.tags import LISTS
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown.base_rules import Rules, Tags
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
@@ -13,34 +14,31 @@ from scraper.extract.markdown.tree_converter import ConversionContext, Handler, 
 MAX_INDENTS = 10
 """Levels. Deeper lists and quotations stay at this depth: each level indents all its content again."""
 
-
 _MARKER = re.compile(r"[\u2022\u2023\u25e6\u2043\u25aa\u25cf\u25cb\u25a0\u00b7\u2013\u2219]|(\d{1,3})[.)]")
 _MARKER_TAGS = frozenset({"span", "div", "b"})
 _MAX_MARKER = 8
-
 _BOX_BY_CLASS = {"checkbox-on": "[x] ", "checkbox-off": "[ ] "}
 _BOX_BY_ATTRIBUTE = {"true": "[x] ", "false": "[ ] "}
 
 
 def normalize_lists(root: Element, class_names: str) -> None:
-    """Move lists between items into the preceding item, and write the boxes of finished and open tasks.
-
-    `class_names` are the class names of the tree.
-    """
+    """Move lists between items into the preceding item, and write the boxes of finished and open tasks."""
     by_class = any(name in class_names for name in _BOX_BY_CLASS)
-    if "inline-task-list" in class_names:
-        _mark_confluence_tasks(root)
-    for row in list(root.iter("ul", "ol")):
-        around, before = row.getparent(), row.getprevious()
-        if around is not None and around.tag in ("ul", "ol") and before is not None and before.tag == "li":
+    for listing in root.iter("ul") if "inline-task-list" in class_names else ():
+        if "inline-task-list" in (listing.get("class") or "").split():  # tasks of Confluence
+            for task in listing.iterchildren("li"):
+                task.set("data-checked", "true" if "checked" in (task.get("class") or "").split() else "false")
+    for listing in list(root.iter(*LISTS)):
+        around, before = listing.getparent(), listing.getprevious()
+        if around is not None and around.tag in LISTS and before is not None and before.tag == "li":
             before.tail = None
-            before.append(row)
+            before.append(listing)
     for item in root.iter("li"):
         box = _BOX_BY_ATTRIBUTE.get(item.get("data-checked") or "", "")
         first = next(iter(item), None) if by_class and not box else None
         if first is not None and not text_of(first).strip():
-            called = (first.get("class") or "").split()
-            box = next((_BOX_BY_CLASS[name] for name in called if name in _BOX_BY_CLASS), "")
+            names = (first.get("class") or "").split()
+            box = next((_BOX_BY_CLASS[name] for name in names if name in _BOX_BY_CLASS), "")
             if box:
                 remove(first)
         elif len(item) and not box:
@@ -50,13 +48,6 @@ def normalize_lists(root: Element, class_names: str) -> None:
             place.text = box + (place.text or "").lstrip()
 
 
-def _mark_confluence_tasks(root: Element) -> None:
-    """Copy the state of Confluence tasks from their classes to an attribute."""
-    for row in root.iter("ul"):
-        for task in row.iterchildren("li") if "inline-task-list" in (row.get("class") or "").split() else ():
-            task.set("data-checked", "true" if "checked" in (task.get("class") or "").split() else "false")
-
-
 def _remove_marker(item: Element) -> None:
     """Remove the bullet or number that a page writes into an item."""
     first = item[0]
@@ -64,14 +55,13 @@ def _remove_marker(item: Element) -> None:
         return
     label = text_of(first).strip()
     marker = _MARKER.fullmatch(label) if 0 < len(label) <= _MAX_MARKER else None
-    row = item.getparent()
-    if marker is None or row is None or not text_of(item).strip()[len(label) :].strip():
+    listing = item.getparent()
+    if marker is None or listing is None or not text_of(item).strip()[len(label) :].strip():
         return
-    if marker.group(1) is None:
-        if row.tag == "ul":
-            remove(first)
-    elif row.tag == "ol":
-        item.set("value", marker.group(1))
+    number = marker.group(1)
+    if listing.tag == ("ul" if number is None else "ol"):
+        if number is not None:
+            item.set("value", number)
         remove(first)
 
 
@@ -101,21 +91,20 @@ class ListRules(Rules):
             return ""
         return f"\n{text}\n" if "li" in parent_tags else f"\n\n{text}\n\n"
 
-    convert_ul = convert_list
-    convert_ol = convert_list
+    convert_ul = convert_ol = convert_list
 
     def convert_li(self, el: Node, text: str, parent_tags: Tags) -> str:
         """Return an item with its marker, its lines indented by the marker's width."""
         text = text.strip()
         if not text:
             return ""
-        marker = self._marker(el.element)
+        marker = self._choose_marker(el.element)
         if "\n" in text:
             indent = " " * len(marker)
             text = "\n".join(indent + row if row else "" for row in text.split("\n")).lstrip()
         return f"{_line_break_before(el.element)}{marker}{text}\n"
 
-    def _marker(self, item: Element) -> str:
+    def _choose_marker(self, item: Element) -> str:
         parent = item.getparent()
         if parent is None or parent.tag != "ol":
             return "- "
@@ -128,13 +117,13 @@ class ListRules(Rules):
         text = " ".join(text.split())
         return f"\n\n{text}\n" if text and "_inline" not in parent_tags else f" {text} "
 
-    def _shallow(self, element: Element, context: ConversionContext) -> str | None:
+    def _flatten(self, element: Element, context: ConversionContext) -> str | None:
         if context.indents < MAX_INDENTS:
             return None
         text = self.convert_children(element, context.enter(element.tag)).strip()
         return f"\n\n{text}\n\n" if text else ""
 
-    def _box(self, element: Element, context: ConversionContext) -> str:
+    def _task(self, element: Element, context: ConversionContext) -> str:
         """Return the box of a task that is displayed only; other inputs are omitted."""
         if element.get("type") != "checkbox" or "li" not in context.tags:
             return ""
@@ -143,7 +132,7 @@ class ListRules(Rules):
         box = "[x]" if element.get("checked") is not None else "[ ]"
         return box if (element.tail or "")[:1].isspace() else f"{box} "
 
-    handlers: ClassVar[dict[str, Handler]] = {"li": _shallow, "blockquote": _shallow, "dd": _shallow, "input": _box}
+    handlers: ClassVar[dict[str, Handler]] = {"li": _flatten, "blockquote": _flatten, "dd": _flatten, "input": _task}
 
 
 def _line_break_before(item: Element) -> str:

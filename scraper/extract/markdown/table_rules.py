@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from lxml import etree
 
 from scraper.extract.code.blocks import detect_code_language, extract_code, find_code_in_table
+from scraper.extract.dom.tags import CELLS, HEADINGS, LISTS, TABLE_SECTIONS
 from scraper.extract.dom.xpath import Element, element_selector, text_of
-from scraper.extract.markdown.base_rules import CodeRules, MathRules, Tags, format_block, is_inline
+from scraper.extract.markdown.base_rules import CodeRules, MathRules, Tags, format_block
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
 
 _MAX_COLSPAN = 50
@@ -30,11 +31,12 @@ _MAX_FORMULAS_PER_ROW = 3
 _RANK = re.compile(r"\s*(\d{1,4})[.)]\s*")
 _MIN_ITEMS = 3
 _EQUATION_NUMBER = re.compile(r"\s*\(?[A-Z]?[\d.\-]+[a-z]?\)?\s*")
-_BLOCKS = frozenset("p div pre ul ol dl blockquote h1 h2 h3 h4 h5 h6 section figure".split())
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
+_PAGE_PARTS = HEADINGS | LISTS | {"pre", "dl", "blockquote", "section", "figure"}
+"""Blocks of which a cell with a value has none."""
+
+_SECTION_HEADINGS = HEADINGS - {"h5", "h6"}
 _BREAK = re.compile(r"(?<!\s)\s*\n\s*")
-"""A line break with white space around it. A match starts only at the first blank: 60,000 hard ones in a cell took 5
-s."""
+"""A line break and the white space around it. It starts at the first blank: 60,000 hard ones in a cell took 5 s."""
 _BLANKS = re.compile(r"[ \t]{2,}")
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
 _DIGITS = re.compile(r"\d{1,4}")
@@ -47,7 +49,7 @@ def table_rows(table: Element) -> Iterator[Element]:
     for child in table:
         if child.tag == "tr":
             yield child
-        elif child.tag in ("thead", "tbody", "tfoot"):
+        elif child.tag in TABLE_SECTIONS:
             yield from child.iterchildren("tr")
 
 
@@ -56,22 +58,22 @@ def row_cells(row: Element) -> list[Element]:
     return list(row.iterchildren("td", "th"))
 
 
-def is_layout_table(table: Element) -> bool:
+def _is_layout_table(table: Element) -> bool:
     """Return True if a table only arranges blocks on the page."""
     if table.get("role") in ("presentation", "none"):
         return True
     inner = _INNER_TABLES(table)
-    headed = bool(inner) and _is_headed(table)
-    if not all(_is_value(one, table if headed else None) for one in inner) or _holds_one_value(table):
+    headed = table if inner and _is_headed(table) else None
+    if not all(_is_value(one, headed) for one in inner) or _holds_one_value(table):
         return True
     if _HEADERS(table):
         return False
     rows = [row_cells(row) for row in table_rows(table)]
     filled = [cell for row in rows for cell in row if _has_content(cell)]
     widest = max(map(len, rows), default=0)
-    if len(rows) == 1 and sum(map(_has_readable_content, rows[0])) == 1:
-        return True
-    if len(rows) == 1 and (widest == 1 or any(map(_holds_blocks, filled))):
+    if len(rows) == 1 and (
+        widest == 1 or sum(map(_has_readable_content, rows[0])) == 1 or any(map(_holds_blocks, filled))
+    ):
         return True
     return widest == 1 and any(len(text_of(cell)) > _MIN_PROSE_CELL for cell in filled)
 
@@ -87,7 +89,6 @@ def _is_value(inner: Element, headed: Element | None) -> bool:
 
 
 def _is_headed(table: Element) -> bool:
-    """Return True if the first row of a table is a header."""
     first = next(table_rows(table), None)
     return first is not None and _is_header(first)
 
@@ -105,7 +106,7 @@ def _holds_one_value(table: Element) -> bool:
     return sum(map(_has_content, (cell for row in table_rows(table) for cell in row_cells(row)))) <= 1
 
 
-def split_at_headings(table: Element) -> list[Element]:
+def _split_at_headings(table: Element) -> list[Element]:
     """Return the headings that fill a row, and the tables between them, or [] if there are none.
 
     A table is not split below a header row, since its columns would lose their names.
@@ -139,13 +140,13 @@ def split_at_headings(table: Element) -> list[Element]:
 
 
 def _find_heading(row: Element) -> Element | None:
-    if len(row) != 1 or len(row[0]) == 0 or row[0][0].tag not in _HEADINGS:
+    if len(row) != 1 or len(row[0]) == 0 or row[0][0].tag not in _SECTION_HEADINGS:
         return None
     cell, heading = row[0], row[0][0]
     return heading if text_of(cell).strip() == text_of(heading).strip() else None
 
 
-def find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
+def _find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
     """Return the items of a table that is a numbered list with several rows per item.
 
     Each item is its number and its cells with content. Return [] for other tables.
@@ -167,7 +168,7 @@ def find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
     return items if len(items) >= _MIN_ITEMS and several * 2 >= len(items) else []
 
 
-def is_equation(table: Element) -> bool:
+def _is_equation(table: Element) -> bool:
     """Return True if a table only sets formulas and their numbers."""
     if next(table.iter("math"), None) is None or _HEADERS(table):
         return False
@@ -198,15 +199,14 @@ def _has_readable_content(cell: Element) -> bool:
 
 def _holds_blocks(cell: Element) -> bool:
     """Return True if a cell is a part of a page rather than a value."""
-    blocks = [child for child in cell if child.tag in _BLOCKS]
-    if any(child.tag not in ("p", "div") for child in blocks):
+    if any(child.tag in _PAGE_PARTS for child in cell):
         return True
-    return len(blocks) > 1 and len(text_of(cell)) > _MIN_PROSE_CELL
+    return sum(child.tag in ("p", "div") for child in cell) > 1 and len(text_of(cell)) > _MIN_PROSE_CELL
 
 
-def format_pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
-    """Return the table as rows between pipes. Its first row is the header."""
-    grid = _grid(table, markdown_of)
+def _format_pipe_table(table: Element, texts: Mapping[Element, str]) -> str:
+    """Return the table as rows between pipes. Its first row is the header. `texts` is the Markdown of the cells."""
+    grid = _build_grid(table, texts)
     width = min(_MAX_COLUMNS, max(map(len, grid), default=0))
     if not any(any(row) for row in grid):
         return ""
@@ -215,13 +215,7 @@ def format_pipe_table(table: Element, markdown_of: Callable[[Element], str]) -> 
     return "\n".join(lines)
 
 
-def format_inline_table(table: Element, markdown_of: Callable[[Element], str]) -> str:
-    """Return a nested table on one line, since its pipes would split the outer cell."""
-    rows = (" ".join(filter(None, map(str.strip, map(markdown_of, row_cells(row))))) for row in table_rows(table))
-    return "; ".join(filter(None, rows))
-
-
-def _grid(table: Element, markdown_of: Callable[[Element], str]) -> list[list[str]]:
+def _build_grid(table: Element, texts: Mapping[Element, str]) -> list[list[str]]:
     grid: list[list[str]] = []
     below: dict[int, int] = {}
     for row in table_rows(table):
@@ -231,10 +225,11 @@ def _grid(table: Element, markdown_of: Callable[[Element], str]) -> list[list[st
         line: list[str] = []
         for cell in cells:
             _fill_spanned(line, below)
-            text = _to_one_line(markdown_of(cell))
+            one_line = _BLANKS.sub(" ", _BREAK.sub(" ", texts.get(cell, "").strip()))
+            text = _BARE_PIPE.sub(r"\\|", one_line)
             rowspan = _parse_span(cell.get("rowspan"), _MAX_ROWSPAN)
-            room = max(1, _MAX_COLUMNS - len(line))
-            for place in range(min(room, _parse_span(cell.get("colspan"), _MAX_COLSPAN))):
+            free = max(1, _MAX_COLUMNS - len(line))
+            for place in range(min(free, _parse_span(cell.get("colspan"), _MAX_COLSPAN))):
                 if rowspan > 1 and len(line) < _MAX_COLUMNS:
                     below[len(line)] = rowspan - 1
                 line.append("" if place else text)
@@ -251,11 +246,6 @@ def _fill_spanned(line: list[str], below: dict[int, int]) -> None:
         line.append("")
 
 
-def _to_one_line(markdown: str) -> str:
-    text = _BREAK.sub(" ", markdown.strip())
-    return _BARE_PIPE.sub(r"\\|", _BLANKS.sub(" ", text))
-
-
 def _parse_span(value: str | None, most: int) -> int:
     digits = _DIGITS.search(value) if value else None
     return max(1, min(most, int(digits.group()))) if digits else 1
@@ -263,9 +253,9 @@ def _parse_span(value: str | None, most: int) -> int:
 
 _MAX_TITLE = 100
 _ALLOWED_CHILDREN = {
-    "table": ("thead", "tbody", "tfoot", "tr", "colgroup", "col"),
-    **dict.fromkeys(("thead", "tbody", "tfoot"), ("tr",)),
-    "tr": ("td", "th"),
+    "table": TABLE_SECTIONS | {"tr", "colgroup", "col"},
+    **dict.fromkeys(TABLE_SECTIONS, frozenset({"tr"})),
+    "tr": CELLS,
 }
 
 
@@ -284,28 +274,23 @@ class TableRules(CodeRules, MathRules):
             language = detect_code_language(code_block) or detect_code_language(element)
             title = self._title(element, context)
             return title + self.format_code(code, language, context) if code else ""
-        convert_children = ConversionContext(context.tags - {"_inline", "td", "th"}, context.depth, context.indents)
-        parts = [] if is_inline(context.tags) else split_at_headings(element)
+        unwrapped = ConversionContext(context.tags - {"_inline"} - CELLS, context.depth, context.indents)
+        parts = [] if "_inline" in context.tags else _split_at_headings(element)
         if parts:
-            return "\n\n".join(
-                [
-                    self._convert_outside_cells(element, convert_children),
-                    *(self.convert_element(part, context) for part in parts),
-                ]
-            )
-        if is_equation(element):
-            return self._convert_outside_cells(element, convert_children) + self._equations(element, context)
-        items = find_ranked_items(element)
+            pieces = [self._convert_outside_cells(element, unwrapped)]
+            return "\n\n".join([*pieces, *(self.convert_element(part, context) for part in parts)])
+        if _is_equation(element):
+            return self._convert_outside_cells(element, unwrapped) + self._equations(element, context)
+        items = _find_ranked_items(element)
         if items:
-            listed = "\n".join(self._item(rank, cells, convert_children) for rank, cells in items)
-            return f"{self._convert_outside_cells(element, convert_children)}\n\n{listed}\n\n"
-        if not is_layout_table(element):
+            listed = "\n".join(self._item(rank, cells, unwrapped) for rank, cells in items)
+            return f"{self._convert_outside_cells(element, unwrapped)}\n\n{listed}\n\n"
+        if not _is_layout_table(element):
             return None
-        pieces = [self._convert_outside_cells(element, convert_children)]
-        for row in table_rows(element):
-            for cell in row_cells(row):
-                self.plain_pieces.append(None)
-                pieces.append(self.convert_children(cell, convert_children))
+        pieces = [self._convert_outside_cells(element, unwrapped)]
+        for cell in (cell for row in table_rows(element) for cell in row_cells(row)):
+            self.plain_pieces.append(None)
+            pieces.append(self.convert_children(cell, unwrapped))
         return "\n\n" + "\n\n".join(filter(None, map(str.strip, pieces))) + "\n\n"
 
     def _title(self, table: Element, context: ConversionContext) -> str:
@@ -319,7 +304,7 @@ class TableRules(CodeRules, MathRules):
     def _convert_outside_cells(self, table: Element, context: ConversionContext) -> str:
         """Return the content of a table outside of its cells: a caption, or misplaced elements."""
         pieces = []
-        for place in (table, *table.iterchildren("thead", "tbody", "tfoot"), *table_rows(table)):
+        for place in (table, *table.iterchildren(*TABLE_SECTIONS), *table_rows(table)):
             for child in place.iterchildren():
                 if child.tag not in _ALLOWED_CHILDREN[place.tag]:
                     self.plain_pieces.append(None)
@@ -340,7 +325,6 @@ class TableRules(CodeRules, MathRules):
         return "\n\n" + "\n\n".join(rows) + "\n\n"
 
     def _item(self, rank: str, cells: list[Element], context: ConversionContext) -> str:
-        """Return one item of a table that is a numbered list."""
         indent = " " * (len(rank) + 2)
         texts = []
         for cell in cells:
@@ -364,11 +348,12 @@ class TableRules(CodeRules, MathRules):
     def convert_table(self, el: Node, text: str, parent_tags: Tags) -> str:
         """Return the table after its caption and other content outside of the cells."""
         before = text.strip()
-        if "_inline" in parent_tags:
-            table = format_inline_table(el.element, lambda cell: self._cells.get(cell, ""))
+        if "_inline" in parent_tags:  # nested: pipes would split the outer cell
+            rows = ((self._cells.get(cell, "").strip() for cell in row_cells(row)) for row in table_rows(el.element))
+            table = "; ".join(filter(None, (" ".join(filter(None, row)) for row in rows)))
             joined = " ".join(filter(None, (before, table)))
             return f" {joined} " if joined else ""
-        table = format_pipe_table(el.element, lambda cell: self._cells.get(cell, ""))
+        table = _format_pipe_table(el.element, self._cells)
         return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
 
     handlers: ClassVar[dict[str, Handler]] = {"table": _table}
@@ -378,6 +363,6 @@ def _is_in_grid(cell: Element) -> bool:
     """Return True if a cell is in a row of a table; other cells become blocks."""
     row = cell.getparent()
     around = row.getparent() if row is not None and row.tag == "tr" else None
-    if around is not None and around.tag in ("thead", "tbody", "tfoot"):
+    if around is not None and around.tag in TABLE_SECTIONS:
         around = around.getparent()
     return around is not None and around.tag == "table"

@@ -1,27 +1,23 @@
-"""Apply the rules of markdownify to an lxml tree, without building a BeautifulSoup tree.
+"""Apply the rules of markdownify to an lxml tree, without building a BeautifulSoup tree, which took most of the time.
 
-Building it took most of the time. This relies on markdownify 1.2: `MarkdownConverter`, its options,
-`get_conv_fn_cached(tag)`, `escape(text, parent_tags)` and rules `convert_X(el, text, parent_tags)` with the pseudo
-tags `_inline` and `_noformat`. The tree walk is replaced. With the stock rules the output is byte for byte that of
-markdownify.
+This relies on markdownify 1.2: `MarkdownConverter`, its options, `get_conv_fn_cached(tag)`, `escape(text, parent_tags)`
+and rules `convert_X(el, text, parent_tags)` with the pseudo tags `_inline` and `_noformat`. The traversal is replaced.
+With the stock rules the output is byte for byte that of markdownify.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, cast
 
 from markdownify import MarkdownConverter
 
+from scraper.extract.dom.tags import BLOCKS
 from scraper.extract.dom.xpath import Element, text_of
 
 _HEADING = re.compile(r"h\d+")
-STOCK_BLOCKS = frozenset(
-    "p blockquote article div section ol ul li dl dt dd table thead tbody tfoot tr td th h1 h2 h3 h4 h5 h6".split()
-)
-"""Tags of blocks. White space directly inside these has no meaning."""
-
 _LINE_BREAK = re.compile(r"[\t \r\n]*[\r\n][\t \r\n]*")
 _BLANKS = re.compile(r"[\t ]+")
 _WHITE = " \t\r\n"
@@ -48,18 +44,15 @@ class Node:
     @property
     def parent(self) -> Node | None:
         """Parent node, or None for the root."""
-        return _node(self.element.getparent())
+        parent = self.element.getparent()
+        return None if parent is None else Node(parent)
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """Return an attribute, or the default."""
         return self.element.get(name, default)
 
     def __getitem__(self, name: str) -> str:
-        """Return an attribute.
-
-        Raises:
-            KeyError: the element does not have it.
-        """
+        """Return an attribute. Raise KeyError if the element does not have it."""
         return str(self.element.attrib[name])
 
     def find_all(self, name: str | list[str], attrs: Mapping[str, bool] | None = None) -> list[Node]:
@@ -70,40 +63,27 @@ class Node:
 
     def find_previous_siblings(self, name: str | None = None) -> list[Node]:
         """Return the preceding siblings of a name, nearest first."""
-        return [Node(element) for element in self._before(name)]
+        return [Node(element) for element in self.element.itersiblings(name or "*", preceding=True)]
 
     def find_previous_sibling(self, name: str | None = None) -> Node | None:
         """Return the nearest preceding sibling of a name, or None."""
-        return _node(next(self._before(name), None))
-
-    def _before(self, name: str | None) -> Iterator[Element]:
-        return self.element.itersiblings(name or "*", preceding=True)
+        return next(iter(self.find_previous_siblings(name)), None)
 
 
-def _node(element: Element | None) -> Node | None:
-    return None if element is None else Node(element)
-
-
+@dataclass(slots=True)
 class ConversionContext:
-    """Position of an element: the tags around it, as rules expect them, and its depth."""
+    """Position of an element in the tree."""
 
-    __slots__ = ("depth", "indents", "inner", "pre", "tags", "verbatim")
-
-    def __init__(self, tags: frozenset[str] = frozenset(), depth: int = 0, indents: int = 0) -> None:
-        """Create the context of an element inside of `tags`."""
-        self.tags = tags
-        self.depth = depth
-        self.indents = indents
-        """Number of ancestors that indent their content."""
-        self.pre = "pre" in tags
-        self.verbatim = "_noformat" in tags
-        self.inner: dict[str, ConversionContext] = {}
+    tags: frozenset[str] = frozenset()
+    """Tags of the ancestors, and pseudo tags, as rules expect them."""
+    depth: int = 0
+    indents: int = 0
+    """Number of ancestors that indent their content."""
+    inner: dict[str, ConversionContext] = field(default_factory=dict)
+    """Contexts that `enter` created, by tag: one for each path of tags."""
 
     def enter(self, name: str) -> ConversionContext:
-        """Return the context of the children of an element of that name.
-
-        It is created once for each path of names.
-        """
+        """Return the context of the children of an element with the tag `name`."""
         context = self.inner.get(name)
         if context is None:
             added = {name}
@@ -124,13 +104,10 @@ class TreeConverter(MarkdownConverter):
 
     handlers: ClassVar[dict[str, Handler]] = {}
     """Functions by tag. Each returns an element's Markdown, or None to convert it by its rule."""
-
-    blocks_with_loose_edges: ClassVar[frozenset[str]] = STOCK_BLOCKS
+    blocks_with_loose_edges: ClassVar[frozenset[str]] = BLOCKS
     """Tags. White space directly inside these has no meaning."""
-
-    blocks_with_loose_neighbors: ClassVar[frozenset[str]] = STOCK_BLOCKS | {"pre"}
+    blocks_with_loose_neighbors: ClassVar[frozenset[str]] = BLOCKS | {"pre"}
     """Tags. White space directly beside these has no meaning."""
-
     trims_blanks: ClassVar[bool] = False
     """True to remove blanks at the beginning of a line after a block, and double blanks."""
 
@@ -154,17 +131,14 @@ class TreeConverter(MarkdownConverter):
     def convert_element(self, element: Element, context: ConversionContext) -> str:
         """Return the Markdown of one element in its context."""
         name: str = element.tag
-        if self.element_handlers and (element_handlers := self.element_handlers.get(element)) is not None:
-            text = element_handlers(self, element, context)
-            if text is not None:
-                return text
+        own_handler = self.element_handlers.get(element) if self.element_handlers else None
+        if own_handler is not None and (text := own_handler(self, element, context)) is not None:
+            return text
         handler = self.handlers.get(name)
-        if handler is not None:
-            text = handler(self, element, context)
-            if text is not None:
-                return text
+        if handler is not None and (text := handler(self, element, context)) is not None:
+            return text
         if context.depth >= MAX_DEPTH:
-            return self.text(text_of(element), context, False, None, None)
+            return self.convert_text(text_of(element), context, False, None, None)
         is_block = name in self.blocks_with_loose_neighbors
         if is_block:
             self.plain_pieces.append(None)
@@ -184,36 +158,30 @@ class TreeConverter(MarkdownConverter):
         parts: list[str] = []
         before: str | None = None
         text = element.text
-        for child in element:
-            name: str = child.tag
+        for child in (*element, None):
+            after = None if child is None else child.tag
             if text:
                 self.plain_pieces.append(text)
-                part = self.text(text, context, in_block, before, name)
-                if part:
-                    parts.append(part)
-            part = self.convert_element(child, context)
-            if part:
-                parts.append(part)
-            before = name
-            text = child.tail
-        if text:
-            self.plain_pieces.append(text)
-            part = self.text(text, context, in_block, before, None)
-            if part:
-                parts.append(part)
+                parts.append(self.convert_text(text, context, in_block, before, after))
+            if child is not None:
+                parts.append(self.convert_element(child, context))
+                before, text = after, child.tail
+        parts = list(filter(None, parts))
         if len(parts) == 1:
             return parts[0]
-        return "".join(parts) if context.pre else _join_parts(parts, trims_blanks=self.trims_blanks)
+        return "".join(parts) if "pre" in context.tags else _join_parts(parts, trims_blanks=self.trims_blanks)
 
-    def text(self, text: str, context: ConversionContext, in_block: bool, before: str | None, after: str | None) -> str:
+    def convert_text(
+        self, text: str, context: ConversionContext, in_block: bool, before: str | None, after: str | None
+    ) -> str:
         """Return the Markdown of a text between two elements."""
         opens = before in self.blocks_with_loose_neighbors if before else in_block
         closes = after in self.blocks_with_loose_neighbors if after else in_block
         if (opens or closes) and not text.strip():
             return ""
-        if not context.pre:
+        if "pre" not in context.tags:
             text = self.collapse_whitespace(text)
-        if not context.verbatim:
+        if "_noformat" not in context.tags:
             text = self.escape(text, context.tags)
         if opens:
             text = text.lstrip(_WHITE)
@@ -242,7 +210,7 @@ class TreeConverter(MarkdownConverter):
 def _join_parts(parts: list[str], *, trims_blanks: bool) -> str:
     """Join parts. Where line breaks meet, the longer run stays, of two breaks at most.
 
-    With `trims`, remove blanks at the beginning of a line, and one of two blanks that meet.
+    With `trims_blanks`, remove blanks at the beginning of a line, and one of two blanks that meet.
     """
     out: list[str] = []
     pending = 0

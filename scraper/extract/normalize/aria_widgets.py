@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from lxml import etree
 
 from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.tags import HEADINGS, LISTS
 from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of
 
-_TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "legend"})
+_TITLES = HEADINGS | {"dt", "summary", "legend"}
 _ACTION_LABEL = re.compile(
     r"^\W*(?:show|read|view|see|load|close|open|expand|collapse|toggle|menu|more|less|filter|sort|share|copy|"
     r"mehr|voir|ver|mostra|zeige)\b",
@@ -26,13 +28,12 @@ answers below them."""
 
 _MIN_TITLE_WORDS = 2
 _MAX_TITLE = 300
-
-_TOGGLE_ATTRIBUTES = (attribute_selector("data-toggle"), attribute_selector("data-bs-toggle"))
+_TOGGLES = (attribute_selector("data-toggle"), attribute_selector("data-bs-toggle"))
 _TAB_LABELS = element_selector(
     ".//*[contains(@class, 'tabbed-labels')]/label | .//*[contains(@class, 'vp-code-group')]/*/label"
 )
 _LABEL_CLASSES = ("tabbed-labels", "vp-code-group")
-_LIST_TAGS = frozenset({"ul", "ol", "nav"})
+_TAB_LIST_PARTS = LISTS | {"li", "nav"}
 _MAX_TABS = 500
 _MAX_LABEL = 80
 _MAX_CLIMB = 3
@@ -41,20 +42,20 @@ _MAX_CLIMB = 3
 def label_tabs_and_folds(root: Element, class_names: str, roles: Sequence[Element]) -> None:
     """Keep titles that are buttons as text, and move the label of each tab to the beginning of its panel.
 
-    `class_names` are the class names of the tree, `roles` its elements with a role.
+    `roles` are the elements with a role.
     """
-    known: set[Element] = set()
+    titled: set[Element] = set()
     for button in list(root.iter("button")):
         title = next((around for around in button.iterancestors() if around.tag in _TITLES), None)
-        if title is not None and title not in known and _is_whole_title(button, title):
+        if title is not None and title not in titled and _is_whole_title(button, title):
             button.tag = "span"
         elif _is_collapsible_title(button):
             button.tag = "div"
         if title is not None:
-            known.add(title)  # only the first button can be the whole title
+            titled.add(title)  # only the first button can be the whole title
     tabs = [element for element in roles if element.get("role") == "tab"]
     if "tab-pane" in class_names:
-        tabs += [element for toggled in _TOGGLE_ATTRIBUTES for element in toggled(root) if _toggles_a_tab(element)]
+        tabs += [element for select in _TOGGLES for element in select(root) if "tab" in _toggled_widgets(element)]
     if any(name in class_names for name in _LABEL_CLASSES):
         tabs += _TAB_LABELS(root)
     if tabs:
@@ -72,15 +73,13 @@ def _is_collapsible_title(button: Element) -> bool:
         return False
     if _QUESTION.fullmatch(words):
         return True
-    toggled = (button.get("data-toggle"), button.get("data-bs-toggle"))
-    opens = button.get("aria-expanded") is not None or "collapse" in toggled
-    return len(words.split()) >= _MIN_TITLE_WORDS and (
-        opens or _COLLAPSIBLE_CLASS.search(button.get("class") or "") is not None
-    )
+    opens = button.get("aria-expanded") is not None or "collapse" in _toggled_widgets(button)
+    opens = opens or _COLLAPSIBLE_CLASS.search(button.get("class") or "") is not None
+    return opens and len(words.split()) >= _MIN_TITLE_WORDS
 
 
-def _toggles_a_tab(element: Element) -> bool:
-    return "tab" in (element.get("data-toggle"), element.get("data-bs-toggle"))
+def _toggled_widgets(element: Element) -> tuple[str | None, str | None]:
+    return element.get("data-toggle"), element.get("data-bs-toggle")
 
 
 def _label_panels(root: Element, tabs: list[Element]) -> None:
@@ -99,8 +98,12 @@ def _label_panels(root: Element, tabs: list[Element]) -> None:
         if panel is not None and panel not in done and panel is not tab:
             done.add(panel)
             _move_label(panel, tab)
-    for row in _group_by_row([tab for tab in tabs if tab.getparent() is not None]):
-        for tab, panel in zip(row, _find_panels(row), strict=False):
+    rows: defaultdict[Element | None, list[Element]] = defaultdict(list)
+    for tab in tabs:
+        if tab.getparent() is not None:
+            rows[_find_row(tab)].append(tab)
+    for place, row in rows.items():
+        for tab, panel in zip(row, _find_panels(place, len(row)), strict=False):
             _move_label(panel, tab)
 
 
@@ -111,7 +114,6 @@ def _find_target_ids(tab: Element) -> Iterator[str]:
 
 
 def _move_label(panel: Element, tab: Element) -> None:
-    """Move the label of a tab to the beginning of its panel."""
     words = " ".join(text_of(tab).split())
     if not words or len(words) > _MAX_LABEL or not text_of(panel).strip() or panel in tab.iterancestors():
         return
@@ -123,17 +125,9 @@ def _move_label(panel: Element, tab: Element) -> None:
         panel.insert(0, title)
     around = tab.getparent()
     remove(tab)
-    while around is not None and around.tag in ("li", *_LIST_TAGS) and not text_of(around).strip():
-        gone, around = around, around.getparent()
-        remove(gone)
-
-
-def _group_by_row(tabs: list[Element]) -> Iterator[list[Element]]:
-    """Yield the tabs that are in the same row."""
-    rows: dict[Element | None, list[Element]] = {}
-    for tab in tabs:
-        rows.setdefault(_find_row(tab), []).append(tab)
-    yield from rows.values()
+    while around is not None and around.tag in _TAB_LIST_PARTS and not text_of(around).strip():
+        empty, around = around, around.getparent()
+        remove(empty)
 
 
 def _find_row(tab: Element) -> Element | None:
@@ -141,16 +135,15 @@ def _find_row(tab: Element) -> Element | None:
     return around.getparent() if around is not None and around.tag == "li" else around
 
 
-def _find_panels(row: list[Element]) -> list[Element]:
-    """Return the panels that follow a row of tabs, or none if their number differs."""
-    place = _find_row(row[0])
+def _find_panels(place: Element | None, count: int) -> list[Element]:
+    """Return the panels that follow a row of `count` tabs, or none if their number differs."""
     for _ in range(_MAX_CLIMB):
         if place is None:
             return []
         behind = place.getnext()
         if behind is not None:
             panels = [child for child in behind if text_of(child).strip()]
-            return panels if len(panels) == len(row) > 1 else []
+            return panels if len(panels) == count > 1 else []
         place = place.getparent()
     return []
 
@@ -168,26 +161,19 @@ _MAX_ROW_ELEMENTS = 2_000
 
 
 def convert_aria_tables(root: Element, class_names: str, roles: Sequence[Element]) -> None:
-    """Convert grids with ARIA roles into tables.
-
-    `class_names` are the class names of the tree, `roles` its elements with a role.
-    """
+    """Convert grids with ARIA roles and javadoc summaries into tables. `roles` are the elements with a role."""
     for grid in [element for element in roles if _is_outer_grid(element)][:_MAX_TABLES]:
-        rows = [list(_cells_in(row)) for row in _rows_in(grid)]
+        rows = [list(_cells_in(row)) for row in grid.iterdescendants() if row.get("role") == "row"]
         if len(rows) >= _MIN_ROWS and all(rows) and grid.find(".//table") is None:
             _build_table(grid, rows)
     convert_summary_tables(root, class_names)
 
 
 def convert_summary_tables(root: Element, class_names: str) -> None:
-    """Convert javadoc summary tables into tables.
-
-    Call it before content selection, which would split rows.
-    """
+    """Convert javadoc summary tables into tables. Call it before content selection, which would split rows."""
     for grid in _SUMMARY_TABLES(root)[:_MAX_TABLES] if "summary-table" in class_names else ():
-        width = next(
-            (_SUMMARY_WIDTHS[name] for name in (grid.get("class") or "").split() if name in _SUMMARY_WIDTHS), 0
-        )
+        names = (grid.get("class") or "").split()
+        width = next((_SUMMARY_WIDTHS[name] for name in names if name in _SUMMARY_WIDTHS), 0)
         cells = list(grid)
         if width and len(cells) % width == 0:
             for cell in cells:
@@ -201,10 +187,6 @@ def _is_outer_grid(element: Element) -> bool:
     return all(around.get("role") not in _GRID_ROLES for around in element.iterancestors())
 
 
-def _rows_in(grid: Element) -> Iterator[Element]:
-    return (element for element in grid.iterdescendants() if element.get("role") == "row")
-
-
 def _cells_in(row: Element) -> Iterator[Element]:
     for element in islice(row.iterdescendants(), _MAX_ROW_ELEMENTS):
         tag = _CELL_ROLES.get(element.get("role") or "")
@@ -214,13 +196,13 @@ def _cells_in(row: Element) -> Iterator[Element]:
 
 
 def _build_table(grid: Element, rows: Iterable[list[Element]]) -> None:
-    made = []
+    built = []
     for cells in rows:
         row = etree.Element("tr")
         for cell in cells:
             cell.tail = None
-            row.append(cell)
-        made.append(row)
+        row.extend(cells)
+        built.append(row)
     grid.tag, grid.text = "table", None
     grid.attrib.pop("role", "")
-    grid[:] = made
+    grid[:] = built

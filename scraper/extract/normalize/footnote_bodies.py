@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, takewhile
 
 from lxml import etree
 
 from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.tags import HEADINGS, LISTS
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 
 _INLINE = frozenset("a abbr b em i input label small span strong sub sup font u".split())
 _BLOCKS = frozenset("aside dd div dt li p section td tr".split())
-_HEADINGS = frozenset({"h3", "h4", "h5", "h6"})
-_NOTE_BLOCKS = frozenset("p div pre ul ol dl blockquote table figure".split())
+_NOTE_HEADINGS = HEADINGS - {"h1", "h2"}
+_CONTINUATION_TAGS = LISTS | {"p", "blockquote", "pre", "table"}
+_NOTE_BLOCKS = _CONTINUATION_TAGS | {"div", "dl", "figure"}
 _BACK_LINK_CLASS = re.compile(r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|reversefootnote", re.IGNORECASE)
 _ARROWS = re.compile(r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*+(?:back|return|jump up)?[\s\]^↩↑↵⏎]*+", re.IGNORECASE)
 _TRAILING = re.compile(r"(?<![\s,])[\s,]*+[↩↑↵⏎^]\ufe0e?[\s\d]*$")
 _MARKS = "[]().:^ \u00a0\n\t"
-_LEFTOVER_MARK = re.compile(r"\A[.:)]\s+")
+_REMAINING_MARK = re.compile(r"\A[.:)]\s+")
 """Punctuation after a number that was a link and was removed."""
 _MAX_DESCENT = 40
 
@@ -29,15 +31,15 @@ def find_note_block(target: Element) -> Element | None:
     block: Element | None = target
     while block is not None and block.tag in _INLINE:
         block = block.getparent()
-    if block is not None and block.tag in _HEADINGS:
+    if block is not None and block.tag in _NOTE_HEADINGS:
         return _collect_after_heading(block)
     if block is None or block.tag not in _BLOCKS:
         return None
     if block.tag in ("td", "tr"):
         return block if block.tag == "tr" else block.getparent()
-    holds_name_alone = not text_of(block).strip(_MARKS + "0123456789") and block.getnext() is not None
+    is_number_alone = not text_of(block).strip(_MARKS + "0123456789") and block.getnext() is not None
     around = block.getparent()
-    if holds_name_alone and block.tag in ("p", "div") and around is not None and around.tag in ("li", "div"):
+    if is_number_alone and block.tag in ("p", "div") and around is not None and around.tag in ("li", "div"):
         return around if len(list(islice(around, 4))) <= 3 else None
     return block
 
@@ -80,12 +82,17 @@ def split_notes(block: Element, targets: list[Element]) -> dict[Element, Element
 
 
 def build_definition(body: Element, label: str, own: str, back: set[str]) -> Element:
-    """Return a note, removed from its place, as `<fndef>`."""
+    """Remove a note from its place and return it as `<fndef>`.
+
+    `own` is the label that the note shows, `back` are the anchors of its marks.
+    """
     for link in list(body.iter("a")):
         if _is_back_link(link, back):
             remove(link)
-    if body.tag == "dt":
-        _absorb_description(body)
+    description = body.getnext() if body.tag == "dt" else None
+    if description is not None and description.tag == "dd":
+        description.tag = "div"
+        body.append(description)
     strip_label(body, own)
     _strip_end(body)
     note = etree.Element("fndef", label=label)
@@ -95,21 +102,13 @@ def build_definition(body: Element, label: str, own: str, back: set[str]) -> Ele
     return note
 
 
-def _absorb_description(term: Element) -> None:
-    after = term.getnext()
-    if after is not None and after.tag == "dd":
-        after.tag = "div"
-        term.append(after)
-
-
 def _is_back_link(link: Element, back: set[str]) -> bool:
     address = link.get("href") or ""
     if "#" in address and address.rpartition("#")[2] in back:
         return True
-    words = f"{link.get('class') or ''} {link.get('role') or ''} {link.get('rev') or ''}"
-    if _BACK_LINK_CLASS.search(words):
-        return True
-    return "#" in address[:1] and _ARROWS.fullmatch(text_of(link)) is not None
+    names = f"{link.get('class') or ''} {link.get('role') or ''} {link.get('rev') or ''}"
+    is_arrow = address.startswith("#") and _ARROWS.fullmatch(text_of(link)) is not None
+    return is_arrow or _BACK_LINK_CLASS.search(names) is not None
 
 
 def strip_label(body: Element, label: str) -> None:
@@ -119,15 +118,17 @@ def strip_label(body: Element, label: str) -> None:
     place = body
     for _ in range(_MAX_DESCENT):
         if (place.text or "").strip():
-            place.text = _remove_prefix(pattern, place.text or "")
+            text = (place.text or "").lstrip().removeprefix("^").lstrip()
+            number = pattern.match(text)
+            place.text = text[number.end() :] if number else _REMAINING_MARK.sub("", text)
             return
         first = next(iter(place), None)
         if first is None:
             return
         text = text_of(first).strip(_MARKS)
         if text in ("", label) and first.tag not in ("img", "math", "pre", "table", "fnref"):
-            tail = (first.tail or "").lstrip(".:) \u00a0\n\t") if text else first.tail
-            first.tail = tail
+            if text:
+                first.tail = (first.tail or "").lstrip(".:) \u00a0\n\t")
             remove(first)
             if text:
                 return
@@ -135,15 +136,9 @@ def strip_label(body: Element, label: str) -> None:
             place = first
 
 
-def _remove_prefix(pattern: re.Pattern[str], text: str) -> str:
-    stripped = text.lstrip().removeprefix("^").lstrip()
-    match = pattern.match(stripped)
-    return stripped[match.end() :] if match else _LEFTOVER_MARK.sub("", stripped)
-
-
 def _strip_end(body: Element) -> None:
     """Remove trailing arrows that are not links."""
-    last: Element = body
+    last = body
     while len(last) and not (last[-1].tail or "").strip():
         if last[-1].tag == "br" or not text_of(last[-1]).strip():
             remove(last[-1])
@@ -158,7 +153,6 @@ def _strip_end(body: Element) -> None:
 _LABEL = re.compile(r"\d{1,3}|[*†‡]")
 _NUMBERED_ID = re.compile(r"(?:user-content-)?_?(?:fn|footnote|note|ftn)[-_:.]?(\d{1,3})", re.IGNORECASE)
 _NOTE_CLASSES = element_selector(".//*[contains(@class, 'footnote') or contains(@class, 'footdef')]")
-_CONTINUATION_TAGS = frozenset({"p", "ul", "ol", "blockquote", "pre", "table"})
 _MAX_MARKS = 2_000
 _LAST_RULES = 5
 """Rules. Notes follow one of the last rules of a page."""
@@ -169,18 +163,16 @@ def find_numbered_notes(
 ) -> Iterator[tuple[Element, Element, str]]:
     """Yield each mark that is a bare number with the note of that number and its label.
 
-    A note begins with its number or has its place in a list. No link is needed. `has_note_classes` is True if any
-    class suggests footnotes.
+    No link is needed. A note begins with its number or has its place in a list. Pass `has_note_classes` if any class
+    suggests footnotes.
     """
-    marks = [(mark, text_of(mark).strip("[] \n")) for mark in islice(_find_marks(root), _MAX_MARKS)]
+    candidates = (mark for mark in root.iterdescendants("sup", "label") if mark.tag == "sup" or "for" in mark.attrib)
+    marks = [(mark, text_of(mark).strip("[] \n")) for mark in islice(candidates, _MAX_MARKS)]
     marks = [(mark, label) for mark, label in marks if _LABEL.fullmatch(label)]
     if not marks:
         return
-    notes = {
-        label: note
-        for label, note in _find_notes(root, {label for _, label in marks}, has_note_classes)
-        if note not in taken
-    }
+    found = _find_notes(root, {label for _, label in marks}, has_note_classes)
+    notes = {label: note for label, note in found if note not in taken}
     bodies = set(notes.values())
     for mark, label in marks:
         note = notes.get(label)
@@ -188,26 +180,15 @@ def find_numbered_notes(
             yield mark, note, label
 
 
-def _find_marks(root: Element) -> Iterator[Element]:
-    for mark in root.iterdescendants("sup", "label"):
-        if mark.tag == "sup" or mark.get("for") is not None:
-            yield mark
-
-
 def _find_notes(root: Element, labels: set[str], has_note_classes: bool) -> Iterator[tuple[str, Element]]:
     if has_note_classes:
-        yield from _find_by_note_class(root, labels)
+        for block in _NOTE_CLASSES(root):
+            label = _leading_number(block, ("sup",))
+            if label in labels and block.tag in ("p", "div", "li", "aside", "span", "dd"):
+                yield label, block
     yield from _find_after_rules(root, labels)
-    for row in root.iter("ol"):
-        yield from _find_in_list(row)
-
-
-def _find_by_note_class(root: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:
-    """Yield blocks with a footnote class that begin with a raised number."""
-    for block in _NOTE_CLASSES(root):
-        label = _leading_number(block, ("sup",))
-        if label in labels and block.tag in ("p", "div", "li", "aside", "span", "dd"):
-            yield label, block
+    for listing in root.iter("ol"):
+        yield from _find_in_list(listing)
 
 
 def _leading_number(block: Element, tags: tuple[str, ...]) -> str:
@@ -216,16 +197,16 @@ def _leading_number(block: Element, tags: tuple[str, ...]) -> str:
     return text_of(block[0]).strip(" .\n[]")
 
 
-def _find_in_list(row: Element) -> Iterator[tuple[str, Element]]:
-    """Yield items that are named as notes, or a list alone in an aside."""
-    around = row.getparent()
-    alone = around is not None and around.tag == "aside" and _is_only_child(row)
-    start = row.get("start") or "1"
+def _find_in_list(listing: Element) -> Iterator[tuple[str, Element]]:
+    """Yield the items whose ids are those of notes, or all items of a list alone in an aside."""
+    around = listing.getparent()
+    is_alone = around is not None and around.tag == "aside" and len(around) == 1
+    start = listing.get("start") or "1"
     first = int(start) if start.isdigit() and len(start) < 4 else 1
-    for place, item in enumerate(row.iterchildren("li")):
-        named = _NUMBERED_ID.fullmatch(item.get("id") or "")
-        if named or alone:
-            yield (named.group(1) if named else str(first + place)), item
+    for number, item in enumerate(listing.iterchildren("li"), first):
+        note_id = _NUMBERED_ID.fullmatch(item.get("id") or "")
+        if note_id or is_alone:
+            yield (note_id.group(1) if note_id else str(number)), item
 
 
 def _find_after_rules(root: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:
@@ -247,12 +228,5 @@ def _collect_note(blocks: list[Element]) -> Element:
         return first
     body = etree.Element("div")
     first.addprevious(body)
-    for block in blocks:
-        if block.tag not in _CONTINUATION_TAGS:
-            break
-        body.append(block)
+    body.extend(takewhile(lambda block: block.tag in _CONTINUATION_TAGS, blocks))
     return body
-
-
-def _is_only_child(element: Element) -> bool:
-    return element.getprevious() is None and element.getnext() is None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.tags import CELLS, EMPHASIS, HEADINGS
 from scraper.extract.dom.xpath import Element, text_of
 
 _NUMBER = re.compile(
@@ -14,12 +15,11 @@ _NUMBER = re.compile(
 """Label before a passage: `(1)`, `a)`, `172`, `2.1.`, or the key of a reference, `Doe (2020)`."""
 
 _PASSAGE_START = re.compile(r"[^\W\d_a-z]|[(\"“«]|[a-z]{3}")
-_PASSAGE_INLINE_TAGS = frozenset({"span", "b", "strong", "em", "i", "a", "bdi"})
-_PASSAGES = ("p", "li", "div", "dt", "dd", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6")
+_PASSAGE_INLINE_TAGS = EMPHASIS | {"span", "a", "bdi"}
+_PASSAGES = HEADINGS | CELLS | {"p", "li", "div", "dt", "dd"}
 _FORM_FIELDS = frozenset({"input", "select", "textarea"})
 _MAX_NUMBER = 100
-
-_INLINE_TAGS = ("span", "b", "strong", "em", "i", "a", "bdi", "small", "time")
+_INLINE_TAGS = _PASSAGE_INLINE_TAGS | {"small", "time"}
 _LAST_WORD = re.compile(r"[^\W_]+\Z")
 _FIRST_WORD = re.compile(r"[^\W_]+")
 _WORD_WINDOW = 40
@@ -41,9 +41,9 @@ def insert_spaces(root: Element) -> None:
             label.tail = " "
     for source in root.iter("cite"):
         around = source.getparent()
-        alone = source.getprevious() is None and around is not None and not (around.text or "").strip()
+        is_first = source.getprevious() is None and around is not None and not (around.text or "").strip()
         quote = around.getparent() if around is not None and around.tag in ("div", "p") else around
-        if alone and quote is not None and quote.tag == "blockquote" and (source.tail or "").strip():
+        if is_first and quote is not None and quote.tag == "blockquote" and (source.tail or "").strip():
             source.tag = "div"
 
 
@@ -66,9 +66,7 @@ def _separate_neighbors(root: Element) -> None:
     are one word (a large initial, half of a link).
     """
     for first in root.iter(*_INLINE_TAGS):
-        if first.tail:
-            continue
-        second = first.getnext()
+        second = None if first.tail else first.getnext()
         if second is None or second.tag not in _INLINE_TAGS:
             continue
         left = _last_text(first)
@@ -120,17 +118,11 @@ EMPHASIS_TAGS = {
 def join_emphasis(root: Element) -> None:
     """Merge adjacent elements of the same emphasis: `**a****b**` would have another meaning."""
     for first in list(root.iter(*EMPHASIS_TAGS)):
-        rest = list(_find_adjacent(first)) if first.getparent() is not None else []
-        if rest:
-            _merge_into(first, rest)
-
-
-def _find_adjacent(first: Element) -> Iterator[Element]:
-    kinds = EMPHASIS_TAGS[first.tag]
-    last_piece = first
-    while not last_piece.tail and (behind := last_piece.getnext()) is not None and behind.tag in kinds:
-        yield behind
-        last_piece = behind
+        run = [first]
+        while not run[-1].tail and (behind := run[-1].getnext()) is not None and behind.tag in EMPHASIS_TAGS[first.tag]:
+            run.append(behind)
+        if len(run) > 1 and first.getparent() is not None:
+            _merge_into(first, run[1:])
 
 
 def _merge_into(first: Element, rest: Sequence[Element]) -> None:

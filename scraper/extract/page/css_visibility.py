@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 _READABLE_PX = 4.0
 """Pixels. Smaller text is not meant for people."""
-
 _SMALL_ZOOM = 0.2
 _MIN_OPACITY = 0.05
 _MIN_COLOR_ALPHA = 0.1
@@ -50,23 +49,13 @@ _MOVING = ("transition", "animation", "transform", "will-change")
 
 Color = tuple[float, float, float, float]
 
-_NAMED_COLORS: dict[str, Color] = {
-    "white": (255, 255, 255, 1),
-    "black": (0, 0, 0, 1),
-    "transparent": (0, 0, 0, 0),
-    "red": (255, 0, 0, 1),
-    "green": (0, 128, 0, 1),
-    "blue": (0, 0, 255, 1),
-    "yellow": (255, 255, 0, 1),
-    "gray": (128, 128, 128, 1),
-    "grey": (128, 128, 128, 1),
-    "silver": (192, 192, 192, 1),
-    "navy": (0, 0, 128, 1),
-    "ivory": (255, 255, 240, 1),
-    "snow": (255, 250, 250, 1),
-    "whitesmoke": (245, 245, 245, 1),
-    "ghostwhite": (248, 248, 255, 1),
-}
+_HEX_BY_COLOR = dict(
+    color.split("#")
+    for color in (
+        "white#fff black#000 transparent#0000 red#f00 green#008000 blue#00f yellow#ff0 gray#808080 grey#808080 "
+        "silver#c0c0c0 navy#000080 ivory#fffff0 snow#fffafa whitesmoke#f5f5f5 ghostwhite#f8f8ff"
+    ).split()
+)
 
 
 def parse_declarations(style: str) -> dict[str, str]:
@@ -86,38 +75,24 @@ def parse_declarations(style: str) -> dict[str, str]:
 
 def hides_text(style: dict[str, str]) -> bool:
     """Return True if these declarations alone hide the text of their element."""
-    return (
-        _is_not_displayed(style)
-        or _is_too_small(style)
-        or _is_off_screen(style)
-        or _is_clipped(style)
-        or _is_transparent(style)
-        or (_is_faint(style) and not any(name in style for name in _MOVING))
-    )
+    return _hides_subtree(style) or _is_too_small(style) or _is_transparent(style)
 
 
 def find_background(style: dict[str, str]) -> Color | None:
     """Return the opaque background color that a style sets, or None."""
-    for name in ("background-color", "background"):
-        if name in style:
-            words = _BEFORE_CLOSING.sub(lambda inside: ",".join(inside[0].split()), style[name]).split()
-            color = next(filter(None, map(_parse_color, words)), None)
-            return color if color and color[3] > 0.5 else None
-    return None
+    value = style.get("background-color", style.get("background", ""))
+    words = _BEFORE_CLOSING.sub(lambda inside: ",".join(inside[0].split()), value).split()
+    color = next(filter(None, map(parse_color, words)), None)
+    return color if color and color[3] > 0.5 else None
 
 
 def is_same_color(text: str, background: Color) -> bool:
     """Return True if text of this color is unreadable on its background (WCAG 2 contrast)."""
-    color = _parse_color(text)
+    color = parse_color(text)
     if color is None:
         return False
     one, other = _luminance(color), _luminance(background)
     return (max(one, other) + 0.05) / (min(one, other) + 0.05) < _LOW_CONTRAST
-
-
-def parse_color(value: str) -> Color | None:
-    """Return the color of an HTML attribute such as `bgcolor`, or None."""
-    return _parse_color(value.strip().lower())
 
 
 def _is_not_displayed(style: dict[str, str]) -> bool:
@@ -137,24 +112,18 @@ def _is_too_small(style: dict[str, str]) -> bool:
 
 
 def _is_off_screen(style: dict[str, str]) -> bool:
-    indent = _parse_length(style.get("text-indent"))
-    if (indent is not None and indent < _OFF_SCREEN_PX) or _is_translated_away(style.get("transform", "")):
+    moved = _TRANSLATION.search(style.get("transform", ""))
+    moves = moved.group(1).split(",") if moved else []
+    is_moved = any(abs(_parse_length(part.strip()) or 0) > _FAR_AWAY_PX for part in moves)
+    if is_moved or (_parse_length(style.get("text-indent")) or 0) < _OFF_SCREEN_PX:
         return True
     if style.get("position") not in {"absolute", "fixed"}:
         return False
-    offsets = (_parse_length(style.get(side)) for side in ("left", "top", "right", "bottom"))
-    if any(offset is not None and offset < _OFF_SCREEN_PX for offset in offsets):
+    if any((_parse_length(style.get(side)) or 0) < _OFF_SCREEN_PX for side in ("left", "top", "right", "bottom")):
         return True
     left = style.get("left", "")
     beside = style["position"] == "fixed" and left.endswith("vw") and (_parse_number(left[:-2]) or 0) >= 100
     return beside or (_parse_length(left) or 0) > _FAR_AWAY_PX
-
-
-def _is_translated_away(transform: str) -> bool:
-    moved = _TRANSLATION.search(transform)
-    return moved is not None and any(
-        abs(_parse_length(part.strip()) or 0) > _FAR_AWAY_PX for part in moved.group(1).split(",")
-    )
 
 
 def _is_clipped(style: dict[str, str]) -> bool:
@@ -185,14 +154,14 @@ def _inset_share(side: str) -> float:
 
 def _is_faint(style: dict[str, str]) -> bool:
     opacity = _parse_number(style.get("opacity"))
-    return opacity is not None and opacity < _MIN_OPACITY
+    return opacity is not None and opacity < _MIN_OPACITY and not any(name in style for name in _MOVING)
 
 
 def _is_transparent(style: dict[str, str]) -> bool:
     """Return True for transparent text without a shadow and without a background clipped to it."""
     if "background-clip" in style or "-webkit-background-clip" in style or "text-shadow" in style:
         return False
-    color = _parse_color(style.get("-webkit-text-fill-color") or style.get("color", ""))
+    color = parse_color(style.get("-webkit-text-fill-color") or style.get("color", ""))
     return color is not None and color[3] < _MIN_COLOR_ALPHA
 
 
@@ -213,47 +182,27 @@ def _parse_length(value: str | None) -> float | None:
     return float(match.group(1)) * _PX_PER_UNIT[match.group(2)] if match else None
 
 
-def _parse_color(value: str) -> Color | None:
+def parse_color(value: str) -> Color | None:
+    """Return the color of a CSS value or an HTML attribute such as `bgcolor`, or None if it is unknown."""
+    value = value.strip().lower()
     if value.startswith("#"):
         return _parse_hex(value[1:])
+    parts = [_parse_number(part) for part in _PART.findall(value.partition("(")[2])]
+    if len(parts) not in {3, 4} or None in parts:
+        return _parse_hex(_HEX_BY_COLOR.get(value, ""))
+    first, second, third, alpha = (*(part or 0.0 for part in parts), 1.0)[:4]
     if value.startswith("rgb"):
-        parts = [_parse_number(part) for part in re.findall(r"[\d.]+%?", value)]
-        if len(parts) >= 3 and None not in parts:
-            red, green, blue, alpha = (*parts, 1.0)[:4]
-            return (red or 0, green or 0, blue or 0, 1.0 if alpha is None else alpha)
-        return None
+        return (first, second, third, alpha)
     if value.startswith("hsl"):
-        return _parse_hsl(value)
+        red, green, blue = colorsys.hls_to_rgb(first / 360 % 1, min(third, 1.0), min(second, 1.0))
+        return (red * 255, green * 255, blue * 255, alpha)
     if value.startswith(("oklch(", "oklab(", "lch(", "lab(")):
-        return _parse_lightness(value)
-    return _NAMED_COLORS.get(value)
-
-
-def _parse_components(value: str) -> list[float | None]:
-    return [_parse_number(part) for part in _PART.findall(value.partition("(")[2])]
-
-
-def _parse_hsl(value: str) -> Color | None:
-    parts = _parse_components(value)
-    if len(parts) not in {3, 4} or None in parts:
-        return None
-    hue, saturation, lightness, alpha = (*(part or 0.0 for part in parts), 1.0)[:4]
-    red, green, blue = colorsys.hls_to_rgb(hue / 360 % 1, min(lightness, 1.0), min(saturation, 1.0))
-    return (red * 255, green * 255, blue * 255, alpha)
-
-
-def _parse_lightness(value: str) -> Color | None:
-    """Return white, black and transparent colors, which hide text, and None for others."""
-    parts = _parse_components(value)
-    if len(parts) not in {3, 4} or None in parts:
-        return None
-    lightness, alpha = parts[0] or 0.0, parts[3] if len(parts) == 4 else 1.0
-    whole = 1.0 if value.startswith("ok") or "%" in value.partition(" ")[0] else 100.0
-    if alpha is not None and alpha < _MIN_COLOR_ALPHA:
-        return (0, 0, 0, alpha)
-    if 0.01 < lightness / whole < 0.99:
-        return None
-    return (255, 255, 255, 1) if lightness > whole / 2 else (0, 0, 0, 1)
+        lightness = first if value.startswith("ok") or "%" in value.partition(" ")[0] else first / 100
+        if alpha < _MIN_COLOR_ALPHA:
+            return (0, 0, 0, alpha)
+        # Of the opaque ones, only white and black hide text.
+        return None if 0.01 < lightness < 0.99 else (255, 255, 255, 1) if lightness > 0.5 else (0, 0, 0, 1)
+    return None
 
 
 def _parse_hex(digits: str) -> Color | None:
@@ -287,12 +236,8 @@ _SHOWS = re.compile(r"display|visibility|opacity|clip|left|text-indent|position"
 
 
 def _hides_subtree(style: dict[str, str]) -> bool:
-    """Return True if no descendant can undo the effect.
-
-    Sizes and colors are ignored, as children often set them.
-    """
-    faint = _is_faint(style) and not any(name in style for name in _MOVING)
-    return _is_not_displayed(style) or _is_off_screen(style) or _is_clipped(style) or faint
+    """Return True if no descendant can undo the effect. Sizes and colors are ignored: children often set them."""
+    return _is_not_displayed(style) or _is_off_screen(style) or _is_clipped(style) or _is_faint(style)
 
 
 def find_hidden_selectors(sheets: Iterable[str]) -> frozenset[str]:
@@ -307,7 +252,12 @@ def find_hidden_selectors(sheets: Iterable[str]) -> frozenset[str]:
         if _FOR_SCREENS.match(block):
             css += block.partition("{")[2].removesuffix("}")
         else:
-            shown.update(_find_revealed_names(block))
+            shown.update(
+                name
+                for selector, body in _RULE.findall(block.partition("{")[2])
+                if _SHOWS.search(body) and not _hides_subtree(parse_declarations(body))
+                for name in _NAME.findall(selector)
+            )
     for selector, body in _RULE.findall(_AT_BLOCK.sub("", css)):
         if not _HIDES.search(body) and not _SHOWS.search(body):
             continue
@@ -316,13 +266,3 @@ def find_hidden_selectors(sheets: Iterable[str]) -> frozenset[str]:
         else:
             shown.update(_NAME.findall(selector))
     return frozenset(hidden - shown)
-
-
-def _find_revealed_names(block: str) -> list[str]:
-    rules = _RULE.findall(block.partition("{")[2])
-    return [
-        name
-        for selector, body in rules
-        if _SHOWS.search(body) and not _hides_subtree(parse_declarations(body))
-        for name in _NAME.findall(selector)
-    ]

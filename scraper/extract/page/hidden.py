@@ -8,7 +8,7 @@ falls from .977 to .957.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import islice
 
@@ -31,8 +31,7 @@ _POPOVERS = attribute_selector("popover")
 _CLASSED = attribute_selector("class")
 _IDENTIFIED = attribute_selector("id")
 _MAX_STYLES = 10_000
-"""Different inline styles that are parsed, at some 30 us each; a page with more is hostile or a spreadsheet.
-"""
+"""Different inline styles that are parsed, at some 30 us each; a page with more is hostile or a spreadsheet."""
 
 _WHITE: Color = (255, 255, 255, 1)
 
@@ -47,15 +46,12 @@ def remove_styled(root: Element) -> int:
 
     The body itself stays: a page that hides it shows it again by script.
     """
-    sheets = [
-        sheet
-        for sheet in root.iter("style", "link")
-        if sheet.tag == "style" or "stylesheet" in (sheet.get("rel") or "")
-    ]
-    checker = _StyleChecker(plain=not sheets)
+    sheets = list(root.iter("style"))
+    has_sheet = bool(sheets) or any("stylesheet" in (link.get("rel") or "") for link in root.iter("link"))
+    checker = _StyleChecker(has_style_sheet=has_sheet)
     candidates = [*_STYLED(root), *_HIDDEN(root), *_POPOVERS(root), *root.iter("font", "dialog")]
     hidden = [element for element in candidates if checker.hides(element)]
-    names = find_hidden_selectors(sheet.text or "" for sheet in sheets if sheet.tag == "style")
+    names = find_hidden_selectors(sheet.text or "" for sheet in sheets)
     if names:
         named = [*_CLASSED(root), *_IDENTIFIED(root)]
         hidden += [element for element in named if _matches_selector(element, names)]
@@ -74,62 +70,52 @@ def _remove_all(hidden: list[Element]) -> int:
 
 
 def _matches_selector(element: Element, names: frozenset[str]) -> bool:
-    if f"#{element.get('id')}" in names:
-        return True
-    classes = element.get("class")
-    return classes is not None and any(f".{name}" in names for name in classes.split())
-
-
-def _is_hidden_by_attribute(element: Element) -> bool:
-    """Return True if an attribute or its absence hides an element, without any style."""
-    closed_dialog = element.tag == "dialog" and element.get("open") is None
-    return closed_dialog or element.get("hidden") is not None or element.get("popover") is not None
+    classes = (element.get("class") or "").split()
+    return f"#{element.get('id')}" in names or any(f".{name}" in names for name in classes)
 
 
 class _StyleChecker:
     """Checks the elements of one page, and parses equal styles once."""
 
-    def __init__(self, *, plain: bool) -> None:
-        self._plain = plain
-        self._read: dict[str, tuple[dict[str, str], bool]] = {}
+    def __init__(self, *, has_style_sheet: bool) -> None:
+        self._has_style_sheet = has_style_sheet
+        self._parsed: dict[str, tuple[dict[str, str], bool]] = {}
 
     def hides(self, element: Element) -> bool:
         if element.tag in ("html", "body"):
             return False
-        style, concealed = self._style(element.get("style") or "")
-        if concealed:
+        style, is_hidden = self._parse(element.get("style") or "")
+        if is_hidden:
             return True
-        if _is_hidden_by_attribute(element):
+        is_closed_dialog = element.tag == "dialog" and element.get("open") is None
+        if is_closed_dialog or element.get("hidden") is not None or element.get("popover") is not None:
             return "display" not in style
-        colour = (
-            style.get("-webkit-text-fill-color")
-            or style.get("color")
-            or (element.get("color", "").lower() if element.tag == "font" else "")
-        )
-        return bool(colour) and self._is_background(element, colour)
+        color = style.get("-webkit-text-fill-color") or style.get("color")
+        if not color and element.tag == "font":
+            color = element.get("color")
+        return bool(color) and self._is_background(element, color or "")
 
-    def _style(self, text: str) -> tuple[dict[str, str], bool]:
-        known = self._read.get(text)
-        if known is None and len(self._read) > _MAX_STYLES:
+    def _parse(self, text: str) -> tuple[dict[str, str], bool]:
+        """Return the declarations of an inline style, and True if they hide text."""
+        parsed = self._parsed.get(text)
+        if parsed is None and len(self._parsed) > _MAX_STYLES:
             return {}, False
-        if known is None:
+        if parsed is None:
             style = parse_declarations(text)
-            known = self._read[text] = (style, hides_text(style))
-        return known
+            parsed = self._parsed[text] = (style, hides_text(style))
+        return parsed
 
-    def _is_background(self, element: Element, colour: str) -> bool:
+    def _is_background(self, element: Element, color: str) -> bool:
         """Return True if the text color equals the nearest background, or white without a style sheet."""
-        around: Element | None = element
-        while around is not None:
+        for around in (element, *element.iterancestors()):
             style, attribute = around.get("style"), around.get("bgcolor")
             if style or attribute:
-                background = find_background(self._style(style or "")[0]) or parse_color(attribute or "")
+                background = find_background(self._parse(style or "")[0]) or parse_color(attribute or "")
                 if background:
-                    return is_same_color(colour, background)
+                    return is_same_color(color, background)
                 if style and "background" in style:
                     return False
-            around = around.getparent()
-        return self._plain and is_same_color(colour, _WHITE)
+        return not self._has_style_sheet and is_same_color(color, _WHITE)
 
 
 COLLAPSED_ATTRIBUTE = "data-x-folded"
@@ -151,11 +137,7 @@ _PANEL_ROLES = frozenset({"tabpanel", "region"})
 _STREAMED = re.compile(r"S:[0-9a-f]+\Z")
 """React sends late parts of a page hidden under these ids, and a script inserts them."""
 
-_CONTROLS = (
-    (attribute_selector("aria-controls"), "aria-controls"),
-    (attribute_selector("data-target"), "data-target"),
-    (attribute_selector("data-bs-target"), "data-bs-target"),
-)
+_CONTROLS = {name: attribute_selector(name) for name in ("aria-controls", "data-target", "data-bs-target")}
 _UNREADABLE_TAGS = ("script", "style", "noscript", "template")
 _MIN_TEXT = 80
 """Characters. A hidden word or line without a tab or title is not a collapsible part."""
@@ -176,42 +158,32 @@ _WRAPPER_SHARE = 2 / 3
 """Share. An element with more of the page's text is hidden only until its scripts have run."""
 
 
-def mark_collapsed(hidden: Iterable[Element], *, wrappers: bool) -> list[Element]:
+def mark_collapsed(hidden: Sequence[Element], *, wrappers: bool) -> list[Element]:
     """Mark the hidden elements that a click reveals. Return the other ones.
 
-    With `wrappers`, an element with most of the page's text counts as visible, as in a page whose scripts have not
-    run.
+    With `wrappers`, an element with most of the page's text counts as visible: its scripts have not run.
     """
-    listed = list(hidden)
     candidates: list[Element] = []
     short: list[Element] = []
-    for element in listed:
+    for element in hidden:
         length = 0 if _is_overlay(element) else len(text_of(element).strip())
         if length:
             (candidates if length >= _MIN_TEXT else short).append(element)
     visible = _find_opened_texts(short) | _find_collapsed_passages(candidates, wrappers=wrappers)
-    return [element for element in listed if element not in visible]
+    return [element for element in hidden if element not in visible]
 
 
 def _find_collapsed_passages(candidates: list[Element], *, wrappers: bool) -> set[Element]:
-    """Return the passages to keep.
-
-    These are collapsible ones, which are marked, and with `wrappers` elements with most of the text of the page, which
-    are not marked.
-    """
+    """Return the passages to keep: collapsible ones, which are marked, and with `wrappers` most of the page's text."""
     visible: set[Element] = set()
-    if not candidates:
-        return visible
-    controlled = cache(lambda: _find_referenced_ids(candidates[0].getroottree().getroot()))
-    whole = -1
+    root_of_page = cache(lambda: candidates[0].getroottree().getroot())
+    referenced_ids = cache(lambda: _find_referenced_ids(root_of_page()))
+    page_characters = cache(lambda: _count_readable_characters(root_of_page()))
     for element in candidates:
-        if _is_panel(element, controlled):
+        if _is_panel(element, referenced_ids):
             element.set(COLLAPSED_ATTRIBUTE, "")
             visible.add(element)
-            continue
-        if wrappers and whole < 0:
-            whole = _count_readable_characters(element.getroottree().getroot())
-        if wrappers and _count_readable_characters(element) > _WRAPPER_SHARE * whole:
+        elif wrappers and _count_readable_characters(element) > _WRAPPER_SHARE * page_characters():
             visible.add(element)
     return visible
 
@@ -219,51 +191,41 @@ def _find_collapsed_passages(candidates: list[Element], *, wrappers: bool) -> se
 def _find_opened_texts(short: list[Element]) -> set[Element]:
     """Return the short texts that a tab or title opens, and mark them."""
     named = [element for element in short if element.get("id")]
-    opened = _find_controlled_ids(named[0].getroottree().getroot()) if named else frozenset[str]()
-    has_tabs = cache(partial(_has_tabs, tabs_in=cache(_tabs_in)))
+    # The ids that tabs and expandable buttons control by ARIA's rules.
+    opened = {
+        name
+        for control in (_CONTROLS["aria-controls"](named[0].getroottree().getroot()) if named else ())
+        if control.get("role") == "tab" or control.get("aria-expanded") is not None
+        for name in (control.get("aria-controls") or "").split()
+    }
+    has_tabs = cache(partial(_has_tabs, count_tabs=cache(_count_tabs)))
     visible = {
         element
         for element in short
-        if element.get("id") in opened or (element.get("role") == "tabpanel" and has_tabs(element.getparent()))
+        if (element.get("id") in opened or (element.get("role") == "tabpanel" and has_tabs(element.getparent())))
+        and not _is_in_menu(element)
     }
-    visible = {element for element in visible if not _is_in_menu(element)}
     for element in visible:
         element.set(COLLAPSED_ATTRIBUTE, "")
     return visible
 
 
-def _find_controlled_ids(root: Element) -> frozenset[str]:
-    """Return the ids that tabs and expandable buttons control by ARIA's rules."""
-    controls, name = _CONTROLS[0]
-    return frozenset(
-        word
-        for control in controls(root)
-        if control.get("role") == "tab" or control.get("aria-expanded") is not None
-        for word in (control.get(name) or "").split()
-    )
+def _has_tabs(parent: Element | None, *, count_tabs: Callable[[Element], int]) -> bool:
+    """Return True if at least two children are tab panels, and equally many tabs are near them.
 
-
-def _has_tabs(panels_in: Element | None, *, tabs_in: Callable[[Element], int]) -> bool:
-    """Return True if the element holds at least two tab panels with equally many tabs near it.
-
-    The nearest of the element and two ancestors with tabs counts.
+    The nearest of the parent and two of its ancestors with tabs counts.
     """
-    if panels_in is None:
+    if parent is None:
         return False
-    panels = sum(one.get("role") == "tabpanel" for one in islice(panels_in, _MAX_TABS))
-    around: Element | None = panels_in
-    for _ in range(_MAX_CLIMB):
-        if around is None or panels < _MIN_TABS:
-            return False
-        tabs = tabs_in(around)
-        if tabs:
-            return tabs == panels
-        around = around.getparent()
-    return False
+    panels = sum(child.get("role") == "tabpanel" for child in islice(parent, _MAX_TABS))
+    if panels < _MIN_TABS:
+        return False
+    near = (parent, *islice(parent.iterancestors(), _MAX_CLIMB - 1))
+    return next(filter(None, map(count_tabs, near)), 0) == panels
 
 
-def _tabs_in(around: Element) -> int:
-    return sum(one.get("role") == "tab" for one in islice(around.iterdescendants(*_TABS), _MAX_TABS))
+def _count_tabs(around: Element) -> int:
+    return sum(tab.get("role") == "tab" for tab in islice(around.iterdescendants(*_TABS), _MAX_TABS))
 
 
 def _is_in_menu(element: Element) -> bool:
@@ -276,12 +238,11 @@ def _is_in_menu(element: Element) -> bool:
 
 
 def _is_overlay(element: Element) -> bool:
-    if element.get("aria-modal") or element.tag in ("dialog", "nav"):
-        return True
-    return element.get("role") in _OVERLAY_ROLES
+    is_marked = bool(element.get("aria-modal")) or element.get("role") in _OVERLAY_ROLES
+    return is_marked or element.tag in ("dialog", "nav")
 
 
-def _is_panel(element: Element, controlled: Callable[[], frozenset[str]]) -> bool:
+def _is_panel(element: Element, referenced_ids: Callable[[], frozenset[str]]) -> bool:
     name = element.get("id") or ""
     if _STREAMED.match(name):
         return True
@@ -290,19 +251,16 @@ def _is_panel(element: Element, controlled: Callable[[], frozenset[str]]) -> boo
         return False
     if element.get("role") in _PANEL_ROLES or element.get("aria-labelledby"):
         return True
-    return _COLLAPSIBLE_NAME.search(_CAMEL.sub("-", names)) is not None or (bool(name) and name in controlled())
+    return _COLLAPSIBLE_NAME.search(_CAMEL.sub("-", names)) is not None or (name != "" and name in referenced_ids())
 
 
 def _find_referenced_ids(root: Element) -> frozenset[str]:
     """Return the ids that buttons and links of the page open."""
     ids: set[str] = set()
-    for having_it, name in _CONTROLS:
-        for element in having_it(root):
+    for name, select in _CONTROLS.items():
+        for element in select(root):
             ids.update((element.get(name) or "").replace("#", " ").split())
-    for link in root.iter("a"):
-        address = link.get("href")
-        if address and address[0] == "#":
-            ids.add(address[1:])
+    ids.update(address[1:] for link in root.iter("a") if (address := link.get("href") or "").startswith("#"))
     return frozenset(ids - {""})
 
 
@@ -313,13 +271,8 @@ def _count_readable_characters(element: Element) -> int:
 
 
 def _count_non_white(element: Element) -> int:
-    """Return the number of characters that are not white space.
-
-    Counting bytes takes a tenth of the time of splitting into words.
-    """
-    text = text_of(element)
-    encoded = text.encode()
+    """Return the number of characters that are not white space."""
+    encoded = text_of(element).encode()
+    # Counting bytes takes a tenth of the time of splitting into words.
     count = len(encoded.translate(None, _WHITE_OR_CONTINUATION))
-    if text.isascii():
-        return count
-    return count - len(_NON_ASCII_WHITE.findall(encoded.translate(None, _ASCII)))
+    return count - (0 if encoded.isascii() else len(_NON_ASCII_WHITE.findall(encoded.translate(None, _ASCII))))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urljoin
+from itertools import islice
 
 from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.urls import find_image_source
+from scraper.extract.dom.urls import find_image_source, join_url
 from scraper.extract.dom.xpath import Element, text_of
 
 VIDEO_TAG = "videolink"
@@ -52,13 +52,9 @@ def resolve_lazy_media(root: Element, base: str) -> None:
     """Insert lazy images, and turn the players of known sites into `VIDEO_TAG` elements."""
     for picture in list(root.iter("amp-img", "amp-anim")):
         picture.tag = "img"
-    for number, fallback in enumerate(list(root.iter("noscript"))):
-        if number == _MAX_MEDIA:
-            break
+    for fallback in list(islice(root.iter("noscript"), _MAX_MEDIA)):
         _replace_placeholder(fallback)
-    for number, frame in enumerate(list(root.iter("iframe", *_PLAYER_ELEMENTS))):
-        if number == _MAX_MEDIA:
-            break
+    for frame in list(islice(root.iter("iframe", *_PLAYER_ELEMENTS), _MAX_MEDIA)):
         url = _find_video_page(frame, base)
         if url:
             frame.set("href", url)
@@ -76,14 +72,14 @@ def _replace_placeholder(fallback: Element) -> None:
     picture = pictures[0]
     if _FORMULA.search(picture.get("class") or "") or not picture.get("src"):
         return
-    waiting = _picture_before(fallback)
-    if waiting is None:
+    placeholder = _picture_before(fallback)
+    if placeholder is None:
         picture.tail = None
         fallback.addprevious(picture)
-    elif not _has_source(waiting):
-        waiting.set("src", picture.get("src", ""))
-        if not (waiting.get("alt") or "").strip():
-            waiting.set("alt", picture.get("alt") or "")
+    elif not _has_source(placeholder):
+        placeholder.set("src", picture.get("src", ""))
+        if not (placeholder.get("alt") or "").strip():
+            placeholder.set("alt", picture.get("alt") or "")
     remove(fallback)
 
 
@@ -95,7 +91,7 @@ def _picture_before(fallback: Element) -> Element | None:
 
 
 def _has_source(picture: Element) -> bool:
-    source = find_image_source({str(name): str(value) for name, value in picture.attrib.items()})
+    source = find_image_source(picture)
     return bool(source) and not source.startswith("data:")
 
 
@@ -106,16 +102,9 @@ def _find_video_page(frame: Element, base: str) -> str | None:
         video = _VIDEO_ID.fullmatch(frame.get(attribute) or "")
         return page.format(id=video.group()) if video else None
     for name in ("src", "data-src", "data-lazy-src"):
-        address = _absolute(base, (frame.get(name) or "")[:_MAX_ADDRESS])
+        address = join_url(base, (frame.get(name) or "")[:_MAX_ADDRESS])
         for player, page in _PLAYERS:
             video = player.match(address)
             if video:
                 return page.format(id=video["id"])
     return None
-
-
-def _absolute(base: str, address: str) -> str:
-    try:
-        return urljoin(base, address.strip())
-    except ValueError:
-        return ""

@@ -10,12 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from urllib.parse import urljoin
 
 from lxml import etree
 
 from browsers.model import Frame, Snapshot
 from scraper.extract.dom import parsing
+from scraper.extract.dom.tags import UNREADABLE
+from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, element_selector, text_of
 from scraper.extract.math import formulas
 from scraper.extract.page import hidden, lazy_media
@@ -23,11 +24,7 @@ from scraper.extract.text.terms import count_words
 
 MAX_FRAMES = 50
 
-_UNREADABLE_TAGS = (
-    "script style template head title meta link base canvas object embed applet audio video track "
-    "map area datalist progress meter iframe frame frameset noframes portal param"
-).split()
-_FRAMES = ("iframe", "frame")
+_WITHOUT_TEXT = "applet audio video track map area datalist progress meter frame frameset noframes portal param".split()
 _SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)
 _MAX_NOTE = 400
 _FALLBACK_WORDS = 40
@@ -35,7 +32,6 @@ _FALLBACK_WORDS = 40
 
 _SVG_TEXTS = element_selector(".//text")
 _MAX_SVG_TEXT = 2_000
-
 _MARKED_FRAMES = attribute_selector("data-x-frame")
 _WITH_URL = element_selector(".//*[@href or @src or @srcset or @data-src]")
 
@@ -112,14 +108,14 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     asks = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", lazy_media.VIDEO_TAG))
     _remove_unreadable(body, rendered=snapshot.rendered)
-    lifted = parsing.flatten_deep_elements(body)
+    is_flattened = parsing.flatten_deep_elements(body)
     return PageTree(
         snapshot.url,
         base,
         body,
         head,
         hidden_removed=removed,
-        degraded=parsed.degraded or lifted,
+        degraded=parsed.degraded or is_flattened,
         asks_for_scripts=asks,
         embeds=embeds,
         classes=classes,
@@ -129,8 +125,8 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
 
 def _head(root: Element) -> Head:
     found: defaultdict[str, list[Element]] = defaultdict(list)
-    for element in root.iter("title", "meta", "link", "script", *_FRAMES):
-        found["frame" if element.tag in _FRAMES else element.tag].append(element)
+    for element in root.iter("title", "meta", "link", "script", "iframe", "frame"):
+        found[element.tag.removeprefix("i")].append(element)
     return Head(
         language=(root.get("lang") or root.get("xml:lang") or "").strip(),
         title=next((text_of(title) for title in found["title"] if _is_page_title(title)), ""),
@@ -168,17 +164,10 @@ def _metas(metas: Iterable[Element]) -> list[tuple[str, str]]:
 def find_base_url(root: Element, url: str) -> str:
     """Return the URL against which the URLs of a page are resolved."""
     for base in root.iter("base"):
-        joined = _join_url(url, base.get("href") or "")
+        joined = join_url(url, base.get("href") or "")
         if joined.startswith(("http://", "https://")):
             return joined
     return url
-
-
-def _join_url(base: str, address: str) -> str:
-    try:
-        return urljoin(base, address.strip())
-    except ValueError:
-        return address
 
 
 def _merge_bodies(root: Element) -> Element:
@@ -210,7 +199,7 @@ def _remove_unreadable(body: Element, *, rendered: bool) -> None:
         attributes.clear()
         del drawing[:]
         drawing.text, drawing.tail = words[:_MAX_SVG_TEXT], tail
-    etree.strip_elements(body, *_UNREADABLE_TAGS, with_tail=False)
+    etree.strip_elements(body, *UNREADABLE, *_WITHOUT_TEXT, with_tail=False)
     if rendered and not _needs_fallback(body):
         etree.strip_elements(body, "noscript", with_tail=False)
 
@@ -232,20 +221,18 @@ def _insert_frames(root: Element, frames: Sequence[Frame]) -> int:
     """Insert the visible frames, also nested ones. Return the number of hidden elements removed from them."""
     by_mark = {frame.mark: frame for frame in frames[:MAX_FRAMES]}
     removed = 0
-    waiting = _MARKED_FRAMES(root)
-    while waiting:
-        place = waiting.pop()
+    places = _MARKED_FRAMES(root)
+    while places:
+        place = places.pop()
         frame = by_mark.pop(place.get("data-x-frame") or "", None)
-        if frame is None:
-            continue
-        inner = parsing.parse_html(frame.html).root
-        if inner is None:
+        inner = parsing.parse_html(frame.html).root if frame is not None else None
+        if frame is None or inner is None:
             continue
         inline_shadow_roots(inner)
         formulas.normalize_formulas(inner)
         lazy_media.resolve_lazy_media(inner, find_base_url(inner, frame.url))
         removed += hidden.remove_marked(inner)
-        waiting += _MARKED_FRAMES(inner)
+        places += _MARKED_FRAMES(inner)
         _replace_frame(place, inner, find_base_url(inner, frame.url))
     return removed
 
@@ -257,7 +244,7 @@ def _replace_frame(place: Element, inner: Element, base: str) -> None:
         for name in ("href", "src", "data-src"):
             address = element.get(name)
             if address and not address.startswith("#"):
-                element.set(name, _join_url(base, address))
+                element.set(name, join_url(base, address))
     del place[:]
     place.tag = "div"
     place.text = body.text
@@ -268,41 +255,31 @@ _OWN_SLOTS = element_selector(".//slot[count(ancestor::template[@shadowrootmode]
 
 
 def inline_shadow_roots(root: Element) -> None:
-    """Replace the content of each shadow host by its shadow tree.
-
-    Children without a slot are not displayed.
-    """
-    templates = [one for one in root.iter("template") if one.get("shadowrootmode") is not None]
-    for template in templates:
+    """Replace the content of each shadow host by its shadow tree. Children without a slot are not displayed."""
+    for template in [template for template in root.iter("template") if template.get("shadowrootmode") is not None]:
         host = template.getparent()
-        if host is not None:
-            _inline_shadow_root(host, template)
-
-
-def _inline_shadow_root(host: Element, template: Element) -> None:
-    text = (host.text or "") + (template.tail or "")
-    template.tail = None
-    host.remove(template)
-    slots = _OWN_SLOTS(template)
-    text, assigned = _assign_slots(host, text)
-    for slot in slots:
-        name = slot.get("name") or ""
-        children = assigned.pop(name, [])
-        own_text = "" if name else text
-        if children or own_text.strip():
-            del slot[:]
-            slot.text = own_text
-            slot.extend(children)
-            text = text if name else ""
-    host.text = template.text
-    host.extend(list(template))
+        if host is None:
+            continue
+        text = (host.text or "") + (template.tail or "")
+        template.tail = None
+        host.remove(template)
+        slots = _OWN_SLOTS(template)
+        text, assigned = _assign_slots(host, text)
+        for slot in slots:
+            name = slot.get("name") or ""
+            children = assigned.pop(name, [])
+            own_text = "" if name else text
+            if children or own_text.strip():
+                del slot[:]
+                slot.text = own_text
+                slot.extend(children)
+                text = text if name else ""
+        host.text = template.text
+        host.extend(list(template))
 
 
 def _assign_slots(host: Element, text: str) -> tuple[str, dict[str, list[Element]]]:
-    """Empty the host.
-
-    Return its text before the first child of the default slot, and its children by slot name.
-    """
+    """Empty the host. Return its text before the first child of the default slot, and its children by slot name."""
     assigned: dict[str, list[Element]] = {}
     for child in list(host):
         tail, child.tail = child.tail, None
@@ -324,8 +301,7 @@ THIRD_PARTY_PROPERTIES = frozenset(
 """Schema properties whose values are works of other people."""
 
 THIRD_PARTY_LISTS = frozenset("blogPost blogPosts itemListElement".split())
-"""Schema properties whose values are works of other people if there are several; one may be the page's own.
-"""
+"""Schema properties whose values are works of other people if there are several; one may be the page's own."""
 
 _SIDE_TAGS = frozenset({"nav", "aside"})
 _CONTENT_TAGS = frozenset({"article", "main"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scraper.extract.math.tex import MAX_TEX
 from scraper.extract.text.sanitize import clean_line
@@ -32,13 +32,10 @@ def find_headings(markdown: str) -> tuple[Heading, ...]:
             closes = mark[0] == fence[:1] and len(mark) >= len(fence) and not rest.strip()
             fence = "" if closes else fence or mark
         elif not fence and len(headings) < MAX_HEADINGS:
-            headings.append(Heading(len(hashes), _strip_markup(text), match.start()))
+            labels = _LINK.sub(lambda link: link["escaped"] or link["label"], text)
+            plain = clean_line(_MARKUP.sub("", labels), _MAX_HEADING_TEXT)
+            headings.append(Heading(len(hashes), plain, match.start()))
     return tuple(headings)
-
-
-def _strip_markup(text: str) -> str:
-    labels = _LINK.sub(lambda match: match["escaped"] or match["label"], text)
-    return clean_line(_MARKUP.sub("", labels), _MAX_HEADING_TEXT)
 
 
 _MAX_TABLE_HEAD = 1_000
@@ -58,13 +55,11 @@ _LIST_MARK = re.compile(r"[^ >]")
 
 @dataclass(frozen=True, slots=True)
 class AtomicBlock:
-    """A code block or displayed formula that must not be split.
-
-    The offsets reach from its first character to the end of its last line.
-    """
+    """A code block or displayed formula that must not be split."""
 
     start: int
     end: int
+    """Offset of the end of its last line."""
     indent: str
     mark: str
     info: str
@@ -90,26 +85,21 @@ def find_atomic_blocks(markdown: str, until: int) -> list[AtomicBlock]:
     if not any(mark[0] in markdown and mark in markdown for mark in _FENCE_MARKS):
         return []
     found: list[AtomicBlock] = []
-    opening_line: re.Match[str] | None = None
-    for fence_line in _FENCE_LINE.finditer(markdown):
-        if opening_line is not None and _is_too_long_formula(opening_line, fence_line.start()):
-            opening_line = None
-        if opening_line is None:
-            if fence_line.start() >= until:
+    block: AtomicBlock | None = None
+    for line in _FENCE_LINE.finditer(markdown):
+        if block is not None and block.mark == _FORMULA_MARK and line.start() - block.start > MAX_TEX:
+            block = None  # dollar signs that rate a restaurant
+        if block is None:
+            if line.start() >= until:
                 break
-            if fence_line["mark"][0] in "~$" or "`" not in fence_line["info"]:
-                opening_line = fence_line
-        elif fence_line["mark"].startswith(opening_line["mark"]) and not fence_line["info"].strip():
-            found.append(_build_block(opening_line, fence_line.end()))
-            opening_line = None
-    if opening_line is not None and opening_line["mark"] != _FORMULA_MARK:
-        found.append(_build_block(opening_line, len(markdown)))
+            if line["mark"][0] in "~$" or "`" not in line["info"]:
+                block = AtomicBlock(line.start(), len(markdown), line["indent"], line["mark"], line["info"])
+        elif line["mark"].startswith(block.mark) and not line["info"].strip():
+            found.append(replace(block, end=line.end()))
+            block = None
+    if block is not None and block.mark != _FORMULA_MARK:
+        found.append(block)
     return found
-
-
-def _is_too_long_formula(opening_line: re.Match[str], at: int) -> bool:
-    """Return True if an opening `$$` is not closed in time: restaurants are rated with dollar signs."""
-    return opening_line["mark"] == _FORMULA_MARK and at - opening_line.start() > MAX_TEX
 
 
 def is_table_row(text: str) -> bool:
@@ -133,7 +123,3 @@ def find_table_head(markdown: str, at: int) -> str:
         return ""
     head = markdown[first : second + len(delimiter) + 1]
     return head if len(head) <= _MAX_TABLE_HEAD else ""
-
-
-def _build_block(opening_line: re.Match[str], end: int) -> AtomicBlock:
-    return AtomicBlock(opening_line.start(), end, opening_line["indent"], opening_line["mark"], opening_line["info"])

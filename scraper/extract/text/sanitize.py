@@ -29,8 +29,7 @@ _SUSPECT = re.compile(f"[{_ALWAYS_REMOVED}{_CONTEXTUAL}]")
 _ALWAYS_REMOVED_RUN = re.compile(f"[{_ALWAYS_REMOVED}]+")
 _REPEATED = re.compile(f"([{_CONTEXTUAL}])\\1+")
 _LATIN = "cp1252"
-"""Western European letters with typographic punctuation. Of the suspects it only contains `_LATIN_SUSPECTS`.
-"""
+"""Western European letters with typographic punctuation. Of the suspects it only contains `_LATIN_SUSPECTS`."""
 _LATIN_SUSPECTS = bytes(code for code in (*range(32), 127, 0xAD) if chr(code) not in "\t\n")
 _JOINERS = "\u200c\u200d"
 _DIRECTION_MARKS = "\u200e\u200f\u061c"
@@ -84,27 +83,17 @@ def _filter_suspect(match: re.Match[str]) -> str:
     before = text[at - 1] if at else ""
     after = text[at + 1 : at + 2]
     if character in _JOINERS:
-        is_allowed = _joins_letters(before, after) or _joins_emoji(before, after)
+        joins_letters = _JOINING.match(before) and _JOINING.match(after)
+        joins_emoji = before and after and (before == "\ufe0f" or _is_emoji(before)) and _is_emoji(after)
+        is_allowed = bool(joins_letters or joins_emoji)
     elif character in _DIRECTION_MARKS:
         near = text[max(0, at - _DIRECTION_MARK_DISTANCE) : at + _DIRECTION_MARK_DISTANCE]
         is_allowed = before not in _DIRECTION_MARKS and _RIGHT_TO_LEFT.search(near) is not None
     elif "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
-        is_allowed = _accepts_variation_selector(before, after)
+        is_allowed = before != "" and bool(after == _KEYCAP or _is_emoji(before) or _IDEOGRAPH.match(before))
     else:
         is_allowed = False
     return character if is_allowed else ""
-
-
-def _joins_letters(before: str, after: str) -> bool:
-    return bool(before and after) and bool(_JOINING.match(before)) and bool(_JOINING.match(after))
-
-
-def _joins_emoji(before: str, after: str) -> bool:
-    return bool(before and after) and (before == "\ufe0f" or _is_emoji(before)) and _is_emoji(after)
-
-
-def _accepts_variation_selector(before: str, after: str) -> bool:
-    return bool(before) and (after == _KEYCAP or _is_emoji(before) or _IDEOGRAPH.match(before) is not None)
 
 
 def _is_emoji(character: str) -> bool:
@@ -132,20 +121,15 @@ _MAX_ROUNDS = 3
 def repair_mojibake(text: str) -> str:
     """Return the text with UTF-8 that was decoded as Latin-1 or Windows-1252 decoded correctly: `â€™` is `’`.
 
-    Only unambiguous sequences change: control characters that no page holds on purpose, or the beginning of a
-    quotation mark.
+    Only unambiguous sequences change: those with control characters, and beginnings of quotation marks.
     """
     if "â€" in text:
         text = _BROKEN_QUOTATION_MARK.sub(_decode_quotation_mark, text)
     for _ in range(_MAX_ROUNDS):
         if text.isascii() or _CERTAIN_MOJIBAKE.search(text) is None:
             break
-        text = _MOJIBAKE.sub(_decode_letter, text)
+        text = _MOJIBAKE.sub(lambda match: match.group().encode("latin-1").decode(), text)
     return text
-
-
-def _decode_letter(match: re.Match[str]) -> str:
-    return match.group().encode("latin-1").decode()
 
 
 def _decode_quotation_mark(match: re.Match[str]) -> str:
@@ -158,24 +142,19 @@ _OTHER_WHITE_SPACE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f"
 
 
 def collapse_whitespace(text: str) -> str:
-    """Return the words of a text separated by single spaces.
-
-    Most long texts have single spaces only. To test for that takes a quarter of the time of splitting and joining.
-    """
-    is_plain = (
+    """Return the words of a text separated by single spaces."""
+    # Most long texts have single spaces only. The test takes a quarter of the time of splitting and joining.
+    has_single_spaces = (
         len(text) > _MIN_SHORTCUT_CHARACTERS
         and text.isascii()
         and "  " not in text
         and len(text.encode().translate(None, _OTHER_WHITE_SPACE)) == len(text)
     )
-    return text.strip(" ") if is_plain else " ".join(text.split())
+    return text.strip(" ") if has_single_spaces else " ".join(text.split())
 
 
 def join_lines(pieces: Iterable[str | tuple[str] | None]) -> str:
-    """Join pieces of text into lines.
-
-    None ends a line. A piece in a tuple is a line of its own that keeps its white space.
-    """
+    """Join pieces of text into lines. None ends a line; a piece in a tuple is a whole line with its white space."""
     lines: list[str] = []
     open_line: list[str] = []
     for piece in pieces:

@@ -80,19 +80,11 @@ def stem(term: str) -> str:
 def _split_run(run: str) -> Iterator[str]:
     for piece in _SCRIPT_RUN.finditer(run):
         bigrams, trigrams = piece.groups()
-        if bigrams:
-            yield from _ngrams(bigrams, 2)
-        elif trigrams:
-            yield from _ngrams(trigrams, 3)
+        letters, size = piece.group(), 2 if bigrams else 3
+        if bigrams or trigrams:
+            yield from (letters[at : at + size] for at in range(max(1, len(letters) - size + 1)))
         else:
-            yield piece.group()
-
-
-def _ngrams(run: str, size: int) -> Iterator[str]:
-    if len(run) <= size:
-        yield run
-    else:
-        yield from (run[at : at + size] for at in range(len(run) - size + 1))
+            yield letters
 
 
 _CHARACTERS_PER_WORD = 5

@@ -43,7 +43,7 @@ _SCRIPT_WEIGHTS = (
 """Tokens for each character, identified by the first byte of its UTF-8 form."""
 
 _LETTERS_ONLY = bytes(ord("a") if chr(byte).isalpha() or byte >= 0x80 else ord(" ") for byte in range(256))
-_CHARACTERS_PER_TOKEN = 6
+_MAX_CHARACTERS_PER_TOKEN = 6
 """Characters. No measured text had more per token."""
 _CACHED_TEXTS = 4
 """Texts. The budget and the header of one answer estimate the same text."""
@@ -56,7 +56,7 @@ def estimate(text: str) -> int:
 
 def fit_prefix(text: str, start: int, budget: int) -> int:
     """Return the number of characters from `start` that cost at most `budget` tokens."""
-    low, high = 0, min(len(text) - start, max(0, budget) * _CHARACTERS_PER_TOKEN)
+    low, high = 0, min(len(text) - start, max(0, budget) * _MAX_CHARACTERS_PER_TOKEN)
     if _estimate_exact(text[start : start + high]) <= budget:
         return high
     while high - low > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from lxml import etree
 
 from scraper.extract.dom.urls import find_image_source
 from tests.scraper.soon import soon
@@ -24,11 +25,12 @@ from tests.scraper.soon import soon
     ],
 )
 def test_the_largest_candidate_is_taken(candidates: str, largest: str) -> None:
-    assert find_image_source({"srcset": candidates}) == largest
+    assert find_image_source(etree.Element("img", srcset=candidates)) == largest
 
 
 @pytest.mark.parametrize("candidates", [f"{'a' * 2_000}{' ' * 1_999}x", "," * 4_000, "a 1w x, " * 500])
-def test_hostile_candidates_are_parted_soon(candidates: str) -> None:
+def test_hostile_candidates_are_parsed_fast(candidates: str) -> None:
+    image = etree.Element("img", srcset=candidates)
     with soon():
         for _ in range(200):
-            find_image_source({"srcset": candidates})
+            find_image_source(image)

@@ -1,0 +1,14 @@
+"""Name the groups of HTML tags that several steps of the extraction share."""
+
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+LISTS = frozenset({"ul", "ol"})
+CELLS = frozenset({"td", "th"})
+TABLE_SECTIONS = frozenset({"thead", "tbody", "tfoot"})
+EMPHASIS = frozenset({"b", "strong", "em", "i"})
+BLOCKS = (
+    HEADINGS | LISTS | CELLS | TABLE_SECTIONS | set("p blockquote article div section li dl dt dd table tr".split())
+)
+"""Blocks of running text, lists and tables. Steps that know more blocks add them."""
+
+UNREADABLE = frozenset("script style template head title meta link base canvas object embed iframe".split())
+"""Elements whose content is never text of the page."""
