@@ -43,7 +43,7 @@ def soup(draw: st.DrawFn) -> tuple[str, list[str]]:
 
 @settings(deadline=None, max_examples=100)
 @given(soup())
-def test_any_soup_converts_and_keeps_every_word(page: tuple[str, list[str]]) -> None:
+def test_any_tag_soup_converts_and_keeps_every_word(page: tuple[str, list[str]]) -> None:
     html, words = page
     found = converted(html)
     assert [word for word in words if word not in found.markdown] == []
@@ -52,7 +52,7 @@ def test_any_soup_converts_and_keeps_every_word(page: tuple[str, list[str]]) -> 
 
 @settings(deadline=None, max_examples=100)
 @given(st.text(alphabet="<>/=\"' abpdivtrl&#;123\n$\\[]()!*_`|", max_size=300))
-def test_any_text_taken_for_html_converts(text: str) -> None:
+def test_any_text_converts_as_html(text: str) -> None:
     root = parsing.parse_html(f"<body>{text}").root
     if root is not None:
         converter.convert(root, "https://example.com/")
@@ -97,6 +97,6 @@ def result_of(html: str) -> converter.ConvertedMarkdown:
         ),
     },
 )
-def test_hostile_pages_end_within_bounds(hostile: Hostile[str]) -> None:
+def test_hostile_pages_convert_in_time(hostile: Hostile[str]) -> None:
     found = hostile.run(result_of, limit_s=20)
     assert "x" in found.markdown or len(found.markdown) > 1_000_000

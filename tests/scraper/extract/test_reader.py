@@ -29,45 +29,45 @@ NAV = "<nav><a href=/a>Menu entry</a></nav>"
         f"<div id=onetrust-consent-sdk>Side Top Foot</div><div><p>{WORDS}</p></div>",
     ],
 )
-def test_the_main_content_is_read_without_what_stands_around_it(body: str) -> None:
+def test_the_main_content_is_read_without_page_furniture(body: str) -> None:
     document = read(body)
     assert document.text == " ".join(WORDS.split())
     assert document.markdown == " ".join(WORDS.split())
 
 
-def test_a_list_of_articles_is_read_whole() -> None:
+def test_a_list_of_articles_is_read_completely() -> None:
     document = read(
         "<main>" + "".join(f"<article><h2>Card {n}</h2><p>Teaser {n}.</p></article>" for n in range(5)) + "</main>"
     )
     assert all(f"Teaser {n}." in document.text for n in range(5))
 
 
-def test_a_landmark_set_on_something_small_is_not_the_page() -> None:
+def test_a_landmark_with_little_text_is_not_the_content() -> None:
     document = read(f"<main><p>Skip link.</p></main><div><p>{WORDS}</p></div>")
     assert WORDS.strip() in document.text
 
 
-def test_a_page_that_is_all_side_matter_is_read_all_the_same() -> None:
+def test_a_page_of_only_side_content_is_read() -> None:
     document = read("".join(f"<aside><p>Note {n}.</p></aside>" for n in range(10)))
     assert "Note 9." in document.text
 
 
-def test_a_page_of_nothing_but_its_footer_has_no_content() -> None:
+def test_a_page_with_only_a_footer_has_no_content() -> None:
     links = "".join(f"<li><a href=/{n}>Help {n}</a>" for n in range(20))
     document = read(f"<div><footer><ul>{links}</ul><div>© A shop</div></footer></div><div></div>")
     assert (document.text, document.markdown) == ("", "")
 
 
 @pytest.mark.parametrize("said", ["<p>We open in May.</p>", "<h1>We open in May.</h1>"])
-def test_a_footer_that_says_something_is_read_where_there_is_nothing_else(said: str) -> None:
+def test_a_footer_with_content_is_read_if_it_is_alone(said: str) -> None:
     assert "We open in May." in read(f"<footer><a href=/>Home</a>{said}</footer>").markdown
 
 
-def test_a_footer_beside_anything_else_costs_that_nothing() -> None:
+def test_a_footer_does_not_hide_other_content() -> None:
     assert "We open in May." in read("<div>We open in May.</div><footer><a href=/>Home</a></footer>").text
 
 
-def test_documents_can_be_sent_to_another_process() -> None:
+def test_documents_can_be_pickled() -> None:
     document = read(f"<main><h1>T</h1><p>{WORDS}<a href=/x>x</a><img src=i alt=a></p></main>")
     assert pickle.loads(pickle.dumps(document)) == document
 
@@ -137,7 +137,7 @@ SECONDS = 20.0
 
 
 @hostile_inputs(GROWING, CHEAP)
-def test_hostile_pages_give_a_document_in_seconds(hostile: Hostile[str]) -> None:
+def test_hostile_pages_are_read_in_seconds(hostile: Hostile[str]) -> None:
     document = hostile.run(lambda html: reader.read(page(html)), limit_s=SECONDS)
     assert len(document.markdown) <= reader.MAX_CHARACTERS
 
@@ -146,11 +146,11 @@ def test_hostile_pages_give_a_document_in_seconds(hostile: Hostile[str]) -> None
     {"nested and closed": GROWING["nested and closed"]},
     {name: CHEAP[name] for name in ("500,000 attributes", "100,000 hidden elements")},
 )
-def test_text_behind_hostile_markup_is_not_lost(hostile: Hostile[str]) -> None:
+def test_text_after_hostile_markup_is_kept(hostile: Hostile[str]) -> None:
     assert "after" in reader.read(page(hostile.value)).text
 
 
-def test_binary_data_that_calls_itself_html_says_so() -> None:
+def test_binary_data_declared_as_html_is_reported() -> None:
     document = reader.read(page(bytes(range(256)).decode("utf-8", "replace") * 100))
     assert document.degraded
     assert (document.verdict.kind, document.verdict.reason) == (VerdictKind.THIN, "binary")
@@ -171,7 +171,7 @@ def snapshot(html: str, media_type: str = "text/html") -> Snapshot:
     return Snapshot(url, url, 200, media_type=media_type, body=html.encode(), html=html)
 
 
-def test_what_was_left_out_is_what_a_person_sees_and_an_agent_does_not() -> None:
+def test_dropped_lines_are_visible_but_not_in_the_document() -> None:
     sides = compare_reading(snapshot(PAGE))
     assert sides.title == "Ferries"
     assert "western quay" in sides.markdown
@@ -183,7 +183,7 @@ def test_what_was_left_out_is_what_a_person_sees_and_an_agent_does_not() -> None
     assert "document.title" not in sides.seen
 
 
-def test_a_text_has_one_side() -> None:
+def test_plain_text_has_no_dropped_lines() -> None:
     sides = compare_reading(snapshot("one\ntwo\n", "text/plain"))
     assert "one" in sides.seen
     assert sides.dropped == ()

@@ -41,16 +41,16 @@ def _count_net_calls(html: str) -> tuple[int, list[int]]:
     return page.n, net.calls
 
 
-def test_a_page_that_is_clear_is_decided_by_the_trees_alone() -> None:
+def test_the_net_is_not_evaluated_on_a_confident_page() -> None:
     assert _count_net_calls(_ARTICLE)[1] == []
 
 
-def test_of_another_page_the_net_is_asked_about_all_blocks() -> None:
+def test_the_net_is_evaluated_for_all_blocks_of_an_uncertain_page() -> None:
     blocks, asked = _count_net_calls(_MIXED)
     assert asked == [blocks]
 
 
-def test_a_page_is_clear_when_its_choice_is_likely_to_be_right() -> None:
+def test_a_page_is_confident_if_its_selection_is_probable() -> None:
     lengths = np.array([50.0, 60.0, 5.0])
     assert is_confident(np.array([0.999, 0.998, 0.001]), lengths)
     assert not is_confident(np.array([0.7, 0.5, 0.3]), lengths)

@@ -28,7 +28,7 @@ blocks = st.lists(st.tuples(st.floats(0.01, 0.99), st.integers(1, 50)), min_size
 
 @settings(deadline=None)
 @given(blocks)
-def test_no_other_choice_is_expected_to_be_better(pairs: list[tuple[float, int]]) -> None:
+def test_the_selection_has_the_highest_expected_f1(pairs: list[tuple[float, int]]) -> None:
     p = np.array([pair[0] for pair in pairs])
     lengths = np.array([float(pair[1]) for pair in pairs])
     best = estimate_f1(select_by_expected_f1(p, lengths), p, lengths)
@@ -38,20 +38,20 @@ def test_no_other_choice_is_expected_to_be_better(pairs: list[tuple[float, int]]
             assert estimate_f1(other, p, lengths) <= best + 1e-9
 
 
-def test_the_cut_follows_the_page() -> None:
+def test_the_threshold_depends_on_the_page() -> None:
     lengths = np.full(4, 10.0)
     assert select_by_expected_f1(np.array([0.9, 0.9, 0.1, 0.1]), lengths).tolist() == [True, True, False, False]
     assert select_by_expected_f1(np.array([0.3, 0.3, 0.3, 0.01]), lengths).tolist() == [True, True, True, False]
 
 
 @pytest.mark.parametrize(("characters", "kept"), [(100.0, [True, False, True]), (10.0, [True, True, True])])
-def test_longer_texts_are_given_once(characters: float, kept: list[bool]) -> None:
+def test_repeated_long_texts_are_selected_once(characters: float, kept: list[bool]) -> None:
     chosen = np.array([True, True, True])
     no_cells = np.zeros(3, np.bool_)
     assert drop_duplicate_blocks(chosen, np.array([0, 0, 1]), np.full(3, characters), no_cells).tolist() == kept
 
 
-def test_cells_may_say_the_same() -> None:
+def test_table_cells_may_repeat_a_text() -> None:
     texts, cells = np.array([0, 0, 0, 0]), np.array([False, True, True, False])
     kept = drop_duplicate_blocks(np.ones(4, np.bool_), texts, np.full(4, 100.0), cells)
     assert kept.tolist() == [True, True, True, False]
@@ -66,19 +66,19 @@ def copies_dropped(texts: list[int], spans: list[tuple[int, int]], chosen: list[
     return [bool(one) for one in kept]
 
 
-def test_an_element_that_says_again_what_another_said_is_left_out() -> None:
+def test_an_element_that_repeats_another_is_dropped() -> None:
     twice = [(0, 3), (3, 6)]
     assert copies_dropped([0, 1, 2, 0, 1, 2], twice) == [True] * 3 + [False] * 3
     assert copies_dropped([0, 1, 2, 0, 1, 3], twice) == [True] * 6
     assert copies_dropped([0, 1, 1, 0], [(0, 2), (2, 4)]) == [True] * 4  # another order says another thing
 
 
-def test_what_was_not_chosen_makes_no_difference_between_copies() -> None:
+def test_unselected_blocks_do_not_distinguish_duplicates() -> None:
     chosen = [True, True, False, True, True, False]
     assert copies_dropped([0, 1, 2, 0, 1, 3], [(0, 3), (3, 6)], chosen) == [True, True] + [False] * 4
 
 
-def test_one_block_is_no_copy_of_an_element() -> None:
+def test_a_single_block_is_not_a_duplicate_element() -> None:
     assert copies_dropped([0, 1, 0], [(0, 1), (2, 3)]) == [True] * 3
     assert copies_dropped([0, 0], [(0, 2), (0, 1), (1, 2)]) == [True] * 2
 
@@ -86,7 +86,7 @@ def test_one_block_is_no_copy_of_an_element() -> None:
 ARTICLE = {"article": 0.9, "forum": 0.0}
 
 
-def test_comments_and_teasers_are_left_out_of_an_article_but_not_of_a_forum() -> None:
+def test_comments_and_teasers_are_dropped_from_an_article_but_not_from_a_forum() -> None:
     words = "many words of a text " * 20
     page = measured(
         f"<article><p>{words}</p></article><div class=comments><p>first</p></div>"
@@ -98,13 +98,13 @@ def test_comments_and_teasers_are_left_out_of_an_article_but_not_of_a_forum() ->
     assert drop_side_content(page, everything, np.full(page.n, 0.6), {"article": 0.4, "forum": 0.6}).all()
 
 
-def test_a_page_made_of_comments_keeps_them() -> None:
+def test_a_page_that_consists_of_comments_keeps_them() -> None:
     page = measured("<p>Thread</p><div class=comments>" + "<p>what somebody said of it</p>" * 20 + "</div>")
     compute_columns(page)
     assert drop_side_content(page, np.ones(page.n, np.bool_), np.full(page.n, 0.6), ARTICLE).all()
 
 
-def test_a_table_that_is_mostly_chosen_is_chosen_whole() -> None:
+def test_a_mostly_selected_table_is_completed() -> None:
     rows = "<tr><td>a name</td><td>7</td></tr>" * 3
     page = measured(f"<p>{'words before it ' * 10}</p><table>{rows}</table>")
     chosen = np.array([text != "7" for text in page.texts])
@@ -124,7 +124,7 @@ def test_a_table_that_is_mostly_chosen_is_chosen_whole() -> None:
         ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td><table><tr><td>9</td></tr></table></tr>", 0.2, False),
     ],
 )
-def test_a_table_of_values_amid_the_content_is_content(table: str, p: float, kept: bool) -> None:
+def test_a_table_of_values_between_selected_blocks_is_selected(table: str, p: float, kept: bool) -> None:
     around = "words of the article " * 10
     page = measured(f"<div><p>{around}</p><figure><table>{table}</table></figure><p>{around}</p></div>")
     chosen = np.array([text.startswith("words") for text in page.texts])
@@ -132,7 +132,7 @@ def test_a_table_of_values_amid_the_content_is_content(table: str, p: float, kep
     assert found.all() == cells.any() == kept
 
 
-def test_cards_show_the_same_of_each() -> None:
+def test_cards_show_the_same_parts() -> None:
     card = "<div class=card><h3>Kettle {0}</h3><span class=price><b>{0} euros</b></span><p>Buy {0}</p></div>"
     page = measured("<p>Goods</p><div>" + "".join(card.format(number) for number in range(8)) + "</div>")
     compute_columns(page)
@@ -144,14 +144,14 @@ def test_cards_show_the_same_of_each() -> None:
     assert kept == ["Goods", *(f"Kettle {number}" for number in range(8))]
 
 
-def test_the_title_of_documentation_is_kept_and_that_of_other_pages_left_to_the_model() -> None:
+def test_only_the_title_of_documentation_is_always_selected() -> None:
     page = measured("<p>before</p><h1>Title</h1><p>by somebody</p><p>text</p><p>more</p>")
     chosen = np.array([text in ("text", "more") for text in page.texts])
     assert add_title(page, chosen, {"documentation": 0.9}).tolist() == [False, True, False, True, True]
     assert add_title(page, chosen, {"documentation": 0.1}).tolist() == chosen.tolist()
 
 
-def test_a_section_called_after_its_title_is_no_teaser() -> None:
+def test_a_section_whose_id_repeats_its_title_is_not_a_teaser() -> None:
     page = measured("<section id=related-work><p>text</p></section><div id=related-posts><p>other</p></div>")
     compute_columns(page)
     assert (page.side_kinds & TEASERS > 0).tolist() == [False, True]
@@ -168,7 +168,7 @@ def test_a_section_called_after_its_title_is_no_teaser() -> None:
         ("<a href=x>A link to a source</a>", False),
     ],
 )
-def test_lines_that_lead_to_other_articles_are_left_out(line: str, leads: bool) -> None:
+def test_teasers_are_deselected(line: str, leads: bool) -> None:
     page = measured(f"<p>A passage of the article.</p><p>{line}</p>")
     compute_columns(page)
     everything = np.ones(page.n, np.bool_)
@@ -188,11 +188,11 @@ def _kept(likely: list[float]) -> list[float]:
     return list(map(float, suppress_footers(page, np.array(likely))))
 
 
-def test_the_page_s_footer_is_no_content_and_an_article_s_own_may_be() -> None:
+def test_only_the_footer_of_the_page_is_suppressed() -> None:
     assert _kept([0.5, 0.9, 0.6, 0.9, 0.8]) == [0.5, 0.9, 0.6, 0.0, 0.0]
 
 
-def test_a_footer_that_holds_all_there_is_stays() -> None:
+def test_a_footer_with_all_content_stays() -> None:
     assert _kept([0.1, 0.2, 0.1, 0.9, 0.8]) == [0.1, 0.2, 0.1, 0.9, 0.8]
 
 
@@ -201,7 +201,7 @@ _TABLE = "".join(f"<tr><td>{one}</td><td>{other}</td></tr>" for one, other in _R
 
 
 @pytest.mark.parametrize(("chosen", "whole"), [([], False), (["Boat"], False), (["Boat", "Sloop"], True)])
-def test_a_table_of_which_a_third_is_chosen_is_chosen_whole(chosen: list[str], *, whole: bool) -> None:
+def test_a_table_with_a_third_selected_is_completed(chosen: list[str], *, whole: bool) -> None:
     page = measured(f"<body><p>{'All that is told above it. ' * 6}</p><table>{_TABLE}</table></body>")
     compute_columns(page)
     kept = np.array([text in chosen for text in page.texts])
@@ -223,11 +223,11 @@ def leads(line: str) -> bool:
         "相关阅读：", "延伸閱讀：", "Loe ka:", "Đọc thêm:",
     ],
 )  # fmt: skip
-def test_a_link_behind_such_words_leads_away(words: str) -> None:
+def test_a_link_after_teaser_words_is_a_teaser(words: str) -> None:
     assert leads(f"{words} <a href=/x>the tides of the northern bay this year</a>")
 
 
-def test_words_without_spaces_count_as_they_are_read() -> None:
+def test_teaser_words_in_scripts_without_spaces_are_found() -> None:
     assert leads(f"<a href=/x>関連記事 {'潮の満ち引きは月の力' * 3}</a>")
 
 
@@ -239,5 +239,5 @@ def test_words_without_spaces_count_as_they_are_read() -> None:
         f"Read also <a href=/x>{'the tides ' * 20}</a>",
     ],
 )
-def test_other_lines_stay(line: str) -> None:
+def test_other_lines_are_not_teasers(line: str) -> None:
     assert not leads(line)

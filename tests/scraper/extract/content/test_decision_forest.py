@@ -46,7 +46,7 @@ def grown(seed: int, trees: int, features: int) -> TreeNodes:
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10_000))
-def test_all_trees_at_once_give_what_each_gives_node_by_node(seed: int) -> None:
+def test_the_forest_equals_the_trees_evaluated_node_by_node(seed: int) -> None:
     nodes = grown(seed, trees=5, features=4)
     # Whole numbers, so that values meet thresholds.
     matrix = np.random.default_rng(seed + 1).integers(-4, 5, size=(4, 30)).astype(np.float32)
@@ -54,14 +54,14 @@ def test_all_trees_at_once_give_what_each_gives_node_by_node(seed: int) -> None:
     np.testing.assert_allclose(DecisionForest(nodes).compute_logits(matrix), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_many_rows_are_taken_in_parts() -> None:
+def test_many_rows_are_evaluated_in_parts() -> None:
     nodes = grown(7, trees=3, features=2)
     matrix = np.tile(np.arange(-3, 3, dtype=np.float32), (2, 300))
     sums = DecisionForest(nodes).compute_logits(matrix)
     np.testing.assert_allclose(sums, np.tile(sums[:6], 300), rtol=1e-6)
 
 
-def test_weights_are_written_and_read_without_change() -> None:
+def test_saved_weights_are_loaded_unchanged() -> None:
     nodes = grown(1, trees=3, features=2)
     linear = np.array([0.0, -1.0, 0.5], np.float32)
     ones = np.ones((7, 4), np.float32)

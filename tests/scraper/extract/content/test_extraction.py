@@ -32,7 +32,7 @@ from tests.scraper.extract.snapshots import page
          "<div><span><img/></span><p>keep</p></div>"),
     ],
 )  # fmt: skip
-def test_what_was_not_chosen_leaves_the_tree(html: str, expected: str) -> None:
+def test_unselected_blocks_are_removed_from_the_tree(html: str, expected: str) -> None:
     body = page_tree.build_page_tree(page(f"<body>{html}</body>")).body
     segments = segment(body)
     prune_tree(segments, np.array(["keep" in text for text in segments.texts]))
@@ -40,7 +40,7 @@ def test_what_was_not_chosen_leaves_the_tree(html: str, expected: str) -> None:
     assert left == f"<body>{expected}</body>"
 
 
-def test_the_mark_of_a_note_goes_with_the_text_in_which_it_stands() -> None:
+def test_a_footnote_mark_is_removed_with_its_text() -> None:
     html = (
         "<div>drop<sup><a href='#n'>1</a></sup><p>keep<sup><a href='#m'>2</a></sup> it</p></div>"
         "<ol><li id=n>One.</li><li id=m>Two.</li></ol>"

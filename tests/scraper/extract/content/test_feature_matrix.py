@@ -23,7 +23,7 @@ ARTICLE = (
 )
 
 
-def test_columns_are_finite_and_one_value_for_each_block() -> None:
+def test_columns_are_finite_and_have_one_value_per_block() -> None:
     page = measured(ARTICLE, url="https://example.com/blog/2024/a-title")
     for name, values in compute_columns(page).items():
         assert values.shape == (page.n,), name
@@ -42,7 +42,7 @@ def test_any_tag_soup_has_finite_columns(html: str) -> None:
     assert np.isfinite(values).all()
 
 
-def test_the_shipped_model_asks_for_columns_that_there_are() -> None:
+def test_the_bundled_model_reads_existing_columns() -> None:
     page = measured(ARTICLE)
     named = compute_columns(page)
     scores = hashed_features.compute_scores(
@@ -67,7 +67,7 @@ def test_the_shipped_model_asks_for_columns_that_there_are() -> None:
         ("page_main_share", "Nice.", pytest.approx(0.5, abs=0.2)),
     ],
 )
-def test_a_column_tells_what_its_name_says(name: str, text: str, expected: float) -> None:
+def test_columns_have_the_expected_values(name: str, text: str, expected: float) -> None:
     page = measured(ARTICLE)
     value = compute_columns(page)[name][page.texts.index(text)]
     if name.startswith("card_"):
@@ -76,12 +76,12 @@ def test_a_column_tells_what_its_name_says(name: str, text: str, expected: float
         assert value == expected
 
 
-def test_without_an_address_its_columns_are_unknown() -> None:
+def test_url_columns_are_unknown_without_a_url() -> None:
     named = compute_columns(measured(ARTICLE))
     assert all((values == -1).all() for name, values in named.items() if name.startswith("url_"))
 
 
-def test_equal_pages_have_equal_buckets_and_other_words_others() -> None:
+def test_buckets_depend_on_the_words_of_a_page() -> None:
     one, same, other = (
         hashed_features.hash_features(measured(f"<p class=a>{text}</p>")) for text in ("x y", "x y", "y x")
     )

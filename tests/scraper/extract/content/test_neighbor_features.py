@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scraper.extract.content.neighbor_features import FIRST_WORDS, TOPICS
-from scraper.extract.content.words import split_words
+from scraper.extract.content.page_statistics import split_words
 
 
 def spelled_out(parsed: Any) -> list[str]:
@@ -33,7 +33,7 @@ def spelled_out(parsed: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_every_line_in_ascii_that_a_topic_knows_is_looked_at(topic: str) -> None:
+def test_every_ascii_line_that_matches_a_topic_has_a_first_word(topic: str) -> None:
     known = [text for text in spelled_out(_parser.parse(TOPICS[topic].pattern)) if text.isascii()]
     assert len(known) > 5
     for text in known:

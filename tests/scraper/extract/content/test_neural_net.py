@@ -16,7 +16,7 @@ from scraper.extract.content.neural_net import (
     Neighborhood,
     NeuralNet,
     NeuralNetWeights,
-    _heard,
+    _compute_context,
     build_neighborhood,
 )
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
@@ -56,7 +56,7 @@ def _of(page: PageStatistics) -> np.ndarray:
     return stack_columns(named, tuple(named), page.n)
 
 
-def test_the_spans_of_a_block_are_what_is_before_it_the_page_and_the_elements_around_it() -> None:
+def test_the_spans_of_a_block_are_the_text_before_it_the_page_and_its_ancestors() -> None:
     page = measured(_PAGE)
     compute_columns(page)
     at = page.texts.index("Four five.")
@@ -89,17 +89,17 @@ def _slow(page: PageStatistics, states: np.ndarray, learned: np.ndarray) -> np.n
     return np.array(heard)
 
 
-def test_a_block_hears_the_mean_of_each_span() -> None:
+def test_a_block_receives_the_mean_of_each_span() -> None:
     page = measured(_PAGE)
     compute_columns(page)
     chance = np.random.default_rng(4)
     states = chance.normal(size=(page.n, _WIDTH)).astype(np.float32)
     learned = chance.normal(size=((SPAN_COUNT + 1) * _WIDTH, _WIDTH)).astype(np.float32)
-    heard = _heard(states, build_neighborhood(page), learned)
-    np.testing.assert_allclose(heard, _slow(page, states, learned), atol=1e-4)
+    context = _compute_context(states, build_neighborhood(page), learned)
+    np.testing.assert_allclose(context, _slow(page, states, learned), atol=1e-4)
 
 
-def test_what_a_block_is_taken_for_depends_on_its_neighbours() -> None:
+def test_the_logit_of_a_block_depends_on_its_neighbors() -> None:
     page = measured(_PAGE)
     values = _of(page)
     net = NeuralNet(learned(len(values)))
@@ -108,7 +108,7 @@ def test_what_a_block_is_taken_for_depends_on_its_neighbours() -> None:
     assert abs(net.compute_logits(page, values) - before)[page.texts.index("Four five.")] > 1e-4
 
 
-def test_values_beyond_what_was_seen_in_training_count_as_the_last_seen() -> None:
+def test_values_beyond_the_training_data_are_clipped() -> None:
     page = measured(_PAGE)
     values = _of(page)
     net = NeuralNet(learned(len(values)))
@@ -119,7 +119,7 @@ def test_values_beyond_what_was_seen_in_training_count_as_the_last_seen() -> Non
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(SOUP), max_size=30).map("".join))
-def test_any_tag_soup_is_judged(html: str) -> None:
+def test_any_tag_soup_gets_finite_logits(html: str) -> None:
     segments = segment(page_tree.build_page_tree(page(html)).body)
     if not segments.texts:
         return

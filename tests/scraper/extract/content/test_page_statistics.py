@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.extract.content.neighbor_features import compute_topic_columns
-from scraper.extract.content.page_statistics import PageStatistics
+from scraper.extract.content.page_statistics import PageStatistics, split_words
 from tests.scraper.extract.content.trees import measured
 
 NESTED = st.recursive(
@@ -26,7 +28,7 @@ def around(page: PageStatistics, element: int) -> list[int]:
 
 @settings(deadline=None, max_examples=60)
 @given(NESTED, st.integers(0, 1_000))
-def test_what_is_around_an_element_is_gathered_as_if_one_went_up_step_by_step(html: str, seed: int) -> None:
+def test_values_of_ancestors_are_combined_as_level_by_level(html: str, seed: int) -> None:
     page = measured(html)
     chance = np.random.default_rng(seed)
     values = chance.integers(0, 2**40, len(page.parent))
@@ -56,8 +58,28 @@ def test_what_is_around_an_element_is_gathered_as_if_one_went_up_step_by_step(ht
         ("Commentary of a game", ""),
     ],
 )
-def test_a_line_that_says_what_follows_is_known_in_any_case(line: str, topic: str) -> None:
+def test_topic_lines_are_found_in_any_case(line: str, topic: str) -> None:
     page = measured(f"<p>The text of a page</p><h2>{line}</h2><p>More of it</p>")
     columns = compute_topic_columns(page)
     found = [name for name in ("comments", "others", "reviews", "actions") if columns[f"since_{name}"][2] == 1]
     assert found == ([topic] if topic else [])
+
+
+def test_text_of_every_script_is_split_into_words() -> None:
+    assert split_words("Two Words, 3!") == ["two", "words", "3"]
+    assert split_words("Ωμέγα и Ёлка") == ["ωμέγα", "и", "ёлка"]
+    assert split_words("漢字とかな ab") == ["漢", "字", "と", "か", "な", "ab"]
+    assert len(split_words("สวัสดี")) > 2
+
+
+def test_ascii_text_is_split_as_by_the_expression_for_all_scripts() -> None:
+    ascii_characters = "".join(map(chr, range(128)))
+    text = f"a_b c-d 3.5 {ascii_characters} E"
+    assert split_words(text) == re.findall(r"\w+", text.lower())
+
+
+def test_passages_with_and_without_spaces_have_similar_lengths() -> None:
+    english = "The weather will be fine tomorrow in the whole country."
+    japanese = "明日は全国的に良い天気になるでしょう。"
+    page = measured(f"<p>{english}</p><p>{japanese}</p>")
+    assert 0.5 < page.lengths[1] / page.lengths[0] < 2

@@ -28,20 +28,20 @@ from tests.scraper.extract.snapshots import page
          ["for readers without scripts: a whole thread"]),
     ],
 )  # fmt: skip
-def test_text_is_parted_at_block_level_elements(html: str, texts: list[str]) -> None:
+def test_text_is_split_at_block_level_elements(html: str, texts: list[str]) -> None:
     if "noscript" in html:
         html = html.replace("without scripts", "of old machines")
         texts = [text.replace("without scripts", "of old machines") for text in texts]
     assert segments_of(html).texts == texts
 
 
-def test_a_block_belongs_to_the_innermost_element_and_knows_its_links() -> None:
+def test_a_block_has_the_innermost_element_and_its_link_characters() -> None:
     segments = segments_of("<div><p>see <a href=x>the <b>page</b></a></p></div>")
     assert [segments.elements.tags[owner] for owner in segments.owners] == ["p"]
     assert (segments.links, segments.link_characters, segments.strong_characters) == ([1], [7], [4])
 
 
-def test_the_mark_of_a_footnote_parts_no_text() -> None:
+def test_a_footnote_mark_does_not_split_text() -> None:
     html = "<p>One<sup><a href='#n'>1</a></sup> two.</p><ol><li id=n>Note.</li></ol>"
     body = page_tree.build_page_tree(page(html)).body
     assert [note.get("label") for note in footnotes.extract_footnotes(body)] == ["1"]
@@ -53,7 +53,7 @@ def test_links_around_blocks_are_inherited() -> None:
     assert segments.link_characters == [4, 0]
 
 
-def test_the_blocks_of_an_element_stand_in_a_row() -> None:
+def test_the_blocks_of_an_element_are_contiguous() -> None:
     segments = segments_of("<div><p>a</p><section><p>b</p><p>c</p></section></div><p>d</p>")
     elements = segments.elements
     section = elements.tags.index("section")
@@ -62,13 +62,13 @@ def test_the_blocks_of_an_element_stand_in_a_row() -> None:
     assert elements.last[0] == 4
 
 
-def test_what_a_click_shows_is_marked() -> None:
+def test_collapsed_text_is_marked() -> None:
     passage = "A passage of an accordion, long enough to be more than the label of a thing that is hidden."
     segments = segments_of(f"<p>x</p><div class=accordion hidden><p>{passage}</p></div><p>y</p>")
     assert segments.collapsed == [False, True, False]
 
 
-def test_pages_of_too_many_blocks_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_with_too_many_blocks_are_truncated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_BLOCKS", 3)
     segments = segments_of("<p>x</p>" * 5)
     assert len(segments.texts) == 3

@@ -36,7 +36,7 @@ from tests.scraper.soon import soon
         ),
     ],
 )
-def test_a_note_names_its_kind_and_title(html: str, head: str) -> None:
+def test_a_callout_has_its_kind_and_title(html: str, head: str) -> None:
     first, rest = markdown_of(html).split("\n", 1)
     assert first.startswith(f"> {head}")
     assert rest.lstrip("> \n").endswith("x")
@@ -52,7 +52,7 @@ def test_a_note_names_its_kind_and_title(html: str, head: str) -> None:
         ("<div class=callout data-callout-type=danger><p>x</p></div>", "[!danger] Danger"),
     ],
 )
-def test_a_note_is_known_by_the_name_of_its_kind(html: str, head: str) -> None:
+def test_a_callout_is_detected_by_a_title_that_names_its_kind(html: str, head: str) -> None:
     assert markdown_of(html) == f"> {head}\n> x"
 
 
@@ -66,11 +66,11 @@ def test_a_note_is_known_by_the_name_of_its_kind(html: str, head: str) -> None:
         "<section class=notes><h2>Notes</h2><ol><li>A source.</li></ol></section>",
     ],
 )
-def test_other_words_at_its_beginning_make_no_note(html: str) -> None:
+def test_other_first_words_make_no_callout(html: str) -> None:
     assert "[!" not in markdown_of(html)
 
 
-def test_the_body_of_a_note_keeps_its_blocks() -> None:
+def test_the_body_of_a_callout_keeps_its_blocks() -> None:
     html = "<div class='admonition note'><p>a</p><ul><li>b</li></ul><pre>c\nd</pre></div>"
     assert markdown_of(html) == "> [!note] Note\n> a\n>\n> - b\n>\n> ```\n> c\n> d\n> ```"
 
@@ -85,11 +85,11 @@ def test_the_body_of_a_note_keeps_its_blocks() -> None:
         "<div class='callout'><p>x</p></div>",
     ],
 )
-def test_a_class_that_names_no_kind_makes_no_note(html: str) -> None:
+def test_a_class_without_a_kind_makes_no_callout(html: str) -> None:
     assert markdown_of(html) == "x"
 
 
-def test_a_note_that_is_set_in_a_table_is_a_note() -> None:
+def test_a_callout_laid_out_as_a_table_is_a_callout() -> None:
     html = (
         "<div class='admonitionblock warning'><table><tr><td class=icon><div class=title>Warning</div>"
         "<td class=content><p>Hot.</p></table></div>"
@@ -97,24 +97,24 @@ def test_a_note_that_is_set_in_a_table_is_a_note() -> None:
     assert markdown_of(html) == "> [!warning] Warning\n> Hot."
 
 
-def test_explanations_of_numbers_in_code_are_a_list() -> None:
+def test_explanations_of_code_numbers_become_a_list() -> None:
     html = "<div class='colist arabic'><table><tr><td>1<td>First<tr><td>2<td>Second</table></div>"
     assert markdown_of(html) == "1. First\n2. Second"
 
 
-def test_a_long_first_part_is_no_title() -> None:
+def test_a_long_first_part_is_not_a_callout_title() -> None:
     title = f"<p class=admonition-title>{'Words that go on. ' * 20}</p>"
     html = f"<div class='admonition note'>{title}<p>x</p></div>"
     assert markdown_of(html).startswith("> [!note] Note\n> Words")
 
 
-def test_a_note_in_a_table_of_several_parts_keeps_one_and_breaks_nothing() -> None:
+def test_a_callout_table_with_several_cells_keeps_one() -> None:
     cells = "<td class=content><p>Hot.</p></td><td class=content><p>Cold.</p></td>"
     html = f"<div class='admonitionblock tip'><table><tr>{cells}</tr></table></div>"
     assert markdown_of(html).startswith("> [!tip] Tip")
 
 
-def test_notes_in_notes_are_indented_up_to_a_depth() -> None:
+def test_nested_callouts_are_indented_up_to_a_depth() -> None:
     with soon():
         found = markdown_of("<div class='admonition tip'>" * 150 + "<pre>" + "x\n" * 20_000 + "</pre>")
     assert max(len(row) for row in found.split("\n")) < 60

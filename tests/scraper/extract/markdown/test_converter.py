@@ -75,7 +75,7 @@ def test_elements_become_markdown(html: str, markdown: str) -> None:
         ("<table><tr><th>A<th>B<tr><td><b>x<br></b>y<td>z</table>", "| A | B |\n| --- | --- |\n| **x** y | z |"),
     ],
 )
-def test_the_gap_at_the_edge_of_what_is_marked_up_is_not_lost(html: str, markdown: str) -> None:
+def test_white_space_at_the_edge_of_emphasis_is_kept(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown
 
 
@@ -100,11 +100,11 @@ def test_links_are_absolute_and_safe_in_markdown(href: str, target: str) -> None
 @pytest.mark.parametrize(
     "href", ["javascript:alert(1)", "JavaScript:x", "data:text/html,x", "vbscript:x", "", "http://[x"]
 )
-def test_addresses_that_nobody_can_follow_leave_their_text(href: str) -> None:
+def test_links_with_unusable_urls_become_text(href: str) -> None:
     assert markdown_of(f'<p>a <a href="{href}">label</a></p>') == "a label"
 
 
-def test_a_base_element_moves_all_relative_addresses() -> None:
+def test_relative_urls_are_resolved_against_the_base_element() -> None:
     html = "<head><base href='/other/'></head><main><p><a href=x>l</a> <img src=i.png alt=A></p></main>"
     document = read(html)
     assert document.markdown == "[l](https://example.com/other/x) ![A](https://example.com/other/i.png)"
@@ -115,7 +115,7 @@ def test_a_base_of_another_scheme_is_ignored() -> None:
     assert document.markdown == "[l](https://example.com/dir/x)"
 
 
-def test_an_address_that_is_its_own_label_is_written_once() -> None:
+def test_a_url_that_is_its_own_label_is_written_once() -> None:
     assert markdown_of("<p><a href='https://example.org/'>https://example.org/</a></p>") == "<https://example.org/>"
 
 
@@ -150,11 +150,11 @@ def test_links_and_images_are_listed_once_each_with_plain_text() -> None:
         ("src=/i.png alt='a [b]' title=never", "![a \\[b\\]](https://example.com/i.png)"),
     ],
 )
-def test_only_described_images_are_shown_from_where_they_really_are(attributes: str, shown: str) -> None:
+def test_described_images_have_their_real_url(attributes: str, shown: str) -> None:
     assert markdown_of(f"<p>x</p><p><img {attributes}></p>") == f"x\n\n{shown}".strip()
 
 
-def test_an_alternative_text_is_one_line_of_two_hundred_characters() -> None:
+def test_alternative_text_is_one_line_of_at_most_200_characters() -> None:
     markdown = markdown_of(f"<p><img src=/i.png alt='first\n{'long ' * 5_000}'></p>")
     assert len(markdown) < 260
     assert markdown.startswith("![first long") and "\n" not in markdown
@@ -177,7 +177,7 @@ def test_code_keeps_its_text_and_names_its_language() -> None:
         ("<pre><code class=language-shell>x = 1</code></pre>", "bash"),
     ],
 )
-def test_languages_are_found_where_highlighters_note_them(html: str, language: str) -> None:
+def test_the_language_of_code_is_found_in_the_markup_of_highlighters(html: str, language: str) -> None:
     assert markdown_of(html) == f"```{language}\nx = 1\n```"
 
 
@@ -186,7 +186,7 @@ def test_several_blocks_do_not_share_the_language_of_their_wrapper() -> None:
     assert markdown_of(html) == "```\na\n```\n\n```\nb\n```\n\n```\nc\n```"
 
 
-def test_line_numbers_and_copy_buttons_are_no_code() -> None:
+def test_line_numbers_and_copy_buttons_are_removed_from_code() -> None:
     numbers = "<td class=linenos><pre>1\n2</pre></td>"
     table = f"<table class=highlighttable><tr>{numbers}<td><pre>a\nb</pre></td></tr></table>"
     assert markdown_of(table) == "```\na\nb\n```"
@@ -211,7 +211,7 @@ def test_tables_become_rows_between_pipes() -> None:
     assert markdown_of(html) == ("Cap\n\n| a | b \\| c |\n| --- | --- |\n| 1 | 2 3 |\n|  | `x` |\n| wide |  |")
 
 
-def test_tables_that_lay_out_a_page_are_read_cell_by_cell() -> None:
+def test_layout_tables_are_converted_cell_by_cell() -> None:
     inner = "<table><tr><th>h<th>i</tr><tr><td>1<td>2</tr></table>"
     html = f"<table><tr><td><p>left</p></td><td>{inner}</td></tr></table>"
     assert markdown_of(html) == "left\n\n| h | i |\n| --- | --- |\n| 1 | 2 |"
@@ -226,14 +226,14 @@ def test_plain_text_has_a_line_for_each_block() -> None:
     assert document.text == "Title\na b c\nd\ne\nif x:\n    y\n1\n2"
 
 
-def test_lists_nested_beyond_reason_stop_indenting() -> None:
+def test_deeply_nested_lists_stop_indenting() -> None:
     depth = 60
     markdown = markdown_of("<ul><li>x" * depth + "</ul>" * depth)
     assert markdown.count("x") == depth
     assert max(len(line) - len(line.lstrip()) for line in markdown.split("\n")) < 30
 
 
-def test_the_outline_knows_where_headings_stand() -> None:
+def test_the_outline_has_the_offsets_of_headings() -> None:
     document = read(
         "<main><h1>One</h1><p>x</p><pre># no heading</pre><h3>Two <a href=/y>linked</a> `t`</h3><p># text</p></main>"
     )
@@ -242,27 +242,27 @@ def test_the_outline_knows_where_headings_stand() -> None:
         assert document.markdown[heading.start :].startswith("#" * heading.level + " ")
 
 
-def test_the_address_of_the_page_is_the_final_one() -> None:
+def test_the_url_of_the_document_is_the_final_one() -> None:
     assert read("<main><p>x</p></main>").url == URL
 
 
-def test_powers_stay_above_the_line() -> None:
+def test_powers_become_superscript_characters() -> None:
     html = "<p>10<sup>6</sup> m<sup>2</sup>, 5<sup>-3</sup>, x<sup>n</sup>, 1<sup>st</sup>, Co<sup>TM</sup></p>"
     assert markdown_of(html) == "10\u2076 m\u00b2, 5\u207b\u00b3, x\u207f, 1st, CoTM"
 
 
-def test_what_is_left_out_leaves_no_gap() -> None:
+def test_removed_elements_leave_no_gap() -> None:
     assert markdown_of("<p>a</p><table><tr><td></td></tr></table><div></div><p>b</p>") == "a\n\nb"
 
 
 @hostile_inputs({"pieces of bold": (100_000, lambda n: "<p>" + f"<b>{'y' * 40}</b>" * n + "</p>")})
-def test_a_hundred_thousand_pieces_of_bold_are_one(hostile: Hostile[str]) -> None:
+def test_many_adjacent_bold_elements_are_merged(hostile: Hostile[str]) -> None:
     assert hostile.run(markdown_of, limit_s=20) == f"**{'y' * 40 * hostile.size}**"
 
 
-def test_a_long_number_above_the_line_is_no_power() -> None:
+def test_a_long_superscript_is_not_a_power() -> None:
     assert markdown_of("<p>10<sup>12</sup> and x<sup>1234567</sup></p>") == "10¹² and x1234567"
 
 
-def test_a_picture_of_an_emoji_is_a_character() -> None:
+def test_an_emoji_image_becomes_a_character() -> None:
     assert markdown_of("<p>Well <img class=emoji alt=😀 src=/e.png></p>") == "Well 😀"

@@ -43,7 +43,7 @@ def links_in(markdown: str) -> list[tuple[str, str]]:
         "a] b [c",
     ],
 )
-def test_any_label_reads_back_as_it_was(label: str) -> None:
+def test_any_link_label_survives_a_markdown_parser(label: str) -> None:
     escaped = label.replace("&", "&amp;").replace("<", "&lt;")
     found = links_in(markdown_of(f"<p>x <a href='/to'>{escaped}</a> y</p>"))
     assert found == [(label, "https://example.com/to")]
@@ -60,12 +60,12 @@ def test_any_label_reads_back_as_it_was(label: str) -> None:
         ("/a<b>", "https://example.com/a%3Cb%3E"),
     ],
 )
-def test_any_address_reads_back_as_it_was(href: str, target: str) -> None:
+def test_any_url_survives_a_markdown_parser(href: str, target: str) -> None:
     assert links_in(markdown_of(f"<p><a href='{href}'>x</a></p>")) == [("x", target)]
 
 
 @pytest.mark.parametrize("alt", ["a", "[a", "a]", "a](b", "x\\", "[1]"])
-def test_any_description_reads_back_as_it_was(alt: str) -> None:
+def test_any_image_description_survives_a_markdown_parser(alt: str) -> None:
     tokens = PARSER.parse(markdown_of(f"<p><img src='/i.png' alt='{alt}'></p>"))
     images = [part for token in tokens for part in token.children or [] if part.type == "image"]
     described = [("".join(part.content for part in image.children or []), image.attrGet("src")) for image in images]
@@ -75,17 +75,17 @@ def test_any_description_reads_back_as_it_was(alt: str) -> None:
 @pytest.mark.parametrize(
     "text", ["1 < 2", "<script>", "a <b> c", "\\*x\\*", "*x*", "_x_", "`x`", "C:\\_x", "# x", "a\\"]
 )
-def test_any_text_reads_back_as_it_was(text: str) -> None:
+def test_any_text_survives_a_markdown_parser(text: str) -> None:
     escaped = text.replace("<", "&lt;")
     (_, inline, _) = PARSER.parse(markdown_of(f"<p>{escaped}</p>"))
     assert "".join(part.content for part in inline.children or []) == text
 
 
-def test_a_heading_that_links_to_itself_is_plain() -> None:
+def test_a_heading_that_links_to_itself_becomes_text() -> None:
     assert markdown_of("<h2 id=t><a href='#t'>Title</a></h2>") == "## Title"
 
 
-def test_a_term_that_links_to_itself_is_plain() -> None:
+def test_a_term_that_links_to_itself_becomes_text() -> None:
     html = "<dl><dt id=a><a href='#a'><code>-a</code></a><dd>All.<dt><a href='#a'>b</a><dd>One.</dl>"
     assert markdown_of(html) == "`-a`\n:   All.\n\n[b](https://example.com/dir/page#a)\n:   One."
 
@@ -106,13 +106,13 @@ def test_a_term_that_links_to_itself_is_plain() -> None:
         ("<h2 id=x>Features<span><a href='#x'>¶</a> <a href='#top'>↑</a></span></h2>", "## Features", "Features"),
     ],
 )
-def test_a_permalink_goes_unless_it_is_the_title(heading: str, markdown: str, text: str) -> None:
+def test_a_permalink_is_removed_unless_it_is_the_title(heading: str, markdown: str, text: str) -> None:
     found = converted(f"{heading}<p>Words.</p>")
     assert found.markdown == f"{markdown}\n\nWords.".strip()
     assert found.text == f"{text}\nWords.".strip()
 
 
-def test_an_emoji_drawn_as_a_picture_is_its_character() -> None:
+def test_an_emoji_image_in_a_text_becomes_its_character() -> None:
     assert markdown_of("<p>a <img class=emoji alt='🎉' src=/1f389.png> b</p>") == "a 🎉 b"
     assert markdown_of("<p>a <img class=emoji alt=':tada:' src=/1f389.png> b</p>") == "a :tada: b"
 
@@ -128,7 +128,7 @@ def test_an_emoji_drawn_as_a_picture_is_its_character() -> None:
         ("src='data:x' srcset='/s.png 1x, /l.png 2x'", "https://example.com/l.png"),
     ],
 )
-def test_pictures_that_load_late_are_found(image: str, address: str) -> None:
+def test_lazy_images_have_their_real_url(image: str, address: str) -> None:
     assert markdown_of(f"<p>x</p><p><img {image} alt=A></p>").endswith(f"![A]({address})")
 
 
@@ -152,11 +152,11 @@ def test_pictures_that_load_late_are_found(image: str, address: str) -> None:
         ),
     ],
 )
-def test_a_link_around_blocks_leaves_them_blocks(html: str, markdown: str) -> None:
+def test_a_link_around_blocks_keeps_the_blocks(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown
 
 
-def test_links_and_pictures_are_listed_up_to_a_bound() -> None:
+def test_links_and_images_are_listed_up_to_a_limit() -> None:
     many = "".join(f"<li><a href=/a{n}>a{n}</a><img src=/i{n}.png alt=i{n}>" for n in range(1_200))
     found = converted(f"<main><ul>{many}</ul></main>")
     assert len(found.links) == 1_000

@@ -32,12 +32,12 @@ def test_lists(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown
 
 
-def test_a_long_definition_that_is_a_term_keeps_its_lines() -> None:
+def test_long_code_in_a_term_keeps_its_lines() -> None:
     code = "\n".join(f"  field{number}: int" for number in range(20))
     assert markdown_of(f"<dl><dt><pre>type\n{code}</pre><dd>c</dl>") == f"```\ntype\n{code}\n```\n:   c"
 
 
-def test_text_right_before_an_item_stands_on_a_line_of_its_own() -> None:
+def test_text_directly_before_an_item_gets_its_own_line() -> None:
     assert markdown_of("<ul>Berths:<li>a</li><li>b</li></ul>") == "Berths:\n- a\n- b"
 
 
@@ -56,5 +56,5 @@ def test_text_right_before_an_item_stands_on_a_line_of_its_own() -> None:
         ("<ul><li><i class='checkbox checkbox-on'></i> <span>a</span></ul>", "- [x] a"),
     ],
 )
-def test_lists_as_editors_write_them(html: str, markdown: str) -> None:
+def test_lists_of_various_editors(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown

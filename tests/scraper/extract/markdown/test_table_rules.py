@@ -55,28 +55,28 @@ def test_tables_of_values(html: str, markdown: str) -> None:
         ("<table><tr><td>4</td><td></td></tr><tr><td></td><td></td></tr></table>", "4"),
     ],
 )
-def test_tables_of_layout_are_read_as_blocks(html: str, markdown: str) -> None:
+def test_layout_tables_become_blocks(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown
 
 
-def test_a_table_with_a_short_value_in_a_cell_does_not_make_a_layout() -> None:
+def test_a_nested_table_with_a_short_value_is_not_layout() -> None:
     score = "<table><tr><td>{}</td><td></td></tr></table>"
     rows = "".join(f"<tr><td>{score.format(n)}</td><td>comment {n}</td></tr>" for n in (4, 17))
     assert markdown_of(f"<table>{rows}</table>") == "| 4 | comment 4 |\n| --- | --- |\n| 17 | comment 17 |"
 
 
-def test_what_stands_beside_the_cells_is_kept() -> None:
+def test_content_outside_of_cells_is_kept() -> None:
     inner = "<table><tr><td>b</td></tr></table>"
     assert markdown_of(f"<table><caption>Cap</caption><tr><td>a{inner}</td></tr></table>") == "Cap\n\na\n\nb"
 
 
-def test_code_with_a_row_for_each_line_is_one_block() -> None:
+def test_code_with_one_row_per_line_is_one_block() -> None:
     row = "<tr><td class=blob-num data-line-number={0}></td><td class=blob-code>line {0}</td></tr>"
     html = "<table class='highlight'>" + "".join(row.format(number) for number in (1, 2)) + "</table>"
     assert markdown_of(html) == "```\nline 1\nline 2\n```"
 
 
-def test_a_heading_in_a_row_of_its_own_parts_the_table() -> None:
+def test_a_heading_that_fills_a_row_splits_the_table() -> None:
     html = (
         "<table><caption>Cap</caption><tr><td colspan=2><h2>One</h2></tr><tr><td>a<td>b</tr>"
         "<tr><td colspan=2><h2>Two</h2></tr><tr><td>c<td>d</tr></table>"
@@ -85,17 +85,17 @@ def test_a_heading_in_a_row_of_its_own_parts_the_table() -> None:
     assert markdown_of(html) == f"{first}\n\n{second}"
 
 
-def test_what_stands_beside_the_rows_of_a_parted_table_is_kept() -> None:
+def test_content_outside_of_the_rows_of_a_split_table_is_kept() -> None:
     html = "<table><tr><td><h2>One</h2></td></tr><p>x</p><tr><td>a<td>b</tr></table>"
     assert markdown_of(html) == "x\n\n## One\n\n| a | b |\n| --- | --- |"
 
 
-def test_a_heading_among_rows_with_a_header_stays_a_row() -> None:
+def test_a_heading_below_a_header_row_stays_a_row() -> None:
     html = "<table><tr><th>a<th>b<tr><td>1<td>2<tr><td colspan=2><h3>x</h3><tr><td>3<td>4</table>"
     assert markdown_of(html) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| x |  |\n| 3 | 4 |"
 
 
-def test_the_title_over_numbered_code_is_kept() -> None:
+def test_the_title_of_code_with_line_numbers_is_kept() -> None:
     html = (
         "<table class=highlighttable><tr><th colspan=2><span class=filename>a.py</span></th></tr>"
         "<tr><td class=linenos><pre>1</pre></td><td><pre>x = 1</pre></td></tr></table>"
@@ -107,7 +107,7 @@ def test_one_row_of_values_stays_a_table() -> None:
     assert markdown_of("<table><tr><td>a</td><td>b</td></tr></table>") == "| a | b |\n| --- | --- |"
 
 
-def test_a_numbered_table_of_high_items_is_a_list() -> None:
+def test_a_numbered_table_with_several_rows_per_item_is_a_list() -> None:
     item = (
         "<tr><td>{0}.</td><td></td><td><a href='/{0}'>Title {0}</a></td></tr><tr><td></td><td></td><td>by me</td></tr>"
     )
@@ -124,30 +124,30 @@ def test_a_numbered_table_of_values_stays_a_table() -> None:
     assert markdown_of(html).startswith("| 1. | name | 9 |\n| --- |")
 
 
-def test_spans_of_a_thousand_columns_are_bounded() -> None:
+def test_column_spans_are_limited() -> None:
     html = "<table>" + "<tr><td colspan=1000 rowspan=1000>x<td>y</tr>" * 50 + "</table>"
     assert len(markdown_of(html)) < 50_000
 
 
-def test_a_row_with_one_cell_that_says_something_is_no_table() -> None:
+def test_a_row_with_one_readable_cell_is_layout() -> None:
     html = "<table><tr><td><img src=s.gif width=40></td><td></td><td><p>A reply.</p><p>Its end.</p></table>"
     assert markdown_of(html) == "A reply.\n\nIts end."
     described = html.replace("s.gif", "/s.gif alt=Face")
     assert markdown_of(described).startswith("| ![Face]")
 
 
-def test_a_table_with_a_long_text_in_a_table_sets_the_page() -> None:
+def test_a_nested_table_with_long_text_is_layout() -> None:
     inner = f"<table><tr><td>{'words ' * 20}</td></tr></table>"
     assert "|" not in markdown_of(f"<table><tr><td>a</td><td>{inner}</td></tr><tr><td>b</td><td>c</td></tr></table>")
 
 
-def test_one_column_with_prose_in_it_is_no_table() -> None:
+def test_one_column_with_prose_is_layout() -> None:
     html = f"<table><tr><td>Head</td></tr><tr><td>{'words ' * 80}</td></tr></table>"
     assert "|" not in markdown_of(html)
     assert "|" in markdown_of("<table><tr><td>Head</td></tr><tr><td>short</td></tr></table>")
 
 
-def test_hard_blanks_in_a_cell_are_gone_through_once() -> None:
+def test_non_breaking_spaces_in_a_cell_take_linear_time() -> None:
     with soon():
         table = markdown_of(f"<table><tr><td>a{chr(0xA0) * 100_000}b<td>c</tr><tr><td>1<td>2</tr></table>")
     assert table.endswith("b | c |\n| --- | --- |\n| 1 | 2 |")
@@ -156,6 +156,6 @@ def test_hard_blanks_in_a_cell_are_gone_through_once() -> None:
 @pytest.mark.parametrize(
     "row", ["<tr><td><table><tr><th>a<th>b</table>", "<tr><td><h3>a</h3>"], ids=["tables", "headings"]
 )
-def test_a_wide_header_over_many_rows_is_looked_at_once(row: str) -> None:
+def test_a_wide_header_is_examined_once(row: str) -> None:
     with soon():
         markdown_of(f"<table><tr>{'<th>a' * 4_000}</tr>{row * 4_000}</table>")

@@ -30,7 +30,7 @@ def walked(html: str, **options: object) -> str:
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_pages_of_our_own_convert_as_with_markdownify(path: Path, options: dict[str, object]) -> None:
+def test_saved_pages_convert_as_with_markdownify(path: Path, options: dict[str, object]) -> None:
     html = path.read_text(encoding="utf-8")
     assert walked(html, **options) == markdownify(html, bs4_options="lxml", **options)
 
@@ -80,6 +80,6 @@ BLOCKS = st.recursive(
 
 @settings(deadline=None, max_examples=150)
 @given(BLOCKS)
-def test_made_up_pages_convert_as_with_markdownify(body: str) -> None:
+def test_generated_pages_convert_as_with_markdownify(body: str) -> None:
     html = f"<html><body>{body}</body></html>"
     assert walked(html) == markdownify(html, bs4_options="lxml")

@@ -26,7 +26,7 @@ from tests.scraper.extract.snapshots import WORDS, read
         ("<button>" + "very " * 60 + "long?</button><p>Soon.</p>", "Soon."),
     ],
 )
-def test_a_button_that_titles_what_it_opens_is_kept_and_no_other(html: str, expected: str) -> None:
+def test_only_buttons_that_are_titles_are_kept(html: str, expected: str) -> None:
     assert markdown_of(html) == expected
 
 
@@ -48,23 +48,23 @@ LABELLED = "**npm**\n\n    npm i x\n\n**yarn**\n\n    yarn add x".replace("    "
         "aria-labelledby=a><p>npm i x</div><div role=tabpanel aria-labelledby=b><p>yarn add x</div>",
     ],
 )
-def test_the_label_of_a_tab_stands_above_what_it_shows(html: str) -> None:
+def test_the_label_of_a_tab_moves_to_its_panel(html: str) -> None:
     assert markdown_of(html) == LABELLED
 
 
-def test_a_label_is_not_said_twice() -> None:
+def test_a_label_is_not_repeated() -> None:
     panel = "<div class=tab-pane id=a><h2>Size</h2><p>Large.</div>"
     html = f"<ul><li><a href='#a' data-toggle=tab>Size</a></ul>{panel}"
     assert markdown_of(html) == "## Size\n\nLarge."
 
 
-def test_tabs_without_their_parts_stay_where_they_are() -> None:
+def test_tabs_without_panels_stay_in_place() -> None:
     panel = "<div><div role=tabpanel><p>npm i x</div></div>"
     html = f"<ul role=tablist><li role=tab>npm<li role=tab>yarn</ul>{panel}"
     assert markdown_of(html) == "- npm\n- yarn\n\nnpm i x"
 
 
-def test_thousands_of_buttons_and_tabs_come_to_an_end() -> None:
+def test_thousands_of_buttons_and_tabs_are_processed_in_time() -> None:
     buttons = "<button aria-expanded=false>Of many words</button>" * 5_000
     tabs = "".join(f"<i role=tab aria-controls=p{number}>T</i>" for number in range(5_000))
     panels = "".join(f"<div id=p{number}>x" for number in range(150)) + "</div>" * 150
@@ -74,7 +74,7 @@ def test_thousands_of_buttons_and_tabs_come_to_an_end() -> None:
 TABLE = "| Name | Type |\n| --- | --- |\n| a | int |\n| b | str |"
 
 
-def test_roles_make_a_table_as_elements_do() -> None:
+def test_an_aria_grid_becomes_a_table() -> None:
     html = (
         "<div role=table><div role=rowgroup><div role=row><b role=columnheader>Name</b>"
         "<b role=columnheader>Type</b></div></div>"
@@ -84,18 +84,18 @@ def test_roles_make_a_table_as_elements_do() -> None:
     assert markdown_of(html) == TABLE
 
 
-def test_one_row_of_roles_is_no_table() -> None:
+def test_an_aria_grid_of_one_row_is_not_a_table() -> None:
     assert markdown_of("<div role=grid><div role=row><p role=cell>a</p></div></div>") == "a"
 
 
-def test_cells_one_behind_the_other_are_rows_of_the_width_they_name() -> None:
+def test_flat_summary_cells_become_rows() -> None:
     texts = "".join(f"<div>{text}</div>" for text in ("a", "int", "b", "str"))
     cells = f"<div class=table-header>Name</div><div class=table-header>Type</div>{texts}"
     assert markdown_of(f"<div class='summary-table two-column-summary'>{cells}</div>") == TABLE
     assert "|" not in markdown_of(f"<div class='summary-table four-column-summary'>{cells}</div>")
 
 
-def test_a_row_of_such_cells_is_read_whole() -> None:
+def test_a_row_of_summary_cells_is_not_split() -> None:
     rows = "".join(
         f"<div class='col-first even-row-color'><code><a href='T{n}.html'>T{n}</a></code></div>"
         f"<div class='col-second even-row-color'><code><a href='#m{n}()'>m{n}</a>()</code></div>"

@@ -96,11 +96,11 @@ EXPECTED = "One.[^1] Two.[^2]\n\n[^1]: First *note*.\n\n[^2]: Second note."
         ),
     ],
 )
-def test_all_ways_to_set_footnotes_come_to_the_same(html: str) -> None:
+def test_footnotes_of_any_markup_give_the_same_markdown(html: str) -> None:
     assert markdown_of(html) == EXPECTED
 
 
-def test_notes_stand_at_the_end_in_the_order_of_their_marks() -> None:
+def test_notes_are_at_the_end_in_the_order_of_their_marks() -> None:
     html = (
         "<p>a<sup>1</sup></p><p class=footnote><sup>1</sup> x</p><h2>Next</h2><p>b<sup>2</sup></p>"
         "<p class=footnote><sup>2</sup> y</p><p>c</p>"
@@ -119,7 +119,7 @@ def test_one_note_may_have_several_marks() -> None:
     assert markdown_of(html) == "a[^1] b[^1]\n\n[^1]: x"
 
 
-def test_equal_labels_of_two_notes_are_told_apart() -> None:
+def test_two_notes_with_equal_labels_get_different_ones() -> None:
     html = (
         "<p>a<sup><a href='#m'>*</a></sup> b<sup><a href='#n'>*</a></sup> c<sup><a href='#o'>2</a></sup></p>"
         "<p id=m>* x</p><p id=n>* y</p><p id=o>2 z</p>"
@@ -136,11 +136,11 @@ def test_equal_labels_of_two_notes_are_told_apart() -> None:
         "<ul><li><a href='#a'>1</a></li></ul><p id=a>Part one of it.</p>",
     ],
 )
-def test_powers_and_links_to_parts_are_no_footnotes(html: str) -> None:
+def test_powers_and_section_links_are_not_footnotes(html: str) -> None:
     assert "[^" not in markdown_of(html)
 
 
-def test_a_note_without_a_kept_mark_is_no_note() -> None:
+def test_a_note_whose_mark_was_removed_is_dropped() -> None:
     assert markdown_of("<p>a</p><ol><li id=fn1>note</li></ol>") == "a\n\n1. note"
 
 
@@ -149,7 +149,7 @@ def test_the_plain_text_has_the_marks_and_the_notes() -> None:
     assert text == "a[^1]\n[^1]: x"
 
 
-def test_the_reader_keeps_notes_that_stand_outside_of_the_content() -> None:
+def test_the_reader_keeps_notes_outside_of_the_content() -> None:
     words = "<p>These are words that a person came to this page to read and that fill it up.</p>" * 12
     html = (
         f"<body><article>{words}<p>Claim.<sup>1</sup></p></article>"
@@ -158,7 +158,7 @@ def test_the_reader_keeps_notes_that_stand_outside_of_the_content() -> None:
     assert read(html).markdown.endswith("[^1]: The source of it.")
 
 
-def test_links_back_do_not_tear_the_paragraph_of_their_marks() -> None:
+def test_back_links_do_not_split_the_paragraph_of_their_marks() -> None:
     html = (
         "<p>One<sup id=r1><a href='#n1'>1</a></sup> two<sup id=r2><a href='#n2'>2</a></sup> three.</p>"
         "<p id=n1><a href='#r1'>1</a>. First.</p><p id=n2><a href='#r2'>2</a>. Second.</p>"
@@ -166,7 +166,7 @@ def test_links_back_do_not_tear_the_paragraph_of_their_marks() -> None:
     assert markdown_of(html) == "One[^1] two[^2] three.\n\n[^1]: First.\n\n[^2]: Second."
 
 
-def test_the_number_of_a_note_may_be_the_name_that_is_led_to() -> None:
+def test_the_number_of_a_note_may_be_the_target() -> None:
     html = (
         "<p>One<a class=footnote-anchor id=footnote-anchor-1 href='#footnote-1'>1</a> two.</p>"
         "<div><a id=footnote-1 href='#footnote-anchor-1'>1</a><div><p>First.</p></div></div>"
@@ -174,17 +174,17 @@ def test_the_number_of_a_note_may_be_the_name_that_is_led_to() -> None:
     assert markdown_of(html) == "One[^1] two.\n\n[^1]: First."
 
 
-def test_what_stands_before_its_mark_is_no_note() -> None:
+def test_text_before_its_mark_is_not_a_note() -> None:
     html = "<p id=note1>1. The rule.</p><p>See the rule<sup><a href='#note1'>1</a></sup> above.</p>"
     assert "[^1]:" not in markdown_of(html)
 
 
-def test_a_part_with_headings_is_no_note() -> None:
+def test_a_section_with_headings_is_not_a_note() -> None:
     html = "<p>See<sup><a href='#note1'>1</a></sup></p><div id=note1><h3>Part</h3><p>One.</p></div>"
     assert "[^1]" not in markdown_of(html)
 
 
-def test_small_print_of_a_product_leaves_no_mark() -> None:
+def test_footnote_marks_of_products_are_removed() -> None:
     cards = "".join(
         f"<div class=product-card><a href=/products/k{n}>Kettle {n}</a><span class=price>${n}9</span>"
         "<button>Add to cart</button></div>"

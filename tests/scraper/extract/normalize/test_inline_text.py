@@ -43,5 +43,5 @@ from tests.scraper.extract.conversion import markdown_of
         ("<blockquote>Hello, <cite>Bob</cite> said.</blockquote>", "> Hello, Bob said."),
     ],
 )
-def test_words_that_style_sheets_part_are_parted(html: str, expected: str) -> None:
+def test_words_separated_by_layout_get_a_space(html: str, expected: str) -> None:
     assert markdown_of(html).removeprefix("- ") == expected

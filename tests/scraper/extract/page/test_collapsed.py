@@ -21,7 +21,7 @@ FOLDED = "What a person reads after a click on the title of this passage, in mor
         f"<div hidden id='S:1'>{FOLDED}</div>",
     ],
 )
-def test_what_a_click_or_the_pages_own_script_shows_is_read(fold: str) -> None:
+def test_text_that_a_click_or_a_script_reveals_is_kept(fold: str) -> None:
     assert FOLDED in markdown_of(f"<h1>Title</h1><p>{WORDS}</p><h2>More</h2>{fold}<p>{WORDS}</p>")
 
 
@@ -35,22 +35,22 @@ def test_what_a_click_or_the_pages_own_script_shows_is_read(fold: str) -> None:
         f"<button aria-controls=x></button><div id=x role=dialog hidden>{FOLDED}</div>",
     ],
 )
-def test_what_nothing_shows_is_not_read(hidden: str) -> None:
+def test_text_that_no_control_reveals_is_removed(hidden: str) -> None:
     text = markdown_of(f"<h1>Title</h1><p>{WORDS}</p>{hidden}<p>{WORDS}</p>")
     assert FOLDED not in text
     assert "short order" not in text
 
 
-def test_a_page_that_its_scripts_unveil_is_read_as_it_will_stand() -> None:
+def test_a_page_hidden_until_scripts_run_is_kept() -> None:
     assert "words that a person" in read(f"<body><div style='opacity:0'><p>{WORDS}</p></div></body>").text
 
 
-def test_a_rendered_page_has_nothing_left_to_unveil() -> None:
+def test_a_hidden_wrapper_of_a_rendered_page_is_removed() -> None:
     html = f"<body><div data-x-hidden><p>{WORDS}</p></div><p>Shown.</p></body>"
     assert "words that a person" not in read(html, rendered=True).text
 
 
-def test_a_tab_of_a_rendered_page_is_read() -> None:
+def test_a_tab_panel_of_a_rendered_page_is_kept() -> None:
     html = f"<main><p>{WORDS}</p><div data-x-hidden role=tabpanel>{FOLDED}</div><p>{WORDS}</p></main>"
     assert FOLDED in read(html, rendered=True).text
 
@@ -77,12 +77,12 @@ def test_a_tab_of_a_rendered_page_is_read() -> None:
         ("<header><button aria-expanded=false aria-controls=x></button><p id=x hidden>yarn add it</p></header>", False),
     ],
 )
-def test_a_line_is_read_where_a_tab_or_a_title_opens_it(fold: str, is_read: bool) -> None:
+def test_a_short_text_is_kept_if_a_tab_or_title_opens_it(fold: str, is_read: bool) -> None:
     html = f"<body><main><h1>Title</h1><p>{WORDS}</p>{fold}<p>{WORDS}</p></main></body>"
     assert ("yarn add it" in text_of(page_tree.build_page_tree(page(html)).body)) is is_read
 
 
-def test_tabs_are_looked_for_once_around_many_panels() -> None:
+def test_tabs_near_many_panels_are_counted_once() -> None:
     panels = "<section><p role=tabpanel hidden>one</p><p role=tabpanel hidden>two</p></section>" * 8_000
     with soon():
         page_tree.build_page_tree(page(f"<body><p>{WORDS}</p>{panels}<span>x</span></body>"))

@@ -54,7 +54,7 @@ from tests.scraper.soon import soon
         ("color: oklch(0 0 0 / 1)", False),
     ],
 )
-def test_numbers_are_read_however_they_are_written(style: str, hidden: bool) -> None:
+def test_css_numbers_of_any_notation_are_parsed(style: str, hidden: bool) -> None:
     assert hides_text(parse_declarations(style)) is hidden
 
 
@@ -62,7 +62,7 @@ def test_numbers_are_read_however_they_are_written(style: str, hidden: bool) -> 
     "style",
     ["display:/**/none", "dis/* x */play:none; display/* */:none", "d\\69splay:n\\00006Fne", "di\\splay: no\\6e e"],
 )
-def test_comments_and_escapes_hide_no_style(style: str) -> None:
+def test_styles_with_comments_and_escapes_are_parsed(style: str) -> None:
     assert hides_text(parse_declarations(style))
 
 
@@ -82,7 +82,7 @@ def test_comments_and_escapes_hide_no_style(style: str) -> None:
         ("hsl(none none none)", False),
     ],
 )
-def test_white_is_known_in_other_notations(colour: str, is_white: bool) -> None:
+def test_white_is_detected_in_other_notations(colour: str, is_white: bool) -> None:
     assert is_same_color(colour, (255, 255, 255, 1)) is is_white
 
 
@@ -97,11 +97,11 @@ def test_white_is_known_in_other_notations(colour: str, is_white: bool) -> None:
         ("url(a.png)", None),
     ],
 )
-def test_a_background_is_the_colour_among_its_parts(background: str, colour: tuple[float, ...] | None) -> None:
+def test_the_background_color_is_found_in_the_shorthand(background: str, colour: tuple[float, ...] | None) -> None:
     assert find_background(parse_declarations(f"background: {background}")) == colour
 
 
-def test_a_rule_is_known_behind_all_that_may_stand_in_a_sheet() -> None:
+def test_a_rule_is_found_after_any_other_css() -> None:
     sheets = (
         "@font-face { src: url(data:font/woff2;base64,AAAA) } .gone { display: none }",
         "/* .shown { display: none } */ #away, .off { visibility: hidden } .off { visibility: visible }",
@@ -116,7 +116,7 @@ FONT = "@font-face { src: url(data:font/woff2;base64," + "A" * 100_000
 
 
 @pytest.mark.parametrize("rest", [FONT, "x" * 70_000, ".a," * 20_000, "a{b" * 20_000, "@a{" * 400, "/* " * 20_000])
-def test_a_sheet_that_is_cut_off_is_read_soon_and_not_for_nothing(rest: str) -> None:
+def test_a_truncated_style_sheet_is_parsed_fast(rest: str) -> None:
     with soon():
         assert ".gone" in find_hidden_selectors([f".gone {{ display: none }} {rest}"])
 
@@ -137,7 +137,7 @@ def test_a_sheet_that_is_cut_off_is_read_soon_and_not_for_nothing(rest: str) -> 
         "\\" * 1_900,
     ],
 )
-def test_hostile_styles_are_read_soon(style: str) -> None:
+def test_hostile_styles_are_parsed_fast(style: str) -> None:
     with soon():
         for _ in range(500):
             found = parse_declarations(style)
@@ -145,7 +145,7 @@ def test_hostile_styles_are_read_soon(style: str) -> None:
             find_background(found)
 
 
-def test_movements_that_never_close_are_read_soon() -> None:
+def test_unclosed_translations_are_parsed_fast() -> None:
     style = parse_declarations("transform: " + "translate(" * 198)
     with soon():
         assert not any(hides_text(style) for _ in range(2_000))
@@ -159,5 +159,5 @@ def test_movements_that_never_close_are_read_soon() -> None:
         "transform: translatey(9999px)",
     ],
 )
-def test_what_is_moved_far_away_is_hidden(style: str) -> None:
+def test_text_moved_off_screen_is_hidden(style: str) -> None:
     assert hides_text(parse_declarations(style))

@@ -84,7 +84,7 @@ def around(html: str) -> str:
 
 
 @pytest.mark.parametrize("html", HIDDEN_AS_SERVED)
-def test_what_a_person_would_not_see_is_not_read_from_a_page_as_served(html: str) -> None:
+def test_invisible_text_of_an_unrendered_page_is_removed(html: str) -> None:
     document = read(around(html))
     assert MARK not in document.markdown
     assert MARK not in document.text
@@ -92,7 +92,7 @@ def test_what_a_person_would_not_see_is_not_read_from_a_page_as_served(html: str
 
 
 @pytest.mark.parametrize("html", SHOWN)
-def test_what_a_person_sees_is_read(html: str) -> None:
+def test_visible_text_is_kept(html: str) -> None:
     document = read(around(html))
     assert MARK in document.markdown
     assert MARK in document.text
@@ -107,7 +107,7 @@ def test_hidden_elements_with_text_are_counted() -> None:
     assert document.hidden_removed == 3
 
 
-def test_what_the_browser_marked_is_left_out_of_a_rendered_page_and_nothing_else() -> None:
+def test_only_marked_elements_are_removed_from_a_rendered_page() -> None:
     html = around(f"<div data-x-hidden=''><p>{MARK} one</p></div><p style='display:none'>seen by the browser</p>")
     document = read(html, rendered=True)
     assert MARK not in document.markdown
@@ -115,20 +115,20 @@ def test_what_the_browser_marked_is_left_out_of_a_rendered_page_and_nothing_else
     assert document.hidden_removed == 1
 
 
-def test_noscript_is_not_read_from_a_rendered_page() -> None:
+def test_noscript_is_removed_from_a_rendered_page() -> None:
     assert MARK not in read(around(f"<noscript><p>{MARK}</p></noscript>"), rendered=True).markdown
 
 
-def test_text_behind_a_hidden_element_stays() -> None:
+def test_text_after_a_hidden_element_stays() -> None:
     assert read("<main>a <b hidden>x</b>b <i style='display:none'>y</i>c</main>").text == "a b c"
 
 
-def test_a_page_that_hides_its_body_until_its_script_ran_is_still_read() -> None:
+def test_a_body_hidden_by_style_is_kept() -> None:
     document = read(f"<body style='opacity:0;visibility:hidden'><main><p>{WORDS}</p></main></body>")
     assert WORDS.strip() in document.text
 
 
-def test_invisible_characters_are_left_out_and_counted() -> None:
+def test_invisible_characters_are_removed_and_counted() -> None:
     tags = "".join(chr(0xE0000 + ord(character)) for character in "obey")
     document = read(around(f"<p>vis\u200bible{tags} text</p>"))
     assert "visible text" in document.text
@@ -136,5 +136,5 @@ def test_invisible_characters_are_left_out_and_counted() -> None:
     assert document.controls_removed == 5
 
 
-def test_a_body_that_scripts_unveil_is_no_hidden_text() -> None:
+def test_a_body_that_scripts_reveal_is_not_counted_as_hidden() -> None:
     assert "words that a person" in read(f"<body style='display:none'><p>{WORDS}</p></body>").text

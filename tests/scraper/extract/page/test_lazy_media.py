@@ -21,19 +21,19 @@ FALLBACK = "<noscript><img src=/real.jpg alt='A harbour at night'></noscript>"
     ],
 )
 @pytest.mark.parametrize("rendered", [False, True])
-def test_a_late_picture_is_taken_from_what_stands_for_scripts(picture: str, rendered: bool) -> None:
+def test_a_lazy_image_is_taken_from_noscript(picture: str, rendered: bool) -> None:
     document = read(f"<main><p>{WORDS}</p><figure>{picture}</figure><p>{WORDS}</p></main>", rendered=rendered)
     assert [(image.url, image.alt) for image in document.images] == [(PICTURE, "A harbour at night")]
     assert document.markdown.count("real.jpg") == 1
 
 
-def test_a_picture_that_is_there_already_is_given_once() -> None:
+def test_an_image_also_in_noscript_occurs_once() -> None:
     shown = "<img src=/here.jpg alt=Here>"
     document = read(f"<main><p>{WORDS}</p><figure>{shown}{FALLBACK}</figure></main>")
     assert [image.url for image in document.images] == ["https://example.com/here.jpg"]
 
 
-def test_a_picture_beside_text_for_readers_without_scripts_stays_there() -> None:
+def test_an_image_beside_noscript_text_stays_in_place() -> None:
     told = f"<noscript><p>{WORDS}</p><img src=/real.jpg alt=Harbour></noscript>"
     document = read(f"<main><h1>T</h1>{told}</main>")
     assert WORDS.strip() in document.text and "/real.jpg" in document.markdown
@@ -54,7 +54,7 @@ def test_a_picture_beside_text_for_readers_without_scripts_stays_there() -> None
     ],
 )
 @pytest.mark.parametrize("rendered", [False, True])
-def test_the_player_of_a_video_becomes_a_link_to_its_page(frame: str, page: str, rendered: bool) -> None:
+def test_a_video_player_becomes_a_link_to_its_page(frame: str, page: str, rendered: bool) -> None:
     end = f"</{frame[1:].split()[0]}>"
     html = f"<main><p>{WORDS}</p><p>{frame.replace('>', ' title=Talk>', 1)}{end}</p><p>{WORDS}</p></main>"
     document = read(html, rendered=rendered)
@@ -62,7 +62,7 @@ def test_the_player_of_a_video_becomes_a_link_to_its_page(frame: str, page: str,
     assert (page, "Talk") in [(link.url, link.text) for link in document.links]
 
 
-def test_what_a_player_shows_in_its_frame_is_no_content() -> None:
+def test_the_content_of_a_player_frame_is_removed() -> None:
     frames = (Frame("1", "https://www.youtube.com/embed/x", "<body><p>Watch later. Share.</p></body>"),)
     player = "<iframe data-x-frame=1 src=https://www.youtube.com/embed/x></iframe>"
     document = read(f"<main><p>{WORDS}</p><p>{player}</p></main>", rendered=True, frames=frames)
@@ -78,11 +78,11 @@ def test_what_a_player_shows_in_its_frame_is_no_content() -> None:
         "<lite-youtube videoid='\"><script>'></lite-youtube>",
     ],
 )
-def test_other_frames_are_left_out(frame: str) -> None:
+def test_other_frames_are_removed(frame: str) -> None:
     assert read(f"<main><p>{WORDS}</p>{frame}</main>").markdown == WORDS.strip()
 
 
-def test_pages_for_phones_have_pictures_and_videos_of_their_own() -> None:
+def test_amp_images_and_videos_are_converted() -> None:
     more = "<amp-img src=/real.jpg alt='A harbour'></amp-img><amp-youtube data-videoid=abc></amp-youtube>"
     document = read(f"<main><p>{WORDS}</p>{more}<p>{WORDS}</p></main>")
     assert f"![A harbour]({PICTURE})" in document.markdown

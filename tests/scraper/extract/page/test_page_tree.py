@@ -31,11 +31,11 @@ from tests.scraper.extract.snapshots import WORDS, page, read
         ),
     ],
 )
-def test_shadow_trees_stand_in_their_hosts_with_slots_filled(html: str, text: str) -> None:
+def test_shadow_trees_replace_the_content_of_their_hosts(html: str, text: str) -> None:
     assert read(f"<main><div>{html}</div></main>", rendered=True).text == text
 
 
-def test_frames_stand_in_their_places_and_their_addresses_are_their_own() -> None:
+def test_frames_are_inserted_with_their_own_base_urls() -> None:
     frames = (
         Frame(
             "1", "https://frame.example/a/b", "<body><p>in frame <a href=c>link</a></p><iframe data-x-frame=2></body>"
@@ -50,12 +50,12 @@ def test_frames_stand_in_their_places_and_their_addresses_are_their_own() -> Non
     assert document.hidden_removed == 1
 
 
-def test_a_frame_that_holds_itself_is_shown_once() -> None:
+def test_a_frame_that_contains_itself_is_inserted_once() -> None:
     frames = (Frame("1", "https://example.com/", "<body><p>loop</p><iframe data-x-frame=1></iframe></body>"),)
     assert read("<main><iframe data-x-frame=1></iframe></main>", rendered=True, frames=frames).text == "loop"
 
 
-def test_elements_deeper_than_the_bound_keep_their_text() -> None:
+def test_elements_below_the_depth_limit_keep_their_text() -> None:
     document = read("<main>" + "<div>y" * 1_000 + f"<p>{WORDS}</p>" + "</div>" * 1_000 + f"<p>after {WORDS}</p></main>")
     assert document.degraded
     built = page_tree.build_page_tree(page("<main>" + "<div>y" * 1_000 + "</div>" * 1_000 + "</main>"))
@@ -63,7 +63,7 @@ def test_elements_deeper_than_the_bound_keep_their_text() -> None:
     assert "after" in document.text
 
 
-def test_what_stands_for_scripts_is_read_where_they_ran_and_brought_nothing() -> None:
+def test_noscript_is_kept_if_scripts_produced_no_content() -> None:
     fallback = f"<noscript><h1>Thread</h1><p>{WORDS}</p></noscript>"
     note = "<noscript>Please enable JavaScript.</noscript>"
     assert WORDS.strip() in read(f"<div id=main></div>{fallback}", rendered=True).text
@@ -74,11 +74,11 @@ def test_what_stands_for_scripts_is_read_where_they_ran_and_brought_nothing() ->
     assert read(f"<div id=main>Loading</div>{note * 30}", rendered=True).text == "Loading"
 
 
-def test_two_bodies_are_one_page() -> None:
+def test_two_bodies_are_merged() -> None:
     assert read("<body><p>one</p></body><body><p>two</p></body>").text == "one\ntwo"
 
 
-def test_a_long_text_for_readers_without_scripts_is_no_note() -> None:
+def test_a_long_noscript_text_is_not_a_note() -> None:
     told = f"This page is about JavaScript. {WORDS}"
     built = page_tree.build_page_tree(page(f"<main><p>Shown.</p></main><noscript>{told}</noscript>"))
     assert "about JavaScript" in text_of(built.body) and not built.asks_for_scripts

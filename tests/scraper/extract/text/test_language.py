@@ -36,38 +36,38 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_running_text_tells_its_language(language: str) -> None:
+def test_the_language_of_running_text_is_detected(language: str) -> None:
     assert detect_language(TEXTS[language] * 2) == language
 
 
 @pytest.mark.parametrize(
     "text", ["", "   ", "Kaffee und Kuchen", "1 2 3 " * 50, "Anna Berg Carl Dahl " * 20, "中文 and some English " * 3]
 )
-def test_what_is_too_short_or_no_running_text_tells_none(text: str) -> None:
+def test_short_text_and_lists_have_no_language(text: str) -> None:
     assert detect_language(text) is None
 
 
-def test_a_text_in_several_scripts_or_of_words_that_many_languages_share_tells_none() -> None:
+def test_mixed_scripts_and_shared_words_have_no_language() -> None:
     assert detect_language(f"{'letters of latin ' * 6} {'буквы кириллицы ' * 6} {'γράμματα ' * 11}") is None
     assert detect_language("na se je za " * 20) is None
 
 
-def test_what_a_page_states_counts() -> None:
+def test_the_declared_language_is_used() -> None:
     assert choose_language("de-AT", TEXTS["fr"]) == "de-AT"
     assert choose_language("en-GB", TEXTS["en"] * 5) == "en-GB"
 
 
-def test_english_that_only_the_template_states_is_corrected() -> None:
+def test_english_declared_by_a_template_is_corrected() -> None:
     assert choose_language("en-US", TEXTS["es"] * 5) == "es"
     assert choose_language("en", TEXTS["ja"] * 2) == "ja"
 
 
-def test_some_words_are_not_enough_to_contradict_a_page() -> None:
+def test_a_short_text_does_not_overrule_the_declared_language() -> None:
     assert choose_language("en", TEXTS["es"]) == "en"
     assert choose_language("en", TEXTS["es"] * 5 + TEXTS["en"] * 3) == "en"
 
 
-def test_a_page_that_states_no_language_has_that_of_its_text() -> None:
+def test_without_a_declaration_the_detected_language_is_used() -> None:
     page = f"<title>Isla</title><main><h1>Isla</h1><p>{TEXTS['es'] * 4}</p></main>"
     assert read(page).language == "es"
     assert read(f"<html lang=en>{page}").language == "es"
@@ -75,6 +75,6 @@ def test_a_page_that_states_no_language_has_that_of_its_text() -> None:
     assert read("<p>7 8 9</p>").language is None
 
 
-def test_a_long_text_is_told_by_its_beginning() -> None:
+def test_only_the_beginning_of_a_long_text_is_examined() -> None:
     with soon():
         assert detect_language(TEXTS["ru"] * 2 + "и" * 3_000_000) == "ru"

@@ -8,20 +8,20 @@ from scraper.extract.text.markdown_structure import MAX_HEADINGS, find_atomic_bl
 from tests.scraper.soon import soon
 
 
-def test_headings_come_with_their_ranks_and_places() -> None:
+def test_headings_have_their_levels_and_offsets() -> None:
     markdown = "# One\n\nText # no heading\n\n### Two\n"
     found = find_headings(markdown)
     assert [(one.level, one.text) for one in found] == [(1, "One"), (3, "Two")]
     assert [markdown[one.start :].split("\n")[0] for one in found] == ["# One", "### Two"]
 
 
-def test_what_looks_like_a_heading_in_code_is_none() -> None:
+def test_number_signs_in_code_are_not_headings() -> None:
     markdown = "````\n# a comment\n```\n# another\n````\n\n# One"
     assert [one.text for one in find_headings(markdown)] == ["One"]
 
 
 @pytest.mark.parametrize("marker", ["- ", "12. ", "> ", ":   ", "> - "])
-def test_code_that_begins_an_item_ends_with_its_fence(marker: str) -> None:
+def test_code_at_the_beginning_of_an_item_ends_with_its_fence(marker: str) -> None:
     inset = "".join(one if one == ">" else " " for one in marker)
     markdown = f"{marker}```\n{inset}# a comment\n{inset}```\n\n# One"
     assert [one.text for one in find_headings(markdown)] == ["One"]
@@ -37,22 +37,22 @@ def test_code_that_begins_an_item_ends_with_its_fence(marker: str) -> None:
         (r"a \\[link](u)", r"a \\link"),
     ],
 )
-def test_a_heading_is_told_without_its_markup(written: str, shown: str) -> None:
+def test_headings_have_no_markup(written: str, shown: str) -> None:
     assert [one.text for one in find_headings(f"# {written}")] == [shown]
 
 
-def test_there_are_only_so_many() -> None:
+def test_the_number_of_headings_is_limited() -> None:
     assert len(find_headings("# a\n" * (MAX_HEADINGS + 1))) == MAX_HEADINGS
 
 
 @pytest.mark.parametrize("piece", ["[\\[", "![", "[a](", "[a](b(", "#", "*", "\n"])
-def test_a_hostile_heading_is_read_soon(piece: str) -> None:
+def test_a_hostile_heading_is_parsed_fast(piece: str) -> None:
     with soon():
         find_headings("# " + piece * (200_000 // len(piece)))
 
 
 @pytest.mark.parametrize("marker", ["", "- ", "12. ", ":   "])
-def test_a_fence_is_known_behind_the_marker_of_an_item(marker: str) -> None:
+def test_a_fence_is_found_after_the_marker_of_an_item(marker: str) -> None:
     inset = " " * len(marker)
     markdown = f"{marker}```py\n{inset}x = 1\n{inset}```\n\nWords.\n"
     found = find_atomic_blocks(markdown, len(markdown))
@@ -60,5 +60,5 @@ def test_a_fence_is_known_behind_the_marker_of_an_item(marker: str) -> None:
     assert found[0].opening == f"{inset}```py\n"
 
 
-def test_a_row_is_known_behind_the_marker_of_a_term() -> None:
+def test_a_table_row_is_found_after_the_marker_of_a_term() -> None:
     assert is_table_row(":   | a | b |")

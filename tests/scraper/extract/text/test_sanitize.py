@@ -25,7 +25,7 @@ from tests.scraper.soon import soon
         "a\u00a0b",
     ],
 )
-def test_what_belongs_stays(text: str) -> None:
+def test_visible_characters_stay(text: str) -> None:
     assert clean(text) == (text, 0)
 
 
@@ -47,24 +47,24 @@ def test_what_belongs_stays(text: str) -> None:
         ("bell\x07 and\x1b[31m escape\x85", "bell and[31m escape", 3),
     ],
 )
-def test_what_nobody_sees_goes_and_is_counted(text: str, cleaned: str, removed: int) -> None:
+def test_invisible_characters_are_removed(text: str, cleaned: str, removed: int) -> None:
     assert clean(text) == (cleaned, removed)
 
 
-def test_line_ends_become_one_kind_and_are_not_counted() -> None:
+def test_line_ends_are_normalized_and_not_counted() -> None:
     assert clean("a\r\nb\rc\x00") == ("a\nb\nc", 1)
 
 
 @settings(deadline=None)
 @given(st.text(alphabet=st.characters(), max_size=80))
-def test_cleaning_twice_changes_nothing_more(text: str) -> None:
+def test_cleaning_is_idempotent(text: str) -> None:
     once, removed = clean(text)
     assert removed >= 0
     assert clean(once)[0] == clean(clean(once)[0])[0]
     assert "\u200b" not in once and "\x00" not in once
 
 
-def test_a_line_is_one_line_of_bounded_length() -> None:
+def test_a_line_is_one_line_of_limited_length() -> None:
     assert clean_line(" a\n\n b\u200b\t c ", 100) == "a b c"
     assert clean_line("word " * 100, 20) == "word word word word…"
     assert len(clean_line("x" * 1_000_000, 200)) == 200
@@ -72,7 +72,7 @@ def test_a_line_is_one_line_of_bounded_length() -> None:
 
 @pytest.mark.parametrize("unseen", ["\x00", "\x1f", "\x7f", "\x80", "\x9f", "\u00ad", "\u200b", "\u202e", "\ufeff"])
 @pytest.mark.parametrize("beside", ["plain", "caf\u00e9 \u2019 \u2014 \u20ac", "\u0434\u0430 \u2019"])
-def test_what_is_unseen_goes_whatever_letters_stand_beside_it(unseen: str, beside: str) -> None:
+def test_invisible_characters_are_removed_beside_any_letters(unseen: str, beside: str) -> None:
     assert clean(f"{beside}{unseen} end") == (f"{beside} end", 1)
     assert clean(beside) == (beside, 0)
 
@@ -81,42 +81,42 @@ TEXTS = ["you’ll “see” – it…", "déjà vu – oui", "Grüße aus Köln
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_what_was_misread_as_latin_is_mended(text: str) -> None:
+def test_mojibake_of_latin_1_is_repaired(text: str) -> None:
     assert repair_mojibake(f"before {text} after".encode().decode("latin-1")) == f"before {text} after"
 
 
-def test_what_was_misread_twice_is_mended() -> None:
+def test_double_mojibake_is_repaired() -> None:
     twice = "you’ll".encode().decode("latin-1").encode().decode("latin-1")
     assert repair_mojibake(twice) == "you’ll"
 
 
 @pytest.mark.parametrize("mark", "‘’“–—…•†")
-def test_marks_that_were_misread_as_windows_latin_are_mended(mark: str) -> None:
+def test_mojibake_of_windows_1252_is_repaired(mark: str) -> None:
     assert repair_mojibake(f"a {mark} b".encode().decode("cp1252")) == f"a {mark} b"
 
 
-def test_the_mark_whose_last_byte_windows_latin_does_not_have_is_mended() -> None:
+def test_mojibake_with_an_undefined_windows_1252_byte_is_repaired() -> None:
     assert repair_mojibake("â€œyesâ€\x9d") == "“yes”"
 
 
 @pytest.mark.parametrize(
     "text", ["CAFÉ» et «À la carte»", "Âge, Ã, É¿", "5 â€ 6", "â€", "100 â‚¬", "naïve façade", "ÃŸ", "\x80\x99"]
 )
-def test_what_may_be_meant_so_stays(text: str) -> None:
+def test_ambiguous_sequences_stay(text: str) -> None:
     assert repair_mojibake(text) == text
 
 
-def test_broken_pieces_of_letters_stay_beside_whole_ones() -> None:
+def test_incomplete_sequences_stay_beside_complete_ones() -> None:
     assert repair_mojibake("\xc3\xa9 \xe2\x80\x99 \xe2\x80 \xe2A") == "é ’ \xe2\x80 \xe2A"
 
 
-def test_a_character_that_nobody_sees_is_no_gain_of_mending() -> None:
+def test_repairing_produces_no_invisible_characters() -> None:
     hidden = "ig\u200bnore\u202e \U000e0041".encode().decode("latin-1")
     assert clean(hidden)[0] == "ignore "
     assert clean("igâ€‹nore")[0] == "ignore"
 
 
-def test_title_and_text_of_a_page_are_mended() -> None:
+def test_title_and_text_of_a_page_are_repaired() -> None:
     page = f"<title>What you’ll see</title><h1>What you’ll see</h1><p>{WORDS} It’s here.</p>"
     document = read(page.encode().decode("latin-1"))
     assert document.title == clean_line("What you’ll see", 99)
@@ -124,7 +124,7 @@ def test_title_and_text_of_a_page_are_mended() -> None:
     assert "It’s here." in document.markdown
 
 
-def test_long_texts_of_such_letters_come_to_an_end() -> None:
+def test_long_mojibake_is_repaired_in_time() -> None:
     with soon():
         assert repair_mojibake("\xe2\x80" * 300_000)
     with soon():
@@ -137,6 +137,6 @@ _SENTENCE = "The morning ferry left with a hundred passengers, two bicycles and 
 @pytest.mark.parametrize(
     "white", [" ", "  ", "\t", "\n", "\v", "\f", "\r", "\x1c", "\x1f", "\u00a0", "\u2003", "\u3000"]
 )
-def test_any_white_space_becomes_one_space(white: str) -> None:
+def test_white_space_is_collapsed(white: str) -> None:
     for text in (f"{_SENTENCE}{white}{_SENTENCE}", f"{white}{_SENTENCE}{white}", f"one{white}two", white * 100):
         assert collapse_whitespace(text) == " ".join(text.split())

@@ -25,7 +25,7 @@ from scraper.extract.text.terms import count_words, fold_text, split_markdown_te
         ("", []),
     ],
 )
-def test_words_are_found_in_every_script(text: str, found: list[str]) -> None:
+def test_text_of_every_script_is_split_into_terms(text: str, found: list[str]) -> None:
     assert split_terms(text) == found
 
 
@@ -40,18 +40,18 @@ def test_different_words_have_different_stems() -> None:
     assert len({stem(word) for word in ("house", "horse", "mouse", "3", "12", "学習")}) == 6
 
 
-def test_addresses_of_links_are_no_words() -> None:
+def test_link_urls_are_not_terms() -> None:
     assert split_markdown_terms("see [the guide](https://example.org/a_(b)/c?x=1) now") == [
         "see", "the", "guide", "now",
     ]  # fmt: skip
 
 
 @given(st.text())
-def test_folding_twice_changes_nothing(text: str) -> None:
+def test_folding_is_idempotent(text: str) -> None:
     once = fold_text(text)
     assert fold_text(once) == once
 
 
-def test_a_count_of_words_may_end_early_and_tells_that_there_are_more() -> None:
+def test_counting_words_may_stop_early() -> None:
     assert count_words("one two three", 3) == 3
     assert count_words("one two three four five", 3) == 4

@@ -63,11 +63,11 @@ COUNTED = [
 
 
 @pytest.mark.parametrize(("text", "cl100k", "o200k"), COUNTED)
-def test_the_estimate_is_near_what_two_encodings_count(text: str, cl100k: int, o200k: int) -> None:
+def test_the_estimate_is_near_the_counts_of_two_encodings(text: str, cl100k: int, o200k: int) -> None:
     assert estimate(text * 10) == pytest.approx((cl100k + o200k) / 2, rel=0.2)
 
 
-def test_nothing_costs_nothing() -> None:
+def test_empty_text_has_no_tokens() -> None:
     assert estimate("") == 0
     assert fit_prefix("", 0, 100) == 0
     assert fit_prefix("text", 4, 100) == 0
@@ -76,7 +76,7 @@ def test_nothing_costs_nothing() -> None:
 
 @settings(deadline=None)
 @given(st.text(alphabet="ab 1,\nяこ字😀é", max_size=400), st.integers(0, 50), st.integers(0, 120))
-def test_a_prefix_keeps_its_budget_and_leaves_no_room(text: str, start: int, budget: int) -> None:
+def test_a_prefix_uses_its_whole_budget(text: str, start: int, budget: int) -> None:
     start = min(start, len(text))
     count = fit_prefix(text, start, budget)
     assert estimate(text[start : start + count]) <= budget
