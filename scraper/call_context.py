@@ -1,4 +1,4 @@
-"""Deadline and progress of a call, passed on to every step of it."""
+"""Deadline of a call and receiver of its progress, both passed on to every step of it."""
 
 from __future__ import annotations
 

@@ -1,34 +1,5 @@
 """Errors for callers of the tools.
 
-    ScraperError
-        BadRequestError             an argument is wrong
-            InvalidUrlError             not an absolute http(s) URL; the message of a query names `search`
-            InvalidArgumentError        unknown name, wrong type, out of range
-            LocalFileNotFoundError      no file of that name below the root of local files
-        PolicyError                 a policy forbids it
-            PrivateAddressError         the URL leads to a host that is not public
-            LocalReadsDisabledError     the operator did not allow local files
-            OutsideRootError            not a file below the root of local files
-            RobotsDisallowedError       robots.txt forbids it, and the operator obeys it
-        NetworkError                the network failed
-            HostDownError               the host of the URL has no address, or accepts no connection
-            FetchTimeoutError           the deadline passed without any content
-        SiteRefusedError            the site refused
-            HttpStatusError             the status is an error
-            BlockedBySiteError          captcha, consent, login, rate limit; `reason` names it
-        UnreadableError             the response has no readable content
-            UnsupportedTypeError        not a page; the message names the media type
-            ContentTooLargeError        over the limits
-            NoContentError              empty
-            EncryptedDocumentError      a document needs a password
-            MalformedDocumentError      the bytes do not have the format of the document
-            OcrNeededError              pages are images without text
-            ParserFailedError           the parser exceeded a limit or crashed; `code` tells which
-        OverloadedError             the server is full; has `retry_after_s`
-            HostBusyError               the host must not be visited now: politeness, or its own request
-        BrowserFailedError          the browser failed twice
-        InternalError               a bug
-
 Each error has the URL or argument that it is about (`target`), a message (`str(error)`), the next step, a stable
 `code` for programs, and `retryable`: whether the same call may succeed later. No message contains the private address
 of a name.
@@ -112,7 +83,7 @@ class RobotsDisallowedError(PolicyError):
     def __init__(
         self, message: str, *, target: str = "", next_step: str = "", retry_after_s: float | None = None
     ) -> None:
-        """Create the error; `retry_after_s` is set if robots.txt could not be reached."""
+        """Set what happened; `retry_after_s` is given only if robots.txt could not be reached."""
         super().__init__(message, target=target, next_step=next_step, retryable=retry_after_s is not None)
         self.retry_after_s = retry_after_s
 
@@ -244,9 +215,8 @@ class InternalError(ScraperError):
     code = "internal"
 
 
-def plainly(error: Exception) -> str:
+def format_error(error: Exception) -> str:
     """Return the text of an error; for an error of the operating system, its text and path."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error) or type(error).__name__
-    path = error.filename
-    return error.strerror if not isinstance(path, str) else f"{error.strerror}: {path}"
+    return f"{error.strerror}: {error.filename}" if isinstance(error.filename, str) else error.strerror

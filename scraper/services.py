@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
 from browsers import Browsers, BrowserSettings, diagnostics
 from scraper.caching.page_cache import PageCache
@@ -11,7 +12,6 @@ from scraper.coordination import open_shared_state
 from scraper.coordination.protocols import SharedState
 from scraper.engines.names import DEFAULTS
 from scraper.engines.registry import ENGINES
-from scraper.reading.comparison import ReadingComparer
 from scraper.reading.documents.parser import DocumentParser, SnapshotDocumentReader
 from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
@@ -25,36 +25,26 @@ from scraper.workers import WorkerPool
 from scraper.workers.single_use import SingleUseProcesses
 
 
+@dataclass(eq=False)
 class Services:
     """Owner of the services that live as long as the process."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        browsers: Browsers,
-        workers: WorkerPool,
-        store: Store,
-        fetcher: Fetcher,
-        documents: DocumentReader,
-        searcher: Searcher,
-        structured: StructuredReader,
-        shared: SharedState,
-    ) -> None:
-        """Take ownership of open services."""
-        self.settings = settings
-        self.browsers = browsers
-        self.workers = workers
-        self.store = store
-        self.pages = store.pages
-        self.fetcher = fetcher
-        self.documents = documents
-        self.searcher = searcher
-        self.indexes = store.indexes
-        self.structured = structured
-        self.shared = shared
-        self.comparer = ReadingComparer(fetcher.visitor, workers)
-        self.page_cache = PageCache(store.pages, settings)
-        self.instant_answers = InstantAnswers(browsers, settings, open_engine_throttle(settings, shared))
+    settings: Settings
+    browsers: Browsers
+    workers: WorkerPool
+    store: Store
+    fetcher: Fetcher
+    documents: DocumentReader
+    searcher: Searcher
+    structured: StructuredReader
+    shared: SharedState
+
+    def __post_init__(self) -> None:
+        self.pages = self.store.pages
+        self.indexes = self.store.indexes
+        self.page_cache = PageCache(self.pages, self.settings)
+        throttle = open_engine_throttle(self.settings, self.shared)
+        self.instant_answers = InstantAnswers(self.browsers, self.settings, throttle)
 
     @classmethod
     @asynccontextmanager
@@ -62,8 +52,7 @@ class Services:
         """Open all services; the browser starts in the background, and visits wait for it.
 
         Raises:
-            SettingsError: The settings name a Chromium that does not exist, or need a library that is
-            missing.
+            SettingsError: The settings name a Chromium that does not exist, or need a library that is missing.
         """
         async with AsyncExitStack() as stack:
             browsers = await stack.enter_async_context(Browsers(_browser_settings(settings)))

@@ -51,6 +51,7 @@ _SHARED_HOSTS = frozenset(
     "wixsite.com wordpress.com workers.dev".split()
 )
 """Domains whose subdomains are separate sites (the common part of the public suffix list)."""
+_EXAMPLE = "Give an absolute URL such as https://example.com/page."
 
 
 def parse_target(text: str) -> str:
@@ -60,19 +61,24 @@ def parse_target(text: str) -> str:
         InvalidUrlError: the text is not such a URL; the message says why and what to pass instead.
     """
     target = text.strip(" \t\r\n\f")
-    _reject_unreadable(target)
+    if not target:
+        raise _error("The URL is empty.", target)
+    if len(target) > MAX_URL_CHARS:
+        raise _too_long_error(target)
+    if _INVISIBLE.search(target):
+        raise _error(f"{_quote(target)} holds control or invisible characters.", target, "Give the URL without them.")
     if not _WEB.match(target):
-        raise _not_a_web_url(target)
+        raise _not_a_web_url_error(target)
     _reject_ambiguous(target)
     try:
         url = ada_url.URL(target)
     except ValueError:
-        raise _bad(f"{_shown(target)} is not a valid URL.", target, _EXAMPLE) from None
+        raise _error(f"{_quote(target)} is not a valid URL.", target) from None
     if len(url.hostname.rstrip(".")) > MAX_HOST_CHARS:
-        raise _bad(f"{_shown(target)} has a host name that no host can have.", target, _EXAMPLE)
+        raise _error(f"{_quote(target)} has a host name that no host can have.", target)
     canonical: str = url.href
     if len(canonical) > MAX_URL_CHARS:
-        raise _too_long(target)
+        raise _too_long_error(target)
     return canonical
 
 
@@ -112,66 +118,52 @@ def _site_of(url: str) -> str:
     return ".".join(labels[-3:] if shared or by_country else labels[-2:])
 
 
-_EXAMPLE = "Give an absolute URL such as https://example.com/page."
-_SEARCH = "Search finds pages; then fetch one of their URLs."
-
-
-def _reject_unreadable(target: str) -> None:
-    if not target:
-        raise _bad("The URL is empty.", target, _EXAMPLE)
-    if len(target) > MAX_URL_CHARS:
-        raise _too_long(target)
-    if _INVISIBLE.search(target):
-        raise _bad(f"{_shown(target)} holds control or invisible characters.", target, "Give the URL without them.")
-
-
 def _reject_ambiguous(target: str) -> None:
     """Reject URLs that parsers interpret differently."""
     if not _WEB_WITH_HOST.match(target):
         scheme, _, rest = target.partition(":")
         host = rest.lstrip("/\\")
-        meant = host and not host.startswith(("?", "#"))
-        hint = f"Did you mean {_shown(scheme.lower() + '://' + host)}?" if meant else _EXAMPLE
-        raise _bad(f"{_shown(target)} has no host after `{scheme.lower()}://`.", target, hint)
+        is_host_likely = host and not host.startswith(("?", "#"))
+        hint = f"Did you mean {_quote(scheme.lower() + '://' + host)}?" if is_host_likely else _EXAMPLE
+        raise _error(f"{_quote(target)} has no host after `{scheme.lower()}://`.", target, hint)
     before_query = re.split(r"[?#]", target, maxsplit=1)[0]
     if "\\" in before_query:
-        raise _bad(f"{_shown(target)} holds a backslash.", target, "Write / instead.")
+        raise _error(f"{_quote(target)} holds a backslash.", target, "Write / instead.")
     authority = before_query.split("://", 1)[1].split("/", 1)[0]
     if "@" in authority:
-        raise _bad(
-            f"{_shown(target)} carries a user name before its host.", target, "Give the URL without the part before @."
-        )
+        next_step = "Give the URL without the part before @."
+        raise _error(f"{_quote(target)} carries a user name before its host.", target, next_step)
     if re.search(r"\s", authority):
-        raise _bad(
-            f"{_shown(target)} has a space in its host name.", target, f"{_EXAMPLE} For a question use `search`."
-        )
+        next_step = f"{_EXAMPLE} For a question use `search`."
+        raise _error(f"{_quote(target)} has a space in its host name.", target, next_step)
 
 
-def _not_a_web_url(target: str) -> InvalidUrlError:
+def _not_a_web_url_error(target: str) -> InvalidUrlError:
     """Return the error for a text that does not start with http: or https:."""
-    spaced = re.search(r"\s", target) is not None
+    has_space = re.search(r"\s", target) is not None
     bare = target[2:] if target.startswith("//") else target
-    if not spaced and (_HOST_LIKE.match(bare) or _ADDRESS_LIKE.match(bare)):
+    if not has_space and (_HOST_LIKE.match(bare) or _ADDRESS_LIKE.match(bare)):
         likely = "http" if _ADDRESS_LIKE.match(bare) else "https"
-        return _bad(f"{_shown(target)} has no scheme.", target, f"Did you mean {_shown(f'{likely}://{bare}')}?")
-    if not spaced and _LOCAL_PATH.match(target):
-        return _bad(f"{_shown(target)} is a path, not a URL.", target, _EXAMPLE)
+        return _error(f"{_quote(target)} has no scheme.", target, f"Did you mean {_quote(f'{likely}://{bare}')}?")
+    if not has_space and _LOCAL_PATH.match(target):
+        return _error(f"{_quote(target)} is a path, not a URL.", target)
     scheme = _SCHEME.match(target)
     name = scheme.group(1).lower() if scheme else ""
-    if name and (f"{name}://" == target[: len(name) + 3].lower() or (name in _SCHEMES and not spaced)):
-        return _bad(f"`{name}:` URLs are not fetched, only http: and https:.", target, _EXAMPLE)
-    return _bad(f"{_shown(target)} looks like a search query: use the `search` tool.", target, _SEARCH)
+    if name and (f"{name}://" == target[: len(name) + 3].lower() or (name in _SCHEMES and not has_space)):
+        return _error(f"`{name}:` URLs are not fetched, only http: and https:.", target)
+    next_step = "Search finds pages; then fetch one of their URLs."
+    return _error(f"{_quote(target)} looks like a search query: use the `search` tool.", target, next_step)
 
 
-def _too_long(target: str) -> InvalidUrlError:
-    return _bad(f"The URL is longer than {MAX_URL_CHARS:,} characters.", target, "Give a shorter URL.")
+def _too_long_error(target: str) -> InvalidUrlError:
+    return _error(f"The URL is longer than {MAX_URL_CHARS:,} characters.", target, "Give a shorter URL.")
 
 
-def _bad(message: str, target: str, next_step: str) -> InvalidUrlError:
+def _error(message: str, target: str, next_step: str = _EXAMPLE) -> InvalidUrlError:
     return InvalidUrlError(message, target=_clip(target), next_step=next_step)
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return f'"{_clip(text)}"'
 
 

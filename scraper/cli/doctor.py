@@ -12,7 +12,7 @@ import click
 
 from scraper.cli.check_results import CheckLevel, Finding, bad
 from scraper.cli.options import Command, with_settings
-from scraper.errors import plainly
+from scraper.errors import format_error
 from scraper.settings import Settings, SettingsError
 
 _NO_TEMPORARY_FOLDER = (
@@ -65,7 +65,7 @@ async def _run_checks(settings: Settings) -> int:
             _print_findings(await self_test.read_web_page(settings))
         except OSError as error:  # usually: there is no folder for temporary files
             found += _print_findings(
-                [bad(f"Nothing can be read on this machine: {plainly(error)}", _NO_TEMPORARY_FOLDER)]
+                [bad(f"Nothing can be read on this machine: {format_error(error)}", _NO_TEMPORARY_FOLDER)]
             )
     return int(any(finding.level is CheckLevel.BAD for finding in found))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.errors import plainly
+from scraper.errors import format_error
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ async def _run(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
             except ValueError as error:
                 raise SettingsError(str(error)) from None
             except OSError as error:
-                raise click.ClickException(f"Nothing can be read on this machine: {plainly(error)}.") from None
+                raise click.ClickException(f"Nothing can be read on this machine: {format_error(error)}.") from None
             call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress)
             return await tool.run(services, arguments, call)
 

@@ -15,6 +15,7 @@ from scraper.caching.single_flight import READINGS, DistributedSingleFlight, mar
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
+from scraper.extract.reader import ReadingComparison, compare_reading
 from scraper.model import Reading, ReadRequest
 from scraper.reading import outcome
 from scraper.reading.batch import read_all, repeated_hosts
@@ -23,11 +24,13 @@ from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.urls import cache_key, host_of, parse_target
-from scraper.workers import WorkerPool
+from scraper.workers import WorkerFailedError, WorkerPool
 
 _METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"), "browser": ("browser", "document")}
 """Methods of cached readings that answer each `render`. `browser` accepts no unrendered page, `http` no rendered one.
 `auto` accepts both, because only pages with enough content are stored."""
+_COMPARE_LIMIT_S = 10.0
+"""Seconds. Reading twice takes 50 to 300 ms; a page that takes longer than this is hostile."""
 
 BATCH_CONCURRENCY = 8
 """Pages of one batch read at once. The browsers have limits and fairness of their own."""
@@ -49,18 +52,10 @@ class Fetcher:
         documents: SnapshotDocumentReader | None = None,
         shared: SharedState | None = None,
     ) -> None:
-        """Create the service.
-
-        Args:
-            browsers: Browser client.
-            workers: Processes that read pages.
-            pages: Store of pages.
-            settings: Settings of the server.
-            documents: Reader of responses that are documents; without it they are errors.
-            shared: State shared with other servers; None without other servers.
-        """
+        """Create the service. Without `documents` they are errors; `shared` is None without other servers."""
         shared = shared or LocalState()
         self.visitor = PageVisitor(browsers, workers, settings, shared)
+        self._workers = workers
         self._documents = documents
         self._cache = PageCache(pages, settings)
         self._service: ReadThrough[Reading] = ReadThrough(
@@ -86,10 +81,7 @@ class Fetcher:
     ) -> Reading:
         """Read one page; at the deadline, return what has arrived of it, with a warning.
 
-        Args:
-            request: The page, and the earlier results that may answer it.
-            progress: Receives progress.
-            on_snapshot: Receives the response, if this call makes the visit.
+        `on_snapshot` receives the response if this call makes the visit.
 
         Raises:
             ScraperError: The page cannot be read; the message says why and what to do.
@@ -134,13 +126,29 @@ class Fetcher:
             read, urls, concurrency=self._batch_concurrency, deadline=Deadline.within(deadline_s), progress=progress
         )
 
+    async def compare(self, url: str, *, render: str, principal: str, deadline_s: float) -> ReadingComparison:
+        """Return the document of a page and the text that it leaves out; nothing is stored.
+
+        Raises:
+            ScraperError: The page cannot be read; the message says why and what to do.
+        """
+        deadline = Deadline.within(deadline_s)
+        job = VisitJob(cache_key(parse_target(url)), render, principal)
+        result = await self.visitor.visit(job, deadline, ignore_progress)
+        limit_s = min(_COMPARE_LIMIT_S, deadline.left_s())
+        try:
+            return await self._workers.run(compare_reading, result.snapshot, limit_s=limit_s)
+        except WorkerFailedError as error:
+            message = f"The page at {job.host} could not be read: {error}."
+            raise errors.ContentTooLargeError(message, target=job.url) from error
+
     def gap_s(self, url: str) -> float | None:
         """Return the seconds between two visits to the host of a URL; None if not known yet."""
         return self.visitor.politeness.gap_s(parse_target(url))
 
     def assume_recent_requests(self) -> None:
         """Start the gap of every host now: a process that was cut off may have sent requests to any."""
-        self.visitor.politeness.assume_recent_requests()
+        self.visitor.politeness.throttle.assume_recent_requests()
 
     async def _load(
         self,

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from scraper.errors import plainly
+from scraper.errors import format_error
 from scraper.settings import Settings
 from scraper.tools.model import Tool
 
@@ -88,9 +88,9 @@ class ServicesHolder(Generic[A]):
             # The message of a ValueError, a wrong setting, is complete without a traceback.
             trace = not isinstance(error, ValueError)
             action = "close" if opened.done() else "open"
-            _LOG.error("the services do not %s: %s", action, plainly(error), exc_info=trace)
+            _LOG.error("the services do not %s: %s", action, format_error(error), exc_info=trace)
             if not opened.done():
-                opened.set_exception(ServicesOpenError(f"The server cannot start its services: {plainly(error)}"))
+                opened.set_exception(ServicesOpenError(f"The server cannot start its services: {format_error(error)}"))
         finally:
             opened.cancel()
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple
 
-from scraper.errors import plainly
+from scraper.errors import format_error
 from scraper.workers.errors import NoWorkerError, WorkerDiedError, WorkerTimeoutError
 from scraper.workers.messages import dumps
 from scraper.workers.process import ForkServerClient, ProcessGoneError, Worker
@@ -155,7 +155,7 @@ class WorkerPool:
                     if worker is not None:
                         self._replace(worker)
                     elif self._failure is not None:
-                        raise NoWorkerError(f"no worker process can be started: {plainly(self._failure)}")
+                        raise NoWorkerError(f"no worker process can be started: {format_error(self._failure)}")
         finally:
             self.waiting -= 1
         raise WorkerDiedError("the workers are closed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.errors import plainly
+from scraper.errors import format_error
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from scraper.errors import plainly
     ],
 )
 def test_a_failure_is_said_in_words_alone(error: Exception, words: str) -> None:
-    assert plainly(error) == words
+    assert format_error(error) == words

@@ -99,7 +99,7 @@ class Playground:
         caller = ToolCaller(principal, gone=disconnect_future(request.scope))
 
         async def work(services: Services) -> dict[str, Any]:
-            sides = await services.comparer.read(url, render=render, principal=principal, deadline_s=self._deadline_s)
+            sides = await services.fetcher.compare(url, render=render, principal=principal, deadline_s=self._deadline_s)
             return dataclasses.asdict(sides)
 
         try:

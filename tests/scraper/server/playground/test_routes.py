@@ -46,7 +46,7 @@ async def test_a_page_is_tried_for_the_caller_whose_token_came_along(token: str 
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=token, scopes=[]))
     async with hold_services(cast(Any, App.open)) as holder:
         app, reader = await holder.services(), Reader()
-        cast(Any, app).comparer = reader
+        cast(Any, app).fetcher = reader
         routes = Playground(holder, CallDispatcher((), holder, deadline_s=5), version="1", deadline_s=5).routes()
         (route,) = (route for route in routes if route.path == "/try")
         answer = await route.endpoint(Request(scope, receive))
