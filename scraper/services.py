@@ -12,7 +12,7 @@ from scraper.coordination import open_shared_state
 from scraper.coordination.protocols import SharedState
 from scraper.engines.names import DEFAULTS
 from scraper.engines.registry import ENGINES
-from scraper.reading.documents.parser import DocumentParser, SnapshotDocumentReader
+from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.structured import StructuredReader
@@ -40,6 +40,7 @@ class Services:
     shared: SharedState
 
     def __post_init__(self) -> None:
+        """Create the services that are built from the others."""
         self.pages = self.store.pages
         self.indexes = self.store.indexes
         self.page_cache = PageCache(self.pages, self.settings)
@@ -64,9 +65,7 @@ class Services:
             processes = SingleUseProcesses()
             stack.push_async_callback(processes.close)
             parser = DocumentParser(processes)
-            fetcher = Fetcher(
-                browsers, workers, store.pages, settings, documents=SnapshotDocumentReader(parser), shared=shared
-            )
+            fetcher = Fetcher(browsers, workers, store.pages, settings, documents=parser, shared=shared)
             stack.push_async_callback(fetcher.close)
             structured = StructuredReader(fetcher.visitor, workers, settings, shared)
             stack.push_async_callback(structured.close)

@@ -19,7 +19,7 @@ from scraper.extract.reader import ReadingComparison, compare_reading
 from scraper.model import Reading, ReadRequest
 from scraper.reading import outcome
 from scraper.reading.batch import read_all, repeated_hosts
-from scraper.reading.documents.parser import SnapshotDocumentReader
+from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
@@ -49,7 +49,7 @@ class Fetcher:
         pages: PageStore,
         settings: Settings,
         *,
-        documents: SnapshotDocumentReader | None = None,
+        documents: DocumentParser | None = None,
         shared: SharedState | None = None,
     ) -> None:
         """Create the service. Without `documents` they are errors; `shared` is None without other servers."""

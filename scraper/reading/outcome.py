@@ -66,21 +66,13 @@ _STATUS_NEXT_STEPS = {
 
 
 def build_reading(snapshot: Snapshot, document: Document, *, may_render: bool, requested_url: str) -> Reading:
-    """Return the reading of a visit.
-
-    Args:
-        snapshot: Response.
-        document: Document read from it.
-        may_render: Whether the visit was allowed to render the page.
-        requested_url: Canonical URL of the request.
+    """Return the reading of a visit; `may_render` tells if the visit was allowed to render the page.
 
     Raises:
-        BlockedBySiteError: The response is a block page.
-        HttpStatusError: The status is an error.
+        ScraperError: An error of `check_content`.
         UnsupportedTypeError: The response is a file that is not a page.
-        NoContentError: The response has no content.
-        MalformedDocumentError: The body cannot be decoded.
-        FetchTimeoutError: The page had no content before the deadline.
+        NoContentError: The page has no text.
+        FetchTimeoutError: The page had no text before the deadline.
     """
     check_content(snapshot, document)
     if _is_file(snapshot, document):
@@ -151,9 +143,8 @@ def retry_pause_s(snapshot: Snapshot) -> float | None:
 
 def is_cacheable(snapshot: Snapshot, reading: Reading) -> bool:
     """Return True if the reading is complete and may be stored."""
-    document = reading.document
-    is_whole = snapshot.complete and not snapshot.truncated
-    return is_whole and document.verdict.ok and not document.degraded
+    is_complete = snapshot.complete and not snapshot.truncated
+    return is_complete and reading.document.verdict.ok and not reading.document.degraded
 
 
 def _is_success(snapshot: Snapshot) -> bool:
@@ -181,7 +172,6 @@ def parse_retry_after_s(snapshot: Snapshot) -> float | None:
 
 
 def _format_duration(seconds: float) -> str:
-    """Return a duration in its natural unit."""
     for unit, size in (("s", 1), ("min", 60), ("h", 3_600)):
         if seconds < 120 * size:
             return f"{seconds / size:.0f} {unit}"
@@ -223,24 +213,15 @@ def _declares_content(snapshot: Snapshot) -> bool:
 
 
 def _blank_error(snapshot: Snapshot) -> errors.ScraperError:
-    host, target = host_of(snapshot.url), snapshot.requested_url
+    host, target, next_step = host_of(snapshot.url), snapshot.requested_url, "Try again later, or another source."
     if not snapshot.complete:
-        return errors.FetchTimeoutError(
-            f"The page at {host} had nothing to show when the time was up.",
-            target=target,
-            next_step="Try again later, or another source.",
-        )
-    if snapshot.truncated:
-        return errors.NoContentError(
-            f"The page at {host} was cut off before any text of it had come.",
-            target=target,
-            next_step="Try again later, or another source.",
-        )
-    return errors.NoContentError(
-        f"The page at {host} shows no text of its own.",
-        target=target,
-        next_step="It may need a login or an action of its user: try another source.",
-    )
+        message = f"The page at {host} had nothing to show when the time was up."
+        return errors.FetchTimeoutError(message, target=target, next_step=next_step)
+    message = f"The page at {host} was cut off before any text of it had come."
+    if not snapshot.truncated:
+        message = f"The page at {host} shows no text of its own."
+        next_step = "It may need a login or an action of its user: try another source."
+    return errors.NoContentError(message, target=target, next_step=next_step)
 
 
 def _unsupported_error(snapshot: Snapshot) -> errors.UnsupportedTypeError:
@@ -258,9 +239,9 @@ def _unsupported_error(snapshot: Snapshot) -> errors.UnsupportedTypeError:
 def _blocked_error(snapshot: Snapshot, document: Document) -> errors.BlockedBySiteError:
     reason = document.verdict.reason
     problem = _BLOCK_TEXTS.get(reason, _BLOCK_TEXTS["denied"])
-    status = "" if _is_success(snapshot) else _format_status(snapshot.status)
+    status = "" if _is_success(snapshot) else f" ({_format_status(snapshot.status)})"
     return errors.BlockedBySiteError(
-        f"{host_of(snapshot.url)} {problem}{_in_parentheses(status)}.",
+        f"{host_of(snapshot.url)} {problem}{status}.",
         reason=reason or "blocked",
         target=snapshot.requested_url,
         next_step=_rate_limit_step(snapshot) if reason == "rate_limit" else _BLOCK_STEPS.get(reason, _LATER),
@@ -269,22 +250,18 @@ def _blocked_error(snapshot: Snapshot, document: Document) -> errors.BlockedBySi
 
 def _status_error(snapshot: Snapshot) -> errors.HttpStatusError:
     status = snapshot.status
+    next_step = _STATUS_NEXT_STEPS.get(status, "Check the address, or try another source.")
+    if status == 429:
+        next_step = _rate_limit_step(snapshot)
+    elif status >= 500:
+        next_step = _retry_after_text(snapshot) or "The site is failing: try again later, or another source."
     return errors.HttpStatusError(
         # No text of the page: errors stand outside of the region that is marked as untrusted.
         f"{host_of(snapshot.url)} answered {_format_status(status)}.",
         status=status,
         target=snapshot.requested_url,
-        next_step=_status_next_step(snapshot),
+        next_step=next_step,
     )
-
-
-def _status_next_step(snapshot: Snapshot) -> str:
-    status = snapshot.status
-    if status == 429:
-        return _rate_limit_step(snapshot)
-    if status >= 500:
-        return _retry_after_text(snapshot) or "The site is failing: try again later, or another source."
-    return _STATUS_NEXT_STEPS.get(status, "Check the address, or try another source.")
 
 
 def _rate_limit_step(snapshot: Snapshot) -> str:
@@ -303,15 +280,9 @@ def _format_status(status: int) -> str:
         return str(status)
 
 
-def _in_parentheses(text: str) -> str:
-    """Return the text in parentheses after a space; empty for an empty text."""
-    return f" ({text})" if text else ""
-
-
 _T = TypeVar("_T")
-_ErrorType = type[errors.ScraperError]
 
-_ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], _ErrorType] = {
+_ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], type[errors.ScraperError]] = {
     browser_errors.BadSchemeError: errors.InvalidUrlError,
     browser_errors.BlockedAddressError: errors.PrivateAddressError,
     browser_errors.UnsafePortError: errors.PolicyError,
@@ -335,11 +306,11 @@ _ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], _ErrorType] = {
 
 _NEXT_STEPS: Mapping[type[browser_errors.BrowsersError], str] = {
     browser_errors.BadSchemeError: "Give an absolute http:// or https:// URL.",
-    browser_errors.NameNotResolvedError: ("Check the spelling of the host, or look for the page with `search`."),
+    browser_errors.NameNotResolvedError: "Check the spelling of the host, or look for the page with `search`.",
     browser_errors.TlsFailedError: (
         "The connection would not be safe. Try the site's http:// address, or another source."
     ),
-    browser_errors.TooManyRedirectsError: ("Try the address that the site redirects to, or another source."),
+    browser_errors.TooManyRedirectsError: "Try the address that the site redirects to, or another source.",
 }
 """Next steps for readers of pages that differ from those of the browser client."""
 
@@ -348,7 +319,7 @@ def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.S
     """Return the error for the caller that corresponds to an error of the browser client."""
     if isinstance(error, browser_errors.BusyError):
         return errors.OverloadedError(str(error), retry_after_s=error.retry_after_s, target=url)
-    kind: _ErrorType = _find_entry(error, _ERROR_TYPES, errors.NetworkError)
+    kind: type[errors.ScraperError] = _find_entry(error, _ERROR_TYPES, errors.NetworkError)
     if kind is errors.HostDownError and error.redirected:
         # The host of a redirect could not be reached.
         kind = errors.NetworkError

@@ -79,13 +79,7 @@ class HostThrottle:
     async def turn(
         self, host: str, principal: str, deadline: Deadline, *, gap_s: float | None = None
     ) -> AsyncIterator[None]:
-        """Hold a permission to visit the host during the block.
-
-        Args:
-            host: Host to visit.
-            principal: Caller of the visit.
-            deadline: Deadline of the call.
-            gap_s: Seconds between two visits; None for the gap of the settings.
+        """Hold a permission to visit the host during the block; `gap_s` replaces the gap of the settings.
 
         Raises:
             HostBusyError: No turn comes before the deadline.
@@ -124,20 +118,14 @@ class HostThrottle:
         waiting = self._queues.setdefault(host, _HostQueue())
         try:
             self._check_queue(host, waiting, principal, terms, _left_s(deadline))
-            return await self._wait_in_queue(host, waiting, principal, deadline, terms)
+            with self._waiting.holding(principal):
+                async with asyncio.timeout(_left_s(deadline)), waiting.queue.slot(principal):
+                    return await self._wait_for_lease(host, waiting, deadline, terms)
+        except TimeoutError:
+            raise _busy_error(host, self._usual_s, _all_leases_text(host, terms)) from None
         finally:
             if not waiting.queue.pending:
                 self._queues.pop(host, None)
-
-    async def _wait_in_queue(
-        self, host: str, waiting: _HostQueue, principal: str, deadline: Deadline, terms: ThrottleTerms
-    ) -> Lease:
-        with self._waiting.holding(principal):
-            try:
-                async with asyncio.timeout(_left_s(deadline)), waiting.queue.slot(principal):
-                    return await self._wait_for_lease(host, waiting, deadline, terms)
-            except TimeoutError:
-                raise _busy_error(host, self._usual_s, _all_leases_text(host, terms)) from None
 
     async def _wait_for_lease(self, host: str, waiting: _HostQueue, deadline: Deadline, terms: ThrottleTerms) -> Lease:
         """Wait at the head of the queue until the host may be visited."""
@@ -159,11 +147,7 @@ class HostThrottle:
                         await waiting.lease_returned.wait()
 
     def _check_queue(self, host: str, waiting: _HostQueue, principal: str, terms: ThrottleTerms, left_s: float) -> None:
-        """Check that the wait fits into the time left, and the visit into the queue.
-
-        Raises:
-            HostBusyError: It does not.
-        """
+        """Raise HostBusyError if the wait does not fit into the time left, or the visit into the queue."""
         known_s = max(0.0, waiting.opens_at - time.monotonic())
         ahead = waiting.queue.pending
         step_s = max(terms.gap_s, self._usual_s / terms.at_once if terms.at_once else 0.0)
@@ -181,8 +165,8 @@ class PolitenessPolicy:
 
     def __init__(self, browsers: Browsers, settings: Settings, shared: SharedState) -> None:
         """Take robots mode and limits from the settings."""
+        self.throttle = HostThrottle(shared.leases, settings)
         self._browsers = browsers
-        self._throttle = HostThrottle(shared.leases, settings)
         self._robots: RobotsFiles | None = None
         self._obeys_robots = settings.robots == "obey"
         if settings.robots != "off":
@@ -199,11 +183,7 @@ class PolitenessPolicy:
     def gap_s(self, url: str) -> float | None:
         """Return the seconds between two visits to the host of a canonical URL; None if not known yet."""
         requested_s = 0.0 if self._robots is None else self._robots.gap_s(url)
-        return None if requested_s is None else self._throttle.gap_s(requested_s)
-
-    def assume_recent_requests(self) -> None:
-        """Start the gap of every host now: a process that was cut off may have sent requests to any."""
-        self._throttle.assume_recent_requests()
+        return None if requested_s is None else self.throttle.gap_s(requested_s)
 
     @asynccontextmanager
     async def permission(self, url: str, principal: str, deadline: Deadline) -> AsyncIterator[tuple[str, ...]]:
@@ -217,25 +197,21 @@ class PolitenessPolicy:
         warnings: tuple[str, ...] = ()
         if self._robots is not None:
             decision = await self._robots_decision(self._robots, url, principal, deadline)
-            gap_s, warnings = self._throttle.gap_s(decision.gap_s), _robots_warnings(decision)
-        async with self._throttle.turn(host_of(url), principal, deadline, gap_s=gap_s):
+            gap_s, warnings = self.throttle.gap_s(decision.gap_s), _robots_warnings(decision)
+        async with self.throttle.turn(host_of(url), principal, deadline, gap_s=gap_s):
             yield warnings
 
-    async def check_redirect(self, url: str, snapshot: Snapshot, principal: str, deadline: Deadline) -> tuple[str, ...]:
+    async def check_redirect(self, snapshot: Snapshot, principal: str, deadline: Deadline) -> tuple[str, ...]:
         """Note the response, and return warnings about the URL at which the visit ended.
 
         Raises:
             RobotsDisallowedError: The visit was redirected to a URL that robots.txt forbids.
         """
-        await self.note_response(snapshot)
+        await self.throttle.note_response(snapshot)
         if self._robots is None or not snapshot.hops:
             return ()
         target = parse_target(snapshot.url)
         return _robots_warnings(await self._robots_decision(self._robots, target, principal, deadline))
-
-    async def note_response(self, snapshot: Snapshot) -> None:
-        """Start a cooldown of the host if the response requests one with Retry-After."""
-        await self._throttle.note_response(snapshot)
 
     async def _robots_decision(
         self, robots: RobotsFiles, url: str, principal: str, deadline: Deadline
@@ -249,9 +225,9 @@ class PolitenessPolicy:
 
     async def _fetch_robots(self, request: Request, deadline: Deadline) -> Snapshot:
         # It counts among the visits to its host, but needs no gap to the page.
-        async with self._throttle.turn(host_of(request.url), request.principal, deadline, gap_s=0.0):
+        async with self.throttle.turn(host_of(request.url), request.principal, deadline, gap_s=0.0):
             snapshot = await self._browsers.visit(request)
-        await self.note_response(snapshot)
+        await self.throttle.note_response(snapshot)
         return snapshot
 
 

@@ -133,15 +133,15 @@ class RobotsFiles:
 
     async def _load(self, origin: str, principal: str, deadline: Deadline) -> _File:
         """Return the file from this server's cache, another server's, or its site."""
-        file = self._files.get(origin, _File())
-        blob = None if self._blobs is None else _load_file(await self._blobs.get(_blob_key(origin)))
+        file, blob_key = self._files.get(origin, _File()), f"robots:{origin}"
+        blob = None if self._blobs is None else _load_file(await self._blobs.get(blob_key))
         # The age of a file from a server with another clock is not known.
         if blob is not None and blob.expires_at <= time.time() + DAY_S + CLOCKS_S:
             file = max(file, blob, key=lambda one: one.expires_at)
         if file.expires_at <= time.time():
             file = await self._fetch(origin, principal, deadline, file)
             if self._blobs is not None:
-                self._blobs.put(_blob_key(origin), _dump_file(file), GIVEN_UP_S if file.fetched_at else DAY_S)
+                self._blobs.put(blob_key, _dump_file(file), GIVEN_UP_S if file.fetched_at else DAY_S)
         # The longest files take a second to parse; other pages are read meanwhile.
         rules = await asyncio.to_thread(RobotsRules, file.text)
         file = replace(file, rules=rules)
@@ -227,10 +227,6 @@ def disallowed_error(decision: RobotsDecision, url: str) -> errors.RobotsDisallo
     )
 
 
-def _blob_key(origin: str) -> str:
-    return f"robots:{origin}"
-
-
 def _dump_file(file: _File) -> bytes:
     row = [file.text, file.fetched_at, file.failed_since, file.failure, file.expires_at, file.is_failure_temporary]
     return zlib.compress(json.dumps(row).encode(), 1)
@@ -254,10 +250,11 @@ class RobotsRules:
 
     def __init__(self, text: str) -> None:
         """Parse the text of a robots.txt."""
-        values = {value.strip() for value in _DISALLOW.findall("\n".join(text.splitlines()))}
+        values: set[str] = {value.strip() for value in _DISALLOW.findall("\n".join(text.splitlines()))}
         # Computed here, in a thread: 25,000 rules take a tenth of a second.
         self._values = sorted(values, key=len, reverse=True)
-        self._literals = [_literal_prefix(value) for value in self._values]
+        self._prefixes = [unquote(re.split(r"[*$]", value, maxsplit=1)[0]) for value in self._values]
+        """Parts of the rules before their first wildcard, decoded."""
         self._parser = Protego.parse(_rename_other_agents(text))
         delay_s = self._parser.crawl_delay(PRODUCT)
         self.gap_s = None if delay_s is None else min(delay_s, GAP_LIMIT_S)
@@ -268,9 +265,11 @@ class RobotsRules:
             return None
         # The parser does not name the rule. It is the longest that forbids the URL by itself.
         path = unquote(ada_url.URL(url).pathname + ada_url.URL(url).search)
-        rules = zip(self._values, self._literals, strict=True)
-        likely = (value for value, literal in rules if path.startswith(literal))
-        return next((value for value in islice(likely, RULES_TRIED) if _forbids(value, url)), "/")
+        rules = zip(self._values, self._prefixes, strict=True)
+        for value in islice((value for value, prefix in rules if path.startswith(prefix)), RULES_TRIED):
+            if not Protego.parse(f"User-agent: *\nDisallow: {value}").can_fetch(url, PRODUCT):
+                return value
+        return "/"
 
 
 def _rename_other_agents(text: str) -> str:
@@ -281,7 +280,7 @@ def _rename_other_agents(text: str) -> str:
     lines = text.splitlines()
     agents = [_parse_agent(line) for line in lines]
     # Of several names that apply, the longest counts, and of equally long ones the first.
-    ours = max((name for name in agents if name and _applies_to_us(name)), key=len, default="*")
+    ours = max((one for one in agents if one == "*" or (one and PRODUCT.startswith(one))), key=len, default="*")
     return "\n".join(
         line if not name else f"User-agent: {name if name == ours else _OTHERS}"
         for line, name in zip(lines, agents, strict=True)
@@ -293,26 +292,11 @@ def _parse_agent(line: str) -> str | None:
     line = line.partition("#")[0].strip()
     field, colon, value = line.partition(":")
     if field.strip().lower() not in _AGENT_FIELDS:
-        words = line.split()
-        count = next((n for n in (1, 2) if " ".join(words[:n]).lower() in _AGENT_FIELDS), 0)
+        parts = line.split()
+        count = next((n for n in (1, 2) if " ".join(parts[:n]).lower() in _AGENT_FIELDS), 0)
         # "User-agent a: b" is an unknown field.
         if not count or (colon and not value[:1].strip()):
             return None
-        value = " ".join(words[count:])
+        value = " ".join(parts[count:])
     name = value.strip().lower()
-    if name == "*" or not name:
-        return name
-    return name.replace("*", "") or _OTHERS
-
-
-def _applies_to_us(name: str) -> bool:
-    return name == "*" or PRODUCT.startswith(name)
-
-
-def _literal_prefix(value: str) -> str:
-    """Return the part of a rule before its first wildcard, decoded."""
-    return unquote(re.split(r"[*$]", value, maxsplit=1)[0])
-
-
-def _forbids(value: str, url: str) -> bool:
-    return not Protego.parse(f"User-agent: *\nDisallow: {value}").can_fetch(url, PRODUCT)
+    return name if name in {"", "*"} else name.replace("*", "") or _OTHERS

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Callable
 from dataclasses import replace
 
 from browsers.model import Snapshot
@@ -16,7 +14,7 @@ from scraper.coordination.protocols import SharedState
 from scraper.extract import structured
 from scraper.model import REFRESH, StructuredData
 from scraper.reading import outcome
-from scraper.reading.visitor import PageVisitor, VisitJob, VisitResult, timeout_error
+from scraper.reading.visitor import PageVisitor, VisitJob, VisitResult, run_in_worker, timeout_error
 from scraper.settings import Settings
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
@@ -78,25 +76,25 @@ class StructuredReader:
         if not result.snapshot.is_html:
             # Errors are those of `fetch`. Text that is not a page has no structured data.
             outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
-            raise _not_a_page_error(result.snapshot)
+            raise errors.UnsupportedTypeError(
+                f"{host_of(result.snapshot.url)} sent {result.snapshot.media_type or 'something'}, not a page.",
+                target=result.snapshot.requested_url,
+                next_step="Only pages hold structured data: use `fetch` for text.",
+            )
         data = await self._extract(result.snapshot, deadline)
-        warnings = self._check_page(result, data, job)
+        warnings = self._page_warnings(result, job, has_data=bool(data.json_ld or data.microdata or data.rdfa))
         return replace(data, warnings=(*warnings, *result.warnings, *data.warnings))
 
-    def _check_page(self, result: VisitResult, data: StructuredData, job: VisitJob) -> tuple[str, ...]:
-        """Return warnings about the page.
-
-        Raises:
-            ScraperError: The page is empty or blocked, and has no data of its own.
-        """
+    def _page_warnings(self, result: VisitResult, job: VisitJob, *, has_data: bool) -> tuple[str, ...]:
+        """Return warnings about the page; raise the error of a page that is empty or blocked and has no data."""
         try:
             reading = outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
         except errors.NoContentError:
-            if _has_data(data):
+            if has_data:
                 return ()
             raise
         except errors.BlockedBySiteError as block:
-            if block.reason in _READABLE_BEHIND and result.snapshot.status < 300 and _has_data(data):
+            if block.reason in _READABLE_BEHIND and result.snapshot.status < 300 and has_data:
                 return (f"{block} This is what stands in the page behind it.",)
             raise
         return reading.warnings
@@ -105,11 +103,11 @@ class StructuredReader:
         """Return all data, or the simple part if all takes too much time or memory."""
         light = replace(snapshot, body=b"", frames=())
         try:
-            return await self._run(structured.extract, light, EXTRACT_LIMIT_S, deadline)
+            return await run_in_worker(self._workers, structured.extract, light, EXTRACT_LIMIT_S, deadline)
         except WorkerFailedError as fault:
             log.warning("structured data of %s extracted in part: %s", host_of(snapshot.url), fault)
         try:
-            data = await self._run(structured.extract_basic, light, SIMPLE_LIMIT_S, deadline)
+            data = await run_in_worker(self._workers, structured.extract_basic, light, SIMPLE_LIMIT_S, deadline)
         except WorkerFailedError as error:
             raise errors.ContentTooLargeError(
                 f"The structured data of the page at {host_of(snapshot.url)} could not be read: {error}.",
@@ -117,15 +115,6 @@ class StructuredReader:
                 next_step="Use `fetch` for its text, or another source.",
             ) from error
         return replace(data, warnings=(_SIMPLE_WARNING, *data.warnings))
-
-    async def _run(
-        self, extract: Callable[[Snapshot], StructuredData], snapshot: Snapshot, limit_s: float, deadline: Deadline
-    ) -> StructuredData:
-        try:
-            async with asyncio.timeout(deadline.left_s()):
-                return await self._workers.run(extract, snapshot, limit_s=min(limit_s, deadline.left_s()))
-        except TimeoutError as error:
-            raise WorkerFailedError("no reader was free in time") from error
 
 
 def _has_data(data: StructuredData) -> bool:

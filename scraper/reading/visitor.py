@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import TypeVar
 
 from cachetools import TTLCache
 
@@ -22,6 +23,8 @@ from scraper.reading.politeness import PATIENCE_S, PolitenessPolicy
 from scraper.settings import Settings
 from scraper.urls import host_of
 from scraper.workers import NoWorkerError, WorkerFailedError, WorkerPool
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -137,39 +140,15 @@ class PageVisitor:
         decider = RenderDecider(self._workers, deadline, on_render=lambda: progress(0, 1, f"rendering {job.host}"))
         async with self.politeness.permission(job.url, job.principal, deadline) as warnings:
             snapshot = await self._load(job, tier, deadline, decider)
-        final = decider.require_served() if snapshot is None else snapshot
-        more = await self.politeness.check_redirect(job.url, final, job.principal, deadline)
+        final = snapshot or decider.served_result().snapshot
+        more = await self.politeness.check_redirect(final, job.principal, deadline)
         result = decider.served_result() if snapshot is None else await decider.read_result(snapshot)
         return replace(result, warnings=tuple(dict.fromkeys((*warnings, *more))))
 
     async def _load(self, job: VisitJob, tier: Tier, deadline: Deadline, decider: RenderDecider) -> Snapshot | None:
-        """Return the response, or None if rendering failed and the page as served has text.
-
-        Raises:
-            ScraperError: There was no response.
-        """
-        request = self._build_request(job, tier, deadline)
-        # The browser client enforces the deadline of the request; this is a second line of defense.
-        limit_s = (request.deadline_s + deadline.left_s()) / 2
-        try:
-            async with asyncio.timeout(limit_s):
-                snapshot = await self._browsers.visit(request, decider.is_enough)
-        except (browser_errors.BrowsersError, TimeoutError) as error:
-            _log_failure(job, tier, error)
-            if decider.has_text and not isinstance(error, browser_errors.RefusedError):
-                return None
-            if decider.served is not None:
-                # The response may still request a cooldown of its host.
-                await self.politeness.note_response(decider.served)
-            if isinstance(error, TimeoutError):
-                raise timeout_error(job) from error
-            raise outcome.map_browser_error(error, job.url) from error
-        _log_visit(job, snapshot)
-        return snapshot
-
-    def _build_request(self, job: VisitJob, tier: Tier, deadline: Deadline) -> Request:
+        """Return the response, or None if rendering failed and the page as served has text."""
         reserve_s = min(READ_RESERVE_S, deadline.left_s() * READ_RESERVE_SHARE)
-        return Request(
+        request = Request(
             job.url,
             tier=tier,
             mode=_MODES[job.render],
@@ -181,6 +160,29 @@ class PageVisitor:
             limits=job.limits,
             batch=job.batch,
         )
+        # The browser client enforces the deadline of the request; this is a second line of defense.
+        limit_s = (request.deadline_s + deadline.left_s()) / 2
+        try:
+            async with asyncio.timeout(limit_s):
+                snapshot = await self._browsers.visit(request, decider.is_enough)
+        except (browser_errors.BrowsersError, TimeoutError) as error:
+            _log(job, tier, rendered=False, outcome=getattr(error, "code", type(error).__name__))
+            if decider.has_text and not isinstance(error, browser_errors.RefusedError):
+                return None
+            if decider.served is not None:
+                # The response may still request a cooldown of its host.
+                await self.politeness.throttle.note_response(decider.served)
+            if isinstance(error, TimeoutError):
+                raise timeout_error(job) from error
+            raise outcome.map_browser_error(error, job.url) from error
+        # Stages that the visit did not reach took no time; they are left out.
+        stages = {
+            f"{name.removesuffix('_s')}_ms": round(seconds * 1000)
+            for name, seconds in asdict(snapshot.timing).items()
+            if seconds
+        }
+        _log(job, snapshot.tier, status=snapshot.status, rendered=snapshot.rendered, **stages)
+        return snapshot
 
 
 class RenderDecider:
@@ -217,15 +219,10 @@ class RenderDecider:
         self._on_render()
         return False
 
-    def require_served(self) -> Snapshot:
-        """Return the response before rendering, which must exist."""
-        assert self.served is not None
-        return self.served
-
     def served_result(self) -> VisitResult:
         """Return the page as served, marked as incomplete, as the result."""
-        assert self._document is not None
-        return VisitResult(replace(self.require_served(), complete=False), self._document)
+        assert self.served is not None and self._document is not None
+        return VisitResult(replace(self.served, complete=False), self._document)
 
     async def read_result(self, snapshot: Snapshot) -> VisitResult:
         """Return the final response with its document.
@@ -271,21 +268,30 @@ class RenderDecider:
             return await self._run(fallback.read, light, FALLBACK_LIMIT_S)
 
     async def _run(self, read: Callable[[Snapshot], Document], snapshot: Snapshot, limit_s: float) -> Document:
-        limit_s = min(limit_s, self._deadline.left_s())
-        try:
-            async with asyncio.timeout(self._deadline.left_s()):
-                # As a value, so that a bug in the reader affects this page only.
-                (answer,) = await asyncio.gather(
-                    self._workers.run(read, snapshot, limit_s=limit_s), return_exceptions=True
-                )
-        except TimeoutError as error:
-            raise WorkerFailedError("no reader was free in time") from error
+        # As a value, so that a bug in the reader affects this page only.
+        work = run_in_worker(self._workers, read, snapshot, limit_s, self._deadline)
+        (answer,) = await asyncio.gather(work, return_exceptions=True)
         if isinstance(answer, Document):
             return answer
         if not isinstance(answer, (errors.ScraperError, WorkerFailedError)):
             log.error("the reader failed on a page of %s", host_of(snapshot.url), exc_info=answer)
             raise WorkerFailedError("the reader failed on it") from answer
         raise answer
+
+
+async def run_in_worker(
+    workers: WorkerPool, read: Callable[[Snapshot], T], snapshot: Snapshot, limit_s: float, deadline: Deadline
+) -> T:
+    """Return the result of a function that reads a snapshot in a worker.
+
+    Raises:
+        WorkerFailedError: It failed, or no worker was free before the deadline.
+    """
+    try:
+        async with asyncio.timeout(deadline.left_s()):
+            return await workers.run(read, snapshot, limit_s=min(limit_s, deadline.left_s()))
+    except TimeoutError as error:
+        raise WorkerFailedError("no reader was free in time") from error
 
 
 def _is_enough(served: Snapshot, document: Document) -> bool:
@@ -305,35 +311,6 @@ def timeout_error(job: VisitJob) -> errors.FetchTimeoutError:
     )
 
 
-def _log_visit(job: VisitJob, snapshot: Snapshot) -> None:
+def _log(job: VisitJob, tier: Tier, **fields: object) -> None:
     """Log one line per visit, without path and query, which may be private."""
-    timing = snapshot.timing
-    fields = {
-        "host": job.host,
-        "render": job.render,
-        "tier": snapshot.tier.value,
-        "status": snapshot.status,
-        "rendered": snapshot.rendered,
-    }
-    stages = {
-        "queued_ms": timing.queued_s,
-        "response_ms": timing.response_s,
-        "judged_ms": timing.judged_s,
-        "settled_ms": timing.settled_s,
-        "captured_ms": timing.captured_s,
-        "total_ms": timing.total_s,
-    }
-    # Stages that the visit did not reach took no time; they are left out.
-    fields |= {name: round(seconds * 1000) for name, seconds in stages.items() if seconds}
-    log.info("visit", extra={"fields": fields})
-
-
-def _log_failure(job: VisitJob, tier: Tier, error: Exception) -> None:
-    fields = {
-        "host": job.host,
-        "render": job.render,
-        "tier": tier.value,
-        "rendered": False,
-        "outcome": getattr(error, "code", type(error).__name__),
-    }
-    log.info("visit", extra={"fields": fields})
+    log.info("visit", extra={"fields": {"host": job.host, "render": job.render, "tier": tier.value, **fields}})

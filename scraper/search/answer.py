@@ -30,16 +30,7 @@ def build_answer(
     other_engines: Sequence[str],
     now: datetime,
 ) -> SearchAnswer:
-    """Return the answer to a search.
-
-    Args:
-        text: The query.
-        engine_results: Results of each engine.
-        filters: Filters of the request.
-        max_results: Results to return at most.
-        other_engines: Engines that were not queried, for the hint.
-        now: Time of the search.
-    """
+    """Return the answer to a query; the hint may name the engines that were not queried."""
     rankings = [EngineRanking(one.engine.name, one.engine.family, one.results) for one in engine_results]
     query_words = frozenset(extract_content_words(text))
     accepted, dropped = filters.apply(fuse_rankings(rankings), now)
@@ -83,23 +74,23 @@ def build_hint(
 ) -> str | None:
     """Return advice if there are few results, or None.
 
-    Args:
-        engine_results: Results of each engine.
-        count: Results in the answer.
-        dropped: Number of results that each filter dropped.
-        other_engines: Engines that were not queried.
-        max_results: Results requested.
+    `count` results of `max_results` are in the answer; each filter has `dropped` some. `other_engines` were not
+    queried.
     """
     has_few = count < min(FEW_RESULTS, max_results)
-    others = _list_names(other_engines[:3])
+    others = "[" + ", ".join(f'"{name}"' for name in other_engines[:3]) + "]"
     parts = []
     if dropped and has_few:
-        parts.append(_filters_hint(count, dropped))
+        drops = ", ".join(f"{name} dropped {number}" for name, number in dropped.items())
+        left = f"{count} left" if count else "nothing is left"
+        parts.append(f"Filters: {drops}; {left}. Widen or leave out {' or '.join(dropped)}.")
     failed = [result for result in engine_results if result.error and not result.results]
     is_blocked = any(result.error in BLOCKING_REASONS for result in failed)
-    cooling_down = [result for result in failed if result.cooldown_s > 0]
-    if cooling_down:
-        parts.append("Resting after a wall: " + ", ".join(map(_cooldown_text, cooling_down)) + ".")
+    cooldowns = [
+        f"{one.engine.name} for {max(1, round(one.cooldown_s / 60))} min" for one in failed if one.cooldown_s > 0
+    ]
+    if cooldowns:
+        parts.append(f"Resting after a wall: {', '.join(cooldowns)}.")
     if failed and has_few:
         if other_engines and is_blocked:
             parts.append(f"Try engines={others}, or wait some minutes.")
@@ -116,31 +107,15 @@ def build_hint(
     return " ".join(parts) or None
 
 
-def _filters_hint(count: int, dropped: Mapping[str, int]) -> str:
-    counts = ", ".join(f"{name} dropped {number}" for name, number in dropped.items())
-    left = "nothing is left" if not count else f"{count} left"
-    return f"Filters: {counts}; {left}. Widen or leave out {' or '.join(dropped)}."
-
-
-def _cooldown_text(result: EngineQueryResult) -> str:
-    return f"{result.engine.name} for {max(1, round(result.cooldown_s / 60))} min"
-
-
-def _list_names(names: Sequence[str]) -> str:
-    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
-
-
 def _build_result(merged: MergedResult, query_words: frozenset[str]) -> SearchResult:
-    dates = [result.date for _, result in merged.rows if result.date is not None]
-    sources = [result.source for _, result in merged.rows if result.source]
     return SearchResult(
         title=merged.title,
         url=merged.best.url,
         snippet=merged.select_snippet(query_words),
         engines=merged.engines,
         score=round(merged.score, SCORE_DIGITS),
-        date=dates[0] if dates else None,
-        source=sources[0] if sources else None,
+        date=next((result.date for _, result in merged.rows if result.date is not None), None),
+        source=next((result.source for _, result in merged.rows if result.source), None),
         also=merged.also,
     )
 

@@ -39,14 +39,16 @@ def canonicalize(url: str) -> str:
     if inner is not None:
         return canonicalize(inner)
     port = f":{parsed.port}" if parsed.port and parsed.port not in {"80", "443"} else ""
-    query = _query(parsed.search.removeprefix("?"))
-    return f"{_host(parsed.hostname)}{port}{_path(parsed.pathname)}{query}{_routing_fragment(parsed.hash)}"
+    query = _normalize_query(parsed.search.removeprefix("?"))
+    # A fragment that selects a page of an application counts; others select a place in the page.
+    fragment = parsed.hash.partition(":~:")[0] if parsed.hash.startswith(("#!", "#/")) else ""
+    return f"{_normalize_host(parsed.hostname)}{port}{_normalize_path(parsed.pathname)}{query}{fragment}"
 
 
 def host_key(url: str) -> str:
     """Return the host without www, m, mobile and amp; empty if there is none."""
     try:
-        return _host(ada_url.URL(url).hostname)
+        return _normalize_host(ada_url.URL(url).hostname)
     except ValueError:
         return ""
 
@@ -56,10 +58,9 @@ def is_wrapped(url: str) -> bool:
     return _NEWS_WRAPPER.match(url) is not None
 
 
-def _host(host: str) -> str:
+def _normalize_host(host: str) -> str:
     labels = host.rstrip(".").split(".")
-    labels_left = [label for label in labels[:-2] if label not in _MOBILE_LABELS]
-    return ".".join([*labels_left, *labels[-2:]])
+    return ".".join([*(label for label in labels[:-2] if label not in _MOBILE_LABELS), *labels[-2:]])
 
 
 def _unwrap_amp_cache(parsed: ada_url.URL) -> str | None:
@@ -72,12 +73,9 @@ def _unwrap_amp_cache(parsed: ada_url.URL) -> str | None:
     return None
 
 
-def _path(path: str) -> str:
+def _normalize_path(path: str) -> str:
     path = _UNRESERVED.sub(_decode_unreserved, path.encode()).decode()
-    path = _SLASHES.sub("/", path)
-    path = _INDEX_PAGE.sub("/", path)
-    path = _AMP_SUFFIX.sub("", path)
-    return path.rstrip("/")
+    return _AMP_SUFFIX.sub("", _INDEX_PAGE.sub("/", _SLASHES.sub("/", path))).rstrip("/")
 
 
 def _decode_unreserved(match: re.Match[bytes]) -> bytes:
@@ -87,19 +85,12 @@ def _decode_unreserved(match: re.Match[bytes]) -> bytes:
     return raw if plain and raw.isascii() else match.group().upper()
 
 
-def _query(query: str) -> str:
+def _normalize_query(query: str) -> str:
     pairs = [
         (name, value)
         for name, value in parse_qsl(query, keep_blank_values=True)
-        if not _is_tracking(name.lower()) and (name.lower(), value.lower()) not in _AMP_PARAMETERS
+        if name.lower() not in _TRACKING
+        and not name.lower().startswith(_TRACKING_FAMILIES)
+        and (name.lower(), value.lower()) not in _AMP_PARAMETERS
     ]
     return "?" + urlencode(sorted(pairs), quote_via=quote) if pairs else ""
-
-
-def _is_tracking(name: str) -> bool:
-    return name in _TRACKING or name.startswith(_TRACKING_FAMILIES)
-
-
-def _routing_fragment(fragment: str) -> str:
-    """Return a fragment that selects a page of an application; others select a place in the page."""
-    return fragment.partition(":~:")[0] if fragment.startswith(("#!", "#/")) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import urljoin
@@ -54,8 +54,6 @@ _BROWSER_FAILURES: Mapping[type[browser_errors.BrowsersError], str] = {
     browser_errors.BrowserGoneError: "browser_failed",
     browser_errors.NoBrowserError: "browser_failed",
 }
-
-_Parse = Callable[[Snapshot], Awaitable[EngineResponse]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +114,25 @@ class EnginePages:
         return None if results_page is None else await self.read(request, results_page)
 
     async def _visit(self, request: EnginePageRequest, page: Request) -> tuple[Snapshot | None, EngineResponse]:
-        async def parse(snapshot: Snapshot) -> EngineResponse:
-            return await self._parse(request, snapshot)
+        served: EngineResponse | None = None
 
-        decider = _RenderDecider(parse, always_renders=page.mode is Mode.RENDER)
+        async def is_enough(snapshot: Snapshot) -> bool:
+            """Return True if rendering cannot add anything to the page as served."""
+            nonlocal served
+            served = await self._parse(request, snapshot)
+            if served.outcome is EngineOutcome.WALL:
+                return not served.clears_itself
+            is_complete = served.outcome is EngineOutcome.OK and page.mode is not Mode.RENDER
+            return is_complete or served.outcome is EngineOutcome.NONE
+
         try:
-            snapshot = await self._browsers.visit(_adapt_request(request, page), decider.is_enough)
+            snapshot = await self._browsers.visit(_adapt_request(request, page), is_enough)
         except browser_errors.BrowsersError as error:
             reason = _BROWSER_FAILURES.get(type(error), "unreachable")
             return None, EngineResponse(EngineOutcome.ERROR, detail=reason)
-        if not snapshot.rendered and decider.response is not None:
-            return snapshot, decider.response
-        return snapshot, await parse(snapshot)
+        if snapshot.rendered or served is None:
+            served = await self._parse(request, snapshot)
+        return snapshot, served
 
     async def _parse(self, request: EnginePageRequest, snapshot: Snapshot) -> EngineResponse:
         """Parse the page in a worker: result pages are large and not trusted."""
@@ -138,24 +143,6 @@ class EnginePages:
         except WorkerFailedError as error:
             log.warning("a page of %s could not be parsed: %s", request.engine.name, error)
             return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
-
-
-class _RenderDecider:
-    """Decide if the page as served is enough, and keep the parsed response."""
-
-    def __init__(self, parse: _Parse, *, always_renders: bool) -> None:
-        self.response: EngineResponse | None = None
-        self._parse = parse
-        self._always_renders = always_renders
-
-    async def is_enough(self, snapshot: Snapshot) -> bool:
-        """Return True if rendering cannot add anything."""
-        self.response = response = await self._parse(snapshot)
-        if response.outcome is EngineOutcome.NONE:
-            return True
-        if response.outcome is EngineOutcome.WALL:
-            return not response.clears_itself
-        return response.outcome is EngineOutcome.OK and not self._always_renders
 
 
 def error_reason(response: EngineResponse) -> str:
@@ -190,40 +177,34 @@ def build_consent_refusal(snapshot: Snapshot, page: Request) -> Request | None:
     """Return the request of the consent form's refusing button, or None if the page has no such form."""
     if not snapshot.html.strip():
         return None
-    tree = html.document_fromstring(snapshot.html)
-    forms = [form for form in tree.iter("form") if _is_consent_form(form, snapshot.url)]
-    form = next((form for form in forms if _refusing_button(form) is not None), None)
-    if form is None:
-        return None
-    url = urljoin(snapshot.url, form.get("action") or "")
-    if not url.startswith("https://") or (form.get("method") or "get").lower() != "post":
-        return None
-    return replace(page, url=url, method="POST", form=_form_fields(form), headers={})
-
-
-def _is_consent_form(form: html.HtmlElement, url: str) -> bool:
-    return _CONSENT.search(f"{form.get('action') or ''} {form.get('id') or ''} {url}") is not None
-
-
-def _refusing_button(form: html.HtmlElement, *, named: bool = False) -> html.HtmlElement | None:
-    """Return the first button whose label refuses, or None."""
-    for element in form.iter("button", "input"):
-        if element.tag != "button" and element.get("type") not in {"submit", "button"}:
-            continue
-        label = " ".join((element.text_content(), element.get("value") or "", element.get("aria-label") or ""))
-        if _REFUSE_LABEL.search(label) and (element.get("name") or not named):
-            return element
+    for form in html.document_fromstring(snapshot.html).iter("form"):
+        is_consent = _CONSENT.search(f"{form.get('action') or ''} {form.get('id') or ''} {snapshot.url}")
+        if is_consent and (buttons := _refusing_buttons(form)):
+            url = urljoin(snapshot.url, form.get("action") or "")
+            if not url.startswith("https://") or (form.get("method") or "get").lower() != "post":
+                return None
+            return replace(page, url=url, method="POST", form=_form_fields(form, buttons), headers={})
     return None
 
 
-def _form_fields(form: html.HtmlElement) -> dict[str, str]:
-    """Return the hidden fields of a form and the name of its refusing button."""
+def _refusing_buttons(form: html.HtmlElement) -> list[html.HtmlElement]:
+    """Return the buttons whose label refuses."""
+    return [
+        element
+        for element in form.iter("button", "input")
+        if (element.tag == "button" or element.get("type") in {"submit", "button"})
+        and _REFUSE_LABEL.search(
+            " ".join((element.text_content(), element.get("value") or "", element.get("aria-label") or ""))
+        )
+    ]
+
+
+def _form_fields(form: html.HtmlElement, buttons: list[html.HtmlElement]) -> dict[str, str]:
+    """Return the hidden fields of a form and the first of its buttons that has a name."""
     fields = {
         element.get("name", ""): element.get("value") or ""
         for element in list(form.iter("input"))[:MAX_FIELDS]
         if element.get("name") and element.get("type", "text") in {"hidden", "text"}
     }
-    button = _refusing_button(form, named=True)
-    if button is not None:
-        fields[button.get("name", "")] = button.get("value") or ""
-    return fields
+    named = [button for button in buttons if button.get("name")]
+    return fields | {button.get("name", ""): button.get("value") or "" for button in named[:1]}

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from statistics import fmean
 
 from browsers import Browsers
 from browsers.model import Request
@@ -162,23 +163,19 @@ class EngineQueryRunner:
         for _ in range(MAX_PAGES - 1):
             if following is None or len(results) >= rows or not _has_time(request, request.engine.spacing_s):
                 break
-            response = await self._later_page(request, following)
-            if response is None or response.outcome is not EngineOutcome.OK:
-                is_blocked = response is not None and response.outcome is EngineOutcome.WALL
-                return tuple(results), error_reason(response) if response is not None and is_blocked else None
-            added = _new_results(results, response)
-            results += added
-            following = response.next if added else None
+            try:
+                async with asyncio.timeout(request.deadline.left_s(reserve_s=READ_RESERVE_S / 2)):
+                    await self._throttle.pause(request.engine.name)
+                    response = await self._read(request, following)
+            except TimeoutError:
+                break
+            if response.outcome is not EngineOutcome.OK:
+                return tuple(results), error_reason(response) if response.outcome is EngineOutcome.WALL else None
+            known = {row.url for row in results}
+            new = [row for row in response.results if row.url not in known]
+            results += [replace(row, rank=rank) for rank, row in enumerate(new, len(results) + 1)]
+            following = response.next if new else None
         return tuple(results), None
-
-    async def _later_page(self, request: EnginePageRequest, page: Request) -> EngineResponse | None:
-        """Return a later page, or None if it does not arrive in time; the results so far remain."""
-        try:
-            async with asyncio.timeout(request.deadline.left_s(reserve_s=READ_RESERVE_S / 2)):
-                await self._throttle.pause(request.engine.name)
-                return await self._read(request, page)
-        except TimeoutError:
-            return None
 
     async def _read(self, request: EnginePageRequest, page: Request) -> EngineResponse:
         try:
@@ -196,13 +193,12 @@ def are_decoys(query: str, results: Sequence[EngineResult]) -> bool:
     if len(query_words) < MIN_QUERY_WORDS or len(results) < MIN_ROWS:
         return False
     covered = [_covered_words(query_words, row) for row in results]
-    shares = [len(found) / len(query_words) for found in covered]
-    count = len(results)
-    first_only = sum(query_words[0] in found and len(found) / len(query_words) <= 1 / 3 for found in covered)
+    shares = [len(words) / len(query_words) for words in covered]
+    first_only = [query_words[0] in words and share <= 1 / 3 for words, share in zip(covered, shares, strict=True)]
     return (
-        sum(shares) / count < MEAN_COVERAGE
-        and sum(share >= 0.5 for share in shares) / count <= HALF_COVERED
-        and first_only / count >= FIRST_WORD_ONLY
+        fmean(shares) < MEAN_COVERAGE
+        and fmean(share >= 0.5 for share in shares) <= HALF_COVERED
+        and fmean(first_only) >= FIRST_WORD_ONLY
     )
 
 
@@ -225,10 +221,3 @@ def _may_alternative_help(response: EngineResponse) -> bool:
 
 def _has_time(request: EnginePageRequest, pause_s: float) -> bool:
     return request.deadline.left_s() > pause_s + PAGE_S
-
-
-def _new_results(results: list[EngineResult], response: EngineResponse) -> list[EngineResult]:
-    """Return the results of a later page that are new, with their ranks continued."""
-    known = {row.url for row in results}
-    new = [row for row in response.results if row.url not in known]
-    return [replace(row, rank=len(results) + at) for at, row in enumerate(new, 1)]

@@ -71,30 +71,29 @@ class EngineThrottle:
         lane = self._lane(engine)
         lane.pending += 1
         try:
-            async with lane.lock:
-                if self._leases is None:
-                    yield
-                    return
-                async with self._lease(self._leases, engine, spacing_s):
-                    yield
+            async with lane.lock, self._lease(engine, spacing_s):
+                yield
         finally:
             lane.pending -= 1
 
     @asynccontextmanager
-    async def _lease(self, leases: Leases, engine: str, spacing_s: float) -> AsyncIterator[None]:
-        """Hold the engine among all servers; they also keep the pause after the block."""
+    async def _lease(self, engine: str, spacing_s: float) -> AsyncIterator[None]:
+        """Hold the engine among all servers; they also wait during the pause after the block."""
+        if self._leases is None:
+            yield
+            return
         key, terms = f"engine:{engine}:{self._route}", ThrottleTerms(at_once=1, gap_s=spacing_s)
-        lease = await leases.take(key, terms)
+        lease = await self._leases.take(key, terms)
         while isinstance(lease, RetryLater):
             await asyncio.sleep(min(lease.seconds, POLL_S) * random.uniform(0.5, 1.0))
-            lease = await leases.take(key, terms)
+            lease = await self._leases.take(key, terms)
         try:
             yield
         finally:
             left_s = self._lanes[engine].free_at - time.monotonic()
             if left_s > 0:
-                await leases.start_cooldown(key, left_s)
-            leases.give_back(lease)
+                await self._leases.start_cooldown(key, left_s)
+            self._leases.give_back(lease)
 
     def minimum_wait_s(self, engine: str, spacing_s: float) -> float:
         """Return the seconds that a new query waits at least, if all before it send a request."""

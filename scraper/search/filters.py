@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -32,50 +32,35 @@ class Filters:
     def apply(self, rows: Sequence[MergedResult], now: datetime) -> tuple[tuple[MergedResult, ...], Mapping[str, int]]:
         """Return the results that meet all conditions, and how many each argument dropped."""
         dropped: dict[str, int] = {}
-        left = tuple(rows)
-        for name, test in self._tests(now):
-            if test is None:
-                continue
-            fitting = tuple(row for row in left if test(row))
-            if len(fitting) < len(left):
-                dropped[name] = len(left) - len(fitting)
-            left = fitting
-        return left, dropped
+        accepted = tuple(rows)
+        for name, test in self._tests(now).items():
+            if getattr(self, name):
+                before, accepted = len(accepted), tuple(row for row in accepted if test(row))
+                if len(accepted) < before:
+                    dropped[name] = before - len(accepted)
+        return accepted, dropped
 
-    def _tests(self, now: datetime) -> Iterator[tuple[str, Callable[[MergedResult], bool] | None]]:
-        yield "include_domains", self._is_included if self.include_domains else None
-        yield "exclude_domains", self._is_not_excluded if self.exclude_domains else None
-        yield "category", self._is_of_category if self.category else None
-        yield "freshness", (lambda row: self._is_fresh(row, now)) if self.freshness else None
-        yield "include_text", self._has_text if self.include_text else None
-        yield "exclude_text", self._lacks_text if self.exclude_text else None
+    def _tests(self, now: datetime) -> dict[str, Callable[[MergedResult], bool]]:
+        """Return the test of each condition; those of empty conditions are not called."""
+        return {
+            "include_domains": lambda row: any(is_within(row.host, domain) for domain in self.include_domains),
+            "exclude_domains": lambda row: not any(is_within(row.host, domain) for domain in self.exclude_domains),
+            "category": lambda row: is_of_category(self.category or "", row.host, row.best.url, row.engines),
+            "freshness": lambda row: _is_newer(row, now - FRESHNESS[self.freshness or ""] - SLACK),
+            "include_text": lambda row: _contains(row, self.include_text or ""),
+            "exclude_text": lambda row: not _contains(row, self.exclude_text or ""),
+        }
 
-    def _is_included(self, row: MergedResult) -> bool:
-        return any(is_within(row.host, domain) for domain in self.include_domains)
 
-    def _is_not_excluded(self, row: MergedResult) -> bool:
-        return not any(is_within(row.host, domain) for domain in self.exclude_domains)
-
-    def _is_of_category(self, row: MergedResult) -> bool:
-        assert self.category is not None
-        return is_of_category(self.category, row.host, row.best.url, row.engines)
-
-    def _is_fresh(self, row: MergedResult, now: datetime) -> bool:
-        """Return True if the result is recent; without a date the decision of the engine stands."""
-        assert self.freshness is not None
-        dates = [result.date for _, result in row.rows if result.date is not None]
-        return not dates or max(dates) >= now - FRESHNESS[self.freshness] - SLACK
-
-    def _has_text(self, row: MergedResult) -> bool:
-        return self.include_text is not None and _contains(row, self.include_text)
-
-    def _lacks_text(self, row: MergedResult) -> bool:
-        return self.exclude_text is None or not _contains(row, self.exclude_text)
+def _is_newer(row: MergedResult, moment: datetime) -> bool:
+    """Return True if the result is newer; without a date the decision of the engine stands."""
+    dates = [result.date for _, result in row.rows if result.date is not None]
+    return not dates or max(dates) >= moment
 
 
 def _contains(row: MergedResult, text: str) -> bool:
-    sought = " ".join(text.casefold().split())
-    return any(sought in " ".join(f"{result.title}\n{result.snippet}".casefold().split()) for _, result in row.rows)
+    normalized = " ".join(text.casefold().split())
+    return any(normalized in " ".join(f"{one.title}\n{one.snippet}".casefold().split()) for _, one in row.rows)
 
 
 _PAPER_HOSTS = frozenset(
@@ -126,38 +111,21 @@ def is_within(host: str, domain: str) -> bool:
 
 def is_of_category(category: str, host: str, url: str, engines: tuple[str, ...]) -> bool:
     """Return True if a result of these engines belongs to a category."""
-    return _CATEGORY_TESTS[category](host, urlsplit(url).path, engines)
-
-
-def _is_among(host: str, domains: frozenset[str]) -> bool:
-    labels = host.split(".")
-    return any(".".join(labels[at:]) in domains for at in range(len(labels) - 1))
-
-
-def _is_news(host: str, path: str, engines: tuple[str, ...]) -> bool:
-    # Every result of Google News is news.
-    return (
-        "googlenews" in engines
-        or _is_among(host, _NEWS_HOSTS)
-        or bool(_NEWS_NAME.search(host) or _NEWS_PATH.search(path))
-    )
-
-
-def _is_forum(host: str, path: str, engines: tuple[str, ...]) -> bool:
-    return _is_among(host, _FORUM_HOSTS) or bool(_FORUM_NAME.search(host) or _FORUM_PATH.search(path))
-
-
-def _is_blog(host: str, path: str, engines: tuple[str, ...]) -> bool:
-    return _is_among(host, _BLOG_HOSTS) or bool(_BLOG_NAME.search(host) or _BLOG_PATH.search(path))
-
-
-_CATEGORY_TESTS: Mapping[str, Callable[[str, str, tuple[str, ...]], bool]] = MappingProxyType(
-    {
-        "news": _is_news,
-        "pdf": lambda host, path, engines: _PDF.search(path) is not None,
-        "github": lambda host, path, engines: is_within(host, "github.com"),
-        "paper": lambda host, path, engines: _is_among(host, _PAPER_HOSTS),
-        "forum": _is_forum,
-        "blog": _is_blog,
-    }
-)
+    path, labels = urlsplit(url).path, host.split(".")
+    domains = {".".join(labels[at:]) for at in range(len(labels) - 1)}
+    match category:
+        case "news":
+            # Every result of Google News is news.
+            is_known = "googlenews" in engines or not domains.isdisjoint(_NEWS_HOSTS)
+            return is_known or bool(_NEWS_NAME.search(host) or _NEWS_PATH.search(path))
+        case "forum":
+            return not domains.isdisjoint(_FORUM_HOSTS) or bool(_FORUM_NAME.search(host) or _FORUM_PATH.search(path))
+        case "blog":
+            return not domains.isdisjoint(_BLOG_HOSTS) or bool(_BLOG_NAME.search(host) or _BLOG_PATH.search(path))
+        case "paper":
+            return not domains.isdisjoint(_PAPER_HOSTS)
+        case "pdf":
+            return _PDF.search(path) is not None
+        case "github":
+            return "github.com" in domains
+    raise ValueError(f"unknown category: {category}")

@@ -71,7 +71,7 @@ class MergedResult:
     @property
     def title(self) -> str:
         """The title, without the publisher if the engine names it separately."""
-        return _headline(self.best)
+        return _title(self.best)
 
     @property
     def host(self) -> str:
@@ -118,9 +118,8 @@ def reciprocal_rank(rank: int, weight: float = 1.0) -> float:
 def fuse_rankings(rankings: Sequence[EngineRanking]) -> tuple[MergedResult, ...]:
     """Return one result per page, best first."""
     families = {ranking.engine: ranking.family for ranking in rankings}
-    merged = [_score(rows, families) for rows in _group_by_page(rankings)]
-    merged.sort(key=lambda page: (-page.score, page.rows[0][1].rank))
-    return tuple(merged)
+    merged = (_score(rows, families) for rows in _group_by_page(rankings))
+    return tuple(sorted(merged, key=lambda page: (-page.score, page.rows[0][1].rank)))
 
 
 def merge_duplicates(pages: Sequence[MergedResult], query: str) -> tuple[MergedResult, ...]:
@@ -163,32 +162,27 @@ def _are_similar(one: ComparableText, other: ComparableText) -> bool:
 def _group_by_page(rankings: Sequence[EngineRanking]) -> list[list[tuple[str, EngineResult]]]:
     pages: dict[str, list[tuple[str, EngineResult]]] = {}
     # A wrapped URL does not identify the page; title and publisher do.
-    by_headline = {
-        _headline_key(row, row.url): canonicalize(row.url)
-        for ranking in rankings
-        for row in ranking.results
-        if not is_wrapped(row.url)
-    }
+    ranked = [(ranking.engine, row) for ranking in rankings for row in ranking.results]
+    by_title = {_publisher_key(row, row.url): canonicalize(row.url) for _, row in ranked if not is_wrapped(row.url)}
     spellings: dict[tuple[str, str], str] = {}
-    for ranking in rankings:
-        for row in ranking.results:
-            key = canonicalize(row.url)
-            if is_wrapped(row.url):
-                headline = _headline_key(row, row.source_url or row.source or row.url)
-                key = by_headline.get(headline, headline)
-            # Most servers distinguish the case of a path; with equal titles it is one page.
-            key = spellings.setdefault((key.casefold(), title_key(row.title)), key)
-            rows = pages.setdefault(key, [])
-            if all(engine != ranking.engine for engine, _ in rows):
-                rows.append((ranking.engine, row))
+    for engine, row in ranked:
+        key = canonicalize(row.url)
+        if is_wrapped(row.url):
+            key = _publisher_key(row, row.source_url or row.source or row.url)
+            key = by_title.get(key, key)
+        # Most servers distinguish the case of a path; with equal titles it is one page.
+        key = spellings.setdefault((key.casefold(), title_key(row.title)), key)
+        rows = pages.setdefault(key, [])
+        if all(other != engine for other, _ in rows):
+            rows.append((engine, row))
     return list(pages.values())
 
 
-def _headline_key(row: EngineResult, publisher: str) -> str:
-    return f"{host_key(publisher) or publisher} {title_key(_headline(row))}"
+def _publisher_key(row: EngineResult, publisher: str) -> str:
+    return f"{host_key(publisher) or publisher} {title_key(_title(row))}"
 
 
-def _headline(row: EngineResult) -> str:
+def _title(row: EngineResult) -> str:
     return row.title.removesuffix(f" - {row.source}").rstrip() if row.source else row.title
 
 

@@ -1,4 +1,4 @@
-"""Parse and check the arguments of a search."""
+"""Parse and check the arguments of a search; invalid ones raise `InvalidArgumentError`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from scraper.engines.common.query_operators import host_of_domain
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text.sanitize import clean, clean_line
-from scraper.search.filters import FRESHNESS
 from scraper.values.types import closest_match
 
 if TYPE_CHECKING:
@@ -28,65 +27,47 @@ _DOMAIN = re.compile(r"(?:[^\s./:@?#]+\.)+[^\s./:@?#]{2,}\Z")
 
 
 def parse_query(query: str) -> str:
-    """Return the query on one line, without invisible characters.
-
-    Raises:
-        InvalidArgumentError: It is empty, too long, or a URL.
-    """
-    visible = clean(query.encode("utf-8", "replace").decode())[0]
-    found = _SPACE.sub(" ", visible).strip()
-    if not found:
-        raise InvalidArgumentError("query is empty.", target="query", next_step="Say in words what to look for.")
-    if len(found) > MAX_QUERY_CHARS:
-        raise InvalidArgumentError(
-            f"query has {len(found):,} characters; at most {MAX_QUERY_CHARS:,} are taken.",
-            target="query",
-            next_step="Ask with the few words that matter.",
-        )
-    if _URL.match(found):
-        raise InvalidArgumentError(
-            f'query is a URL: "{clean_line(found, _ECHO_CHARS)}".',
-            target="query",
-            next_step="Read it with `fetch`, or ask in words.",
-        )
-    return found
+    """Return the query on one line, without invisible characters; refuse an empty one, a long one and a URL."""
+    text = _SPACE.sub(" ", clean(query.encode("utf-8", "replace").decode())[0]).strip()
+    if not text:
+        message, next_step = "query is empty.", "Say in words what to look for."
+    elif len(text) > MAX_QUERY_CHARS:
+        message = f"query has {len(text):,} characters; at most {MAX_QUERY_CHARS:,} are taken."
+        next_step = "Ask with the few words that matter."
+    elif _URL.match(text):
+        message = f'query is a URL: "{clean_line(text, _ECHO_CHARS)}".'
+        next_step = "Read it with `fetch`, or ask in words."
+    else:
+        return text
+    raise InvalidArgumentError(message, target="query", next_step=next_step)
 
 
 def parse_engines(
     names: Sequence[str] | None, known: Mapping[str, Engine], defaults: Sequence[str]
 ) -> tuple[Engine, ...]:
-    """Return the engines with these names, each once; the default ones for None.
-
-    Raises:
-        InvalidArgumentError: The list is empty, or a name is unknown.
-    """
+    """Return the engines with these names, each once; the default ones for None."""
     if names is None:
         return tuple(known[name] for name in defaults)
+    next_step = f"Known: {', '.join(known)}."
     if not names:
-        raise InvalidArgumentError("engines is an empty list.", target="engines", next_step=_known_hint(known))
+        raise InvalidArgumentError("engines is an empty list.", target="engines", next_step=next_step)
     requested = dict.fromkeys(name.strip().lower() for name in names)
     for name in requested:
         if name not in known:
             closest = closest_match(name, list(known))
-            meant = f' Did you mean "{closest}"?' if closest else ""
-            shown = clean_line(name, _ECHO_CHARS)
-            raise InvalidArgumentError(
-                f'engines names "{shown}", which is none.{meant}', target="engines", next_step=_known_hint(known)
-            )
+            hint = f' Did you mean "{closest}"?' if closest else ""
+            message = f'engines names "{clean_line(name, _ECHO_CHARS)}", which is none.{hint}'
+            raise InvalidArgumentError(message, target="engines", next_step=next_step)
     return tuple(known[name] for name in requested)
 
 
 def parse_domains(name: str, items: Iterable[str]) -> tuple[str, ...]:
-    """Return the host names of domains, which may be written as URLs, with `www.` or with `*.`.
-
-    Raises:
-        InvalidArgumentError: There are too many, or one is not a domain.
-    """
-    listed = list(items)
-    if len(listed) > MAX_DOMAINS:
-        raise InvalidArgumentError(f"{name} has {len(listed)} entries; at most {MAX_DOMAINS} are taken.", target=name)
-    found: dict[str, None] = {}
-    for item in listed:
+    """Return the host names of domains, which may be written as URLs, with `www.` or with `*.`."""
+    domains = list(items)
+    if len(domains) > MAX_DOMAINS:
+        raise InvalidArgumentError(f"{name} has {len(domains)} entries; at most {MAX_DOMAINS} are taken.", target=name)
+    hosts: dict[str, None] = {}
+    for item in domains:
         host = _to_ascii(host_of_domain(item))
         if not _DOMAIN.match(host):
             raise InvalidArgumentError(
@@ -94,37 +75,20 @@ def parse_domains(name: str, items: Iterable[str]) -> tuple[str, ...]:
                 target=name,
                 next_step='Write domains as "python.org".',
             )
-        found[host] = None
-    return tuple(found)
-
-
-def parse_freshness(value: str | None) -> str | None:
-    """Check the name of the largest age of results.
-
-    Raises:
-        InvalidArgumentError: The name is unknown.
-    """
-    return check_choice("freshness", value, tuple(FRESHNESS))
+        hosts[host] = None
+    return tuple(hosts)
 
 
 def check_choice(name: str, value: str | None, choices: Collection[str]) -> str | None:
-    """Return `value` if it is None or one of the choices.
-
-    Raises:
-        InvalidArgumentError: It is another value.
-    """
+    """Return `value` if it is None or one of the choices."""
     if value is None or value in choices:
         return value
-    shown = clean_line(value, _ECHO_CHARS)
-    raise InvalidArgumentError(f'{name} must be one of {", ".join(choices)}, not "{shown}".', target=name)
+    message = f'{name} must be one of {", ".join(choices)}, not "{clean_line(value, _ECHO_CHARS)}".'
+    raise InvalidArgumentError(message, target=name)
 
 
 def check_range(name: str, value: int, low: int, high: int) -> int:
-    """Return `value` if it lies between the bounds.
-
-    Raises:
-        InvalidArgumentError: It does not.
-    """
+    """Return `value` if it lies between the bounds."""
     if low <= value <= high:
         return value
     raise InvalidArgumentError(f"{name} must be from {low} to {high}, not {value}.", target=name)
@@ -136,7 +100,3 @@ def _to_ascii(host: str) -> str:
         return host if host.isascii() else host.encode("idna").decode()
     except UnicodeError:
         return ""
-
-
-def _known_hint(known: Mapping[str, Engine]) -> str:
-    return f"Known: {', '.join(known)}."

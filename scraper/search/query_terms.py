@@ -28,8 +28,8 @@ def extract_words(text: str) -> frozenset[str]:
 
 def extract_content_words(query: str) -> tuple[str, ...]:
     """Return the words of a query in order, without operators, short words and stop words."""
-    found = dict.fromkeys(split_terms(_BOOLEAN.sub(" ", _OPERATOR.sub(" ", query))))
-    return tuple(word for word in found if is_ngram(word) or _is_content_word(word))
+    words = dict.fromkeys(split_terms(_BOOLEAN.sub(" ", _OPERATOR.sub(" ", query))))
+    return tuple(word for word in words if is_ngram(word) or (len(word) >= MIN_LETTERS and word not in _STOP_WORDS))
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
@@ -41,7 +41,3 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 def title_key(title: str) -> str:
     """Return the letters and digits of a title, without the publisher at its end."""
     return fold_letters(_PUBLISHER.sub("", title))
-
-
-def _is_content_word(word: str) -> bool:
-    return len(word) >= MIN_LETTERS and word not in _STOP_WORDS

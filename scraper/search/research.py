@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from scraper.call_context import Deadline, ProgressCallback
+from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.extract.text import token_estimate
 from scraper.model import (
@@ -90,22 +90,15 @@ class Researcher:
             OverloadedError: Every engine is busy with other searches.
             BrowserFailedError: There is no browser to query with.
         """
-        deadline = Deadline.within(deadline_s)
-        if progress is not None:
-            progress(0, 1 + query.depth, "searching")
+        deadline, progress = Deadline.within(deadline_s), progress or ignore_progress
+        progress(0, 1 + query.depth, "searching")
         answer = await self._search(query, principal, deadline.left_s() * _SEARCH_SHARE)
         if not query.fetch or not answer.results:
             return ResearchReport(query.question, answer)
         outcomes = await self._read(query, answer, principal, deadline, progress)
-        left = budget - render.sources_tokens(answer) - PAGE_TOKENS * len(outcomes)
+        left = max(0, budget - render.sources_tokens(answer) - PAGE_TOKENS * len(outcomes))
         pages = await add_excerpts(
-            self._workers,
-            outcomes,
-            query.question,
-            max(0, left),
-            deadline,
-            least_share=MIN_PAGE_SHARE,
-            skips_duplicates=True,
+            self._workers, outcomes, query.question, left, deadline, least_share=MIN_PAGE_SHARE, skips_duplicates=True
         )
         return ResearchReport(query.question, answer, pages)
 
@@ -127,32 +120,21 @@ class Researcher:
             raise InvalidArgumentError(message, target="question", next_step=error.next_step) from None
 
     async def _read(
-        self,
-        query: ResearchQuery,
-        answer: SearchAnswer,
-        principal: str,
-        deadline: Deadline,
-        progress: ProgressCallback | None,
+        self, query: ResearchQuery, answer: SearchAnswer, principal: str, deadline: Deadline, progress: ProgressCallback
     ) -> list[tuple[str, PageOutcome]]:
         """Return the outcomes of the pages that were tried, in the order of the results."""
 
         async def read(url: str, left_s: float) -> Reading:
-            return await self._fetcher.fetch(
-                ReadRequest(url, cache=query.cache, principal=principal, deadline_s=left_s)
-            )
+            request = ReadRequest(url, cache=query.cache, principal=principal, deadline_s=left_s)
+            return await self._fetcher.fetch(request)
 
-        on_read: Callable[[int, str], None] | None = None
-        if progress is not None:
-            report = progress
-
-            def on_read(count: int, host: str) -> None:
-                report(1 + count, 1 + query.depth, f"read {host}")
+        def on_read(count: int, host: str) -> None:
+            progress(1 + count, 1 + query.depth, f"read {host}")
 
         reserve_s = min(SELECT_RESERVE_S, deadline.left_s() * _SELECT_RESERVE_SHARE)
+        limit = Deadline.within(deadline.left_s(reserve_s=reserve_s))
         urls = list(dict.fromkeys(result.url for result in answer.results))
-        outcomes = await read_best(
-            read, urls, query.depth, Deadline.within(deadline.left_s(reserve_s=reserve_s)), on_read=on_read
-        )
+        outcomes = await read_best(read, urls, query.depth, limit, on_read=on_read)
         return _limit_readings([(url, outcomes[url]) for url in urls if url in outcomes], query.depth)
 
 
@@ -163,12 +145,8 @@ def result_count(depth: int) -> int:
 
 def _limit_readings(outcomes: list[tuple[str, PageOutcome]], depth: int) -> list[tuple[str, PageOutcome]]:
     """Return the outcomes with at most `depth` readings: a late page and its competitor may both arrive."""
-    limited: list[tuple[str, PageOutcome]] = []
-    for url, outcome in outcomes:
-        if not isinstance(outcome, Reading) or depth > 0:
-            limited.append((url, outcome))
-        depth -= isinstance(outcome, Reading)
-    return limited
+    read = [url for url, outcome in outcomes if isinstance(outcome, Reading)]
+    return [(url, outcome) for url, outcome in outcomes if url not in read[depth:]]
 
 
 def check_urls(urls: Sequence[str]) -> tuple[str, ...]:
@@ -233,21 +211,14 @@ async def add_excerpts(
     least_share: float,
     skips_duplicates: bool,
 ) -> tuple[ReadPage, ...]:
-    """Return the pages in order, with excerpts of those that were read.
+    """Return the pages in order, with excerpts of those that were read, of together `budget` tokens.
 
-    The selection runs in a worker. If it fails, the excerpts are the beginnings of the pages.
-
-    Args:
-        workers: Worker processes.
-        outcomes: URL and reading or error of each page.
-        question: Question for the selection.
-        budget: Tokens of all excerpts.
-        deadline: Deadline of the call.
-        least_share: Least share of an equal part of the budget for each page.
-        skips_duplicates: Whether a page with the text of an earlier one gets no excerpts.
+    The selection runs in a worker. If it fails, the excerpts are the beginnings of the pages. Each page gets at least
+    `least_share` of an equal part of the budget, or nothing if it has the text of an earlier page and
+    `skips_duplicates` is set.
     """
-    read = [place for place, (_, outcome) in enumerate(outcomes) if isinstance(outcome, Reading)]
-    texts = [_beginning(outcomes[place][1]) for place in read]
+    readings = {at: outcome for at, (_, outcome) in enumerate(outcomes) if isinstance(outcome, Reading)}
+    read, texts = list(readings), [one.document.markdown[:MAX_CHARACTERS] for one in readings.values()]
     selection = PassageSelection((), ())
     if texts:
         limit_s = min(SELECT_LIMIT_S, deadline.left_s())
@@ -260,14 +231,9 @@ async def add_excerpts(
             log.warning("no passages were selected: %s", error)
             selection = _select_beginnings(texts, budget)
     pages = [ReadPage(url, outcome) for url, outcome in outcomes]
-    for place, excerpts, same_as in zip(read, selection.excerpts, selection.same_as, strict=True):
-        url, outcome = outcomes[place]
-        pages[place] = ReadPage(url, outcome, excerpts, None if same_as is None else read[same_as])
+    for at, excerpts, same_as in zip(read, selection.excerpts, selection.same_as, strict=True):
+        pages[at] = replace(pages[at], excerpts=excerpts, same_as=None if same_as is None else read[same_as])
     return tuple(pages)
-
-
-def _beginning(outcome: Reading | ScraperError) -> str:
-    return outcome.document.markdown[:MAX_CHARACTERS] if isinstance(outcome, Reading) else ""
 
 
 def _select_beginnings(texts: list[str], budget: int) -> PassageSelection:

@@ -23,7 +23,7 @@ from scraper.search import query_parsing
 from scraper.search.answer import FEW_RESULTS, build_answer, raise_if_all_failed_here
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner
 from scraper.search.engine_throttle import CircuitBreakers, describe_route, open_engine_throttle
-from scraper.search.filters import Filters
+from scraper.search.filters import FRESHNESS, Filters
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope, SearchCache
 from scraper.workers import WorkerPool
@@ -54,17 +54,7 @@ class Searcher:
         default_engines: Sequence[str],
         shared: SharedState | None = None,
     ) -> None:
-        """Create the service.
-
-        Args:
-            browsers: Browser client.
-            workers: Processes that parse result pages.
-            searches: Store of answers and of cooldowns.
-            settings: Settings of the server.
-            engines: All engines by name.
-            default_engines: Names used if a request has none.
-            shared: State shared with other servers; None without other servers.
-        """
+        """Create the service; `shared` is None without other servers."""
         self.engines = tuple(engines)
         """Names that a request may use."""
         self._browsers = browsers
@@ -112,11 +102,6 @@ class Searcher:
         return await self._service.read(load, request.cache)
 
     def _parse(self, request: SearchRequest) -> _Search:
-        """Check a request.
-
-        Raises:
-            InvalidArgumentError: An argument is not valid.
-        """
         engines = query_parsing.parse_engines(request.engines, self._engines, self._default_engines)
         return _Search(
             self._route,
@@ -124,7 +109,7 @@ class Searcher:
             tuple(engine.name for engine in engines),
             query_parsing.check_range("max_results", request.max_results, 1, query_parsing.MAX_RESULTS),
             Filters(
-                query_parsing.parse_freshness(request.freshness),
+                query_parsing.check_choice("freshness", request.freshness, FRESHNESS),
                 query_parsing.parse_domains("include_domains", request.include_domains),
                 query_parsing.parse_domains("exclude_domains", request.exclude_domains),
                 query_parsing.check_choice("category", request.category, CATEGORIES),

@@ -12,7 +12,7 @@ import os
 import stat
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +26,8 @@ _TRIES = 10
 """Calls. openat2 returns EAGAIN if a folder is moved meanwhile."""
 _NO_OPENAT2 = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL})
 _OUTSIDE = frozenset({errno.EXDEV, errno.ELOOP})
-_LONGEST_PATH = 4_096
-_CHUNK = 1 << 20
+_MAX_PATH_BYTES = 4_096
+_CHUNK_BYTES = 1 << 20
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 """Non-blocking: a pipe without a writer would block the server."""
 _KERNEL_FILE_SYSTEMS = frozenset(
@@ -55,19 +55,13 @@ class LocalFile:
 class LocalFiles:
     """Opens files below a root folder."""
 
-    def __init__(self, root: Path | None, limit_bytes: int, *, walks: bool = False) -> None:
-        """Read below `root`, or nothing if it is None.
-
-        Args:
-            root: folder that the operator allows.
-            limit_bytes: largest file.
-            walks: open folder by folder even where openat2 exists.
-        """
+    def __init__(self, root: Path | None, limit_bytes: int, *, uses_openat2: bool = True) -> None:
+        """Read files of up to `limit_bytes` below `root`, or nothing if it is None."""
         self._root = root
         self._limit_bytes = limit_bytes
-        self._open: Callable[[int, bytes], int] = _open_by_folder if walks or sys.platform != "linux" else _open_beneath
+        self._open = _open_beneath if uses_openat2 and sys.platform == "linux" else _open_by_folder
 
-    def holds(self, source: str) -> bool:
+    def contains(self, source: str) -> bool:
         """Return True if `source` is the path of a readable file below the root."""
         try:
             self.identify(source)
@@ -76,11 +70,7 @@ class LocalFiles:
         return True
 
     def identify(self, source: str) -> tuple[int, ...]:
-        """Return the identity of a file; an equal identity means an unchanged file.
-
-        Raises:
-            ScraperError: as `read`.
-        """
+        """Return the identity of a file, which changes with the file; raise the errors of `read`."""
         with self._opened(source) as handle:
             return _identity(os.fstat(handle))
 
@@ -97,94 +87,83 @@ class LocalFiles:
         with self._opened(source) as handle:
             before = os.fstat(handle)
             if before.st_size > self._limit_bytes:
-                raise self._too_large(source)
-            data = self._bytes(handle, source)
+                raise self._too_large_error(source)
+            data = bytearray()
+            while chunk := os.read(handle, _CHUNK_BYTES):
+                data += chunk
+                if len(data) > self._limit_bytes:
+                    raise self._too_large_error(source)
             after = os.fstat(handle)
         changed = _identity(before) != _identity(after) or len(data) != after.st_size
-        return LocalFile(data, _printable(source), changed, _identity(after))
+        return LocalFile(bytes(data), _printable(source), changed, _identity(after))
 
     @contextmanager
     def _opened(self, source: str) -> Iterator[int]:
-        path = self._beneath(source)
-        root = self._root_handle()
-        try:
-            handle = self._handle(root, path, source)
-        finally:
-            os.close(root)
-        try:
-            self._check(handle, source)
-            yield handle
-        finally:
-            os.close(handle)
-
-    def _beneath(self, source: str) -> bytes:
-        """Return the path as bytes, relative to the root."""
         if self._root is None:
             raise errors.LocalReadsDisabledError(
                 "local file reads are disabled on this server.", target=source, next_step=_DISABLED
             )
+        path = _relative_path(source, self._root)
+        root = _open_root(self._root)
         try:
-            path, root = os.fsencode(source), os.fsencode(self._root)
-        except UnicodeEncodeError:
-            raise errors.InvalidArgumentError("The path is no text that a file can be named by.") from None
-        if b"\0" in path:
-            raise errors.InvalidArgumentError("A path cannot hold a zero character.", target=_printable(source))
-        if len(path) >= _LONGEST_PATH:
-            raise errors.InvalidArgumentError(f"The path is longer than {_LONGEST_PATH:,} bytes.")
-        if path.startswith(b"/"):
-            if path != root and not path.startswith(root.rstrip(b"/") + b"/"):
-                raise _outside(source)
-            path = path[len(root) :].lstrip(b"/")
-        return path or b"."
-
-    def _root_handle(self) -> int:
-        assert self._root is not None
-        try:
-            return os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError as error:
-            if error.errno in (errno.ELOOP, errno.ENOTDIR):
-                what = "is a link or no folder"
-            elif error.errno == errno.ENOENT:
-                what = "does not exist"
-            else:
-                what = "cannot be opened"
-            raise errors.PolicyError(
-                f"The folder of SEARCH_MCP_DOCUMENT_ROOT {what}.",
-                next_step="The operator must set it to a real folder that the server's user may read. "
-                "http(s) URLs can be read meanwhile.",
-            ) from None
-
-    def _handle(self, root: int, path: bytes, source: str) -> int:
-        try:
-            return self._open(root, path)
+            handle = self._open(root, path)
         except OSError as error:
             raise _access_error(error, source) from None
+        finally:
+            os.close(root)
+        try:
+            _check_file(handle, source)
+            yield handle
+        finally:
+            os.close(handle)
 
-    def _check(self, handle: int, source: str) -> None:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
-            what = "a folder" if stat.S_ISDIR(facts.st_mode) else "no plain file"
-            raise errors.OutsideRootError(
-                f"{_printable(source)} is {what}.", target=_printable(source), next_step="Give the path of a file."
-            )
-        if _file_system(handle) in _KERNEL_FILE_SYSTEMS:
-            raise _outside(source)
-
-    def _bytes(self, handle: int, source: str) -> bytes:
-        pieces, size = [], 0
-        while piece := os.read(handle, _CHUNK):
-            size += len(piece)
-            if size > self._limit_bytes:
-                raise self._too_large(source)
-            pieces.append(piece)
-        return b"".join(pieces)
-
-    def _too_large(self, source: str) -> errors.ContentTooLargeError:
+    def _too_large_error(self, source: str) -> errors.ContentTooLargeError:
         return errors.ContentTooLargeError(
             f"The file is larger than the {self._limit_bytes // 1_000_000} MB that are read.",
             target=_printable(source),
             next_step="The operator can raise SEARCH_MCP_DOCUMENT_MB.",
         )
+
+
+def _relative_path(source: str, root_path: Path) -> bytes:
+    """Return the path as bytes, relative to the root."""
+    try:
+        path, root = os.fsencode(source), os.fsencode(root_path)
+    except UnicodeEncodeError:
+        raise errors.InvalidArgumentError("The path is no text that a file can be named by.") from None
+    if b"\0" in path:
+        raise errors.InvalidArgumentError("A path cannot hold a zero character.", target=_printable(source))
+    if len(path) >= _MAX_PATH_BYTES:
+        raise errors.InvalidArgumentError(f"The path is longer than {_MAX_PATH_BYTES:,} bytes.")
+    if path.startswith(b"/"):
+        if path != root and not path.startswith(root.rstrip(b"/") + b"/"):
+            raise _outside_error(source)
+        path = path[len(root) :].lstrip(b"/")
+    return path or b"."
+
+
+def _open_root(root: Path) -> int:
+    try:
+        return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError as error:
+        problems = {errno.ELOOP: "is a link or no folder", errno.ENOTDIR: "is a link or no folder"}
+        problem = (problems | {errno.ENOENT: "does not exist"}).get(error.errno or 0, "cannot be opened")
+        raise errors.PolicyError(
+            f"The folder of SEARCH_MCP_DOCUMENT_ROOT {problem}.",
+            next_step="The operator must set it to a real folder that the server's user may read. "
+            "http(s) URLs can be read meanwhile.",
+        ) from None
+
+
+def _check_file(handle: int, source: str) -> None:
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "no plain file"
+        raise errors.OutsideRootError(
+            f"{_printable(source)} is {kind}.", target=_printable(source), next_step="Give the path of a file."
+        )
+    if _file_system_type(handle) in _KERNEL_FILE_SYSTEMS:
+        raise _outside_error(source)
 
 
 def _open_beneath(root: int, path: bytes) -> int:
@@ -221,7 +200,7 @@ def _open_by_folder(root: int, path: bytes) -> int:
 
 def _access_error(error: OSError, source: str) -> errors.ScraperError:
     if error.errno in _OUTSIDE:
-        return _outside(source)
+        return _outside_error(source)
     if error.errno in (errno.EACCES, errno.EPERM):
         return errors.PolicyError(
             f"The server's user may not read {_printable(source)}.",
@@ -239,7 +218,7 @@ def _access_error(error: OSError, source: str) -> errors.ScraperError:
     )
 
 
-def _outside(source: str) -> errors.OutsideRootError:
+def _outside_error(source: str) -> errors.OutsideRootError:
     return errors.OutsideRootError(
         f"{_printable(source)} lies outside of the folder that the operator allows.",
         target=_printable(source),
@@ -251,7 +230,7 @@ def _identity(facts: os.stat_result) -> tuple[int, ...]:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
-def _file_system(handle: int) -> int:
+def _file_system_type(handle: int) -> int:
     """Return the Linux file system type of a file; 0 on other systems."""
     if sys.platform != "linux":
         return 0
@@ -262,5 +241,4 @@ def _file_system(handle: int) -> int:
 
 
 def _printable(source: str) -> str:
-    """Return a printable path."""
     return source[:200].encode("utf-8", "replace").decode("utf-8", "replace")

@@ -1,7 +1,8 @@
-"""Parse documents in single-use processes, and read the documents that visits return."""
+"""Parse documents in single-use processes, also those that visits return."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 from dataclasses import asdict, replace
@@ -78,39 +79,27 @@ class DocumentParser:
     async def parse(self, data: bytes, request: ParseRequest, *, limit_s: float, source: str) -> ParsedDocument:
         """Parse a document; if the first reader fails, try the second one of its format.
 
-        Args:
-            data: The file.
-            request: Options.
-            limit_s: Longest time in seconds.
-            source: Name of the document in errors.
+        `source` is the name of the document in errors.
 
         Raises:
             ScraperError: The document cannot be read; the message says why and what to do.
         """
         try:
             parsed = await self._parse_once(data, request, limit_s)
-            if not parsed.deserves_more_care:
-                return parsed
-            return await self._parse_carefully(parsed, data, request, limit_s)
         except errors.ScraperError as first:
             first.target = source
             kind = sniff_kind(data, media_type=request.media_type, name=request.name)
             if first.code not in _RETRIED_CODES or not has_fallback_reader(kind):
-                raise first from first.__cause__
+                raise
             try:
                 parsed = await self._parse_once(data, replace(request, plain_reader=True), limit_s * _SECOND_SHARE)
             except errors.ScraperError:
                 raise first from None
             return replace(parsed, warnings=(*parsed.warnings, _SECOND_READER_WARNING))
-
-    async def _parse_carefully(
-        self, parsed: ParsedDocument, data: bytes, request: ParseRequest, limit_s: float
-    ) -> ParsedDocument:
-        """Return the document by the second reader, or `parsed` if that one fails."""
-        try:
-            return await self._parse_once(data, replace(request, more_care=True), limit_s * _SECOND_SHARE)
-        except errors.ScraperError:
-            return parsed
+        if parsed.deserves_more_care:
+            with contextlib.suppress(errors.ScraperError):
+                return await self._parse_once(data, replace(request, more_care=True), limit_s * _SECOND_SHARE)
+        return parsed
 
     async def _parse_once(self, data: bytes, request: ParseRequest, limit_s: float) -> ParsedDocument:
         try:
@@ -127,6 +116,47 @@ class DocumentParser:
             return ParsedDocument.of_json(answer["parsed"])
         except (ValueError, TypeError, AttributeError) as error:
             raise _parser_failure("crash") from error
+
+    async def read_for_fetch(self, snapshot: Snapshot, job: VisitJob, deadline: Deadline) -> Reading | None:
+        """Return the reading of a document for `fetch`, or None for pages and texts.
+
+        Raises:
+            ScraperError: The document cannot be read.
+        """
+        if not is_document(snapshot.body, snapshot.media_type):
+            return None
+        if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
+            raise _truncated_error(snapshot, job.limits.body_bytes, "`read_doc` takes larger documents than `fetch`.")
+        return await self.read_snapshot(snapshot, ParseRequest(), deadline, source=job.url)
+
+    async def read_snapshot(
+        self, snapshot: Snapshot, request: ParseRequest, deadline: Deadline, *, source: str, limit_bytes: int = 0
+    ) -> Reading:
+        """Return the reading of the document that a visit of the URL `source` returned.
+
+        `request` names pages and password. `limit_bytes` is the limit of the visit, for the error about a truncated
+        document.
+
+        Raises:
+            ScraperError: The document cannot be read.
+        """
+        if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
+            raise _truncated_error(snapshot, limit_bytes, "The operator can raise SEARCH_MCP_DOCUMENT_MB.")
+        media_type = snapshot.headers.get("content-type", snapshot.media_type)
+        request = replace(request, media_type=media_type, name=_file_name(snapshot), url=snapshot.url)
+        limit_s = min(PARSE_LIMIT_S, deadline.left_s())
+        parsed = await self.parse(snapshot.body, request, limit_s=limit_s, source=source)
+        return Reading(
+            document=build_document(parsed, snapshot.url),
+            url=snapshot.url,
+            requested_url=source,
+            status=snapshot.status,
+            method=METHOD,
+            cached=False,
+            retrieved_at=datetime.now(UTC),
+            truncated=snapshot.truncated,
+            warnings=(*outcome.redirect_warnings(snapshot, source), *parsed.warnings),
+        )
 
 
 def _parser_error(answer: dict[str, Any]) -> errors.ScraperError:
@@ -149,63 +179,6 @@ def _parser_failure(code: str) -> errors.ParserFailedError:
     error = errors.ParserFailedError(f"The document {what}.", next_step=next_step)
     error.code = code
     return error
-
-
-class SnapshotDocumentReader:
-    """Reads the documents that visits return."""
-
-    def __init__(self, parser: DocumentParser) -> None:
-        """Parse with the document parser."""
-        self._parser = parser
-
-    async def read_for_fetch(self, snapshot: Snapshot, job: VisitJob, deadline: Deadline) -> Reading | None:
-        """Return the reading of a document for `fetch`, or None for pages and texts.
-
-        Raises:
-            ScraperError: The document cannot be read.
-        """
-        if not is_document(snapshot.body, snapshot.media_type):
-            return None
-        if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
-            raise _truncated_error(snapshot, job.limits.body_bytes, "`read_doc` takes larger documents than `fetch`.")
-        return await self.read(snapshot, ParseRequest(), deadline, source=job.url)
-
-    async def read(
-        self, snapshot: Snapshot, request: ParseRequest, deadline: Deadline, *, source: str, limit_bytes: int = 0
-    ) -> Reading:
-        """Return the reading of a document.
-
-        Args:
-            snapshot: Response of the visit.
-            request: Pages and password to use.
-            deadline: Deadline of the call.
-            source: Requested URL.
-            limit_bytes: Limit of the visit, for the error about a truncated document.
-
-        Raises:
-            ScraperError: The document cannot be read.
-        """
-        if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
-            raise _truncated_error(snapshot, limit_bytes, "The operator can raise SEARCH_MCP_DOCUMENT_MB.")
-        request = replace(
-            request,
-            media_type=snapshot.headers.get("content-type", snapshot.media_type),
-            name=_file_name(snapshot),
-            url=snapshot.url,
-        )
-        limit_s = min(PARSE_LIMIT_S, deadline.left_s())
-        parsed = await self._parser.parse(snapshot.body, request, limit_s=limit_s, source=source)
-        return Reading(
-            document=build_document(parsed, snapshot.url),
-            url=snapshot.url,
-            requested_url=source,
-            status=snapshot.status,
-            method=METHOD,
-            cached=False,
-            retrieved_at=datetime.now(UTC),
-            truncated=snapshot.truncated,
-            warnings=(*outcome.redirect_warnings(snapshot, source), *parsed.warnings),
-        )
 
 
 def is_document(body: bytes, media_type: str) -> bool:

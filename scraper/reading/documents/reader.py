@@ -21,15 +21,7 @@ from scraper.extract.documents.sniff import DocumentKind
 from scraper.model import CachePolicy, DocumentRequest, Reading, ReadRequest, Reuse
 from scraper.reading import outcome
 from scraper.reading.documents.local_files import LocalFiles
-from scraper.reading.documents.parser import (
-    MB,
-    METHOD,
-    PARSE_LIMIT_S,
-    DocumentParser,
-    SnapshotDocumentReader,
-    build_document,
-    detect_kind,
-)
+from scraper.reading.documents.parser import MB, METHOD, PARSE_LIMIT_S, DocumentParser, build_document, detect_kind
 from scraper.reading.fetcher import Fetcher, markdown_size
 from scraper.reading.visitor import VisitJob
 from scraper.settings import Settings
@@ -63,7 +55,6 @@ class DocumentReader:
         """Create the service; `shared` is None without other servers."""
         self._fetcher = fetcher
         self._parser = parser
-        self._snapshots = SnapshotDocumentReader(parser)
         self._cache = PageCache(pages, settings)
         self._limits = VisitLimits(
             body_bytes=settings.document_mb * MB, wire_bytes=(settings.document_mb + WIRE_EXTRA_MB) * MB
@@ -88,13 +79,7 @@ class DocumentReader:
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> Reading:
-        """Read one document.
-
-        Args:
-            request: The document.
-            pages: Pages that the caller needs; those beyond the default pages are read in a second step.
-            deadline_s: Longest time in seconds.
-            progress: Receives progress.
+        """Read one document, and in a second step those of `pages` that are not read by default.
 
         Raises:
             ScraperError: The document cannot be read; the message says why and what to do.
@@ -156,7 +141,7 @@ class DocumentReader:
         if is_page and snapshot.html:
             return await self._fetch_page(request, deadline)
         parse_request = ParseRequest(password=request.password, pages=request.pages)
-        reading = await self._snapshots.read(
+        reading = await self._parser.read_snapshot(
             snapshot, parse_request, deadline, source=request.source, limit_bytes=self._limits.body_bytes
         )
         if is_page:
@@ -186,24 +171,26 @@ class DocumentReader:
     # Documents in the folder of local files
 
     async def _is_url(self, source: str) -> bool:
-        """Return True if a source is a URL rather than a path; the name of a file may contain a colon.
-
-        Raises:
-            PolicyError: The source is a file: URL.
-        """
-        if _CERTAIN_URL.match(source) or not _is_url(source):
-            return _is_url(source)
-        return not await asyncio.to_thread(self._files.holds, source)
+        """Return True if a source is a URL rather than a path; the name of a file may contain a colon."""
+        if not _URL.match(source) or _DRIVE.match(source):
+            return False
+        if source.strip().lower().startswith("file:"):
+            raise errors.PolicyError(
+                "file:// URLs are always refused.",
+                target=source[:200],
+                next_step="Pass an http(s) URL, or a path beneath the folder of local files, where there is one.",
+            )
+        return bool(_CERTAIN_URL.match(source)) or not await asyncio.to_thread(self._files.contains, source)
 
     async def _read_file(self, request: DocumentRequest, deadline: Deadline) -> Reading:
         source = request.source
-        if source != source.strip() and not await asyncio.to_thread(self._files.holds, source):
+        if source != source.strip() and not await asyncio.to_thread(self._files.contains, source):
             source = source.strip()
         identity = await asyncio.to_thread(self._files.identify, source)
         key = (_memory_key(replace(request, principal="")), identity)
-        held = self._memory.get(key)
-        if held is not None:
-            return replace(held, cached=True)
+        cached = self._memory.get(key)
+        if cached is not None:
+            return replace(cached, cached=True)
         file = await asyncio.to_thread(self._files.read, source)
         parse_request = ParseRequest(name=file.name, password=request.password, pages=request.pages)
         limit_s = min(PARSE_LIMIT_S, deadline.left_s())
@@ -222,23 +209,6 @@ class DocumentReader:
         if not file.changed:
             self._memory.put(key, reading)
         return reading
-
-
-def _is_url(source: str) -> bool:
-    """Return True if a source has the form of a URL.
-
-    Raises:
-        PolicyError: The source is a file: URL.
-    """
-    if not _URL.match(source) or _DRIVE.match(source):
-        return False
-    if source.strip().lower().startswith("file:"):
-        raise errors.PolicyError(
-            "file:// URLs are always refused.",
-            target=source[:200],
-            next_step="Pass an http(s) URL, or a path beneath the folder of local files, where there is one.",
-        )
-    return True
 
 
 def _is_private(request: DocumentRequest) -> bool:

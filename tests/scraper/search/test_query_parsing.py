@@ -8,6 +8,7 @@ from scraper.engines.names import DEFAULTS
 from scraper.engines.registry import ENGINES
 from scraper.errors import InvalidArgumentError
 from scraper.search import query_parsing
+from scraper.search.filters import FRESHNESS
 
 
 @pytest.mark.parametrize(
@@ -92,4 +93,4 @@ def test_numbers_and_words_out_of_range_are_told_with_the_argument() -> None:
     with pytest.raises(InvalidArgumentError, match=r"^max_results must be from 1 to 50, not 51"):
         query_parsing.check_range("max_results", 51, 1, 50)
     with pytest.raises(InvalidArgumentError, match=r'^freshness must be one of day, week, month, year, not "hour"'):
-        query_parsing.parse_freshness("hour")
+        query_parsing.check_choice("freshness", "hour", FRESHNESS)

@@ -30,14 +30,14 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(params=[False, True], ids=["in one step", "by walking"])
-def walks(request: pytest.FixtureRequest) -> bool:
+@pytest.fixture(params=[True, False], ids=["openat2", "folder by folder"])
+def uses_openat2(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
 @pytest.fixture
-def files(root: Path, walks: bool) -> LocalFiles:
-    return LocalFiles(root, LIMIT, walks=walks)
+def files(root: Path, uses_openat2: bool) -> LocalFiles:
+    return LocalFiles(root, LIMIT, uses_openat2=uses_openat2)
 
 
 @pytest.mark.parametrize("source", ["a.txt", "./a.txt", "inner//b.txt", "inner/./b.txt"])
@@ -88,7 +88,7 @@ def test_links_inside_of_the_root_work_where_the_kernel_keeps_them_there(root: P
     (root / "link.txt").symlink_to("inner/b.txt")
     assert LocalFiles(root, LIMIT).read("link.txt").data == b"deeper"
     with pytest.raises(errors.OutsideRootError):
-        LocalFiles(root, LIMIT, walks=True).read("link.txt")
+        LocalFiles(root, LIMIT, uses_openat2=False).read("link.txt")
 
 
 def test_folders_devices_pipes_and_sockets_are_no_files(files: LocalFiles, root: Path) -> None:
@@ -110,8 +110,8 @@ def test_a_device_is_refused(files: LocalFiles, root: Path) -> None:
         files.read("zero")
 
 
-def test_the_kernels_own_files_are_refused_even_beneath_the_root(walks: bool) -> None:
-    files = LocalFiles(Path("/proc"), LIMIT, walks=walks)
+def test_the_kernels_own_files_are_refused_even_beneath_the_root(uses_openat2: bool) -> None:
+    files = LocalFiles(Path("/proc"), LIMIT, uses_openat2=uses_openat2)
     with pytest.raises(errors.OutsideRootError):
         files.read(f"{os.getpid()}/environ")
 
@@ -152,10 +152,10 @@ def test_large_files_are_refused_before_and_while_they_are_read(files: LocalFile
     assert "SEARCH_MCP_DOCUMENT_MB" in raised.value.next_step
 
 
-def test_a_file_that_grows_is_bounded_or_told(root: Path, walks: bool) -> None:
+def test_a_file_that_grows_is_bounded_or_told(root: Path, uses_openat2: bool) -> None:
     growing, stop = root / "growing", threading.Event()
     growing.write_bytes(b"a" * 1_000_000)
-    opened = LocalFiles(root, 50_000_000, walks=walks)
+    opened = LocalFiles(root, 50_000_000, uses_openat2=uses_openat2)
 
     def grow() -> None:
         with growing.open("ab", buffering=0) as file:
@@ -198,11 +198,11 @@ def test_what_the_system_denies_says_what_the_operator_must_do(
     assert "The operator must allow it" in raised.value.sentence()
 
 
-def test_a_root_that_is_missing_a_link_or_a_file_says_what_the_operator_must_do(root: Path, walks: bool) -> None:
+def test_a_root_that_is_missing_a_link_or_a_file_says_what_the_operator_must_do(root: Path, uses_openat2: bool) -> None:
     (root.parent / "link").symlink_to(root)
     for bad in (root.parent / "missing", root.parent / "link", root / "a.txt"):
         with pytest.raises(errors.PolicyError) as raised:
-            LocalFiles(bad, LIMIT, walks=walks).read("a.txt")
+            LocalFiles(bad, LIMIT, uses_openat2=uses_openat2).read("a.txt")
         assert "The operator must set it to a real folder" in raised.value.next_step
 
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 from browsers.model import Mode, VisitLimits
 from scraper import errors
 from scraper.model import DocumentRequest, ReadRequest
-from scraper.reading.documents.parser import DocumentParser, SnapshotDocumentReader
+from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
@@ -36,7 +36,7 @@ class House:
         made = replace(Settings(), **settings)  # type: ignore[arg-type]
         parser = DocumentParser(shots)
         workers = ScriptedWorkers()
-        self.fetcher = Fetcher(self.door, workers, self.pages, made, documents=SnapshotDocumentReader(parser))  # type: ignore[arg-type]
+        self.fetcher = Fetcher(self.door, workers, self.pages, made, documents=parser)  # type: ignore[arg-type]
         self.reader = DocumentReader(self.fetcher, parser, self.pages, made)  # type: ignore[arg-type]
 
     async def text(self, source: str = URL, **wanted: object) -> str:
