@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from scraper.bulk.errors import BulkError, to_bulk_error
@@ -26,30 +25,11 @@ from scraper.bulk.report import ProgressStats
 T = TypeVar("T")
 
 GATHER_S = 0.2
-"""Seconds during which rows are gathered for one write. A kill costs at most these and the pages in progress.
-"""
+"""Seconds during which rows are gathered for one write. A kill costs at most these and the pages in progress."""
 BATCH_ROWS = 256
 """Rows that may wait for the disk; beyond this, no page is started."""
 BATCH_CHARS = 64 << 20
 """Characters of rows that may wait for the disk; beyond this, no page is started."""
-
-
-@dataclass(slots=True)
-class _Batch:
-    """Rows that are not written yet."""
-
-    outcomes: list[PageOutcome] = field(default_factory=list)
-    chars: int = 0
-
-    def add(self, outcome: PageOutcome) -> None:
-        """Add a row."""
-        self.outcomes.append(outcome)
-        self.chars += _chars(outcome)
-
-    @property
-    def is_full(self) -> bool:
-        """True if no more rows should be added for now."""
-        return len(self.outcomes) >= BATCH_ROWS or self.chars >= BATCH_CHARS
 
 
 class BulkJob:
@@ -67,9 +47,11 @@ class BulkJob:
         self._frontier = frontier
         self._output = output
         self._thread = thread
-        self._batch = _Batch()
+        self._batch: list[PageOutcome] = []
+        """Outcomes that are not written yet."""
+        self._batch_chars = 0
         self._has_outcomes = asyncio.Event()
-        self._has_room = asyncio.Event()
+        self._has_space = asyncio.Event()
         self._failure: BulkError | None = None
         self._closing = False
         self._delivered = IdSet()
@@ -112,8 +94,7 @@ class BulkJob:
 
     async def list_pages(self, after_by_host: Iterable[tuple[int, int]], *, count: int) -> list[list[JobPage]]:
         """Return the next pages of each host, given the host and the number of its last known page."""
-        requests = list(after_by_host)
-        list_waiting = self._frontier.list_waiting
+        requests, list_waiting = list(after_by_host), self._frontier.list_waiting
         return await self._run_in_thread(
             lambda: [list_waiting(host, after=after, count=count) for host, after in requests]
         )
@@ -124,43 +105,38 @@ class BulkJob:
         Raises:
             BulkError: Writing has failed.
         """
-        while self._batch.is_full and self._failure is None:
-            self._has_room.clear()
-            await self._has_room.wait()
-        self.check()
+        while self._is_batch_full() and self._failure is None:
+            self._has_space.clear()
+            await self._has_space.wait()
+        if self._failure is not None:
+            raise self._failure
         if outcome.page.number in self._delivered:
             # A cluster may read a page twice, but it is written once.
             return
         self._delivered.add(outcome.page.number)
         self.stats.delivered += 1
         self.stats.retried += max(0, outcome.tries - 1)
-        self._batch.add(outcome)
+        self._batch.append(outcome)
+        self._batch_chars += len(outcome.row.markdown or "")
+        if outcome.snapshot is not None:
+            self._batch_chars += len(outcome.snapshot.body) + len(outcome.snapshot.html)
         self._has_outcomes.set()
 
-    def check(self) -> None:
-        """Check that rows can be written.
-
-        Raises:
-            BulkError: Writing has failed.
-        """
-        if self._failure is not None:
-            raise self._failure
+    def _is_batch_full(self) -> bool:
+        return len(self._batch) >= BATCH_ROWS or self._batch_chars >= BATCH_CHARS
 
     async def flush(self) -> None:
-        """Wait until all delivered outcomes are written.
-
-        Raises:
-            BulkError: Writing has failed.
-        """
-        await self._write()
+        """Write all delivered outcomes; raise BulkError if that fails."""
+        outcomes, self._batch, self._batch_chars = self._batch, [], 0
+        self._has_outcomes.clear()
+        if outcomes:
+            await self._run_in_thread(functools.partial(self._store_rows, outcomes))
+            self.stats.count_written(outcomes, time.monotonic())
+        self._has_space.set()
 
     async def finish(self) -> None:
-        """Write all delivered outcomes and, if the list is complete, finish the output.
-
-        Raises:
-            BulkError: Writing has failed.
-        """
-        await self._write()
+        """Write all delivered outcomes and, if the list is complete, finish the output; raise BulkError on failure."""
+        await self.flush()
         await self._run_in_thread(self._finish)
 
     async def query(self, query_frontier: Callable[[Frontier], T]) -> T:
@@ -175,7 +151,7 @@ class BulkJob:
         except Exception as error:
             # Any error ends the writing, so callers must not wait for it.
             self._failure = self._failure or to_bulk_error(error, self.spec.folder)
-            self._has_room.set()
+            self._has_space.set()
             raise self._failure from error
 
     @contextlib.asynccontextmanager
@@ -189,24 +165,16 @@ class BulkJob:
             self._has_outcomes.set()
             await asyncio.wait({task})
             if self._failure is None:
-                await self._write()
+                await self.flush()
                 await self._run_in_thread(self._add_time_spent)
 
     async def _write_repeatedly(self) -> None:
         with contextlib.suppress(BulkError):
             while not self._closing:
                 await self._has_outcomes.wait()
-                if not self._batch.is_full and not self._closing:
+                if not self._is_batch_full() and not self._closing:
                     await asyncio.sleep(GATHER_S)
-                await self._write()
-
-    async def _write(self) -> None:
-        batch, self._batch = self._batch, _Batch()
-        self._has_outcomes.clear()
-        if batch.outcomes:
-            await self._run_in_thread(functools.partial(self._store_rows, batch.outcomes))
-            self.stats.count_written(batch.outcomes, time.monotonic())
-        self._has_room.set()
+                await self.flush()
 
     def _store_rows(self, outcomes: list[PageOutcome]) -> None:
         self._frontier.mark_done(outcomes, self._output.append(outcomes))
@@ -225,10 +193,3 @@ class BulkJob:
         spent_s = time.monotonic() - self._began
         self._began = time.monotonic()
         self._frontier.set_facts({"spent_s": (self._frontier.get_fact("spent_s") or 0.0) + spent_s})
-
-
-def _chars(outcome: PageOutcome) -> int:
-    chars = len(outcome.row.markdown or "")
-    if outcome.snapshot is not None:
-        chars += len(outcome.snapshot.body) + len(outcome.snapshot.html)
-    return chars

@@ -27,14 +27,9 @@ class PageRunner:
     def __init__(
         self, schedule: Schedule, read: ReadPage, deliver: Deliver, *, concurrency: int, on_change: Callable[[], None]
     ) -> None:
-        """Create a runner.
+        """Read `concurrency` pages of the schedule at once, and deliver their outcomes.
 
-        Args:
-            schedule: Selects the next page.
-            read: Reads a page.
-            deliver: Receives the outcome of a page.
-            concurrency: Pages read at once.
-            on_change: Called when a page was started or has ended, so that more pages can be added.
+        `on_change` is called when a page was started or has ended, so that more pages can be added.
         """
         self._schedule = schedule
         self._read = read
@@ -72,20 +67,22 @@ class PageRunner:
                 if self._fault is not None:
                     raise self._fault
                 self._start_pages()
-                await self._wait_for_change(self._schedule.wait_s(time.monotonic()))
+                # Wait until something has changed or a paused host may be asked again.
+                wait_s = self._schedule.wait_s(time.monotonic())
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(None if math.isinf(wait_s) else wait_s):
+                        await self._changed.wait()
+                self._changed.clear()
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=GRACE_S)
         finally:
-            await self._cancel_tasks()
+            self._is_over = lambda: True
+            for task in self._tasks:
+                task.cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks)
         if self._fault is not None:
             raise self._fault
-
-    async def _wait_for_change(self, wait_s: float) -> None:
-        """Wait until something has changed or a paused host may be asked again."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(None if math.isinf(wait_s) else wait_s):
-                await self._changed.wait()
-        self._changed.clear()
 
     def _start_pages(self) -> None:
         now = time.monotonic()
@@ -111,13 +108,12 @@ class PageRunner:
         result = await self._read(page)
         now = time.monotonic()
         pause_s = self._retries.get_retry_delay_s(page, result.error, result.outcome.seconds)
-        if pause_s is not None:
-            not_before = now + pause_s
+        if pause_s is None:
+            await self._finish_page(result)
+        else:
             self._schedule.retry_page(
-                page, requested_at=result.requested_at, not_before=not_before, now=now, gap_s=result.gap_s
+                page, requested_at=result.requested_at, not_before=now + pause_s, now=now, gap_s=result.gap_s
             )
-            return
-        await self._finish_page(result)
 
     async def _finish_page(self, result: PageResult) -> None:
         page, now = result.outcome.page, time.monotonic()
@@ -127,10 +123,3 @@ class PageRunner:
         self._changed.set()
         tries = self._retries.pop_tries(page)
         await self._deliver(dataclasses.replace(await result.get_outcome(), tries=tries))
-
-    async def _cancel_tasks(self) -> None:
-        self._is_over = lambda: True
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)

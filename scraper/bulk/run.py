@@ -10,8 +10,7 @@ import importlib
 import math
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 from scraper.bulk import report
 from scraper.bulk.errors import MissingExtraError
@@ -26,33 +25,14 @@ from scraper.services import Services
 from scraper.settings import Settings
 
 
-class JobWatcher(Protocol):
-    """Receives the progress of a job; all methods return immediately."""
-
-    def say(self, sentence: str) -> None:
-        """Show a message."""
-
-    def watch(self, job: BulkJob) -> contextlib.AbstractAsyncContextManager[None]:
-        """Show the progress while the block runs."""
-
-
-class _SilentWatcher:
-    def say(self, sentence: str) -> None:
-        """Do nothing."""
-
-    @contextlib.asynccontextmanager
-    async def watch(self, job: BulkJob) -> AsyncIterator[None]:
-        """Do nothing."""
-        yield
-
-
 async def run_bulk(
     spec: JobSpec,
     settings: Settings,
     *,
     cluster: str | None = None,
-    watcher: JobWatcher | None = None,
     stop: asyncio.Event | None = None,
+    notify: Callable[[str], None] = lambda _: None,
+    watch: Callable[[BulkJob], contextlib.AbstractAsyncContextManager[None]] = lambda _: contextlib.nullcontext(),
 ) -> Report:
     """Read a list of URLs into a folder; the same job continues where its last run ended.
 
@@ -61,20 +41,21 @@ async def run_bulk(
         settings: Settings of the reading process.
         cluster: Address of a Ray cluster, `auto` for that of this machine, `local` for a new one; None
             reads in this process.
-        watcher: Receives the progress.
         stop: Ends the job early; pages in progress are finished and written.
+        notify: Shows a message to the user.
+        watch: Shows the progress while its block runs.
 
     Raises:
         BulkError: The job cannot be started or continued; the message says what to do.
         SettingsError: The browsers cannot be configured.
     """
-    watcher, stop = watcher or _SilentWatcher(), stop or asyncio.Event()
+    stop = stop or asyncio.Event()
     run_on_cluster = None if cluster is None else _import_cluster_runner()
-    async with BulkJob.open(spec, notify=watcher.say) as job:
+    async with BulkJob.open(spec, notify=notify) as job:
         began = time.monotonic()
-        async with watcher.watch(job):
+        async with watch(job):
             if run_on_cluster is not None:
-                await run_on_cluster(job, make_job_settings(spec, settings), str(cluster), stop, watcher.say)
+                await run_on_cluster(job, make_job_settings(spec, settings), str(cluster), stop, notify)
             else:
                 await _run_here(job, make_job_settings(spec, settings), stop)
             await job.finish()
@@ -83,15 +64,14 @@ async def run_bulk(
 
 def make_job_settings(spec: JobSpec, settings: Settings) -> Settings:
     """Return the settings of a process that reads a job, with the concurrency of the job."""
-    rate = spec.rate
-    concurrency = rate.concurrency
+    settings = dataclasses.replace(settings, host_pages=spec.rate.per_host, host_gap_s=spec.rate.gap_s)
+    if (concurrency := spec.rate.concurrency) is None:
+        return settings
     return dataclasses.replace(
         settings,
-        peek_slots=settings.peek_slots if concurrency is None else concurrency,
-        render_slots=settings.render_slots if concurrency is None else min(settings.render_slots, concurrency),
-        queue_limit=max(settings.queue_limit, concurrency or 0),
-        host_pages=rate.per_host,
-        host_gap_s=rate.gap_s,
+        peek_slots=concurrency,
+        render_slots=min(settings.render_slots, concurrency),
+        queue_limit=max(settings.queue_limit, concurrency),
     )
 
 
@@ -123,34 +103,25 @@ async def _write_report(job: BulkJob, seconds: float) -> Report:
     return found
 
 
-class _ClusterRunner(Protocol):
-    async def __call__(
-        self, job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, notify: Callable[[str], None]
-    ) -> None: ...
-
-
-def _import_cluster_runner() -> _ClusterRunner:
+def _import_cluster_runner() -> Callable[
+    [BulkJob, Settings, str, asyncio.Event, Callable[[str], None]], Awaitable[None]
+]:
     try:
         module = importlib.import_module("scraper.bulk.cluster.runner")
     except ImportError as error:
         if error.name is not None and error.name.split(".")[0] == "ray":
             raise MissingExtraError("--cluster", "ray") from None
         raise
-    run: _ClusterRunner = module.run_on_cluster
+    run: Callable[..., Awaitable[None]] = module.run_on_cluster
     return run
 
 
 async def read_locally(
     job: BulkJob, read: ReadPage, stop: asyncio.Event, *, concurrency: int, respects_robots: bool = False
 ) -> None:
-    """Read in this process until the list is complete or `stop` is set.
+    """Read `concurrency` pages at once in this process, until the list is complete or `stop` is set.
 
-    Args:
-        job: The job.
-        read: Reads a page.
-        stop: Ends the reading.
-        concurrency: Pages read at once.
-        respects_robots: True if a host may require a gap between requests, known after its first page.
+    With `respects_robots` a host may require a gap between requests, which is known after its first page.
 
     Raises:
         BulkError: Rows cannot be written.
@@ -161,18 +132,14 @@ async def read_locally(
     pages = PageRunner(schedule, read, job.deliver, concurrency=concurrency, on_change=feeder.notify)
     feeding = asyncio.create_task(feeder.run(), name="bulk feed")
     feeding.add_done_callback(lambda task: _fail_on_error(task, pages))
-    stopping = asyncio.create_task(_notify_on_stop(stop, pages), name="bulk stop")
+    stopping = asyncio.create_task(stop.wait(), name="bulk stop")
+    stopping.add_done_callback(lambda _: pages.notify())
     try:
         await pages.run(lambda: stop.is_set() or (feeder.is_exhausted and not schedule and not len(pages)))
     finally:
         for task in (stopping, feeding):
             task.cancel()
         await asyncio.wait({stopping, feeding})
-
-
-async def _notify_on_stop(stop: asyncio.Event, pages: PageRunner) -> None:
-    await stop.wait()
-    pages.notify()
 
 
 def _fail_on_error(feeding: asyncio.Task[None], pages: PageRunner) -> None:

@@ -47,12 +47,9 @@ class Schedule:
     def __init__(
         self, rate: CrawlRate, *, respects_robots: bool = False, count_left: Callable[[], int] | None = None
     ) -> None:
-        """Create an empty schedule.
+        """Create an empty schedule; `count_left` returns the pages of the job that have not ended, if that is known.
 
-        Args:
-            rate: Concurrency of the job.
-            respects_robots: True if a host may require a longer gap, known after its first page.
-            count_left: Returns the pages of the job that have not ended, if that is known.
+        With `respects_robots` a host may require a longer gap, which is known after its first page.
         """
         self._rate = rate
         self._gap_s = None if respects_robots else rate.gap_s
@@ -103,7 +100,7 @@ class Schedule:
             _, _, host = heapq.heappop(self._free)
             host.is_queued = False
             if self._can_start(host) and host.free_at <= now:
-                if not self._has_room(host, now):
+                if not self._may_start_beside_largest(host, now):
                     self._enqueue(host, now)
                     return None
                 return self._start_page(host, now)
@@ -117,11 +114,7 @@ class Schedule:
     def finish_page(self, page: JobPage, *, requested_at: float | None, now: float, gap_s: float | None = None) -> None:
         """Remove a page that has ended.
 
-        Args:
-            page: The page.
-            requested_at: Time by which its request had reached the host; None if none was made.
-            now: Current time.
-            gap_s: Gap that the host requires, if known.
+        Its request had reached the host by `requested_at`, None if none was made. The host requires `gap_s`, if known.
         """
         host = self._hosts[page.host]
         self._end_page(host, requested_at, gap_s)
@@ -141,7 +134,7 @@ class Schedule:
         host.free_at = max(host.free_at, not_before)
         self._enqueue(host, now)
 
-    def _has_room(self, host: _Host, now: float) -> bool:
+    def _may_start_beside_largest(self, host: _Host, now: float) -> bool:
         """Return True if a page of this host may start beside those of the host with the most pages."""
         if self._count_left is None:
             return True
@@ -149,8 +142,8 @@ class Schedule:
         is_paused = largest.gap_s != 0 or largest.free_at > now
         if host is largest or is_paused or not largest.name:
             return True
-        its_own = max(1, largest.unread + largest.in_progress)
-        needed = (self._count_left() - its_own) * self._rate.per_host / its_own
+        largest_left = max(1, largest.unread + largest.in_progress)
+        needed = (self._count_left() - largest_left) * self._rate.per_host / largest_left
         return self._in_progress - largest.in_progress < max(1.0, MARGIN * needed)
 
     def _largest_host(self) -> _Host:
@@ -187,12 +180,10 @@ class Schedule:
             self._needs_pages[host.name] = None
 
     def _can_start(self, host: _Host) -> bool:
+        # The time of a request is known only when its page is read, so a gap to it cannot be observed before.
+        concurrency = self._rate.per_host if host.gap_s == 0 else 1
         # Lines without a host cause no request.
-        return bool(host.pages) and (host.in_progress < self._get_concurrency(host) or not host.name)
-
-    def _get_concurrency(self, host: _Host) -> int:
-        # The time of a request is known only when its page is read, so a gap to it cannot be kept before.
-        return self._rate.per_host if host.gap_s == 0 else 1
+        return bool(host.pages) and (host.in_progress < concurrency or not host.name)
 
     def _enqueue(self, host: _Host, now: float) -> None:
         if host.is_queued or not self._can_start(host):

@@ -125,7 +125,7 @@ async def _run(spec: JobSpec, settings: Settings, cluster: str | None) -> Report
     stop = asyncio.Event()
     watcher = _Watcher()
     with _stop_on_signals(stop, watcher):
-        return await run_bulk(spec, settings, cluster=cluster, watcher=watcher, stop=stop)
+        return await run_bulk(spec, settings, cluster=cluster, stop=stop, notify=watcher.say, watch=watcher.watch)
 
 
 class _Watcher:

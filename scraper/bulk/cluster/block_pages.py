@@ -12,9 +12,8 @@ import math
 import pickle
 import time
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from scraper.bulk.model import CrawlRate, IdSet, JobPage, PageOutcome
 from scraper.bulk.page_runner import PageRunner, ReadPage
@@ -38,12 +37,7 @@ class RowCollector:
     """Ray actor; its methods are called over the network, several at once, in one event loop."""
 
     def __init__(self, pause_s: float = 0.0) -> None:
-        """Start with no outcomes.
-
-        Args:
-            pause_s: Seconds during which hosts may not be asked, since an earlier run may have asked them
-                just now.
-        """
+        """Start with no outcomes; hosts pause for `pause_s`, since an earlier run may have requested pages just now."""
         self._paused_until = time.monotonic() + pause_s
         self._submitted = IdSet()
         self._started = IdSet()
@@ -103,19 +97,6 @@ POLL_S = 2.0
 """Seconds between two checks whether the job was stopped."""
 
 
-class RowCollectorClient(Protocol):
-    """Methods of the collector, called from another process."""
-
-    def start_block(self, block: int, numbers: tuple[int, ...]) -> Awaitable[BlockStart]:
-        """Call `RowCollector.start_block`."""
-
-    def submit(self, numbers: tuple[int, ...], packed: bytes) -> Awaitable[bool]:
-        """Call `RowCollector.submit`."""
-
-    def is_running(self) -> Awaitable[bool]:
-        """Call `RowCollector.is_running`."""
-
-
 class _Block:
     """A block in progress."""
 
@@ -137,7 +118,7 @@ class BlockPageRunner:
 
     def __init__(
         self,
-        collector: RowCollectorClient,
+        collector: RowCollector,
         read: ReadPage,
         rate: CrawlRate,
         *,
@@ -145,15 +126,9 @@ class BlockPageRunner:
         respects_robots: bool = False,
         on_restarted_block: Callable[[], None] = lambda: None,
     ) -> None:
-        """Create a runner.
+        """Read `concurrency` pages at once; call `on_restarted_block` for a block that another process has started.
 
-        Args:
-            collector: Receives the outcomes.
-            read: Reads a page.
-            rate: Concurrency of the job.
-            concurrency: Pages read at once in this process.
-            respects_robots: True if a host may require a gap between requests.
-            on_restarted_block: Called for a block that another process has started before.
+        With `respects_robots` a host may require a gap between requests.
         """
         self._collector = collector
         self._rate = rate
@@ -164,7 +139,7 @@ class BlockPageRunner:
         """Block by page number."""
         self._outcomes: list[PageOutcome] = []
         self._has_outcomes = asyncio.Event()
-        self._has_room = asyncio.Event()
+        self._has_space = asyncio.Event()
         self._is_stopped = False
         self._is_over = False
         """True after the run was stopped or has failed."""
@@ -172,9 +147,9 @@ class BlockPageRunner:
 
     async def run(self) -> None:
         """Read the pages of blocks until cancelled or stopped."""
-        beside = [asyncio.create_task(self._submit_repeatedly()), asyncio.create_task(self._poll_running())]
-        for task in beside:
-            task.add_done_callback(self._on_end)
+        tasks = [asyncio.create_task(self._submit_repeatedly()), asyncio.create_task(self._poll_running())]
+        for task in tasks:
+            task.add_done_callback(self._on_task_end)
         try:
             await self._pages.run(lambda: self._is_stopped)
             await self._flush()
@@ -182,9 +157,9 @@ class BlockPageRunner:
             self._fault = fault
             raise
         finally:
-            for task in beside:
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait(beside)
+            await asyncio.wait(tasks)
             self._is_over = True
             for block in self._blocks.values():
                 block.done.set()
@@ -229,8 +204,8 @@ class BlockPageRunner:
     async def _deliver(self, outcome: PageOutcome) -> None:
         # If submitting ends, the tasks that wait here are cancelled.
         while len(self._outcomes) >= OUTCOMES_LIMIT:
-            self._has_room.clear()
-            await self._has_room.wait()
+            self._has_space.clear()
+            await self._has_space.wait()
         self._outcomes.append(outcome)
         self._has_outcomes.set()
 
@@ -244,7 +219,7 @@ class BlockPageRunner:
     async def _flush(self) -> None:
         outcomes, self._outcomes = self._outcomes, []
         self._has_outcomes.clear()
-        self._has_room.set()
+        self._has_space.set()
         if not outcomes:
             return
         numbers = tuple(outcome.page.number for outcome in outcomes)
@@ -264,6 +239,6 @@ class BlockPageRunner:
         self._is_stopped = True
         self._pages.notify()
 
-    def _on_end(self, task: asyncio.Task[None]) -> None:
+    def _on_task_end(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (fault := task.exception()) is not None:
             self._pages.fail(fault)

@@ -6,15 +6,15 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 from ray.actor import ActorHandle
 
-from scraper.bulk.cluster.block_pages import BlockPageRunner, BlockStart
+from scraper.bulk.cluster.block_pages import BlockPageRunner, RowCollector
 from scraper.bulk.model import JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
 from scraper.services import Services
@@ -22,10 +22,8 @@ from scraper.settings import Settings
 
 T = TypeVar("T")
 
-OPEN_LIMIT_S = 60.0
-"""Seconds to open the services."""
-CLOSE_LIMIT_S = 10.0
-"""Seconds to close the services."""
+OPEN_LIMIT_S, CLOSE_LIMIT_S = 60.0, 10.0
+"""Seconds to open and to close the services."""
 
 
 class BlockReader:
@@ -34,22 +32,14 @@ class BlockReader:
     def __init__(
         self, spec: JobSpec, settings: Settings, collector: ActorHandle[Any], *, keep_snapshots: bool, is_resumed: bool
     ) -> None:
+        """Open the services; `is_resumed` means that an earlier run may have requested pages of any host just now."""
         # Ray logs many lines; failed pages are in the output.
-        """Open the services.
-
-        Args:
-            spec: The job.
-            settings: Settings of this process.
-            collector: Actor that receives the outcomes.
-            keep_snapshots: True if the output stores responses.
-            is_resumed: True if an earlier run may have asked any host just now.
-        """
         logging.basicConfig(level=logging.ERROR)
         self._spec = spec
         self._settings = settings
-        self._collector = _CollectorActor(collector)
+        self._collector = cast(RowCollector, _RemoteCollector(collector))
         self._keep_snapshots = keep_snapshots
-        self._resumed = is_resumed
+        self._is_resumed = is_resumed
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="bulk", daemon=True)
         self._thread.start()
@@ -74,7 +64,7 @@ class BlockReader:
     async def _open(self) -> BlockPageRunner:
         app = await self._services.enter_async_context(Services.open(self._settings))
         reader = JobPageReader(app.fetcher, app.workers, self._spec, keep_snapshots=self._keep_snapshots)
-        if self._resumed:
+        if self._is_resumed:
             app.fetcher.assume_recent_requests()
         concurrency = self._spec.rate.concurrency or self._settings.peek_slots + self._settings.render_slots
         pages = BlockPageRunner(
@@ -89,23 +79,15 @@ class BlockReader:
         return pages
 
 
-class _CollectorActor:
-    """Client of the collector over Ray."""
+class _RemoteCollector:
+    """Client of the collector: a method call returns an awaitable reference to the result of the Ray actor."""
 
     def __init__(self, actor: ActorHandle[Any]) -> None:
         self._actor = actor
 
-    async def start_block(self, block: int, numbers: tuple[int, ...]) -> BlockStart:
-        start: BlockStart = await self._actor.start_block.remote(block, numbers)
-        return start
-
-    async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
-        is_running: bool = await self._actor.submit.remote(numbers, packed)
-        return is_running
-
-    async def is_running(self) -> bool:
-        is_running: bool = await self._actor.is_running.remote()
-        return is_running
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        remote: Callable[..., Any] = getattr(self._actor, name).remote
+        return remote
 
 
 @contextlib.asynccontextmanager

@@ -25,10 +25,8 @@ PROBE_LIMIT_S = 10.0
 """Seconds to connect to the address. Ray itself retries an unreachable address forever, with log lines."""
 CONNECT_LIMIT_S = 120.0
 """Seconds. Joining takes seconds, and minutes on a loaded machine."""
-DISCONNECT_LIMIT_S = 30.0
-"""Seconds to disconnect."""
-CANCELLED_LIMIT_S = 2.0
-"""Seconds to disconnect after a cancellation; a cluster frees the resources of a process that has ended."""
+DISCONNECT_LIMIT_S, CANCELLED_LIMIT_S = 30.0, 2.0
+"""Seconds to disconnect, and the same after a cancellation; a cluster frees the resources of an ended process."""
 STORE_BYTES = 256 << 20
 """Bytes of Ray's memory in a new cluster; rows stay in it only until they are collected."""
 
@@ -88,13 +86,7 @@ def _restore_sigterm() -> None:
 
 
 async def _probe(address: str) -> None:
-    """Connect to the host of the address.
-
-    Raises:
-        OSError: The host does not answer.
-        TimeoutError: The host does not answer in time.
-        ValueError: The address is invalid.
-    """
+    """Connect to the host of the address; raise OSError or TimeoutError if it does not answer."""
     if ":" not in address:
         return
     parts = urlsplit(address if "//" in address else f"//{address}")

@@ -21,7 +21,6 @@ from scraper.bulk.cluster.block_pages import RowCollector
 from scraper.bulk.cluster.block_reader import BlockReader, make_table
 from scraper.bulk.cluster.ray_connection import connect_cluster, get_first_line, run_in_daemon_thread
 from scraper.bulk.errors import BulkError
-from scraper.bulk.frontier import HostBacklog
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import JobPage, PageOutcome
 from scraper.settings import Settings
@@ -75,8 +74,8 @@ class _Run:
         self._stop = stop
         self._processes = processes
         self._cpus = cpus
-        self._resumed = job.is_resumed
-        """True if any host may have been asked just now."""
+        self._is_resumed = job.is_resumed
+        """True if pages of any host may have been requested just now."""
 
     async def run_pass(self) -> bool:
         """Distribute the remaining pages and write the outcomes; return True if the list is complete."""
@@ -86,14 +85,15 @@ class _Run:
         collector = self._create_collector()
         try:
             dataset = await self._make_dataset(collector, counts.pages - counts.done)
-            self._resumed = True
+            self._is_resumed = True
             working = run_in_daemon_thread(lambda: _run_dataset(dataset), name="blocks")
             try:
                 await self._collect_until_done(collector, working)
             finally:
                 # After a cancellation, the thread is not waited for.
                 working.cancel()
-            await self._collect_remaining(collector)
+            while packed := await collector.collect.remote(0.0):
+                await self._write(packed)
         finally:
             ray.kill(collector)
         await self._job.flush()
@@ -103,7 +103,7 @@ class _Run:
     def _create_collector(self) -> Any:
         """Start the collector on the node of the job, so that no other node's failure ends it."""
         on_this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        pause_s = self._job.spec.rate.gap_s if self._resumed else 0.0
+        pause_s = self._job.spec.rate.gap_s if self._is_resumed else 0.0
         return ray.remote(RowCollector).options(num_cpus=0, scheduling_strategy=on_this_node).remote(pause_s)
 
     async def _make_dataset(self, collector: ActorHandle[Any], pages: int) -> ray.data.Dataset:
@@ -117,7 +117,7 @@ class _Run:
             batch_size=None,
             batch_format="pyarrow",
             fn_constructor_args=(self._job.spec, self._settings, collector),
-            fn_constructor_kwargs={"keep_snapshots": self._job.needs_snapshots, "is_resumed": self._resumed},
+            fn_constructor_kwargs={"keep_snapshots": self._job.needs_snapshots, "is_resumed": self._is_resumed},
             compute=ray.data.ActorPoolStrategy(
                 size=min(self._processes, number),
                 max_tasks_in_flight_per_actor=BLOCKS_PER_PROCESS,
@@ -127,31 +127,21 @@ class _Run:
             num_cpus=self._cpus,
         )
 
-    async def _collect_while(self, collector: ActorHandle[Any], working: asyncio.Future[None]) -> None:
-        while not working.done():
-            if self._stop.is_set():
-                await collector.stop.remote()
-            await self._write(await collector.collect.remote(COLLECT_WAIT_S))
-
     async def _collect_until_done(self, collector: ActorHandle[Any], working: asyncio.Future[None]) -> None:
-        """Write outcomes until there are no more."""
+        """Write outcomes until all processes have ended; after a failure, let them finish the pages in progress."""
         try:
-            await self._collect_while(collector, working)
-        except asyncio.CancelledError:
-            raise
-        except BaseException:
+            while not working.done():
+                if self._stop.is_set():
+                    await collector.stop.remote()
+                await self._write(await collector.collect.remote(COLLECT_WAIT_S))
+        except Exception:
             await self._stop_processes(collector, working)
             raise
         await self._stop_processes(collector, working)
 
     async def _stop_processes(self, collector: ActorHandle[Any], working: asyncio.Future[None]) -> None:
-        """Let all processes finish the pages in progress, and wait for them."""
         await collector.stop.remote()
         self.problem = await _wait_for_problem(working)
-
-    async def _collect_remaining(self, collector: ActorHandle[Any]) -> None:
-        while packed := await collector.collect.remote(0.0):
-            await self._write(packed)
 
     async def _write(self, packed: list[bytes]) -> None:
         for part in packed:
@@ -172,7 +162,7 @@ def _plan_processes() -> tuple[int, float]:
     nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
     machines = [float(node["Resources"].get("CPU", 0.0)) for node in nodes if node["Alive"]]
     with_cpus = [cpus for cpus in machines if cpus >= 1] or [1.0]
-    each = min(PROCESS_CPUS, *with_cpus) if len(with_cpus) > 1 else min(PROCESS_CPUS, with_cpus[0])
+    each = min(PROCESS_CPUS, *with_cpus)
     return max(1, sum(math.floor(cpus / each) for cpus in with_cpus)), each
 
 
@@ -218,17 +208,14 @@ def block_size(pages: int, processes: int) -> int:
 async def iter_blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[JobPage]]:
     """Iterate over the remaining pages in blocks of whole hosts, largest hosts first."""
     block_pages: list[JobPage] = []
-    hosts = await job.hosts()
-    for start in range(0, len(hosts), HOSTS_PER_LOOKUP):
-        for pages in await _list_pages(job, hosts[start : start + HOSTS_PER_LOOKUP]):
+    all_hosts = await job.hosts()
+    for start in range(0, len(all_hosts), HOSTS_PER_LOOKUP):
+        hosts = all_hosts[start : start + HOSTS_PER_LOOKUP]
+        max_waiting = max(host.waiting for host in hosts)
+        for pages in await job.list_pages([(host.number, 0) for host in hosts], count=max_waiting):
             block_pages += pages
             if len(block_pages) >= size:
                 yield block_pages
                 block_pages = []
     if block_pages:
         yield block_pages
-
-
-async def _list_pages(job: BulkJob, hosts: list[HostBacklog]) -> list[list[JobPage]]:
-    max_waiting = max(host.waiting for host in hosts)
-    return await job.list_pages([(host.number, 0) for host in hosts], count=max_waiting)

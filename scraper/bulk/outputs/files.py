@@ -6,8 +6,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self, TypeAlias
+from typing import Protocol, TypeAlias
 
 from scraper.bulk.model import OutputPosition, PageOutcome
 
@@ -55,7 +54,7 @@ class AppendOnlyFile:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             if os.fstat(self._file).st_size < offset:
-                raise OSError(0, "it is shorter than it was: somebody changed it", str(path))
+                raise OSError(0, "it is shorter than it was: another program changed it", str(path))
             os.ftruncate(self._file, offset)
             os.lseek(self._file, offset, os.SEEK_SET)
             # Sync its name too: after a power failure, a recorded position must not refer to a missing file.
@@ -64,16 +63,6 @@ class AppendOnlyFile:
             os.close(self._file)
             raise
         self.offset = offset
-
-    def __enter__(self) -> Self:
-        """Return the file."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file."""
-        self.close()
 
     def append(self, data: bytes) -> None:
         """Append data and sync it to disk; on failure, the file is unchanged.
@@ -123,15 +112,7 @@ class RollingOutput:
     """The `Output` protocol over files `pages-NNNNN`; each format converts rows into bytes."""
 
     def __init__(self, folder: Path, position: OutputPosition, suffix: str, encode: Encode, file_bytes: int) -> None:
-        """Open the file at the position.
-
-        Args:
-            folder: Folder of the files.
-            position: Recorded position.
-            suffix: End of the file names.
-            encode: Converts rows into bytes.
-            file_bytes: Size above which a new file is started.
-        """
+        """Open the file at the recorded position; above `file_bytes`, `rotate` starts a new one."""
         self._folder = folder
         self._encode = encode
         self._suffix = suffix

@@ -43,10 +43,7 @@ def row_to_dict(row: OutputRow) -> dict[str, Any]:
 
 
 def _encode(outcomes: Sequence[PageOutcome], _file: AppendOnlyFile) -> bytes:
-    return b"".join(_encode_line(outcome.row) for outcome in outcomes)
-
-
-def _encode_line(row: OutputRow) -> bytes:
-    text = json.dumps(row_to_dict(row), ensure_ascii=False, separators=(",", ":"))
+    rows = (row_to_dict(outcome.row) for outcome in outcomes)
+    lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows]
     # A script can leave half a surrogate pair in a page's text, which UTF-8 cannot represent.
-    return text.encode("utf-8", "replace") + b"\n"
+    return "".join(lines).encode("utf-8", "replace")

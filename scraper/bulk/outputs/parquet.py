@@ -14,6 +14,7 @@ from typing import Any
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
 from scraper.bulk.outputs.files import AppendOnlyFile, remove_later_files, sync_to_disk
+from scraper.bulk.outputs.jsonl import row_to_dict
 
 try:
     import pyarrow as pa
@@ -141,24 +142,17 @@ def _read_groups(path: Path) -> Iterator[pa.Table]:
 
 
 def _make_values(row: OutputRow) -> dict[str, Any]:
-    return {
-        "url": _replace_surrogates(row.url),
-        "final_url": _replace_surrogates(row.final_url),
-        "status": row.status,
-        "method": row.method,
-        "fetched_at": row.fetched_at,
-        "title": _replace_surrogates(row.title),
-        "markdown": _replace_surrogates(row.markdown),
-        "json_ld": None if row.json_ld is None else _replace_surrogates(json.dumps(row.json_ld, ensure_ascii=False)),
-        "links": None
-        if row.links is None
-        else [{"url": _replace_surrogates(u), "text": _replace_surrogates(t)} for u, t in row.links],
-        "error": row.error and {"code": row.error.code, "message": _replace_surrogates(row.error.message)},
-        "timings": dict(row.timings),
-        "hash": row.hash,
-    }
+    values = row_to_dict(row)
+    if row.json_ld is not None:
+        values["json_ld"] = json.dumps(row.json_ld, ensure_ascii=False)
+    values = {name: _replace_surrogates(value) for name, value in values.items()}
+    return values | {"fetched_at": row.fetched_at}
 
 
-def _replace_surrogates(text: str | None) -> str | None:
-    """Replace halves of surrogate pairs, which scripts can leave and UTF-8 cannot represent."""
-    return None if text is None else text.encode("utf-8", "replace").decode()
+def _replace_surrogates(value: Any) -> Any:
+    """Replace halves of surrogate pairs in all texts; scripts can leave them, and UTF-8 cannot represent them."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {name: _replace_surrogates(item) for name, item in value.items()}
+    return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from browsers.model import Snapshot
 from scraper.bulk.errors import MissingExtraError
-from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
+from scraper.bulk.model import OutputPosition, PageOutcome
 from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput
 from scraper.bulk.outputs.jsonl import row_to_dict
 
@@ -54,23 +54,21 @@ def _encode(outcomes: Sequence[PageOutcome], file: AppendOnlyFile) -> bytes:
     buffer = io.BytesIO()
     writer = WARCWriter(buffer, gzip=True)
     if not file.offset:
-        writer.write_record(_make_info_record(writer, file.path.name))
+        about = {"software": "search-mcp", "format": "WARC File Format 1.0"}
+        writer.write_record(writer.create_warcinfo_record(file.path.name, about))
     for outcome in outcomes:
         for record in _make_records(writer, outcome):
             writer.write_record(record)
     return buffer.getvalue()
 
 
-def _make_info_record(builder: RecordBuilder, name: str) -> ArcWarcRecord:
-    about = {"software": "search-mcp", "format": "WARC File Format 1.0"}
-    return builder.create_warcinfo_record(name, about)
-
-
 def _make_records(builder: RecordBuilder, outcome: PageOutcome) -> Iterator[ArcWarcRecord]:
     row, snapshot = outcome.row, outcome.snapshot
-    uri = _make_uri(row.final_url or row.url)
-    headers = {"WARC-Date": _format_date(row)} if row.fetched_at else {}
-    first = ""
+    uri = row.final_url or row.url
+    if not _PLAIN_URI.fullmatch(uri):
+        # An invalid line of the list may contain anything.
+        uri = "urn:x-line:" + quote(uri, errors="replace")
+    headers = {"WARC-Date": row.fetched_at.strftime("%Y-%m-%dT%H:%M:%SZ")} if row.fetched_at else {}
     if snapshot is not None and (snapshot.body or not snapshot.rendered):
         response = builder.create_warc_record(
             uri,
@@ -80,42 +78,28 @@ def _make_records(builder: RecordBuilder, outcome: PageOutcome) -> Iterator[ArcW
             http_headers=_http_headers(snapshot),
             warc_headers_dict=headers | ({"WARC-Truncated": "length"} if snapshot.truncated else {}),
         )
-        first = response.rec_headers.get_header("WARC-Record-ID")
         yield response
-    refers = headers | ({"WARC-Refers-To": first} if first else {})
+        headers = headers | {"WARC-Refers-To": response.rec_headers.get_header("WARC-Record-ID")}
     if snapshot is not None and snapshot.rendered:
-        yield _make_text_record(builder, uri, "text/html; charset=utf-8", snapshot.html, refers)
+        yield _make_text_record(builder, uri, "conversion", "text/html; charset=utf-8", snapshot.html, headers)
     if row.markdown is not None:
-        yield _make_text_record(builder, uri, "text/markdown; charset=utf-8", row.markdown, refers)
-    yield _make_metadata_record(builder, uri, row, refers)
+        yield _make_text_record(builder, uri, "conversion", "text/markdown; charset=utf-8", row.markdown, headers)
+    fields = row_to_dict(row)
+    del fields["markdown"]
+    metadata = json.dumps(fields, ensure_ascii=False)
+    yield _make_text_record(builder, uri, "metadata", "application/json", metadata, headers)
 
 
 def _make_text_record(
-    builder: RecordBuilder, uri: str, media_type: str, text: str, headers: Mapping[str, str]
+    builder: RecordBuilder, uri: str, kind: str, media_type: str, text: str, headers: Mapping[str, str]
 ) -> ArcWarcRecord:
     data = text.encode("utf-8", "replace")
     return builder.create_warc_record(
         uri,
-        "conversion",
+        kind,
         payload=io.BytesIO(data),
         length=len(data),
         warc_content_type=media_type,
-        warc_headers_dict=dict(headers),
-    )
-
-
-def _make_metadata_record(
-    builder: RecordBuilder, uri: str, row: OutputRow, headers: Mapping[str, str]
-) -> ArcWarcRecord:
-    fields = row_to_dict(row)
-    del fields["markdown"]
-    data = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
-    return builder.create_warc_record(
-        uri,
-        "metadata",
-        payload=io.BytesIO(data),
-        length=len(data),
-        warc_content_type="application/json",
         warc_headers_dict=dict(headers),
     )
 
@@ -126,23 +110,9 @@ def _http_headers(snapshot: Snapshot) -> StatusAndHeaders:
     except ValueError:
         phrase = ""
     headers = [
-        (name, _NON_ASCII.sub(_quote, _LINE_BREAKS.sub(" ", value)))
+        (name, _NON_ASCII.sub(lambda found: quote(found[0], errors="replace"), _LINE_BREAKS.sub(" ", value)))
         for name, value in snapshot.headers.items()
         if name not in _DROPPED_HEADERS
     ]
     headers.append(("content-length", str(len(snapshot.body))))
     return StatusAndHeaders(f"{snapshot.status} {phrase}".strip(), headers, protocol="HTTP/1.1")
-
-
-def _quote(letters: re.Match[str]) -> str:
-    return quote(letters[0], errors="replace")
-
-
-def _make_uri(url: str) -> str:
-    """Return a URI for a header: an invalid line of the list may contain anything."""
-    return url if _PLAIN_URI.fullmatch(url) else "urn:x-line:" + quote(url, errors="replace")
-
-
-def _format_date(row: OutputRow) -> str:
-    assert row.fetched_at is not None
-    return row.fetched_at.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -42,7 +42,7 @@ async def race(
     wanted: int,
     deadline_s: float = 5.0,
     patience_s: float = 5.0,
-    told: Callable[[int, str], None] | None = None,
+    told: Callable[[int, str], None] = lambda count, host: None,
 ) -> dict[str, PageOutcome]:
     return await read_best(web.read, URLS, wanted, Deadline.within(deadline_s), patience_s=patience_s, on_read=told)
 
