@@ -26,7 +26,7 @@ _SCHEMES = frozenset(
     "about blob chrome chrome-extension data devtools file filesystem ftp git irc jar javascript ldap magnet "
     "mailto resource sftp sms smb ssh tel telnet urn vbscript view-source ws wss".split()
 )
-"""Schemes used without `//`. Any other word before a colon is probably a search operator."""
+"""Schemes used without `//`. Any other text before a colon is probably a search operator."""
 _WEB = re.compile(r"https?:", re.IGNORECASE)
 _WEB_WITH_HOST = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _HOST_LIKE = re.compile(
@@ -66,7 +66,9 @@ def parse_target(text: str) -> str:
     if len(target) > MAX_URL_CHARS:
         raise _too_long_error(target)
     if _INVISIBLE.search(target):
-        raise _error(f"{_quote(target)} holds control or invisible characters.", target, "Give the URL without them.")
+        raise _error(
+            f"{_quote(target)} contains control or invisible characters.", target, "Give the URL without them."
+        )
     if not _WEB.match(target):
         raise _not_a_web_url_error(target)
     _reject_ambiguous(target)
@@ -128,11 +130,11 @@ def _reject_ambiguous(target: str) -> None:
         raise _error(f"{_quote(target)} has no host after `{scheme.lower()}://`.", target, hint)
     before_query = re.split(r"[?#]", target, maxsplit=1)[0]
     if "\\" in before_query:
-        raise _error(f"{_quote(target)} holds a backslash.", target, "Write / instead.")
+        raise _error(f"{_quote(target)} contains a backslash.", target, "Write / instead.")
     authority = before_query.split("://", 1)[1].split("/", 1)[0]
     if "@" in authority:
         next_step = "Give the URL without the part before @."
-        raise _error(f"{_quote(target)} carries a user name before its host.", target, next_step)
+        raise _error(f"{_quote(target)} has a user name before its host.", target, next_step)
     if re.search(r"\s", authority):
         next_step = f"{_EXAMPLE} For a question use `search`."
         raise _error(f"{_quote(target)} has a space in its host name.", target, next_step)

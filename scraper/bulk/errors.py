@@ -57,15 +57,15 @@ _FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 def to_bulk_error(error: Exception, folder: Path) -> BulkError:
     """Return the error for the user."""
     if not isinstance(error, OSError | apsw.Error):
-        log.error("a fault of ours while writing", exc_info=error)
+        log.error("internal error while writing", exc_info=error)
         return BulkError(
-            f"{folder} cannot be written, by a fault of ours: {type(error).__name__}: {error}. "
-            "What was written is safe; another format in another folder may take the rest."
+            f"{folder} cannot be written because of an internal error: {type(error).__name__}: {error}. "
+            "Written pages are safe. Another format in another folder may work for the others."
         )
     is_full = isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno in _FULL_ERRNOS)
     if is_full or (isinstance(error, apsw.IOError) and _is_out_of_space(folder)):
         return DiskFullError(
-            f"There is no room left in {folder}. What was written is safe: make room, and the same command goes on."
+            f"There is no space left in {folder}. Written pages are safe: free space, then run the same command again."
         )
     reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
     return BulkError(f"{folder} cannot be used: {reason}.")

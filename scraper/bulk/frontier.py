@@ -1,7 +1,7 @@
 """Frontier of a job in one SQLite file: pages that are left, and the outcomes of the others.
 
 A page is marked as done in the same transaction that records the position in the output. Whatever ends the process,
-file and table therefore agree: output behind that position is truncated, and its pages are read again.
+file and table therefore agree: output after that position is truncated, and its pages are read again.
 """
 
 from __future__ import annotations
@@ -132,21 +132,17 @@ class Frontier:
     def reset(self) -> None:
         """Delete all pages, hosts and facts. The caller must ensure that the list is not filled."""
         with _transaction(self._connection):
-            self._connection.execute("DELETE FROM facts")
-            self._connection.execute("DELETE FROM pages")
-            self._connection.execute("DELETE FROM hosts")
+            self._connection.execute("DELETE FROM facts; DELETE FROM pages; DELETE FROM hosts")
 
     def add_lines(self, lines: Iterable[ListLine]) -> None:
         """Add the list."""
-        list_hosts: dict[str, int] = {
-            str(name): int(str(number)) for number, name in self._connection.execute("SELECT id, name FROM hosts")
-        }
+        host_ids: dict[str, int] = dict(self.select("SELECT name, id FROM hosts"))
         count = 0
         lines = iter(lines)
         while part := list(itertools.islice(lines, LINES_PER_TRANSACTION)):
             count += len(part)
             with _transaction(self._connection):
-                self._connection.executemany(_INSERT, (self._make_row(line, list_hosts) for line in part))
+                self._connection.executemany(_INSERT, (self._make_row(line, host_ids) for line in part))
         self.set_facts({"lines": count, "filled": True})
 
     @property
@@ -154,37 +150,33 @@ class Frontier:
         """True if the list is complete and not empty."""
         return bool(self.get_fact("filled") and self.get_fact("lines"))
 
-    def _make_row(self, line: ListLine, list_hosts: dict[str, int]) -> tuple[int, str, str | None, str | None]:
+    def _make_row(self, line: ListLine, host_ids: dict[str, int]) -> tuple[int, str, str | None, str | None]:
         page = _parse_line(line)
         key = cache_key(page.url) if not page.problem else page.url
-        if page.host not in list_hosts:
+        if page.host not in host_ids:
             self._connection.execute("INSERT INTO hosts (name) VALUES (?)", (page.host,))
-            list_hosts[page.host] = self._connection.last_insert_rowid()
-        return list_hosts[page.host], key, None if key == page.url else page.url, page.problem or None
+            host_ids[page.host] = self._connection.last_insert_rowid()
+        return host_ids[page.host], key, None if key == page.url else page.url, page.problem or None
 
     # Reading
 
-    def list_hosts(self) -> Iterator[HostBacklog]:
-        """Iterate over the hosts with pages left, most pages first."""
-        for number, name, waiting in self._connection.execute(_HOSTS, (self._last,)).fetchall():
-            yield HostBacklog(int(str(number)), str(name), int(str(waiting)))
+    def list_hosts(self) -> list[HostBacklog]:
+        """Return the hosts with pages left, most pages first."""
+        return [HostBacklog(*row) for row in self.select(_HOSTS, (self._last,))]
 
     def list_waiting(self, host: int, *, after: int, count: int) -> list[JobPage]:
         """Return pages of a host that are left, with numbers above `after`, in the order of the list."""
-        rows = self._connection.execute(_WAITING, (host, after, self._last, count)).fetchall()
-        return [JobPage(int(str(n)), str(url), str(name), str(problem)) for n, url, name, problem in rows]
+        return [JobPage(*row) for row in self.select(_WAITING, (host, after, self._last, count))]
 
     def counts(self) -> FrontierCounts:
         """Count pages, done pages, lines and repeated lines."""
-        pages, done = self._connection.execute(
-            "SELECT count(*), count(outcome) FROM pages WHERE id <= ?", (self._last,)
-        ).fetchall()[0]
-        every = int(str(self._connection.execute("SELECT count(*) FROM pages").get))
+        pages, done = self.select("SELECT count(*), count(outcome) FROM pages WHERE id <= ?", (self._last,))[0]
+        distinct = self.select("SELECT count(*) FROM pages")[0][0]
         lines = int(self.get_fact("lines") or 0)
-        return FrontierCounts(int(str(pages)), int(str(done)), lines, max(0, lines - every))
+        return FrontierCounts(pages, done, lines, max(0, lines - distinct))
 
     def select(self, statement: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of a query about the job, for its report."""
+        """Return the rows of a query about the job."""
         return self._connection.execute(statement, bindings).fetchall()
 
     # Outcomes

@@ -90,7 +90,7 @@ class BulkJob:
 
     async def hosts(self) -> list[HostBacklog]:
         """Return the hosts with pages left, most pages first."""
-        return await self._run_in_thread(lambda: list(self._frontier.list_hosts()))
+        return await self._run_in_thread(self._frontier.list_hosts)
 
     async def list_pages(self, after_by_host: Iterable[tuple[int, int]], *, count: int) -> list[list[JobPage]]:
         """Return the next pages of each host, given the host and the number of its last known page."""
@@ -100,7 +100,7 @@ class BulkJob:
         )
 
     async def deliver(self, outcome: PageOutcome) -> None:
-        """Queue an outcome for writing; wait while the disk is behind.
+        """Queue an outcome for writing; wait while too many are not written.
 
         Raises:
             BulkError: Writing has failed.

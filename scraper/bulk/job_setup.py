@@ -35,11 +35,8 @@ def open_job_files(
 ) -> tuple[Frontier, Output]:
     """Return the frontier and the output of a job; `stack` closes them.
 
-    Args:
-        spec: The job.
-        stack: Receives the functions that close the files.
-        notify: Called with messages for the user.
-        is_abandoned: Returns True if the caller has given up; a list of millions of lines takes minutes.
+    `notify` shows messages to the user. `is_abandoned` returns True if the caller has been cancelled: adding a list of
+    millions of lines takes minutes.
 
     Raises:
         BulkError: The job cannot be started or continued.
@@ -47,11 +44,14 @@ def open_job_files(
     # A job that cannot start leaves nothing in the folder that would block a corrected command.
     module, name = _OUTPUTS[spec.format]
     output_class = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
-    identity = _make_identity(spec)
+    # These options must be the same in each run.
+    list_hash = url_lists.compute_fingerprint(spec.source)
+    identity = {"--format": spec.format.value, "--render": spec.render, "list": list_hash}
     lines = url_lists.read_lines(spec.source)
     try:
         if not (spec.folder / FILE_NAME).exists():
-            lines = _read_first(lines)
+            # Read the first line here, so that an unreadable list fails before the folder is made.
+            lines = itertools.chain(list(itertools.islice(lines, 1)), lines)
         spec.folder.mkdir(parents=True, exist_ok=True)
         stack.enter_context(_lock_folder(spec))
         _refuse_foreign_files(spec)
@@ -83,18 +83,7 @@ def _lock_folder(spec: JobSpec) -> Iterator[None]:
 def _refuse_foreign_files(spec: JobSpec) -> None:
     """Refuse a folder with output files but without a job; the files would be truncated."""
     if not (spec.folder / FILE_NAME).exists() and any(spec.folder.glob("pages-*")):
-        raise JobMismatchError(f"{spec.folder} holds pages, but not the job that wrote them: give another folder.")
-
-
-def _make_identity(spec: JobSpec) -> dict[str, str]:
-    """Return the options that must be the same in each run."""
-    return {"--format": spec.format.value, "--render": spec.render, "list": url_lists.compute_fingerprint(spec.source)}
-
-
-def _read_first(lines: Iterator[ListLine]) -> Iterator[ListLine]:
-    """Return the same lines after reading the first, so that an unreadable list fails early."""
-    first = list(itertools.islice(lines, 1))
-    return itertools.chain(first, lines)
+        raise JobMismatchError(f"{spec.folder} contains pages, but not the job that wrote them: give another folder.")
 
 
 def _check_same_job(spec: JobSpec, identity: dict[str, str], frontier: Frontier) -> None:
@@ -112,24 +101,16 @@ def _check_same_job(spec: JobSpec, identity: dict[str, str], frontier: Frontier)
         # The folder already contains the whole list.
         differing.remove("list")
     if differing:
+        parts = [
+            f"its list ({frontier.get_fact('source')}) was another, or has changed"
+            if name == "list"
+            else f"it was started with {name} {previous[name]}, not {identity[name]}"
+            for name in differing
+        ]
         raise JobMismatchError(
-            _describe_difference(spec, previous, identity, differing, str(frontier.get_fact("source")))
+            f"{spec.folder} contains another job: {'; '.join(parts)}. "
+            "Use the same options again to continue it, or give another folder."
         )
-
-
-def _describe_difference(
-    spec: JobSpec, previous: dict[str, str], identity: dict[str, str], names: list[str], source: str
-) -> str:
-    parts = [
-        f"its list ({source}) was another, or has changed since"
-        if name == "list"
-        else f"it was begun with {name} {previous[name]}, not {identity[name]}"
-        for name in names
-    ]
-    return (
-        f"{spec.folder} holds another job: {'; '.join(parts)}. "
-        "Ask for the same again to go on with it, or give another folder."
-    )
 
 
 def _add_list(
@@ -156,7 +137,7 @@ def _report_lines(
     for number, line in enumerate(lines, start=1):
         if not number % 1_000 and time.monotonic() - reported_at > REPORT_EVERY_S:
             reported_at = time.monotonic()
-            notify(f"taking in the list: {number:,} lines")
+            notify(f"reading the list: {number:,} lines")
         if is_abandoned():
-            raise BulkError("The list was not taken in to its end.")
+            raise BulkError("The list was not read to its end.")
         yield line

@@ -30,7 +30,7 @@ class CrawlRate:
     """Concurrency of a job and of requests to one host."""
 
     concurrency: int | None = None
-    """Pages read at once in one process; None for as many as keep its cores busy."""
+    """Pages read at once in one process; None for as many as use all cores."""
     per_host: int = 2
     """Pages of one host read at once. Two are what a person with two tabs requests."""
     gap_s: float = 0.0
@@ -110,7 +110,7 @@ class PageOutcome:
     """Seconds since reading began, including waits."""
     cached: bool = False
     tries: int = 1
-    """Number of attempts; 0 if its host had been given up."""
+    """Number of attempts; 0 if its site was unreachable for other pages."""
     snapshot: Snapshot | None = None
     """Response and DOM, if the output stores them."""
 
@@ -122,7 +122,7 @@ class PageOutcome:
 
 @dataclass(frozen=True, slots=True)
 class OutputPosition:
-    """Position up to which the output is on the disk; rows behind it are not counted as written."""
+    """Position up to which the output is on the disk; rows after it do not count as written."""
 
     file: int = 1
     offset: int = 0

@@ -1,7 +1,7 @@
 """Read one page of a job and make its output row.
 
-The part that needs the page's host comes first; the rest is done while the host is asked for its next page. A job ends
-with the host that has the most pages, so time between two of its pages counts once per page.
+The page is fetched first. Its JSON-LD is read while the next page of its host is fetched: a job ends with the host that
+has the most pages, so time between two of its pages counts once per page.
 """
 
 from __future__ import annotations
@@ -55,7 +55,6 @@ class PageResult:
         return self.outcome if self.complete is None else await self.complete()
 
 
-@dataclass(slots=True)
 class _Visit:
     """Snapshot and request time of a page, if it was visited."""
 
@@ -73,14 +72,7 @@ class JobPageReader:
     """Reader of the pages of one job."""
 
     def __init__(self, fetcher: Fetcher, workers: WorkerPool, spec: JobSpec, *, keep_snapshots: bool) -> None:
-        """Create a reader.
-
-        Args:
-            fetcher: Fetches pages.
-            workers: Processes that parse structured data.
-            spec: The job.
-            keep_snapshots: True to return responses too, which neither the cache nor another server has.
-        """
+        """Create a reader; with `keep_snapshots` it returns responses too, which no cache or other server has."""
         self._fetcher = fetcher
         self._workers = workers
         self._spec = spec
@@ -91,34 +83,28 @@ class JobPageReader:
         """Read a page; an internal error becomes an error of this page only."""
         began = time.monotonic()
         if page.problem:
-            return PageResult(PageOutcome(page, make_problem_row(page.url, page.problem), 0.0), None)
+            row = OutputRow(page.url, error=PageFailure("bad_url", page.problem))
+            return PageResult(PageOutcome(page, row, 0.0), None)
         visit = _Visit()
         # Exceptions are returned as values, so that an internal error affects this page only.
-        (answer,) = await asyncio.gather(self._fetch(page, visit), return_exceptions=True)
+        fetch = self._fetcher.fetch(self._make_request(page), on_snapshot=visit.note)
+        (answer,) = await asyncio.gather(fetch, return_exceptions=True)
         seconds = time.monotonic() - began
         if isinstance(answer, Reading):
             return self._make_result(page, answer, visit, seconds)
         if isinstance(answer, asyncio.CancelledError):
             raise answer
-        error = _to_scraper_error(answer, page)
+        error = answer
+        if not isinstance(error, ScraperError):
+            log.error("internal error while reading a page of %s", page.host, exc_info=error)
+            message = f"Reading the page at {page.host} failed because of an internal error."
+            error = errors.InternalError(message, target=page.url, next_step="The log says more.")
         row = make_error_row(page.url, error, visit.snapshot, at=datetime.now(UTC))
-        snapshot = visit.snapshot if self._keep_snapshots else None
         requested_at = visit.requested_at
         if requested_at is None and not isinstance(error, _NO_REQUEST_ERRORS):
             requested_at = time.monotonic()
-        outcome = PageOutcome(page, row, seconds, snapshot=snapshot)
+        outcome = PageOutcome(page, row, seconds, snapshot=visit.snapshot if self._keep_snapshots else None)
         return PageResult(outcome, requested_at, error, gap_s=self._fetcher.gap_s(page.url))
-
-    async def _fetch(self, page: JobPage, visit: _Visit) -> Reading:
-        spec = self._spec
-        request = ReadRequest(
-            page.url,
-            render=spec.render,
-            cache=CachePolicy(spec.max_age_s, Reuse.NONE if self._keep_snapshots else Reuse.STORED),
-            deadline_s=spec.deadline_s,
-            batch=self._batch if page.is_batched else None,
-        )
-        return await self._fetcher.fetch(request, on_snapshot=visit.note)
 
     def _make_result(self, page: JobPage, reading: Reading, visit: _Visit, seconds: float) -> PageResult:
         row = make_row(page.url, reading, visit.snapshot)
@@ -126,6 +112,12 @@ class JobPageReader:
         outcome = PageOutcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)
         complete = None if reading.cached else functools.partial(self._add_json_ld, outcome, visit.snapshot)
         return PageResult(outcome, visit.requested_at, complete=complete, gap_s=self._fetcher.gap_s(page.url))
+
+    def _make_request(self, page: JobPage) -> ReadRequest:
+        spec = self._spec
+        cache = CachePolicy(spec.max_age_s, Reuse.NONE if self._keep_snapshots else Reuse.STORED)
+        batch = self._batch if page.is_batched else None
+        return ReadRequest(page.url, render=spec.render, cache=cache, deadline_s=spec.deadline_s, batch=batch)
 
     async def _add_json_ld(self, outcome: PageOutcome, snapshot: Snapshot | None) -> PageOutcome:
         found = await self._read_json_ld(snapshot)
@@ -149,15 +141,6 @@ class JobPageReader:
             log.warning("JSON-LD of a page could not be read: %s", found)
             return None
         return found.json_ld
-
-
-def _to_scraper_error(answer: BaseException, page: JobPage) -> errors.ScraperError:
-    if isinstance(answer, errors.ScraperError):
-        return answer
-    log.error("a fault of ours while reading a page of %s", page.host, exc_info=answer)
-    return errors.InternalError(
-        f"Reading the page at {page.host} failed by a fault of ours.", target=page.url, next_step="The log says more."
-    )
 
 
 def make_row(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow:
@@ -192,13 +175,11 @@ def make_error_row(url: str, error: ScraperError, snapshot: Snapshot | None, *, 
 def make_skipped_row(url: str, error: ScraperError) -> OutputRow:
     """Return the row of a page that was not requested, because its site was unreachable for other pages."""
     return OutputRow(
-        url=url, error=PageFailure(error.code, f"{error} So it was for its other pages: it was not asked.")
+        url=url,
+        error=PageFailure(
+            error.code, f"{error} Other pages of its host failed in the same way, so it was not requested."
+        ),
     )
-
-
-def make_problem_row(url: str, problem: str) -> OutputRow:
-    """Return the row of a line that is not a valid URL."""
-    return OutputRow(url=url, error=PageFailure("bad_url", problem))
 
 
 def _timings(snapshot: Snapshot | None) -> dict[str, float]:
@@ -221,7 +202,7 @@ def extract_json_ld_part(html: str) -> str:
         return ""
     parts: list[str] = []
     found, at = False, 0
-    # Each step continues behind the part already scanned, so hostile pages take no longer than others.
+    # Each step continues after the part already scanned, so hostile pages take no longer than others.
     while (start := _TAG_STARTS.search(html, at)) is not None:
         is_comment = start.group() == "<!--"
         at = html.find("-->", start.end()) if is_comment else html.find(">", start.end()) + 1 or -1

@@ -39,7 +39,7 @@ class PageRunner:
         self._changed = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._retries = RetryPolicy()
-        self._fault: BaseException | None = None
+        self._error: BaseException | None = None
         self._is_over: Callable[[], bool] = lambda: True
 
     def __len__(self) -> int:
@@ -50,9 +50,9 @@ class PageRunner:
         """Check the schedule again: there are more pages, or it is time to end."""
         self._changed.set()
 
-    def fail(self, fault: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
         """End `run` with this exception."""
-        self._fault = self._fault or fault
+        self._error = self._error or error
         self._changed.set()
 
     async def run(self, is_over: Callable[[], bool]) -> None:
@@ -64,10 +64,10 @@ class PageRunner:
         self._is_over = is_over
         try:
             while not is_over():
-                if self._fault is not None:
-                    raise self._fault
+                if self._error is not None:
+                    raise self._error
                 self._start_pages()
-                # Wait until something has changed or a paused host may be asked again.
+                # Wait until something has changed or a paused host may be visited again.
                 wait_s = self._schedule.wait_s(time.monotonic())
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(None if math.isinf(wait_s) else wait_s):
@@ -81,12 +81,12 @@ class PageRunner:
                 task.cancel()
             if self._tasks:
                 await asyncio.wait(self._tasks)
-        if self._fault is not None:
-            raise self._fault
+        if self._error is not None:
+            raise self._error
 
     def _start_pages(self) -> None:
         now = time.monotonic()
-        if self._fault is not None or self._is_over():
+        if self._error is not None or self._is_over():
             return
         while len(self._tasks) < self._concurrency and (page := self._schedule.take_page(now)) is not None:
             task = asyncio.create_task(self._read_page(page), name=f"bulk {page.host}")
@@ -96,8 +96,8 @@ class PageRunner:
 
     def _on_task_end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (fault := task.exception()) is not None:
-            self._fault = self._fault or fault
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._error = self._error or error
         self._changed.set()
         self._on_change()
 

@@ -28,8 +28,7 @@ class ProgressStats:
         self.outcomes: Counter[str] = Counter()
         self.retried = 0
         self.minimum_s: Callable[[], float] = lambda: 0.0
-        """Seconds that the host with the most pages left takes by its gap alone; more machines do not help.
-        """
+        """Seconds that the host with the most pages left takes by its gap alone; more machines do not help."""
         self._recent: deque[tuple[float, int]] = deque()
 
     @property
@@ -102,8 +101,8 @@ _EXAMPLES = """
     SELECT coalesce(url, key), coalesce(message, '') FROM pages WHERE outcome = ? ORDER BY id LIMIT ?
 """
 _BY_METHOD = """
-    SELECT CASE WHEN cached THEN 'cache' ELSE coalesce(method, 'none') END AS way, count(*) FROM pages
-    WHERE outcome = 'ok' GROUP BY way ORDER BY count(*) DESC
+    SELECT CASE WHEN cached THEN 'cache' ELSE coalesce(method, 'none') END AS read_by, count(*) FROM pages
+    WHERE outcome = 'ok' GROUP BY read_by ORDER BY count(*) DESC
 """
 _BY_HOST = """
     SELECT hosts.name, count(*), sum(outcome <> 'ok'), avg(seconds), sum(bytes)
@@ -175,9 +174,9 @@ class Report:
 
 
 def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Report:
-    """Return the report of a job as it stands."""
-    counts: FrontierCounts = frontier.counts()
-    outcomes = {str(name): int(number) for name, number in frontier.select(_BY_OUTCOME)}
+    """Return the report of a job so far."""
+    counts = frontier.counts()
+    outcomes: dict[str, int] = dict(frontier.select(_BY_OUTCOME))
     written, read = sum(outcomes.values()), outcomes.pop("ok", 0)
     return Report(
         run=str(frontier.get_fact("run")),
@@ -189,23 +188,22 @@ def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -
         written=written,
         read=read,
         failed=written - read,
-        by_method={str(name): int(number) for name, number in frontier.select(_BY_METHOD)},
-        errors=tuple(ErrorSummary(code, number, _examples(frontier, code)) for code, number in outcomes.items()),
+        by_method=dict(frontier.select(_BY_METHOD)),
+        errors=tuple(
+            ErrorSummary(code, number, tuple(frontier.select(_EXAMPLES, (code, EXAMPLES_LIMIT))))
+            for code, number in outcomes.items()
+        ),
         hosts=int(frontier.select("SELECT count(*) FROM hosts WHERE name <> ''")[0][0]),
         largest_hosts=tuple(
-            HostReport(str(n), int(p), int(f), round(s, 3), int(b or 0))
-            for n, p, f, s, b in frontier.select(_BY_HOST, (HOSTS_LIMIT,))
+            HostReport(name, pages, failed, round(mean_s, 3), size or 0)
+            for name, pages, failed, mean_s, size in frontier.select(_BY_HOST, (HOSTS_LIMIT,))
         ),
-        slowest=tuple(SlowPage(str(u), round(s, 3), str(o)) for u, s, o in frontier.select(_SLOWEST, (SLOWEST_LIMIT,))),
+        slowest=tuple(SlowPage(url, round(s, 3), code) for url, s, code in frontier.select(_SLOWEST, (SLOWEST_LIMIT,))),
         markdown_bytes=int(frontier.select("SELECT coalesce(sum(bytes), 0) FROM pages")[0][0]),
         output_bytes=sum(path.stat().st_size for path in folder.glob("pages-*")),
         spent_s=round(frontier.get_fact("spent_s") or 0.0, 1),
         this_run=this_run,
     )
-
-
-def _examples(frontier: Frontier, code: str) -> tuple[tuple[str, str], ...]:
-    return tuple((str(url), str(why)) for url, why in frontier.select(_EXAMPLES, (code, EXAMPLES_LIMIT)))
 
 
 def write_report(report: Report, folder: Path) -> None:
@@ -221,7 +219,7 @@ def write_report(report: Report, folder: Path) -> None:
 
 def format_report(report: Report) -> str:
     """Return the report as text."""
-    methods = ", ".join(f"{count:,} {way}" for way, count in report.by_method.items())
+    methods = ", ".join(f"{count:,} {method}" for method, count in report.by_method.items())
     run = report.this_run
     head = [
         f"Job {report.run}: {'complete' if report.complete else 'not complete'}",
@@ -232,25 +230,19 @@ def format_report(report: Report) -> str:
         f"This run: {run['pages']:,.0f} pages in {run['seconds']:,.1f} s, {run['pages_per_s']:.1f} a second, "
         f"{run['tried_again']:,.0f} tried again",
     ]
-    parts = ["\n".join(head)]
-    parts += [_format_errors(report)] if report.errors else []
-    hosts = [
+    failed = ["What failed"]
+    for kind in report.errors:
+        failed.append(f"  {kind.pages:>9,}  {kind.code}")
+        failed += [f"             {_shorten(url)}: {_shorten(message)}" for url, message in kind.examples]
+    hosts = ["Largest hosts: pages, failed, mean time, text"]
+    hosts += [
         f"  {host.pages:>9,}  {host.failed:>7,} failed  {host.mean_s:>7.2f} s  {host.bytes / 1e6:>9,.1f} MB"
         f"  {host.name}"
         for host in report.largest_hosts
     ]
-    parts += ["\n".join(["Largest hosts: pages, failed, mean time, text", *hosts])] if hosts else []
-    slow = [f"  {page.seconds:>7.2f} s  {page.outcome:<14} {_shorten(page.url)}" for page in report.slowest]
-    parts += ["\n".join(["Slowest pages", *slow])] if slow else []
-    return "\n\n".join(parts) + "\n"
-
-
-def _format_errors(report: Report) -> str:
-    lines = ["What failed"]
-    for kind in report.errors:
-        lines.append(f"  {kind.pages:>9,}  {kind.code}")
-        lines += [f"             {_shorten(url)}: {_shorten(message)}" for url, message in kind.examples]
-    return "\n".join(lines)
+    slow = ["Slowest pages"]
+    slow += [f"  {page.seconds:>7.2f} s  {page.outcome:<14} {_shorten(page.url)}" for page in report.slowest]
+    return "\n\n".join("\n".join(part) for part in (head, failed, hosts, slow) if len(part) > 1) + "\n"
 
 
 def _shorten(text: str, most: int = 160) -> str:

@@ -1,4 +1,4 @@
-"""Decide whether a failed page of a job is read again, and whether its site is given up. Pure."""
+"""Decide if a failed page of a job is read again, and if its site counts as unreachable. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_PAUSE_S = 900.0
 SITE_TRIES = 2
 """Attempts to read a page whose site fails."""
 SITE_PAUSE_S = 5.0
-"""Seconds that a whole site is left alone after a failure, times the failures in a row."""
+"""Seconds without requests to a whole site after a failure, times the failures in a row."""
 SITE_PAUSES = 6
 """Largest multiple of `SITE_PAUSE_S`."""
 DEAD_AFTER = 8
@@ -85,22 +85,17 @@ class RetryPolicy:
         if error is None or not _is_site_failure(error, page):
             self._sites.pop(_get_origin(page), None)
             return None
-        failures = self._count_failure(_get_origin(page), error)
+        is_down = isinstance(error, errors.HostDownError)
+        site = self._sites.setdefault(_get_origin(page), _Site())
+        site.failures += 1
+        site.unreachable = site.unreachable + 1 if is_down else 0
+        site.error = error
         self._failures[page.number] += 1
         max_failures = SILENT_ROBOTS if isinstance(error, errors.RobotsDisallowedError) else DEAD_AFTER
-        is_last = self._failures[page.number] >= SITE_TRIES or failures >= max_failures
-        was_silent = isinstance(error, errors.HostDownError) and seconds >= SILENT_S
-        if not error.retryable or was_silent or is_last:
+        is_last = self._failures[page.number] >= SITE_TRIES or site.failures >= max_failures
+        if not error.retryable or is_last or (is_down and seconds >= SILENT_S):
             return None
-        return max(SITE_PAUSE_S * min(failures, SITE_PAUSES), _requested_pause_s(error))
-
-    def _count_failure(self, name: str, error: errors.ScraperError) -> int:
-        """Record a failure of a site and return its failures in a row."""
-        site = self._sites.setdefault(name, _Site())
-        site.failures += 1
-        site.unreachable = site.unreachable + 1 if isinstance(error, errors.HostDownError) else 0
-        site.error = error
-        return site.failures
+        return max(SITE_PAUSE_S * min(site.failures, SITE_PAUSES), _requested_pause_s(error))
 
 
 def _is_site_failure(error: errors.ScraperError, page: JobPage) -> bool:

@@ -143,12 +143,12 @@ async def read_locally(
 
 
 def _fail_on_error(feeding: asyncio.Task[None], pages: PageRunner) -> None:
-    if not feeding.cancelled() and (fault := feeding.exception()) is not None:
-        pages.fail(fault)
+    if not feeding.cancelled() and (error := feeding.exception()) is not None:
+        pages.fail(error)
 
 
 HOSTS_AT_ONCE = 2_000
-"""Hosts in the schedule: more than can be asked at once, few enough for memory."""
+"""Hosts in the schedule: more than can be visited at once, few enough for memory."""
 PAGES_AT_ONCE = 64
 """Pages of a host added at once."""
 LOOKUPS_AT_ONCE = 200
@@ -169,7 +169,7 @@ class PageFeeder:
         self._last_page: dict[str, int] = {}
         self._changed = asyncio.Event()
         self._has_hosts = self._is_end_reported = False
-        # The interrupted run may have asked any host just now.
+        # The interrupted run may have visited any host just now.
         is_paused = job.is_resumed and job.spec.rate.gap_s > 0
         self._free_at = time.monotonic() + job.spec.rate.gap_s if is_paused else -math.inf
 

@@ -1,6 +1,6 @@
-"""Select the next page: of the hosts that may be asked now, the one with the most pages left. Pure.
+"""Select the next page: of the hosts that may be visited now, the one with the most pages left. Pure.
 
-Pages of hosts that may not be asked yet wait here, not in the queues of the browsers. The host with the most pages
+Pages of hosts that may not be visited yet wait here, not in the queues of the browsers. The host with the most pages
 comes first, because a job at that host's own pace ends with it. If it takes longer than all others together, they get
 only as many slots as let them end with it: more would make its pages slower.
 """
@@ -36,7 +36,7 @@ class _Host:
     """Seconds between two requests; None if the host's own requirement is not known yet."""
     in_progress: int = 0
     free_at: float = -math.inf
-    """Monotonic time from which it may be asked; minus infinity if it was never asked."""
+    """Monotonic time from which it may be visited; minus infinity if it was never visited."""
     is_queued: bool = False
     """True if it is in one of the two heaps; it is never in both, or twice."""
 
@@ -55,7 +55,7 @@ class Schedule:
         self._gap_s = None if respects_robots else rate.gap_s
         self._hosts: dict[str, _Host] = {}
         self._free: list[tuple[int, int, _Host]] = []
-        """Hosts that may be asked now, most pages first; checked again when taken."""
+        """Hosts that may be visited now, most pages first; checked again when taken."""
         self._paused: list[tuple[float, int, _Host]] = []
         self._numbers = itertools.count()
         """Order of hosts with equally many pages."""
@@ -75,7 +75,7 @@ class Schedule:
         return max((host.unread * (host.gap_s or gap_s) for host in self._hosts.values()), default=0.0)
 
     def add_host(self, name: str, unread: int, *, free_at: float = -math.inf) -> None:
-        """Add a host with `unread` pages left that may not be asked before `free_at`."""
+        """Add a host with `unread` pages left that may not be visited before `free_at`."""
         host = self._hosts[name] = _Host(name, unread, gap_s=self._gap_s, free_at=free_at)
         self._check_supply(host)
 
@@ -92,7 +92,7 @@ class Schedule:
         return names
 
     def take_page(self, now: float) -> JobPage | None:
-        """Return the page to start now, or None if no host may be asked."""
+        """Return the page to start now, or None if no host may be visited."""
         while self._paused and self._paused[0][0] <= now:
             _, number, host = heapq.heappop(self._paused)
             heapq.heappush(self._free, (-host.unread, number, host))
@@ -108,7 +108,7 @@ class Schedule:
         return None
 
     def wait_s(self, now: float) -> float:
-        """Return the seconds until a paused host may be asked, or infinity if none is paused."""
+        """Return the seconds until a paused host may be visited, or infinity if none is paused."""
         return max(0.0, self._paused[0][0] - now) if self._paused else math.inf
 
     def finish_page(self, page: JobPage, *, requested_at: float | None, now: float, gap_s: float | None = None) -> None:

@@ -23,7 +23,7 @@ COLUMN = "url"
 LINE_CHARS = 2_000
 """Characters of an unusable line that appear in the output."""
 _MAX_FIELD = 1 << 24
-"""Characters of a CSV field: the whole text of a page may be beside its URL."""
+"""Characters of a CSV field: another column may contain the whole text of a page."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """First bytes of files that Windows saves as "Unicode"."""
 _GZIP = b"\x1f\x8b"
@@ -49,28 +49,26 @@ def read_lines(source: str) -> Iterator[ListLine]:
         UrlListError: The list cannot be read, or has no column `url`.
         MissingExtraError: The list is Parquet, and pyarrow is not installed.
     """
+    try:
+        yield from _read_source(source)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UrlListError(f"{_get_source_name(source)} cannot be read: {reason}.") from None
+
+
+def _read_source(source: str) -> Iterator[ListLine]:
     if source == STDIN:
-        try:
-            yield from _read_text(_open_stdin())
-        except (OSError, EOFError, zlib.error) as error:
-            raise _make_read_error(_get_source_name(STDIN), error) from None
+        yield from _read_text(_open_stdin())
         return
     path = Path(source)
     kind = path.with_suffix("").suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
-    try:
-        if kind == ".parquet":
-            yield from _read_parquet(path)
-            return
-        with _open_text(path) as stream:
-            _check_has_lines(stream.read(_START_CHARS), source)
-            stream.seek(0)
-            yield from _read_csv(stream, source, kind) if kind in _SEPARATORS else _read_text(stream)
-    except (OSError, EOFError, zlib.error) as error:
-        raise _make_read_error(source, error) from None
-
-
-def _make_read_error(source: str, error: Exception) -> UrlListError:
-    return UrlListError(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}.")
+    if kind == ".parquet":
+        yield from _read_parquet(path)
+        return
+    with _open_text(path) as stream:
+        _check_has_lines(stream.read(_START_CHARS), source)
+        stream.seek(0)
+        yield from _read_csv(stream, source, kind) if kind in _SEPARATORS else _read_text(stream)
 
 
 def compute_fingerprint(source: str) -> str:
@@ -83,7 +81,7 @@ def compute_fingerprint(source: str) -> str:
         return ""
     try:
         if Path(source).is_fifo():
-            raise UrlListError(f"{source} is no file: give what another program writes as standard input (-).")
+            raise UrlListError(f"{source} is no file: pass the output of another program as standard input (-).")
         with Path(source).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
@@ -122,12 +120,12 @@ def _check_has_lines(start: str, source: str) -> None:
     """Refuse input without lines, which would become thousands of rows with errors."""
     if "\0" in start:
         raise UrlListError(
-            f"{_get_source_name(source)} is no text: a list is text, CSV, JSON lines or Parquet, told by its name."
+            f"{_get_source_name(source)} is not text: a list is text, CSV, JSON lines or Parquet, by its extension."
         )
     if _ARRAY.match(start):
         command = "jq -c '.[]'" if source == STDIN else f"jq -c '.[]' {source}"
         raise UrlListError(
-            f"{_get_source_name(source)} is one JSON array: make a line of each URL, as `{command}` does."
+            f"{_get_source_name(source)} is one JSON array: write one URL per line, as `{command}` does."
         )
 
 
@@ -157,7 +155,7 @@ def _read_csv(stream: Iterator[str], source: str, kind: str) -> Iterator[ListLin
         names = _parse_columns(first, _SEPARATORS[kind][0])
         raise UrlListError(
             f"{source} has no column `{COLUMN}`; its first line is {_format_names(names)}. "
-            "Where no column has a name, give the URLs alone, as lines of a .txt file."
+            "If the columns have no names, give the URLs alone, as lines of a .txt file."
         )
     at = _parse_columns(first, separator).index(COLUMN)
     rows = csv.reader(stream, delimiter=separator)
@@ -206,7 +204,7 @@ def _read_parquet(path: Path) -> Iterator[ListLine]:
                     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
                     yield _make_line(text, f"row {number}")
     except pyarrow.ArrowException as error:
-        raise UrlListError(f"{path} is no Parquet: {error}.") from None
+        raise UrlListError(f"{path} is not Parquet: {error}.") from None
 
 
 def _make_line(value: Any, line: str) -> ListLine:

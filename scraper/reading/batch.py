@@ -131,7 +131,7 @@ async def read_best(
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Cancel the tasks that still run, and wait until they have released what they hold."""
+    """Cancel the tasks that still run, and wait until they have released their tabs."""
     running = [task for task in tasks if not task.done()]
     for task in running:
         task.cancel()
@@ -147,9 +147,9 @@ def _task_outcome(task: asyncio.Task[Any], target: str) -> PageOutcome:
         return outcome
     if isinstance(error, errors.ScraperError):
         return error
-    log.error("a bug while reading %s", host_of(target), exc_info=error)
+    log.error("internal error while reading %s", host_of(target), exc_info=error)
     return errors.InternalError(
-        f"Reading the page at {host_of(target)} failed by a fault of this server.",
+        f"Reading the page at {host_of(target)} failed because of an internal error.",
         target=target,
         next_step="Its log says more. Try another source.",
     )

@@ -38,20 +38,20 @@ _DOCUMENT_TYPES = (
 
 _TEXT_FORMATS = frozenset({"csv", "eml", "feed", "html", "ipynb", "json", "markdown", "text", "txt", "xml"})
 
-_NOT_RENDERED = 'The page shows next to nothing without its scripts: use render="auto" or "browser".'
-_MAYBE_INCOMPLETE = 'Parts of the page may come by its scripts; to have them use render="auto" or "browser".'
+_NOT_RENDERED = 'The page has almost no text without its scripts: use render="auto" or "browser".'
+_MAYBE_INCOMPLETE = 'Parts of the page may be loaded by its scripts: to get them, use render="auto" or "browser".'
 _TOO_LARGE = "The page is too large to be rendered: this is what the server sent, before any script ran."
-_TRUNCATED_UNRENDERED = "It was not rendered: this is what had come, before any script ran."
+_TRUNCATED_UNRENDERED = "It was not rendered: this is the part that was received, before any script ran."
 
 _BLOCK_TEXTS = {
     "captcha": "asks for a captcha",
-    "challenge": "checks browsers before it lets them in",
+    "challenge": "checks browsers before it admits them",
     "consent": "shows a consent dialog instead of the page",
-    "denied": "does not let this reader in",
+    "denied": "does not admit this reader",
     "javascript": "asks for JavaScript, which was on",
     "login": "asks for a login",
-    "proof_of_work": "makes browsers work before it lets them in",
-    "rate_limit": "limits how often it may be asked",
+    "proof_of_work": "demands a proof of work from browsers",
+    "rate_limit": "limits the rate of requests",
 }
 _LATER = "Try later, or another source."
 _BLOCK_STEPS = {"login": "The page is not public: look for another source."}
@@ -215,9 +215,9 @@ def _declares_content(snapshot: Snapshot) -> bool:
 def _blank_error(snapshot: Snapshot) -> errors.ScraperError:
     host, target, next_step = host_of(snapshot.url), snapshot.requested_url, "Try again later, or another source."
     if not snapshot.complete:
-        message = f"The page at {host} had nothing to show when the time was up."
+        message = f"The page at {host} had no content when the time was up."
         return errors.FetchTimeoutError(message, target=target, next_step=next_step)
-    message = f"The page at {host} was cut off before any text of it had come."
+    message = f"The page at {host} was cut off before any text was received."
     if not snapshot.truncated:
         message = f"The page at {host} shows no text of its own."
         next_step = "It may need a login or an action of its user: try another source."
@@ -265,7 +265,7 @@ def _status_error(snapshot: Snapshot) -> errors.HttpStatusError:
 
 
 def _rate_limit_step(snapshot: Snapshot) -> str:
-    return _retry_after_text(snapshot) or "The site limits how often it may be asked: try again in a few minutes."
+    return _retry_after_text(snapshot) or "The site limits the rate of requests: try again in a few minutes."
 
 
 def _retry_after_text(snapshot: Snapshot) -> str:

@@ -1,6 +1,6 @@
 """Politeness toward sites: robots.txt, and limits on the requests to each host.
 
-Servers that share their state keep the limits together.
+Servers that share their state share the limits.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from scraper.reading.robots import RobotsDecision, RobotsFiles
 
 COOLDOWN_LIMIT_S = 120.0
-"""Seconds. Longest cooldown of a host after one response: the response may have meant its own URL only, and a host
-that still means it repeats it."""
+"""Seconds. Longest cooldown of a host after one response: the header may apply to its own URL only, and the
+host can repeat it."""
 PATIENCE_S = 5.0
 """Seconds. A longer cooldown is an error for the caller: a silent wait would hold up a batch."""
 VISIT_S = 2.0
@@ -250,15 +250,15 @@ def _busy_error(host: str, wait_s: float, message: str) -> errors.HostBusyError:
 
 
 def _cooldown_text(host: str) -> str:
-    return f"{host} has asked to be left alone for a while."
+    return f"{host} has requested a pause."
 
 
 def _all_leases_text(host: str, terms: ThrottleTerms) -> str:
-    return f"{host} is being asked for as many pages at once as may be ({terms.at_once})."
+    return f"{host} has the largest number of concurrent requests ({terms.at_once})."
 
 
 def _queue_text(host: str, terms: ThrottleTerms, ahead: int) -> str:
     if not terms.gap_s:
         return _all_leases_text(host, terms)
-    line = f", and {ahead} more pages wait for it" if ahead else ""
-    return f"{host} is asked once in {terms.gap_s:g} s{line}."
+    suffix = f", and {ahead} more pages wait for it" if ahead else ""
+    return f"Requests to {host} are {terms.gap_s:g} s apart{suffix}."

@@ -57,12 +57,12 @@ MAX_CHARACTERS = 64_000_000
 PRODUCT = "search-mcp"
 """Product token by which a robots.txt may address this program; otherwise `*` applies."""
 GAP_LIMIT_S = 120.0
-"""Seconds. A longer crawl-delay is meant for crawlers; here a caller waits for the page."""
+"""Seconds. A longer crawl-delay suits crawlers; here a caller waits for the page."""
 RULES_TRIED = 200
 """Rules that match up to their first wildcard and are parsed one by one to find the one that applies."""
 
 _DISALLOW = re.compile(r"^[^\S\n]*dis+al+ow[^\S\n]*:([^#\n]*)", re.IGNORECASE | re.MULTILINE)
-"""Spaces exclude line ends: with them 20,000 empty lines took a second, and a file may hold half a million."""
+"""Spaces exclude line ends: with them 20,000 empty lines took a second, and a file may have half a million."""
 _AGENT_FIELDS = frozenset({"user-agent", "useragent", "user agent"})
 _OTHERS = "others"
 
@@ -188,7 +188,7 @@ def _fetched_file(text: str) -> _File:
 
 
 def _failed_file(before: _File, failure: str, *, is_temporary: bool) -> _File:
-    """Return the file with a failure noted: an unreachable file keeps its last rules."""
+    """Return the file with a failure noted: the last rules of an unreachable file stay valid."""
     now = time.time()
     return replace(
         before,
@@ -205,14 +205,14 @@ def _decide(file: _File, url: str, now: float) -> RobotsDecision:
     if file.failed_since and now - (file.fetched_at or file.failed_since) > GIVEN_UP_S:
         return RobotsDecision()
     if file.failed_since and not file.fetched_at:
-        why = f"The robots.txt of {host} cannot be reached, which means no. {file.failure}"
+        why = f"The robots.txt of {host} cannot be reached, so it may not be read. {file.failure}"
         retry_after_s = max(1.0, file.expires_at - now) if file.is_failure_temporary else None
         return RobotsDecision(False, why, retry_after_s=retry_after_s)
     rules = file.rules or RobotsRules(file.text)
     rule = rules.find_disallow_rule(url)
     if rule is None:
         return RobotsDecision(gap_s=rules.gap_s)
-    return RobotsDecision(False, f"The robots.txt of {host} does not let it be read (Disallow: {rule}).", rules.gap_s)
+    return RobotsDecision(False, f"The robots.txt of {host} forbids reading it (Disallow: {rule}).", rules.gap_s)
 
 
 def disallowed_error(decision: RobotsDecision, url: str) -> errors.RobotsDisallowedError:
@@ -275,7 +275,7 @@ class RobotsRules:
 def _rename_other_agents(text: str) -> str:
     """Return the text with one name for all agents whose groups do not apply to this program.
 
-    The parser stores each rule once for every name above it: half a megabyte may hold 18,000 names above 25,000 rules.
+    The parser stores each rule once for every name above it: half a megabyte may have 18,000 names above 25,000 rules.
     """
     lines = text.splitlines()
     agents = [_parse_agent(line) for line in lines]

@@ -26,8 +26,8 @@ EXTRACT_LIMIT_S = 5.0
 SIMPLE_LIMIT_S = 3.0
 """Seconds for the extraction without microdata, RDFa and facts."""
 
-_READABLE_BEHIND = frozenset({"consent", "login"})
-"""Block pages that come with the data of the page behind them."""
+_READABLE_DESPITE_BLOCK = frozenset({"consent", "login"})
+"""Block pages whose HTML also contains the data of the blocked page."""
 _SIMPLE_WARNING = "The page is too complex: microdata, RDFa and facts were left out."
 
 
@@ -94,8 +94,8 @@ class StructuredReader:
                 return ()
             raise
         except errors.BlockedBySiteError as block:
-            if block.reason in _READABLE_BEHIND and result.snapshot.status < 300 and has_data:
-                return (f"{block} This is what stands in the page behind it.",)
+            if block.reason in _READABLE_DESPITE_BLOCK and result.snapshot.status < 300 and has_data:
+                return (f"{block} The data is of the page behind it.",)
             raise
         return reading.warnings
 
@@ -104,8 +104,8 @@ class StructuredReader:
         light = replace(snapshot, body=b"", frames=())
         try:
             return await run_in_worker(self._workers, structured.extract, light, EXTRACT_LIMIT_S, deadline)
-        except WorkerFailedError as fault:
-            log.warning("structured data of %s extracted in part: %s", host_of(snapshot.url), fault)
+        except WorkerFailedError as error:
+            log.warning("structured data of %s extracted in part: %s", host_of(snapshot.url), error)
         try:
             data = await run_in_worker(self._workers, structured.extract_basic, light, SIMPLE_LIMIT_S, deadline)
         except WorkerFailedError as error:
@@ -115,15 +115,3 @@ class StructuredReader:
                 next_step="Use `fetch` for its text, or another source.",
             ) from error
         return replace(data, warnings=(_SIMPLE_WARNING, *data.warnings))
-
-
-def _has_data(data: StructuredData) -> bool:
-    return bool(data.json_ld or data.microdata or data.rdfa)
-
-
-def _not_a_page_error(snapshot: Snapshot) -> errors.UnsupportedTypeError:
-    return errors.UnsupportedTypeError(
-        f"{host_of(snapshot.url)} sent {snapshot.media_type or 'something'}, not a page.",
-        target=snapshot.requested_url,
-        next_step="Only pages hold structured data: use `fetch` for text.",
-    )

@@ -1,4 +1,4 @@
-"""Visit a page with the browser that its site admits, and read what it sends, as served or rendered."""
+"""Visit a page with a browser that its site admits, and extract the document, as served or rendered."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class PageVisitor:
 
 
 class RenderDecider:
-    """Decide if the page as served is enough, and keep the document: no page is read twice."""
+    """Decide if the page as served is enough; the extracted document is reused, so that no page is read twice."""
 
     def __init__(self, workers: WorkerPool, deadline: Deadline, *, on_render: Callable[[], None]) -> None:
         """Extract in the workers within the deadline; call `on_render` before rendering."""

@@ -61,7 +61,7 @@ def raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> Non
         raise errors.OverloadedError("Other searches are waiting for these engines.", retry_after_s=max(1, wait_s))
     if found <= {"browser_failed", "busy"}:
         raise errors.BrowserFailedError(
-            "The browser that asks the engines failed.", next_step="Try again; `search-mcp doctor` may say more."
+            "The browser that queries the engines failed.", next_step="Try again; `search-mcp doctor` may say more."
         )
 
 
@@ -90,7 +90,7 @@ def build_hint(
         f"{one.engine.name} for {max(1, round(one.cooldown_s / 60))} min" for one in failed if one.cooldown_s > 0
     ]
     if cooldowns:
-        parts.append(f"Resting after a wall: {', '.join(cooldowns)}.")
+        parts.append(f"Paused after a block: {', '.join(cooldowns)}.")
     if failed and has_few:
         if other_engines and is_blocked:
             parts.append(f"Try engines={others}, or wait some minutes.")
@@ -126,5 +126,7 @@ def _build_warnings(text: str, engine_results: Sequence[EngineQueryResult]) -> t
         warnings.append(f"Engines read the first {ENGINE_QUERY_CHARS} characters of the query; the rest was not sent.")
     relaxed = [result.engine.name for result in engine_results if result.is_relaxed]
     if relaxed:
-        warnings.append(f"{', '.join(relaxed)} found nothing for the exact query and shows rows for a looser one.")
+        warnings.append(
+            f"{', '.join(relaxed)} found nothing for the exact query and shows results for a less exact one."
+        )
     return tuple(warnings)

@@ -22,7 +22,7 @@ _TRACKING = frozenset(
     "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid mc_cid mc_eid _hsenc _hsmi "
     "mkt_tok ref ref_src ref_url spm wfr for cmpid ocid oc si sca_esv srsltid".split()
 )
-"""Query parameters that tell where a visitor came from."""
+"""Query parameters that identify the source of a visit."""
 _TRACKING_FAMILIES = ("utm_", "vero_", "oly_")
 _AMP_PARAMETERS = frozenset({("amp", "1"), ("amp", ""), ("outputtype", "amp")})
 
@@ -54,7 +54,7 @@ def host_key(url: str) -> str:
 
 
 def is_wrapped(url: str) -> bool:
-    """Return True for a redirect URL of Google News: only a browser can find the page behind it."""
+    """Return True for a redirect URL of Google News: only a browser can find its target."""
     return _NEWS_WRAPPER.match(url) is not None
 
 

@@ -1,4 +1,4 @@
-"""Load and parse one result page of an engine, past block pages and consent forms."""
+"""Load and parse one result page of an engine; wait for block pages to clear, and refuse consent forms."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ MAX_PAGES = 3
 ONE_PAGE_ROWS = 10
 """Rows for which no second page is requested, even if the first has fewer."""
 FAIR_S = 5.0
-"""Seconds. A timeout earlier than this is no fault of the engine: the query waited for others or was urgent."""
+"""Seconds. A timeout earlier than this is not caused by the engine: the query waited for others or was urgent."""
 LOCAL_ERRORS = frozenset({"busy", "browser_failed", "layout_changed"})
 """Errors that are no decision of the engine."""
 
@@ -59,7 +59,7 @@ class EngineQueryResult:
     expected_wait_s: float = 0.0
     """Seconds that a new query would wait at least."""
     was_urgent: bool = False
-    """True if the engine had little time, so that a timeout is no fault of it."""
+    """True if the engine had little time, so that a timeout is not caused by it."""
 
 
 class EngineQueryRunner:

@@ -1,7 +1,6 @@
 """Limits on the requests to each engine: one at a time, pauses between them, and cooldowns after failures.
 
-Engines take many requests in a row for those of a robot. Servers with the same public address keep the limits
-together.
+Engines block clients that send many requests in a row. Servers with the same public address share the limits.
 """
 
 from __future__ import annotations

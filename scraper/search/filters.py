@@ -53,7 +53,7 @@ class Filters:
 
 
 def _is_newer(row: MergedResult, moment: datetime) -> bool:
-    """Return True if the result is newer; without a date the decision of the engine stands."""
+    """Return True if the result is newer; without a date the engine has decided."""
     dates = [result.date for _, result in row.rows if result.date is not None]
     return not dates or max(dates) >= moment
 

@@ -30,10 +30,10 @@ def parse_query(query: str) -> str:
     """Return the query on one line, without invisible characters; refuse an empty one, a long one and a URL."""
     text = _SPACE.sub(" ", clean(query.encode("utf-8", "replace").decode())[0]).strip()
     if not text:
-        message, next_step = "query is empty.", "Say in words what to look for."
+        message, next_step = "query is empty.", "Describe in words what to look for."
     elif len(text) > MAX_QUERY_CHARS:
         message = f"query has {len(text):,} characters; at most {MAX_QUERY_CHARS:,} are taken."
-        next_step = "Ask with the few words that matter."
+        next_step = "Use only the few words that matter."
     elif _URL.match(text):
         message = f'query is a URL: "{clean_line(text, _ECHO_CHARS)}".'
         next_step = "Read it with `fetch`, or ask in words."
@@ -56,7 +56,7 @@ def parse_engines(
         if name not in known:
             closest = closest_match(name, list(known))
             hint = f' Did you mean "{closest}"?' if closest else ""
-            message = f'engines names "{clean_line(name, _ECHO_CHARS)}", which is none.{hint}'
+            message = f'engines names "{clean_line(name, _ECHO_CHARS)}", which is no engine.{hint}'
             raise InvalidArgumentError(message, target="engines", next_step=next_step)
     return tuple(known[name] for name in requested)
 
@@ -71,7 +71,7 @@ def parse_domains(name: str, items: Iterable[str]) -> tuple[str, ...]:
         host = _to_ascii(host_of_domain(item))
         if not _DOMAIN.match(host):
             raise InvalidArgumentError(
-                f'{name} holds "{clean_line(item, _ECHO_CHARS)}", which is no domain.',
+                f'{name} contains "{clean_line(item, _ECHO_CHARS)}", which is no domain.',
                 target=name,
                 next_step='Write domains as "python.org".',
             )

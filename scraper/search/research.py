@@ -1,4 +1,4 @@
-"""Answer a question from several pages: search and read the best pages, or compare given ones."""
+"""Answer a question from several pages: search and read the best pages, or compare pages by URL."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _COMPARE_LEAST_SHARE = 0.75
 
 @dataclass(frozen=True, slots=True)
 class ResearchQuery:
-    """A question and the way to answer it."""
+    """A question and the options for answering it."""
 
     question: str
     depth: int = 3
@@ -83,7 +83,7 @@ class Researcher:
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> ResearchReport:
-        """Return sources and excerpts within `budget` tokens; at the deadline, what there is of them.
+        """Return sources and excerpts within `budget` tokens; at the deadline, those found so far.
 
         Raises:
             InvalidArgumentError: The question or the name of an engine is not valid.

@@ -1,7 +1,7 @@
 """Read blocks in one process of a cluster, and collect the outcomes of all processes in one actor.
 
-The collector lives as long as a run. If a process dies, its block is given to another process, which asks the
-collector and reads only the remaining pages. The process that started the job keeps its files.
+The collector lives as long as a run. If a process dies, another process gets its block, asks the
+collector and reads only the remaining pages. Only the process that started the job writes its files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class BlockStart:
     remaining: tuple[int, ...]
     """Numbers of the pages to read."""
     was_started: bool
-    """True if another process has started it before and may have asked its hosts just now."""
+    """True if another process has started it before and may have visited its hosts just now."""
 
 
 class RowCollector:
@@ -114,7 +114,7 @@ class _Block:
 
 
 class BlockPageRunner:
-    """All blocks of this process, read in one schedule so that each host keeps its own pace."""
+    """All blocks of this process, read in one schedule so that the limits per host apply."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class BlockPageRunner:
         self._is_stopped = False
         self._is_over = False
         """True after the run was stopped or has failed."""
-        self._fault: BaseException | None = None
+        self._error: BaseException | None = None
 
     async def run(self) -> None:
         """Read the pages of blocks until cancelled or stopped."""
@@ -153,8 +153,8 @@ class BlockPageRunner:
         try:
             await self._pages.run(lambda: self._is_stopped)
             await self._flush()
-        except BaseException as fault:
-            self._fault = fault
+        except BaseException as error:
+            self._error = error
             raise
         finally:
             for task in tasks:
@@ -172,7 +172,7 @@ class BlockPageRunner:
         """
         start = await self._collector.start_block(number, tuple(page.number for page in pages))
         if self._is_over:
-            return self._check_fault(0)
+            return self._check_error(0)
         if start.was_started:
             self._on_restarted_block()
         remaining = set(start.remaining)
@@ -180,11 +180,11 @@ class BlockPageRunner:
         block = _Block(len(requested))
         self._add_pages(requested, block, pauses_hosts=start.was_started)
         await block.done.wait()
-        return self._check_fault(len(requested) - block.remaining)
+        return self._check_error(len(requested) - block.remaining)
 
-    def _check_fault(self, read: int) -> int:
-        if self._fault is not None:
-            raise self._fault
+    def _check_error(self, read: int) -> int:
+        if self._error is not None:
+            raise self._error
         return read
 
     def _add_pages(self, pages: Sequence[JobPage], block: _Block, *, pauses_hosts: bool) -> None:
@@ -240,5 +240,5 @@ class BlockPageRunner:
         self._pages.notify()
 
     def _on_task_end(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (fault := task.exception()) is not None:
-            self._pages.fail(fault)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._pages.fail(error)

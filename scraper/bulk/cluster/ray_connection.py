@@ -128,8 +128,8 @@ class _RayThread:
             await done
 
     def _run(self) -> None:
-        while (got := self._queue.get()) is not None:
-            if not run_and_notify(self._loop, *got):
+        while (item := self._queue.get()) is not None:
+            if not run_and_notify(self._loop, *item):
                 return
 
 
@@ -143,22 +143,22 @@ def run_in_daemon_thread(work: Callable[[], object], *, name: str) -> asyncio.Fu
 
 def run_and_notify(loop: asyncio.AbstractEventLoop, work: Callable[[], object], done: asyncio.Future[None]) -> bool:
     """Run `work` in this thread and set its outcome in an event loop; return False if the loop is closed."""
-    fault: BaseException | None = None
+    failure: BaseException | None = None
     try:
         work()
     except BaseException as error:  # passed on to the caller that waits
-        fault = error
+        failure = error
     try:
-        loop.call_soon_threadsafe(_set_outcome, done, fault)
+        loop.call_soon_threadsafe(_set_outcome, done, failure)
     except RuntimeError:
         return False
     return True
 
 
-def _set_outcome(done: asyncio.Future[None], fault: BaseException | None) -> None:
+def _set_outcome(done: asyncio.Future[None], error: BaseException | None) -> None:
     if done.done():
         return
-    if fault is None:
+    if error is None:
         done.set_result(None)
     else:
-        done.set_exception(fault)
+        done.set_exception(error)

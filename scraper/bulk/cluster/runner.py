@@ -30,11 +30,11 @@ log = logging.getLogger(__name__)
 Notify = Callable[[str], None]
 
 PROCESS_CPUS = 2.0
-"""CPUs of one process: its browser and its workers keep two busy."""
+"""CPUs of one process: its browser and its workers use two."""
 PEEKS_PER_CPU, RENDERS_PER_CPU = 4, 2
 """Pages read and rendered at once per CPU, as in the settings of a whole machine."""
 BLOCKS_PER_PROCESS = 8
-"""Blocks read at once in one process: a block may be one host, which is asked for few pages at once."""
+"""Blocks read at once in one process: a block may be one host, which may be asked for few pages at once."""
 COLLECT_WAIT_S = 1.0
 """Seconds that one call waits for outcomes."""
 PASSES_LIMIT = 3
@@ -61,7 +61,7 @@ async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: a
                     break
         except RayError as error:
             raise BulkError(
-                f"The cluster was lost: {get_first_line(error)} What was written is safe: the same command goes on."
+                f"The cluster was lost: {get_first_line(error)} Written pages are safe: run the same command again."
             ) from error
     raise BulkError(f"The cluster did not read all pages: {run.problem or 'its processes died'}.")
 
@@ -183,13 +183,13 @@ def _run_dataset(dataset: ray.data.Dataset) -> None:
 async def _wait_for_problem(working: asyncio.Future[None]) -> str:
     """Return why Ray gave up, or an empty string."""
     await asyncio.wait({working})
-    fault = working.exception()
-    if fault is None:
+    error = working.exception()
+    if error is None:
         return ""
-    if not isinstance(fault, RayError):
-        raise fault
-    log.error("the cluster gave up", exc_info=fault)
-    return get_first_line(fault)
+    if not isinstance(error, RayError):
+        raise error
+    log.error("the cluster failed", exc_info=error)
+    return get_first_line(error)
 
 
 MIN_BLOCK_PAGES, MAX_BLOCK_PAGES = 16, 256

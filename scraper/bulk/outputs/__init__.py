@@ -1,4 +1,4 @@
-"""Output formats of a job behind one protocol.
+"""Output formats of a job.
 
 After a crash, files are truncated to the last recorded position.
 """

@@ -12,7 +12,7 @@ from scraper.bulk.model import OutputPosition, PageOutcome
 
 
 class Output(Protocol):
-    """Writer of rows, used from one thread. Opening it removes everything behind the recorded position."""
+    """Writer of rows, used from one thread. Opening it truncates the files after the recorded position."""
 
     @property
     def needs_snapshots(self) -> bool:

@@ -1,4 +1,4 @@
-"""Output as WARC: responses as served, with the rendered DOM and the Markdown beside them.
+"""Output as WARC: responses as served, with the rendered DOM and the Markdown.
 
 A page is up to four records with one URI. `response`: the response of the server with content decoding undone.
 `conversion`: the rendered DOM as HTML, and the Markdown. `metadata`: the row without its text; a page that could not

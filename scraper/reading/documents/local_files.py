@@ -1,7 +1,7 @@
 """Read local files below the root folder of the operator, with a size limit.
 
-On Linux 5.6 or newer, openat2(2) keeps the path below the root. Elsewhere the path is opened folder by folder without
-following any link, which is stricter. A hard link below the root cannot be distinguished from a file.
+On Linux 5.6 or newer, openat2(2) ensures that the path is below the root. Elsewhere the path is opened folder by
+folder without following any link, which is stricter. A hard link below the root cannot be distinguished from a file.
 """
 
 from __future__ import annotations
@@ -130,9 +130,9 @@ def _relative_path(source: str, root_path: Path) -> bytes:
     try:
         path, root = os.fsencode(source), os.fsencode(root_path)
     except UnicodeEncodeError:
-        raise errors.InvalidArgumentError("The path is no text that a file can be named by.") from None
+        raise errors.InvalidArgumentError("The path cannot be the name of a file.") from None
     if b"\0" in path:
-        raise errors.InvalidArgumentError("A path cannot hold a zero character.", target=_printable(source))
+        raise errors.InvalidArgumentError("A path cannot contain a null character.", target=_printable(source))
     if len(path) >= _MAX_PATH_BYTES:
         raise errors.InvalidArgumentError(f"The path is longer than {_MAX_PATH_BYTES:,} bytes.")
     if path.startswith(b"/"):
@@ -158,7 +158,7 @@ def _open_root(root: Path) -> int:
 def _check_file(handle: int, source: str) -> None:
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "no plain file"
+        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
         raise errors.OutsideRootError(
             f"{_printable(source)} is {kind}.", target=_printable(source), next_step="Give the path of a file."
         )

@@ -62,11 +62,11 @@ _RETRIED_CODES = frozenset({"crash", "timeout", "out_of_memory", "malformed", "e
 _SECOND_SHARE = 0.5
 """Share of the limits for the second reader of a file on which the first failed."""
 _FAILURES: dict[str, tuple[str, str]] = {
-    "timeout": ("takes longer to read than a document may", "Look for a smaller copy, or another source."),
-    "out_of_memory": ("needs more memory than reading a document may take", "Look for a smaller copy."),
-    "crash": ("makes its reader crash: it is damaged, or was made to", "Look for another copy or source."),
+    "timeout": ("exceeds the time limit for reading", "Look for a smaller copy, or another source."),
+    "out_of_memory": ("exceeds the memory limit for reading", "Look for a smaller copy."),
+    "crash": ("crashes its reader: it is damaged or malicious", "Look for another copy or source."),
 }
-_SECOND_READER_WARNING = "The file is odd: a plainer reader read it, which may miss tables, notes and parts."
+_SECOND_READER_WARNING = "The file is unusual: a simpler reader was used, which may miss tables, notes and parts."
 
 
 class DocumentParser:
@@ -165,8 +165,7 @@ def _parser_error(answer: dict[str, Any]) -> errors.ScraperError:
     if code == "fault":
         log.error("the parser of documents failed: %s", answer.get("detail"))
         return errors.MalformedDocumentError(
-            "The document is damaged: its reader could not make sense of it.",
-            next_step="Try once more, or look for another copy.",
+            "The document is damaged: its reader cannot parse it.", next_step="Try once more, or look for another copy."
         )
     if code in _FAILURES:
         return _parser_failure(str(code))

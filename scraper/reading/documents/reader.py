@@ -38,7 +38,7 @@ _URL = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]*:")
 _CERTAIN_URL = re.compile(r"\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*://|(?:https?|file|data|javascript|mailto|about):)", re.I)
 _DRIVE = re.compile(r"\s*[a-zA-Z]:[\\/]")
 _PAGE_WARNING = "This is a web page: `fetch` is the tool for it."
-_MISLABELED_WARNING = "This is a web page, though it was sent as {media_type}: not what the address promised."
+_MISLABELED_WARNING = "This is a web page, although it was sent as {media_type}."
 
 
 class DocumentReader:

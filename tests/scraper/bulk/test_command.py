@@ -190,7 +190,7 @@ async def test_a_folder_of_another_job_is_refused_in_one_line(here: dict[str, st
     await output_of(*SEARCH_MCP, source, "--out", str(out), "--format", "jsonl", env=here)
     told = await output_of(*SEARCH_MCP, source, "--out", str(out), "--format", "warc", env=here)
     assert told.code == 1
-    assert told.err.startswith(f"Error: {out} holds another job: it was begun with --format jsonl, not warc.")
+    assert told.err.startswith(f"Error: {out} contains another job: it was started with --format jsonl, not warc.")
 
 
 async def test_without_ray_it_says_what_to_install(here: dict[str, str], tmp_path: Path) -> None:

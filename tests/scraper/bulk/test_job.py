@@ -156,14 +156,14 @@ async def test_a_folder_goes_on_with_its_own_job_alone(tmp_path: Path) -> None:
     spec = order_of(tmp_path, URLS)
     async with BulkJob.open(spec):
         pass
-    with pytest.raises(JobMismatchError, match="begun with --format jsonl, not warc"):
+    with pytest.raises(JobMismatchError, match="started with --format jsonl, not warc"):
         async with BulkJob.open(dataclasses.replace(spec, format=Format.WARC)):
             pass
-    with pytest.raises(JobMismatchError, match="begun with --render auto, not browser"):
+    with pytest.raises(JobMismatchError, match="started with --render auto, not browser"):
         async with BulkJob.open(dataclasses.replace(spec, render="browser")):
             pass
     Path(spec.source).write_text("http://other.example/\n")
-    with pytest.raises(JobMismatchError, match=r"its list \(.*urls\.txt\) was another, or has changed since"):
+    with pytest.raises(JobMismatchError, match=r"its list \(.*urls\.txt\) was another, or has changed"):
         async with BulkJob.open(spec):
             pass
 
@@ -324,7 +324,7 @@ async def test_a_fault_of_ours_while_writing_ends_the_job_and_says_so(
 
     monkeypatch.setattr(JsonlOutput, "append", breaks)
     async with asyncio.timeout(60):
-        with pytest.raises(BulkError, match="fault of ours: ValueError: Nobody foresaw this"):
+        with pytest.raises(BulkError, match="internal error: ValueError: Nobody foresaw this"):
             async with BulkJob.open(order_of(tmp_path, URLS)) as job:
                 await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
                 await job.finish()
@@ -393,7 +393,7 @@ async def test_dead_hosts_do_not_hold_up_a_job(tmp_path: Path, monkeypatch: pyte
     assert [url for url in URLS if rows[url]["error"]] == []
     assert rows[dead[-1]]["error"] == {
         "code": "unreachable",
-        "message": "Nobody is there. So it was for its other pages: it was not asked.",
+        "message": "Nobody is there. Other pages of its host failed in the same way, so it was not requested.",
     }
 
 

@@ -81,7 +81,7 @@ def test_a_site_that_fails_on_every_page_is_asked_for_each_but_waits_no_more() -
 
 def test_a_site_that_limits_how_often_it_is_asked_is_asked_again_whatever_it_shows() -> None:
     tries = RetryPolicy()
-    page_of_its_own = errors.BlockedBySiteError("a.example limits how often it may be asked.", reason="rate_limit")
+    page_of_its_own = errors.BlockedBySiteError("a.example limits the rate of requests.", reason="rate_limit")
     empty = errors.HttpStatusError("a.example answered 429 Too Many Requests.", status=429)
     assert tries.get_retry_delay_s(page_of(1), page_of_its_own) == SITE_PAUSE_S
     assert tries.get_retry_delay_s(page_of(2), empty) == 2 * SITE_PAUSE_S

@@ -123,7 +123,7 @@ def test_standard_input_is_read_in_the_forms_of_files(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"PAR1\0\0", "Standard input is no text"),
+        (b"PAR1\0\0", "Standard input is not text"),
         (b'["http://a.example/"]', r"Standard input is one JSON array.*`jq -c '\.\[\]'` does"),
         (gzip.compress(b"http://a.example/\n" * 9_000, mtime=0)[:60], "Standard input cannot be read: Compressed file"),
     ],
@@ -182,7 +182,7 @@ def test_what_is_called_parquet_and_is_none_cannot_be_used(tmp_path: Path) -> No
     pytest.importorskip("pyarrow")
     source = tmp_path / "urls.parquet"
     source.write_text("http://a.example/\n")
-    with pytest.raises(UrlListError, match="is no Parquet"):
+    with pytest.raises(UrlListError, match="is not Parquet"):
         list(url_lists.read_lines(str(source)))
 
 
@@ -206,7 +206,7 @@ def test_json_texts_are_urls_too(tmp_path: Path) -> None:
 def test_an_array_of_json_is_told_how_to_become_lines(tmp_path: Path, text: str) -> None:
     source = tmp_path / "urls.json"
     source.write_text(text)
-    with pytest.raises(UrlListError, match=r"one JSON array: make a line of each URL, as `jq -c '\.\[\]' /"):
+    with pytest.raises(UrlListError, match=r"one JSON array: write one URL per line, as `jq -c '\.\[\]' /"):
         list(url_lists.read_lines(str(source)))
 
 
@@ -215,7 +215,7 @@ def test_a_file_that_is_no_text_is_refused_before_its_lines_become_rows(tmp_path
     source = tmp_path / name
     content = b"PK\x03\x04\x14\x00\x06\x00\n\x00\xff\n"
     source.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    with pytest.raises(UrlListError, match="is no text: a list is text, CSV, JSON lines or Parquet"):
+    with pytest.raises(UrlListError, match="is not text: a list is text, CSV, JSON lines or Parquet"):
         list(url_lists.read_lines(str(source)))
 
 

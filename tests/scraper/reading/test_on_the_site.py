@@ -65,7 +65,7 @@ async def test_a_page_of_scripts_is_rendered_with_one_request_for_it(fetcher: Fe
 async def test_as_served_a_page_of_scripts_says_what_it_lacks(fetcher: Fetcher, site: Site) -> None:
     reading = await fetcher.fetch(ReadRequest(site.url("/spa/72"), render="http"))
     assert reading.method == "http" and marks(reading, "spa") == 0
-    assert "next to nothing without its scripts" in reading.warnings[0]
+    assert "almost no text without its scripts" in reading.warnings[0]
 
 
 async def test_what_was_read_is_not_asked_for_again(fetcher: Fetcher, site: Site) -> None:

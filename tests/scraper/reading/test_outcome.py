@@ -49,11 +49,7 @@ def test_a_page_becomes_a_reading() -> None:
         (status(404), "404 Not Found", "Check the address, or look for the page with `search`."),
         (status(410), "410 Gone", "The page was removed: look for it with `search`."),
         (status(401), "401 Unauthorized", "The page asks for a login: look for another source."),
-        (
-            status(429),
-            "429 Too Many Requests",
-            "The site limits how often it may be asked: try again in a few minutes.",
-        ),
+        (status(429), "429 Too Many Requests", "The site limits the rate of requests: try again in a few minutes."),
         (status(429, retry_after="30"), "429 Too Many Requests", "The site asks to try again in 30 s."),
         (status(503, retry_after="90"), "503 Service Unavailable", "The site asks to try again in 90 s."),
         (status(503, retry_after="600"), "503 Service Unavailable", "The site asks to try again in 10 min."),
@@ -131,14 +127,14 @@ def test_a_page_that_never_came_to_show_text_is_late_rather_than_empty() -> None
 
 
 def test_a_page_that_was_cut_off_before_its_text_does_not_count_as_one_without() -> None:
-    with pytest.raises(errors.NoContentError, match="was cut off before any text of it had come"):
+    with pytest.raises(errors.NoContentError, match="was cut off before any text was received"):
         read(replace(PAGE, truncated=True), BLANK)
 
 
 def test_a_page_that_was_cut_off_and_not_rendered_is_not_called_too_large() -> None:
     cut, unrendered = read(replace(PAGE, truncated=True), THIN).warnings
     assert cut.startswith("The page was cut off")
-    assert unrendered == "It was not rendered: this is what had come, before any script ran."
+    assert unrendered == "It was not rendered: this is the part that was received, before any script ran."
 
 
 @pytest.mark.parametrize(
@@ -193,13 +189,13 @@ def test_a_wall_of_limits_says_when_to_come_back() -> None:
 
 def test_as_served_a_page_of_scripts_is_content_with_a_warning() -> None:
     reading = read(PAGE, BLANK, wanted_rendering=False)
-    assert reading.warnings == ('The page shows next to nothing without its scripts: use render="auto" or "browser".',)
+    assert reading.warnings == ('The page has almost no text without its scripts: use render="auto" or "browser".',)
 
 
 def test_as_served_a_page_that_seems_hollow_is_content_with_a_hint() -> None:
     hollow = replace(TEXT, verdict=Verdict(VerdictKind.THIN, "hollow"))
     (warning,) = read(PAGE, hollow, wanted_rendering=False).warnings
-    assert warning.startswith("Parts of the page may come by its scripts")
+    assert warning.startswith("Parts of the page may be loaded by its scripts")
 
 
 @pytest.mark.parametrize(

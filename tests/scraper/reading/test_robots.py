@@ -160,7 +160,7 @@ class TestObey:
         error = await refusal(fetcher(door), "/private/x")
         assert isinstance(error, errors.RobotsDisallowedError) and not error.retryable and error.code == "robots"
         assert error.sentence() == (
-            "The robots.txt of example.org does not let it be read (Disallow: /private). "
+            "The robots.txt of example.org forbids reading it (Disallow: /private). "
             "This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): look for another source."
         )
         assert not door.pages
@@ -212,7 +212,7 @@ class TestObey:
     async def test_the_pause_that_a_site_asks_for_is_kept(self) -> None:
         reads = fetcher(RobotsDoor(SLOWLY))
         await reads.fetch(ReadRequest(SITE + "/1"))
-        with pytest.raises(errors.HostBusyError, match="is asked once in 2 s"):
+        with pytest.raises(errors.HostBusyError, match="are 2 s apart"):
             await reads.fetch(ReadRequest(SITE + "/2", deadline_s=1))
 
     async def test_the_pause_is_told_when_the_site_was_asked(self) -> None:
@@ -228,7 +228,7 @@ class TestWarn:
     async def test_what_is_forbidden_is_read_and_the_answer_says_so(self) -> None:
         reading = await fetcher(RobotsDoor(), "warn").fetch(ReadRequest(SITE + "/private/x"))
         assert reading.document.text == "Served."
-        assert reading.warnings == ("The robots.txt of example.org does not let it be read (Disallow: /private).",)
+        assert reading.warnings == ("The robots.txt of example.org forbids reading it (Disallow: /private).",)
 
     async def test_off_asks_for_no_file(self) -> None:
         door = RobotsDoor()
@@ -245,7 +245,7 @@ class TestFilesThatAreNotThere:
     async def test_a_server_error_forbids_everything(self, status: int) -> None:
         error = await refusal(fetcher(RobotsDoor(status=status)), "/")
         assert isinstance(error, errors.RobotsDisallowedError)
-        assert f"cannot be reached, which means no. The server answered {status}." in str(error)
+        assert f"cannot be reached, so it may not be read. The server answered {status}." in str(error)
         assert error.retryable and error.retry_after_s is not None and 290 < error.retry_after_s < 310
         assert "try again in" in error.next_step
 

@@ -64,7 +64,7 @@ def test_an_unknown_engine_is_answered_with_the_known() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         names(["duckduck"])
     assert caught.value.sentence() == (
-        'engines names "duckduck", which is none. Did you mean "duckduckgo"? '
+        'engines names "duckduck", which is no engine. Did you mean "duckduckgo"? '
         "Known: duckduckgo, mojeek, googlenews, startpage, brave, bing, baidu."
     )
 

@@ -102,7 +102,7 @@ async def test_an_answer_keeps_its_bound_at_any_depth(workers: WorkerPool, depth
 
 
 async def test_a_fault_of_the_search_names_the_question(workers: WorkerPool) -> None:
-    fault = errors.InvalidArgumentError("query is empty.", target="query", next_step="Say in words what to look for.")
+    fault = errors.InvalidArgumentError("query is empty.", target="query", next_step="Describe it.")
     with pytest.raises(errors.InvalidArgumentError, match=r"^question is empty\.$"):
         await research(workers, Listed(error=fault), Library({}))
 

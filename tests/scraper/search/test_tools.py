@@ -61,13 +61,13 @@ async def test_search_answers_in_both_forms(app: Services, engine_site: EngineSi
         ({"query": "a", "engines": []}, "engines must be a list of 1 to 7 strings; it is empty."),
         (
             {"query": "a", "engines": ["mojek"]},
-            'engines names "mojek", which is none. Did you mean "mojeek"? '
+            'engines names "mojek", which is no engine. Did you mean "mojeek"? '
             "Known: duckduckgo, mojeek, googlenews, startpage, brave, bing, baidu.",
         ),
         ({"query": "a", "freshness": "hour"}, 'freshness must be one of day, week, month, year, not "hour".'),
         (
             {"query": "a", "include_domains": ["nodomain"]},
-            'include_domains holds "nodomain", which is no domain. Write domains as "python.org".',
+            'include_domains contains "nodomain", which is no domain. Write domains as "python.org".',
         ),
         ({"query": "a", "num_results": 3}, 'Unknown argument "num_results" (did you mean "max_results"?).'),
     ],
