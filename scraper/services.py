@@ -41,6 +41,7 @@ class Services:
 
     def __post_init__(self) -> None:
         """Create the services that are built from the others."""
+        """Create the services that are built from the others."""
         self.pages = self.store.pages
         self.indexes = self.store.indexes
         self.page_cache = PageCache(self.pages, self.settings)
