@@ -81,7 +81,7 @@ def compute_fingerprint(source: str) -> str:
         return ""
     try:
         if Path(source).is_fifo():
-            raise UrlListError(f"{source} is no file: pass the output of another program as standard input (-).")
+            raise UrlListError(f"{source} is not a file: pass the output of another program as standard input (-).")
         with Path(source).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:

@@ -18,5 +18,5 @@ from scraper.errors import format_error
         (EOFError(), "EOFError"),
     ],
 )
-def test_a_failure_is_said_in_words_alone(error: Exception, words: str) -> None:
+def test_errors_are_formatted_without_numbers(error: Exception, words: str) -> None:
     assert format_error(error) == words

@@ -29,7 +29,7 @@ async def ready(app: Services) -> None:
 
 
 @pytest.mark.browser
-async def test_an_app_reads_a_page_and_says_how_it_stands(settings: Settings, site: Site) -> None:
+async def test_services_read_a_page_and_report_their_status(settings: Settings, site: Site) -> None:
     async with Services.open(settings) as app:
         reading = await app.fetcher.fetch(ReadRequest(site.url("/static/81")))
         await app.fetcher.fetch(ReadRequest(site.url("/static/81")))
@@ -56,7 +56,7 @@ async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeyp
 
 
 @pytest.mark.browser
-async def test_closing_leaves_no_browser_behind(settings: Settings) -> None:
+async def test_closing_ends_the_browser(settings: Settings) -> None:
     async with Services.open(settings) as app:
         await ready(app)
         # Check only this app's processes: browsers that other tests share may start others.
@@ -67,7 +67,7 @@ async def test_closing_leaves_no_browser_behind(settings: Settings) -> None:
 
 
 @pytest.mark.browser
-async def test_closing_ends_what_is_being_read(settings: Settings, site: Site) -> None:
+async def test_closing_cancels_running_reads(settings: Settings, site: Site) -> None:
     async with Services.open(settings) as app:
         await ready(app)
         task = asyncio.create_task(app.fetcher.fetch(ReadRequest(site.url("/api/hang?closing=1"), deadline_s=300)))
@@ -77,7 +77,7 @@ async def test_closing_ends_what_is_being_read(settings: Settings, site: Site) -
 
 
 @pytest.mark.browser
-async def test_a_private_page_is_not_given_from_the_cache_once_its_network_is_closed(
+async def test_a_cached_private_page_is_refused_when_its_network_is_no_longer_allowed(
     site: Site, tmp_path: Path
 ) -> None:
     url = site.direct("/static/83")
@@ -90,7 +90,7 @@ async def test_a_private_page_is_not_given_from_the_cache_once_its_network_is_cl
 
 
 @pytest.mark.browser
-async def test_who_comes_when_all_is_full_is_told_when_to_come_back(site: Site, tmp_path: Path) -> None:
+async def test_a_full_queue_is_an_error_with_a_retry_time(site: Site, tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, test_hosts=site.test_hosts, peek_slots=1, queue_limit=2)
     async with Services.open(settings) as app:
         await ready(app)
@@ -116,16 +116,14 @@ async def test_a_batch_larger_than_the_queue_waits_for_itself(site: Site, tmp_pa
 
 
 @pytest.mark.browser
-async def test_an_operator_can_keep_no_cache(settings: Settings, site: Site, tmp_path: Path) -> None:
+async def test_the_cache_can_be_disabled(settings: Settings, site: Site, tmp_path: Path) -> None:
     async with Services.open(Settings(data_dir=tmp_path, test_hosts=site.test_hosts, cache_mb=0)) as app:
         await app.fetcher.fetch(ReadRequest(site.url("/static/82")))
         assert not (await app.fetcher.fetch(ReadRequest(site.url("/static/82")))).cached
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_cache_that_cannot_be_kept_does_not_keep_the_app_from_opening(
-    settings: Settings, tmp_path: Path
-) -> None:
+async def test_services_open_without_a_usable_cache(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     async with Services.open(Settings(data_dir=tmp_path / "file")) as app:
         assert not (await app.pages.stats()).usable

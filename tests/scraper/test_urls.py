@@ -30,7 +30,7 @@ def refusal(text: str) -> str:
         ("https://example.com/a?q=@b\\c", "https://example.com/a?q=@b\\c"),
     ],
 )
-def test_a_web_url_comes_back_in_the_form_that_is_visited(given_url: str, visited: str) -> None:
+def test_a_web_url_is_returned_in_canonical_form(given_url: str, visited: str) -> None:
     assert parse_target(given_url) == visited
     assert parse_target(visited) == visited
 
@@ -39,7 +39,7 @@ def test_a_web_url_comes_back_in_the_form_that_is_visited(given_url: str, visite
     "query",
     ["python", "what is node.js", "node.js tutorial", "天気 東京", "C++", "site:example.com rust", "intitle:rust"],
 )
-def test_a_search_query_is_told_of_search(query: str) -> None:
+def test_the_error_for_a_search_query_names_search(query: str) -> None:
     assert (
         refusal(query) == f'"{query}" looks like a search query: use the `search` tool. '
         "Search finds pages; then fetch one of their URLs."
@@ -58,7 +58,7 @@ def test_a_search_query_is_told_of_search(query: str) -> None:
         ("192.0.2.7/x", "http://192.0.2.7/x"),
     ],
 )
-def test_a_missing_scheme_gets_did_you_mean(text: str, meant: str) -> None:
+def test_a_missing_scheme_gets_a_suggestion(text: str, meant: str) -> None:
     assert refusal(text) == f'"{text}" has no scheme. Did you mean "{meant}"?'
 
 
@@ -113,12 +113,12 @@ def test_a_url_without_host_is_refused(text: str) -> None:
     assert "has no host" in refusal(text)
 
 
-def test_what_was_meant_is_only_said_where_there_is_a_host() -> None:
+def test_a_url_is_suggested_only_if_there_is_a_host() -> None:
     assert 'Did you mean "http://x.com"?' in refusal("http:/x.com")
     assert "Did you mean" not in refusal("http://?q=1") + refusal("http://#top")
 
 
-def test_a_host_name_longer_than_any_is_refused() -> None:
+def test_a_host_name_over_the_limit_is_refused() -> None:
     assert "no host can have" in refusal("http://" + "a." * 130 + "example/")
     parse_target("http://" + "a." * 120 + "example./")
 
@@ -129,7 +129,7 @@ def test_a_space_in_the_host_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["http://999.1.1.1/", "https://x:99999/", "http://a%00b/", "http://[::1/"])
-def test_what_the_parser_refuses_is_not_a_valid_url(text: str) -> None:
+def test_a_url_that_the_parser_rejects_is_refused(text: str) -> None:
     assert "is not a valid URL" in refusal(text)
 
 
@@ -142,14 +142,14 @@ def test_a_long_argument_is_not_repeated_whole() -> None:
     assert len(refusal("word " * 1_000)) < 300
 
 
-def test_local_paths_are_no_queries() -> None:
+def test_local_paths_are_not_taken_for_queries() -> None:
     assert "is a path, not a URL" in refusal("/etc/passwd")
     assert "is a path, not a URL" in refusal("C:\\Users\\x.html")
 
 
 @settings(deadline=None)
 @given(st.text(alphabet=string.printable + "é例\u202e\x00@\\", max_size=60))
-def test_whatever_is_accepted_is_canonical_http_without_user_or_control_characters(text: str) -> None:
+def test_accepted_urls_are_canonical_http_without_user_or_control_characters(text: str) -> None:
     try:
         url = parse_target(text)
     except InvalidUrlError as error:

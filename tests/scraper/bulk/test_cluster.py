@@ -39,7 +39,7 @@ def pages_of(host: str, numbers: range) -> list[JobPage]:
     return [JobPage(number, f"http://{host}/{number}", host) for number in numbers]
 
 
-async def test_a_host_stands_whole_in_one_block(tmp_path: Path) -> None:
+async def test_a_host_is_in_one_block(tmp_path: Path) -> None:
     urls = [f"http://large.example/{number}" for number in range(300)]
     urls += [f"http://host{number % 30}.example/{number}" for number in range(300)]
     async with BulkJob.open(order_of(tmp_path, urls)) as job:
@@ -57,7 +57,7 @@ def test_blocks_are_small_and_many() -> None:
     assert block_size(10_000_000, 8) == 256
 
 
-async def test_a_block_that_is_begun_again_holds_what_was_not_handed_in() -> None:
+async def test_a_restarted_block_has_the_pages_not_submitted() -> None:
     desk = RowCollector()
     first = await desk.start_block(7, (1, 2, 3))
     assert (first.remaining, first.was_started) == ((1, 2, 3), False)
@@ -70,7 +70,7 @@ async def test_a_block_that_is_begun_again_holds_what_was_not_handed_in() -> Non
     assert not await desk.submit((1,), b"one")
 
 
-async def test_who_hands_in_waits_while_too_much_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_submit_waits_while_too_much_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scraper.bulk.cluster.block_pages.WAITING_BYTES", 10)
     desk = RowCollector()
     await desk.submit((1,), bytes(20))
@@ -82,7 +82,7 @@ async def test_who_hands_in_waits_while_too_much_is_not_collected(monkeypatch: p
         assert await second
 
 
-async def test_who_waits_to_hand_in_is_let_go_when_the_job_was_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_submit_stops_waiting_when_the_job_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scraper.bulk.cluster.block_pages.WAITING_BYTES", 10)
     desk = RowCollector()
     await desk.submit((1,), bytes(20))
@@ -94,13 +94,13 @@ async def test_who_waits_to_hand_in_is_let_go_when_the_job_was_told_to_stop(monk
     assert await desk.collect(0.0) == [bytes(20), b"x"]
 
 
-async def test_hosts_of_a_job_that_was_cut_off_are_given_their_rest() -> None:
+async def test_hosts_of_an_interrupted_job_pause_first() -> None:
     assert not (await RowCollector().start_block(1, (1,))).was_started
     assert (await RowCollector(pause_s=60.0).start_block(1, (1,))).was_started
 
 
 @pytest.mark.parametrize("answers", [True, False])
-async def test_an_address_where_no_cluster_answers_is_told_in_one_sentence(
+async def test_an_unreachable_cluster_is_reported_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, answers: bool
 ) -> None:
     pytest.importorskip("ray")
@@ -120,7 +120,7 @@ async def test_an_address_where_no_cluster_answers_is_told_in_one_sentence(
         over.set()
 
 
-def test_a_signal_is_heard_although_the_cluster_took_it() -> None:
+def test_sigterm_is_handled_after_ray_replaced_its_handler() -> None:
     pytest.importorskip("ray")
     from scraper.bulk.cluster.ray_connection import _restore_sigterm
 
@@ -139,7 +139,7 @@ def test_a_signal_is_heard_although_the_cluster_took_it() -> None:
     assert heard == [signal.SIGTERM]
 
 
-async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_pace() -> None:
+async def test_blocks_of_one_process_are_read_concurrently_within_the_limits_per_host() -> None:
     desk, pages = RowCollector(), Pages()
     blocks_of = BlockPageRunner(desk, pages, CrawlRate(per_host=2), concurrency=6)
     working = asyncio.create_task(blocks_of.run())
@@ -157,7 +157,7 @@ async def test_blocks_of_one_process_are_read_side_by_side_each_host_at_its_own_
     await asyncio.wait({working})
 
 
-async def test_who_goes_on_with_anothers_block_is_told_that_its_hosts_were_asked_just_now() -> None:
+async def test_a_restarted_block_is_reported_to_its_new_process() -> None:
     desk, told = RowCollector(), list[None]()
     await desk.start_block(1, (1, 2))
     blocks_of = BlockPageRunner(desk, Pages(), CrawlRate(), concurrency=2, on_restarted_block=lambda: told.append(None))
@@ -181,7 +181,7 @@ class Slow(RowCollector):
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
-async def test_no_page_is_begun_while_too_much_waits_to_be_handed_in(cancelled: bool) -> None:
+async def test_no_page_starts_while_too_many_outcomes_wait(cancelled: bool) -> None:
     desk, pages = Slow(), Pages()
     blocks_of = BlockPageRunner(desk, pages, CrawlRate(per_host=2), concurrency=4)
     working = asyncio.create_task(blocks_of.run())
@@ -198,7 +198,7 @@ async def test_no_page_is_begun_while_too_much_waits_to_be_handed_in(cancelled: 
         await asyncio.wait({working, reading})
 
 
-async def test_a_desk_that_is_gone_ends_the_blocks_under_way() -> None:
+async def test_a_lost_collector_ends_the_running_blocks() -> None:
     class Gone(RowCollector):
         async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
             raise ConnectionError("the desk is gone")
@@ -216,7 +216,7 @@ async def test_a_desk_that_is_gone_ends_the_blocks_under_way() -> None:
 
 @pytest.mark.browser
 @pytest.mark.slow
-async def test_ray_reads_every_page_once_although_its_processes_are_killed_twice(
+async def test_ray_reads_every_page_once_despite_killed_processes(
     site: Site, here: dict[str, str], tmp_path: Path
 ) -> None:
     pytest.importorskip("ray")
@@ -280,7 +280,7 @@ class Handed:
         return []
 
 
-async def test_who_is_told_to_end_at_once_waits_for_no_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_cancellation_does_not_wait_for_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
     from scraper.bulk.cluster import runner
 
@@ -310,7 +310,7 @@ async def test_who_is_told_to_end_at_once_waits_for_no_block(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("fails", [True, False])
-async def test_work_aside_tells_what_came_of_it(fails: bool) -> None:
+async def test_a_daemon_thread_reports_its_outcome(fails: bool) -> None:
     def work() -> None:
         if fails:
             raise ZeroDivisionError
@@ -321,7 +321,7 @@ async def test_work_aside_tells_what_came_of_it(fails: bool) -> None:
     assert isinstance(done.exception(), ZeroDivisionError) == fails
 
 
-async def test_nobody_need_wait_for_work_aside() -> None:
+async def test_the_program_ends_without_waiting_for_a_daemon_thread() -> None:
     over, ended = threading.Event(), threading.Event()
 
     def work() -> None:

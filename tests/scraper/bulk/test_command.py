@@ -88,7 +88,7 @@ async def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tm
 
 
 @pytest.mark.browser
-async def test_a_job_that_was_killed_goes_on_and_every_page_is_there_once(
+async def test_a_killed_job_resumes_and_writes_every_page_once(
     site: Site, here: dict[str, str], tmp_path: Path
 ) -> None:
     urls = articles(site, 60, 1_000)
@@ -112,7 +112,7 @@ async def test_a_job_that_was_killed_goes_on_and_every_page_is_there_once(
 
 
 @pytest.mark.browser
-async def test_dead_browsers_and_readers_cost_no_page(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+async def test_killed_browsers_and_workers_cost_no_page(site: Site, here: dict[str, str], tmp_path: Path) -> None:
     urls = articles(site, 40, 2_000)
     out = tmp_path / "out"
     command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl", "--gap", "0.3")
@@ -142,7 +142,7 @@ def kill_workers(program: Program) -> list[str]:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_signal_ends_it_cleanly_and_it_says_how_to_go_on(
+async def test_a_signal_stops_the_job_and_prints_the_command_to_resume(
     site: Site, here: dict[str, str], tmp_path: Path, number: signal.Signals
 ) -> None:
     urls = articles(site, 60, 3_000)
@@ -165,7 +165,7 @@ async def test_a_signal_ends_it_cleanly_and_it_says_how_to_go_on(
 
 
 @pytest.mark.browser
-async def test_a_second_signal_ends_it_at_once_in_a_sentence_and_loses_nothing(
+async def test_a_second_signal_ends_the_job_at_once_without_loss(
     site: Site, here: dict[str, str], tmp_path: Path
 ) -> None:
     # Endless pages delay the stop after the first signal.
@@ -184,7 +184,7 @@ async def test_a_second_signal_ends_it_at_once_in_a_sentence_and_loses_nothing(
     assert set(numbers_in(out, Format.JSONL).values()) == {1}
 
 
-async def test_a_folder_of_another_job_is_refused_in_one_line(here: dict[str, str], tmp_path: Path) -> None:
+async def test_the_folder_of_another_job_is_refused(here: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "out"
     source = listed(tmp_path, ["no url"])
     await output_of(*SEARCH_MCP, source, "--out", str(out), "--format", "jsonl", env=here)
@@ -193,7 +193,7 @@ async def test_a_folder_of_another_job_is_refused_in_one_line(here: dict[str, st
     assert told.err.startswith(f"Error: {out} contains another job: it was started with --format jsonl, not warc.")
 
 
-async def test_without_ray_it_says_what_to_install(here: dict[str, str], tmp_path: Path) -> None:
+async def test_without_ray_the_message_names_the_package(here: dict[str, str], tmp_path: Path) -> None:
     hidden = tmp_path / "hidden" / "ray"
     hidden.mkdir(parents=True)
     (hidden / "__init__.py").write_text("raise ModuleNotFoundError('no ray', name='ray')\n")

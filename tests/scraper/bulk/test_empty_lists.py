@@ -32,7 +32,7 @@ async def run(spec: JobSpec) -> list[str]:
 
 
 @pytest.mark.parametrize("form", list(Format))
-async def test_a_folder_of_an_empty_list_takes_the_list_that_was_meant(
+async def test_the_folder_of_an_empty_list_accepts_another_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: Format
 ) -> None:
     pytest.importorskip("pyarrow")
@@ -51,7 +51,7 @@ async def test_a_folder_of_an_empty_list_takes_the_list_that_was_meant(
     assert numbers_in(spec.folder, form) == Counter(URLS[:3])
 
 
-async def test_another_file_may_come_in_place_of_an_empty_one(tmp_path: Path) -> None:
+async def test_another_file_may_replace_an_empty_list(tmp_path: Path) -> None:
     spec = order_of(tmp_path, [])
     assert await run(spec) == ["There is no URL in the list."]
     Path(spec.source).write_text("\n".join(URLS))

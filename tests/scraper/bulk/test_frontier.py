@@ -47,9 +47,7 @@ def disk() -> Iterator[_Disk]:
         watched.unregister()
 
 
-def test_where_the_output_goes_on_is_on_the_disk_before_what_it_replaces_is_removed(
-    tmp_path: Path, disk: _Disk
-) -> None:
+def test_the_new_position_is_synced_before_obsolete_files_are_deleted(tmp_path: Path, disk: _Disk) -> None:
     frontier = Frontier(tmp_path)
     try:
         frontier.add_lines([ListLine("http://a.example/1"), ListLine("http://a.example/2")])

@@ -83,7 +83,7 @@ async def test_every_page_of_a_list_is_written_once(tmp_path: Path, form: Format
     assert max(pages.most[f"host{number}.example"] for number in range(4)) <= 2
 
 
-async def test_a_page_is_read_at_the_address_that_stands_first_in_the_list(tmp_path: Path) -> None:
+async def test_a_page_is_read_at_its_first_url_in_the_list(tmp_path: Path) -> None:
     pages = Pages()
     asked = ["http://a.example/page#part", "http://a.example/page", "http://a.example/other"]
     async with BulkJob.open(order_of(tmp_path, asked)) as job:
@@ -94,7 +94,7 @@ async def test_a_page_is_read_at_the_address_that_stands_first_in_the_list(tmp_p
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter([asked[0], asked[2]])
 
 
-async def test_a_job_that_was_stopped_goes_on_where_it_ended(tmp_path: Path) -> None:
+async def test_a_stopped_job_resumes(tmp_path: Path) -> None:
     spec = order_of(tmp_path, URLS)
     pages, stop = Pages(), asyncio.Event()
     pages.stop_after = (50, stop)
@@ -112,7 +112,7 @@ async def test_a_job_that_was_stopped_goes_on_where_it_ended(tmp_path: Path) -> 
     assert set(pages.read.values()) == {1}
 
 
-async def test_a_page_that_failed_for_a_passing_reason_is_read_again(tmp_path: Path) -> None:
+async def test_a_page_with_a_temporary_failure_is_retried(tmp_path: Path) -> None:
     pages = Pages()
     pages.failing = {
         URLS[3]: [errors.BrowserFailedError("The browser died.")],
@@ -131,7 +131,7 @@ async def test_a_page_that_failed_for_a_passing_reason_is_read_again(tmp_path: P
 
 
 @pytest.mark.parametrize("hosts", [1, 3])
-async def test_a_list_of_more_hosts_than_are_held_at_once_is_read_to_its_end(
+async def test_a_list_with_more_hosts_than_the_schedule_limit_is_read_completely(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: int
 ) -> None:
     monkeypatch.setattr("scraper.bulk.run.HOSTS_AT_ONCE", hosts)
@@ -143,7 +143,7 @@ async def test_a_list_of_more_hosts_than_are_held_at_once_is_read_to_its_end(
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
 
 
-async def test_only_the_first_of_a_list_are_read_until_more_is_asked_for(tmp_path: Path) -> None:
+async def test_only_pages_within_the_limit_are_read(tmp_path: Path) -> None:
     spec = order_of(tmp_path, URLS, limit=30)
     for limit in (30, 60):
         async with BulkJob.open(dataclasses.replace(spec, limit=limit)) as job:
@@ -152,7 +152,7 @@ async def test_only_the_first_of_a_list_are_read_until_more_is_asked_for(tmp_pat
         assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:limit])
 
 
-async def test_a_folder_goes_on_with_its_own_job_alone(tmp_path: Path) -> None:
+async def test_a_folder_resumes_only_its_own_job(tmp_path: Path) -> None:
     spec = order_of(tmp_path, URLS)
     async with BulkJob.open(spec):
         pass
@@ -168,7 +168,7 @@ async def test_a_folder_goes_on_with_its_own_job_alone(tmp_path: Path) -> None:
             pass
 
 
-async def test_pages_of_somebody_else_are_not_cut_off(tmp_path: Path) -> None:
+async def test_output_without_a_job_is_not_truncated(tmp_path: Path) -> None:
     spec = order_of(tmp_path, URLS)
     spec.folder.mkdir()
     (spec.folder / "pages-00001.jsonl").write_text("{}\n")
@@ -178,7 +178,7 @@ async def test_pages_of_somebody_else_are_not_cut_off(tmp_path: Path) -> None:
     assert (spec.folder / "pages-00001.jsonl").read_text() == "{}\n"
 
 
-async def test_two_processes_do_not_work_in_one_folder(tmp_path: Path) -> None:
+async def test_a_second_process_in_one_folder_is_refused(tmp_path: Path) -> None:
     spec = order_of(tmp_path, URLS)
     async with BulkJob.open(spec):
         with pytest.raises(JobInUseError, match="Another process is at work"):
@@ -186,7 +186,7 @@ async def test_two_processes_do_not_work_in_one_folder(tmp_path: Path) -> None:
                 pass
 
 
-async def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
+async def test_a_missing_list_is_named(tmp_path: Path) -> None:
     spec = dataclasses.replace(order_of(tmp_path, []), source=str(tmp_path / "none.txt"))
     with pytest.raises(UrlListError, match=r"none\.txt cannot be read: No such file"):
         async with BulkJob.open(spec):
@@ -194,7 +194,7 @@ async def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert not spec.folder.exists()
 
 
-async def test_a_list_that_could_not_be_used_may_be_mended(tmp_path: Path) -> None:
+async def test_an_unusable_list_may_be_corrected(tmp_path: Path) -> None:
     source = tmp_path / "urls.csv"
     source.write_text(f"address\n{URLS[0]}\n")
     spec = dataclasses.replace(order_of(tmp_path, []), source=str(source))
@@ -207,9 +207,7 @@ async def test_a_list_that_could_not_be_used_may_be_mended(tmp_path: Path) -> No
         assert (await job.counts()).pages == 1
 
 
-async def test_a_format_whose_library_is_not_there_leaves_nothing_in_the_way_of_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_format_without_its_library_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = order_of(tmp_path, URLS, Format.PARQUET)
     with monkeypatch.context() as patched:
         patched.setitem(sys.modules, "pyarrow", None)
@@ -221,7 +219,7 @@ async def test_a_format_whose_library_is_not_there_leaves_nothing_in_the_way_of_
         assert (await job.counts()).pages == len(URLS)
 
 
-async def test_nothing_stays_of_a_list_that_broke_off(tmp_path: Path) -> None:
+async def test_an_incomplete_list_leaves_no_pages(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt.gz"
     lines = "".join(f"http://a.example/{number}\n" for number in range(3 * LINES_PER_TRANSACTION))
     packed = gzip.compress(lines.encode())
@@ -235,7 +233,7 @@ async def test_nothing_stays_of_a_list_that_broke_off(tmp_path: Path) -> None:
         assert (await job.counts()).pages == 1 and len(await job.hosts()) == 1
 
 
-async def test_a_list_that_is_being_taken_in_is_left_at_once_and_taken_in_anew(
+async def test_reading_a_list_is_cancelled_at_once_and_starts_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = order_of(tmp_path, URLS)
@@ -260,7 +258,7 @@ async def test_a_list_that_is_being_taken_in_is_left_at_once_and_taken_in_anew(
         assert (await job.counts()).pages == len(URLS)
 
 
-async def test_what_came_by_standard_input_need_not_come_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_list_from_standard_input_is_not_needed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = dataclasses.replace(order_of(tmp_path, []), source=STDIN)
     piped = io.TextIOWrapper(io.BytesIO("\n".join([*URLS[:3], json.dumps({"url": URLS[3]})]).encode()))
     monkeypatch.setattr(sys, "stdin", piped)
@@ -273,7 +271,7 @@ async def test_what_came_by_standard_input_need_not_come_again(tmp_path: Path, m
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:4])
 
 
-async def test_a_list_that_cannot_be_read_on_with_ends_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreadable_frontier_ends_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = Pages()
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
         list_pages = job.list_pages
@@ -290,7 +288,7 @@ async def test_a_list_that_cannot_be_read_on_with_ends_the_job(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("fault", [None, OSError(errno.ENOSPC, "No space left on device")])
-async def test_whoever_delivers_waits_for_the_disk_and_is_told_when_it_fails(
+async def test_deliver_waits_for_the_disk_and_raises_when_it_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: OSError | None
 ) -> None:
     monkeypatch.setattr("scraper.bulk.job.BATCH_ROWS", 3)
@@ -316,9 +314,7 @@ async def test_whoever_delivers_waits_for_the_disk_and_is_told_when_it_fails(
     assert len(rows_in(tmp_path / "out", Format.JSONL)) == (12 if fault is None else 0)
 
 
-async def test_a_fault_of_ours_while_writing_ends_the_job_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_internal_error_while_writing_ends_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(output: JsonlOutput, outcomes: Sequence[PageOutcome]) -> OutputPosition:
         raise ValueError("Nobody foresaw this.")
 
@@ -330,7 +326,7 @@ async def test_a_fault_of_ours_while_writing_ends_the_job_and_says_so(
                 await job.finish()
 
 
-async def test_a_full_disk_ends_the_job_with_what_to_do_and_it_goes_on(tmp_path: Path) -> None:
+async def test_a_full_disk_ends_the_job_which_can_resume(tmp_path: Path) -> None:
     spec = order_of(tmp_path, URLS)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     async with BulkJob.open(spec):
@@ -344,14 +340,14 @@ async def test_a_full_disk_ends_the_job_with_what_to_do_and_it_goes_on(tmp_path:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert isinstance(caught.value, DiskFullError)
-    assert "make room, and the same command goes on" in str(caught.value)
+    assert "free space, then run the same command again" in str(caught.value)
     async with BulkJob.open(spec) as job:
         await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
 
 
-async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     spec = order_of(tmp_path, URLS)
     (tmp_path / "file").write_text("")
     with pytest.raises(BulkError, match="cannot be used: Not a directory"):
@@ -359,7 +355,7 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
             pass
 
 
-async def test_a_page_handed_in_twice_is_written_once(tmp_path: Path) -> None:
+async def test_a_page_delivered_twice_is_written_once(tmp_path: Path) -> None:
     page = JobPage(1, URLS[0], "host0.example")
     async with BulkJob.open(order_of(tmp_path, URLS[:1])) as job:
         for _ in range(2):
@@ -368,7 +364,7 @@ async def test_a_page_handed_in_twice_is_written_once(tmp_path: Path) -> None:
     assert numbers_in(tmp_path / "out", Format.JSONL) == {URLS[0]: 1}
 
 
-async def test_lines_that_are_no_urls_wait_for_nobody(tmp_path: Path) -> None:
+async def test_invalid_lines_do_not_wait_for_a_host(tmp_path: Path) -> None:
     lines = [f"line {number}" for number in range(3_000)]
     pages = Pages()
     spec = order_of(tmp_path, lines, rate=CrawlRate(gap_s=60.0))
@@ -379,7 +375,7 @@ async def test_lines_that_are_no_urls_wait_for_nobody(tmp_path: Path) -> None:
     assert len(rows_in(tmp_path / "out", Format.JSONL)) == 3_000
 
 
-async def test_dead_hosts_do_not_hold_up_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_dead_hosts_do_not_delay_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
     pages = Pages()
     dead = [f"http://dead.example/{number}" for number in range(500)]
@@ -397,7 +393,7 @@ async def test_dead_hosts_do_not_hold_up_a_job(tmp_path: Path, monkeypatch: pyte
     }
 
 
-async def test_who_is_told_to_end_at_once_waits_for_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_cancellation_does_not_wait_for_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scraper.bulk.page_runner.GRACE_S", 3_600.0)
     under_way = asyncio.Event()
 

@@ -27,7 +27,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_part_tells_what_the_page_tells(name: str) -> None:
+def test_the_extracted_part_has_the_same_json_ld_as_the_page(name: str) -> None:
     whole = Snapshot("https://site.example/", "", 200, media_type="text/html", html=PAGES[name])
     part = extract_json_ld_part(whole.html)
     light = Snapshot("https://site.example/", "", 200, media_type="text/html", html=part)
@@ -35,11 +35,11 @@ def test_a_part_tells_what_the_page_tells(name: str) -> None:
     assert told == structured.extract_basic(whole).json_ld
 
 
-def test_a_page_without_is_no_work() -> None:
+def test_a_page_without_json_ld_has_an_empty_part() -> None:
     assert extract_json_ld_part("<p>words</p>" * 1_000) == ""
 
 
 @pytest.mark.parametrize("noise", ["<!--", "<script>", "<base ", "<script type=ld+json", "</script"])
-def test_hostile_pages_take_no_time(noise: str) -> None:
+def test_hostile_pages_are_scanned_in_linear_time(noise: str) -> None:
     html = noise * 200_000 + "ld+json"
     assert len(extract_json_ld_part(html)) <= len(html) + 100

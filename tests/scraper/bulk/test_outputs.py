@@ -31,7 +31,7 @@ def opened(form: Format, folder: Path, place: OutputPosition, **more: Any) -> Ou
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_rows_are_read_back_as_they_were(tmp_path: Path, form: Format) -> None:
+def test_rows_are_read_back_unchanged(tmp_path: Path, form: Format) -> None:
     output = opened(form, tmp_path, OutputPosition())
     output.append([outcome_of(1), outcome_of(2, failed=True)])
     output.append([outcome_of(3, rendered=True)])
@@ -48,7 +48,7 @@ def test_rows_are_read_back_as_they_were(tmp_path: Path, form: Format) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_name_of_a_file_is_on_the_disk_before_anything_is_noted_of_it(
+def test_the_name_of_a_file_is_synced_before_its_position_is_recorded(
     tmp_path: Path, form: Format, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[set[str]] = []
@@ -88,7 +88,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     assert parquet.ParquetFile(file).metadata.row_group(0).column(0).compression == "ZSTD"
 
 
-def test_parquet_has_row_groups_of_the_size_that_readers_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_has_row_groups_of_the_configured_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     from scraper.bulk.outputs import parquet as ours
 
@@ -106,7 +106,7 @@ def test_parquet_has_row_groups_of_the_size_that_readers_like(tmp_path: Path, mo
     assert max(sizes) < 200_000
 
 
-def test_warc_holds_the_response_and_what_was_made_of_it(tmp_path: Path) -> None:
+def test_warc_has_the_response_and_its_conversions(tmp_path: Path) -> None:
     pytest.importorskip("warcio")
     from warcio.archiveiterator import ArchiveIterator
 
@@ -134,7 +134,7 @@ def test_warc_holds_the_response_and_what_was_made_of_it(tmp_path: Path) -> None
     assert rendered.get_header("WARC-Refers-To") == response[1].get_header("WARC-Record-ID")
 
 
-def test_warc_holds_headers_in_any_letters(tmp_path: Path) -> None:
+def test_warc_encodes_headers_that_are_not_ascii(tmp_path: Path) -> None:
     pytest.importorskip("warcio")
     from warcio.archiveiterator import ArchiveIterator
 
@@ -156,7 +156,7 @@ def test_warc_holds_headers_in_any_letters(tmp_path: Path) -> None:
     assert found.get_header("x-broken") == "a%3F; b=%3F"
 
 
-def test_warc_says_where_a_response_was_cut_short(tmp_path: Path) -> None:
+def test_warc_marks_a_truncated_response(tmp_path: Path) -> None:
     pytest.importorskip("warcio")
     from warcio.archiveiterator import ArchiveIterator
 
@@ -176,7 +176,7 @@ def test_warc_says_where_a_response_was_cut_short(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_what_was_written_and_not_noted_is_cut_off(tmp_path: Path, form: Format) -> None:
+def test_rows_after_the_recorded_position_are_truncated(tmp_path: Path, form: Format) -> None:
     output = opened(form, tmp_path, OutputPosition())
     noted = output.append([outcome_of(1)])
     output.append([outcome_of(2)])
@@ -190,7 +190,7 @@ def test_what_was_written_and_not_noted_is_cut_off(tmp_path: Path, form: Format)
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("noted_turn", [True, False])
-def test_a_kill_around_the_turn_to_a_new_file_neither_loses_nor_doubles(
+def test_a_kill_during_file_rotation_neither_loses_nor_duplicates_rows(
     tmp_path: Path, form: Format, noted_turn: bool
 ) -> None:
     output = opened(form, tmp_path, OutputPosition(), file_bytes=1)
@@ -207,7 +207,7 @@ def test_a_kill_around_the_turn_to_a_new_file_neither_loses_nor_doubles(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_disk_that_takes_no_more_costs_only_what_did_not_fit(tmp_path: Path, form: Format) -> None:
+def test_a_full_disk_loses_only_the_rows_that_did_not_fit(tmp_path: Path, form: Format) -> None:
     output = opened(form, tmp_path, OutputPosition())
     place = output.append([outcome_of(1)])
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -55,7 +55,7 @@ def reader_of(fetcher: FakeFetcher, *, keep_snapshots: bool = False) -> JobPageR
 
 
 @pytest.mark.parametrize("keep_snapshots", [True, False])
-async def test_a_page_whose_response_is_to_be_kept_is_visited_whatever_others_have_of_it(keep_snapshots: bool) -> None:
+async def test_a_page_is_visited_despite_the_cache_if_its_response_is_stored(keep_snapshots: bool) -> None:
     fetcher = FakeFetcher(reading(), SNAPSHOT)
     read = await reader_of(fetcher, keep_snapshots=keep_snapshots).read(PAGE)
     reuse = Reuse.NONE if keep_snapshots else Reuse.STORED
@@ -66,7 +66,7 @@ async def test_a_page_whose_response_is_to_be_kept_is_visited_whatever_others_ha
     assert (await read.get_outcome()).row.json_ld == ()
 
 
-async def test_pages_that_follow_others_of_their_host_are_asked_for_as_one_batch() -> None:
+async def test_pages_of_one_host_are_requested_as_a_batch() -> None:
     fetcher = FakeFetcher(reading(), SNAPSHOT)
     reader = reader_of(fetcher)
     batches = []
@@ -77,14 +77,14 @@ async def test_pages_that_follow_others_of_their_host_are_asked_for_as_one_batch
     assert batches[0] == batches[1] and isinstance(batches[0], str)
 
 
-async def test_a_request_counts_from_when_its_response_began() -> None:
+async def test_the_request_time_is_that_of_the_response_start() -> None:
     before = time.monotonic()
     read = await reader_of(FakeFetcher(reading(), SNAPSHOT)).read(PAGE)
     assert read.requested_at is not None
     assert before - 2.0 <= read.requested_at <= time.monotonic() - 2.0
 
 
-async def test_a_page_from_the_cache_asked_nobody_and_has_no_json_ld() -> None:
+async def test_a_cached_page_has_no_request_time_and_no_json_ld() -> None:
     read = await reader_of(FakeFetcher(reading(cached=True))).read(PAGE)
     assert read.requested_at is None and read.outcome.cached and (await read.get_outcome()).row.json_ld is None
 
@@ -97,14 +97,14 @@ async def test_a_page_from_the_cache_asked_nobody_and_has_no_json_ld() -> None:
         (errors.OverloadedError("Full.", retry_after_s=1.0), False),
     ],
 )
-async def test_a_page_that_failed_may_have_been_asked_for(error: errors.ScraperError, asked: bool) -> None:
+async def test_a_failed_page_has_a_request_time(error: errors.ScraperError, asked: bool) -> None:
     read = await reader_of(FakeFetcher(error)).read(PAGE)
     assert read.error is error and read.outcome.code == error.code
     assert (read.requested_at is not None) == asked
     assert read.gap_s == 7.5
 
 
-async def test_how_often_its_host_wants_to_be_asked_is_told_of_each_page() -> None:
+async def test_the_gap_of_the_host_is_in_each_result() -> None:
     assert (await reader_of(FakeFetcher(reading(), SNAPSHOT)).read(PAGE)).gap_s == 7.5
     elsewhere = JobPage(2, "http://b.example/", "b.example")
     assert (await reader_of(FakeFetcher(reading(), SNAPSHOT)).read(elsewhere)).gap_s is None
@@ -117,7 +117,7 @@ class BrokenWorkers:
         raise ZeroDivisionError
 
 
-async def test_json_ld_that_breaks_its_reader_costs_this_field_alone() -> None:
+async def test_a_crash_on_json_ld_affects_only_this_field() -> None:
     html = '<script type="application/ld+json">{"@type": "Thing"}</script>'
     fetcher = FakeFetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
     spec = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate())
@@ -126,13 +126,13 @@ async def test_json_ld_that_breaks_its_reader_costs_this_field_alone() -> None:
     assert outcome.row.json_ld is None and outcome.row.markdown == "Words."
 
 
-async def test_a_fault_of_ours_costs_its_page_alone() -> None:
+async def test_an_internal_error_affects_only_its_page() -> None:
     read = await reader_of(FakeFetcher(ZeroDivisionError("a secret"))).read(PAGE)
     assert read.outcome.code == "internal" and read.outcome.row.error is not None
     assert "secret" not in read.outcome.row.error.message
 
 
-async def test_a_line_that_names_no_page_asks_nobody() -> None:
+async def test_an_invalid_line_causes_no_request() -> None:
     fetcher = FakeFetcher(reading())
     read = await reader_of(fetcher).read(JobPage(1, "no url", "", "It is no URL."))
     assert (read.outcome.code, read.requested_at, fetcher.request) == ("bad_url", None, None)

@@ -19,11 +19,11 @@ def tally_of(pages: int, done: int = 0) -> ProgressStats:
     return stats
 
 
-def test_nothing_is_foretold_before_anything_was_written() -> None:
+def test_no_time_is_estimated_before_the_first_row() -> None:
     assert tally_of(10).format_line(5.0) == "0 of 10 pages, 0.0 a second, 0 failed"
 
 
-def test_failures_are_pages_that_are_done_and_are_told_by_kind() -> None:
+def test_failures_count_as_done_and_are_listed_by_code() -> None:
     stats = tally_of(1_000)
     stats.count_written(outcomes(80), 5.0)
     stats.count_written([*outcomes(15, "unreachable"), *outcomes(5, "http_error")], 10.0)
@@ -31,7 +31,7 @@ def test_failures_are_pages_that_are_done_and_are_told_by_kind() -> None:
     assert stats.format_line(10.0) == expected
 
 
-def test_what_an_earlier_run_wrote_counts_as_done_and_not_as_quick() -> None:
+def test_pages_of_an_earlier_run_count_as_done_but_not_for_the_rate() -> None:
     stats = tally_of(1_000, done=900)
     stats.count_written(outcomes(10), 10.0)
     assert stats.format_line(10.0) == "910 of 1,000 pages, 1.0 a second, 0 failed, 1:30 left"
@@ -44,20 +44,20 @@ def test_the_rate_is_that_of_the_last_minute() -> None:
     assert 0.9 < stats.pages_per_s(199.0) < 1.2
 
 
-def test_while_nothing_is_written_the_end_moves_away() -> None:
+def test_the_estimate_grows_while_nothing_is_written() -> None:
     stats = tally_of(200)
     stats.count_written(outcomes(100), 10.0)
     assert (stats.remaining_s(10.0), stats.remaining_s(100.0)) == (10.0, 100.0)
 
 
-def test_the_end_is_not_before_the_largest_host_by_its_gap() -> None:
+def test_the_estimate_is_at_least_that_of_the_largest_host() -> None:
     stats = tally_of(200)
     stats.minimum_s = lambda: 3_723.0
     stats.count_written(outcomes(100), 10.0)
     assert stats.format_line(10.0).endswith("1:02:03 left")
 
 
-def test_at_the_end_nothing_is_left_however_slow_it_was() -> None:
+def test_no_time_is_left_at_the_end() -> None:
     stats = tally_of(100, done=99)
     stats.minimum_s = lambda: 60.0
     stats.count_written(outcomes(1), 10.0)

@@ -51,7 +51,7 @@ def test_a_report_counts_by_outcome_host_and_time(tmp_path: Path) -> None:
     assert found.markdown_bytes == 30
 
 
-def test_a_report_is_written_for_programs_and_for_people(tmp_path: Path) -> None:
+def test_a_report_is_written_as_json_and_text(tmp_path: Path) -> None:
     frontier = filled(tmp_path)
     finish(frontier)
     found = report.build_report(frontier, tmp_path, THIS_RUN)
@@ -63,7 +63,7 @@ def test_a_report_is_written_for_programs_and_for_people(tmp_path: Path) -> None
     assert "not complete" in text
 
 
-def test_a_line_of_the_list_does_not_speak_to_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_of_the_list_do_not_reach_the_terminal(tmp_path: Path) -> None:
     frontier = filled(tmp_path)
     finish(frontier)
     text = report.format_report(report.build_report(frontier, tmp_path, THIS_RUN))
@@ -72,7 +72,7 @@ def test_a_line_of_the_list_does_not_speak_to_the_terminal(tmp_path: Path) -> No
     assert "[31mred" in text
 
 
-def test_a_report_with_a_lower_limit_than_before_still_adds_up(tmp_path: Path) -> None:
+def test_a_report_with_a_lower_limit_than_before_is_consistent(tmp_path: Path) -> None:
     frontier = filled(tmp_path)
     finish(frontier)
     frontier.close()

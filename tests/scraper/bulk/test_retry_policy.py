@@ -25,14 +25,14 @@ def refused() -> errors.HostDownError:
     return errors.HostDownError("a.example refused the connection.", retryable=True)
 
 
-def test_a_site_that_failed_is_tried_once_more_and_its_pauses_grow() -> None:
+def test_a_failed_site_is_retried_once_with_growing_pauses() -> None:
     tries = RetryPolicy()
     pauses = [tries.get_retry_delay_s(page_of(number), refused()) for number in range(DEAD_AFTER - 1)]
     assert pauses == [SITE_PAUSE_S * min(number, SITE_PAUSES) for number in range(1, DEAD_AFTER)]
     assert tries.get_retry_delay_s(page_of(0), refused()) is None
 
 
-def test_a_site_at_which_nobody_is_time_after_time_is_not_asked_for_its_other_pages() -> None:
+def test_other_pages_of_an_unreachable_site_are_skipped() -> None:
     tries = RetryPolicy()
     for number in range(DEAD_AFTER):
         assert tries.get_site_error(page_of(99)) is None
@@ -42,7 +42,7 @@ def test_a_site_at_which_nobody_is_time_after_time_is_not_asked_for_its_other_pa
     assert tries.get_site_error(page_of(99, scheme="https")) is None
 
 
-def test_one_answer_among_the_failures_begins_the_count_anew() -> None:
+def test_one_success_resets_the_count_of_failures() -> None:
     tries = RetryPolicy()
     for number in range(3 * DEAD_AFTER):
         tries.get_retry_delay_s(page_of(number), refused())
@@ -51,14 +51,14 @@ def test_one_answer_among_the_failures_begins_the_count_anew() -> None:
     assert tries.get_site_error(page_of(99)) is None
 
 
-def test_a_name_that_does_not_exist_is_given_up_without_a_pause() -> None:
+def test_a_host_that_does_not_exist_is_not_retried() -> None:
     tries = RetryPolicy()
     gone = errors.HostDownError("There is no host named a.example.")
     assert [tries.get_retry_delay_s(page_of(number), gone) for number in range(DEAD_AFTER)] == [None] * DEAD_AFTER
     assert tries.get_site_error(page_of(99)) is gone
 
 
-def test_a_host_that_was_waited_for_is_not_waited_for_again() -> None:
+def test_a_host_that_timed_out_is_not_retried() -> None:
     tries = RetryPolicy()
     assert [tries.get_retry_delay_s(page_of(number), refused(), 10.1) for number in range(DEAD_AFTER)] == [
         None
@@ -69,7 +69,7 @@ def test_a_host_that_was_waited_for_is_not_waited_for_again() -> None:
     )
 
 
-def test_a_site_that_fails_on_every_page_is_asked_for_each_but_waits_no_more() -> None:
+def test_a_site_that_fails_on_every_page_gets_one_request_per_page() -> None:
     tries = RetryPolicy()
     for number in range(DEAD_AFTER):
         tries.get_retry_delay_s(page_of(number), errors.HttpStatusError("It broke.", status=500))
@@ -79,7 +79,7 @@ def test_a_site_that_fails_on_every_page_is_asked_for_each_but_waits_no_more() -
     assert tries.get_retry_delay_s(page_of(52), errors.HttpStatusError("It broke.", status=500)) == SITE_PAUSE_S
 
 
-def test_a_site_that_limits_how_often_it_is_asked_is_asked_again_whatever_it_shows() -> None:
+def test_a_rate_limited_site_is_retried() -> None:
     tries = RetryPolicy()
     page_of_its_own = errors.BlockedBySiteError("a.example limits the rate of requests.", reason="rate_limit")
     empty = errors.HttpStatusError("a.example answered 429 Too Many Requests.", status=429)
@@ -96,7 +96,7 @@ def silent_robots(host: str = "a.example", again_s: float | None = 300.0) -> err
     return errors.RobotsDisallowedError("Its robots.txt cannot be reached.", target=target, retry_after_s=again_s)
 
 
-def test_a_site_whose_robots_txt_cannot_be_reached_rests_until_it_is_asked_for_again() -> None:
+def test_a_site_with_an_unreachable_robots_txt_pauses() -> None:
     tries = RetryPolicy()
     pauses = [tries.get_retry_delay_s(page_of(number), silent_robots()) for number in range(SILENT_ROBOTS + 1)]
     assert pauses == [300.0] * (SILENT_ROBOTS - 1) + [None, None]
@@ -108,13 +108,13 @@ def test_a_site_whose_robots_txt_cannot_be_reached_rests_until_it_is_asked_for_a
 @pytest.mark.parametrize(
     "error", [silent_robots(again_s=None), silent_robots("b.example"), silent_robots(again_s=90_000.0)]
 )
-def test_no_site_rests_for_a_word_that_is_final_or_anothers(error: errors.RobotsDisallowedError) -> None:
+def test_a_final_decision_or_that_of_another_site_causes_no_pause(error: errors.RobotsDisallowedError) -> None:
     tries = RetryPolicy()
     assert tries.get_retry_delay_s(page_of(1), error) is None
     assert tries.get_retry_delay_s(page_of(2), refused()) == SITE_PAUSE_S
 
 
-def test_a_fault_of_ours_is_no_failure_of_the_site() -> None:
+def test_an_internal_error_is_no_failure_of_the_site() -> None:
     tries = RetryPolicy()
     busy, broken = (errors.OverloadedError("Full.", retry_after_s=7.0), errors.BrowserFailedError("The browser died."))
     assert [tries.get_retry_delay_s(page_of(1), busy) for _ in range(BUSY_TRIES)] == [7.0] * (BUSY_TRIES - 1) + [None]
@@ -124,7 +124,7 @@ def test_a_fault_of_ours_is_no_failure_of_the_site() -> None:
     assert tries.get_retry_delay_s(page_of(3), refused()) == SITE_PAUSE_S
 
 
-def test_a_wait_for_its_turn_is_no_try_of_a_page() -> None:
+def test_a_wait_for_a_slot_is_not_an_attempt() -> None:
     tries = RetryPolicy()
     busy, failed = (
         errors.HostBusyError("Not now.", retry_after_s=7.0),
@@ -140,7 +140,7 @@ def test_a_wait_for_its_turn_is_no_try_of_a_page() -> None:
     assert tries.get_retry_delay_s(page_of(1), failed) is not None
 
 
-def test_a_line_that_is_no_url_has_no_site() -> None:
+def test_an_invalid_line_has_no_site() -> None:
     line = JobPage(1, "no url", "", "It is no URL.")
     tries = RetryPolicy()
     assert tries.get_site_error(line) is None

@@ -10,7 +10,7 @@ from scraper.settings import Settings
 from tests.scraper.bulk.jobs import order_of
 
 
-def test_the_pace_of_a_job_is_that_of_its_process_and_of_all_who_share_its_state(tmp_path: Path) -> None:
+def test_the_settings_of_the_process_have_the_rate_of_the_job(tmp_path: Path) -> None:
     server = Settings(host_pages=32, host_gap_s=0.5, peek_slots=8, render_slots=4, queue_limit=20)
     reads = make_job_settings(order_of(tmp_path, [], rate=CrawlRate(per_host=3, gap_s=7.0)), server)
     assert (reads.host_pages, reads.host_gap_s) == (3, 7.0)

@@ -67,7 +67,7 @@ class Door:
 
 
 @pytest.mark.parametrize("policy", ["warn", "obey"])
-async def test_pages_of_sites_that_ask_for_long_pauses_hold_up_no_other(tmp_path: Path, policy: str) -> None:
+async def test_long_pauses_of_a_site_do_not_delay_other_sites(tmp_path: Path, policy: str) -> None:
     spec = order_of(tmp_path, [*SLOW, *QUICK])
     settings = make_job_settings(spec, Settings(robots=policy))
     stop = asyncio.Event()
@@ -99,7 +99,7 @@ class OnlyReader:
     workers: WorkerPool
 
 
-async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_for(
+async def test_a_resumed_job_observes_the_crawl_delay_of_each_site(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # More pages than either run reads before it is stopped.
@@ -126,7 +126,7 @@ async def test_a_job_that_goes_on_gives_each_host_the_pause_that_its_site_asks_f
     assert again["quick.example"] >= len(QUICK)
 
 
-async def test_a_job_that_goes_on_lets_every_host_rest_first(tmp_path: Path) -> None:
+async def test_a_resumed_job_pauses_every_host_first(tmp_path: Path) -> None:
     spec = order_of(tmp_path, QUICK, rate=CrawlRate(gap_s=3_600))
     for is_resumed in (False, True):
         async with BulkJob.open(spec) as job:
@@ -159,7 +159,7 @@ class Limited:
         return snapshot
 
 
-async def test_a_page_of_a_site_that_limits_requests_is_read_when_it_lets_us(
+async def test_a_page_of_a_rate_limited_site_is_read_after_the_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
@@ -186,7 +186,7 @@ class Recovering(Limited):
         return await super().visit(request, enough)
 
 
-async def test_pages_of_a_site_whose_robots_txt_fails_once_are_read_when_it_is_there(
+async def test_pages_are_read_after_robots_txt_was_unreachable_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scraper.reading.robots.UNREACHABLE_S", 0.05)

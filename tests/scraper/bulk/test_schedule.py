@@ -29,7 +29,7 @@ def test_the_host_with_most_pages_left_goes_first() -> None:
     assert hosts == ["large", "middle", "small"]
 
 
-def test_a_host_is_never_asked_for_more_pages_at_once_than_it_may() -> None:
+def test_the_concurrency_of_a_host_is_limited() -> None:
     schedule = schedule_of(CrawlRate(per_host=2), {"one": 5})
     taken = [schedule.take_page(0.0) for _ in range(5)]
     assert [page is not None for page in taken] == [True, True, False, False, False]
@@ -39,7 +39,7 @@ def test_a_host_is_never_asked_for_more_pages_at_once_than_it_may() -> None:
     assert schedule.take_page(0.1) is None
 
 
-def test_the_gap_counts_from_the_moment_the_last_request_had_arrived() -> None:
+def test_the_gap_starts_when_the_last_request_has_arrived() -> None:
     schedule = schedule_of(CrawlRate(per_host=1, gap_s=1.0), {"one": 2})
     first = schedule.take_page(0.0)
     assert first is not None
@@ -49,7 +49,7 @@ def test_the_gap_counts_from_the_moment_the_last_request_had_arrived() -> None:
     assert schedule.take_page(1.4) is not None
 
 
-def test_a_host_with_a_gap_is_not_asked_while_nobody_knows_when_its_last_request_arrived() -> None:
+def test_a_host_with_a_gap_waits_for_the_arrival_time_of_its_last_request() -> None:
     schedule = schedule_of(CrawlRate(per_host=2, gap_s=1.0), {"one": 3})
     first = schedule.take_page(0.0)
     assert first is not None
@@ -60,7 +60,7 @@ def test_a_host_with_a_gap_is_not_asked_while_nobody_knows_when_its_last_request
     assert second is not None and schedule.take_page(2.4) is None
 
 
-def test_a_page_that_is_read_again_keeps_the_gap_too() -> None:
+def test_a_retried_page_observes_the_gap() -> None:
     schedule = schedule_of(CrawlRate(per_host=2, gap_s=60.0), {"one": 2})
     first = schedule.take_page(0.0)
     assert first is not None
@@ -69,7 +69,7 @@ def test_a_page_that_is_read_again_keeps_the_gap_too() -> None:
     assert schedule.take_page(60.5) is not None
 
 
-def test_who_was_not_asked_need_not_rest() -> None:
+def test_a_page_without_a_request_causes_no_gap() -> None:
     schedule = schedule_of(CrawlRate(per_host=1, gap_s=60.0), {"one": 2})
     first = schedule.take_page(0.0)
     assert first is not None
@@ -77,7 +77,7 @@ def test_who_was_not_asked_need_not_rest() -> None:
     assert schedule.take_page(0.1) is not None
 
 
-def test_a_page_that_is_read_again_comes_after_the_others_and_its_host_rests() -> None:
+def test_a_retried_page_comes_last_and_its_host_pauses() -> None:
     schedule = schedule_of(CrawlRate(per_host=1), {"one": 2})
     first = schedule.take_page(0.0)
     assert first is not None
@@ -91,7 +91,7 @@ def test_a_page_that_is_read_again_comes_after_the_others_and_its_host_rests() -
     assert not schedule
 
 
-def test_a_resting_host_holds_up_nobody_else() -> None:
+def test_a_paused_host_does_not_delay_others() -> None:
     schedule = schedule_of(CrawlRate(per_host=1, gap_s=10.0), {"large": 50, "small": 3})
     now, seen = 0.0, Counter[str]()
     while schedule and now < 1_000:
@@ -104,7 +104,7 @@ def test_a_resting_host_holds_up_nobody_else() -> None:
     assert math.isclose(now, 490.0)
 
 
-def test_more_pages_of_a_host_are_wanted_before_it_runs_out() -> None:
+def test_pages_of_a_host_are_requested_before_it_runs_out() -> None:
     schedule = Schedule(CrawlRate(per_host=1))
     schedule.add_host("one", 40)
     assert schedule.pop_hosts_needing_pages() == ["one"]
@@ -117,7 +117,7 @@ def test_more_pages_of_a_host_are_wanted_before_it_runs_out() -> None:
     assert schedule.pop_hosts_needing_pages() == ["one"]
 
 
-def test_a_host_that_was_asked_by_another_process_just_now_is_given_its_rest() -> None:
+def test_a_host_visited_by_another_process_pauses_first() -> None:
     schedule = Schedule(CrawlRate(per_host=1, gap_s=2.0))
     schedule.add_host("one", 1, free_at=2.0)
     schedule.add_pages("one", pages("one", 1), now=0.0)
@@ -125,7 +125,7 @@ def test_a_host_that_was_asked_by_another_process_just_now_is_given_its_rest() -
     assert schedule.take_page(2.0) is not None
 
 
-def test_a_host_that_may_want_a_longer_gap_gives_one_page_until_that_is_known() -> None:
+def test_a_host_of_unknown_gap_gets_one_request_at_first() -> None:
     schedule = Schedule(CrawlRate(per_host=2), respects_robots=True)
     schedule.add_host("one", 4)
     schedule.add_pages("one", pages("one", 4), now=0.0)
@@ -136,7 +136,7 @@ def test_a_host_that_may_want_a_longer_gap_gives_one_page_until_that_is_known() 
     assert None not in both
 
 
-def test_the_gap_that_a_host_asks_for_is_kept() -> None:
+def test_the_gap_of_a_host_is_observed() -> None:
     schedule = Schedule(CrawlRate(per_host=2, gap_s=1.0), respects_robots=True)
     schedule.add_host("one", 4)
     schedule.add_pages("one", pages("one", 4), now=0.0)
@@ -168,7 +168,7 @@ def begun(schedule: Schedule, now: float = 0.0) -> Counter[str]:
     return found
 
 
-def test_beside_a_host_that_ends_last_the_others_get_what_lets_them_end_with_it() -> None:
+def test_other_hosts_get_enough_slots_to_end_with_the_largest() -> None:
     small = {f"host{number}": 10 for number in range(20)}
     # The others get slots in proportion to their pages, and half as many more.
     assert begun(skewed({"large": 200, **small})) == {"large": 2, "others": 3}
@@ -176,7 +176,7 @@ def test_beside_a_host_that_ends_last_the_others_get_what_lets_them_end_with_it(
     assert begun(skewed({"large": 20, **small})) == {"large": 2, "others": 30}
 
 
-def test_while_the_host_that_ends_last_rests_the_others_get_all_places() -> None:
+def test_other_hosts_get_all_slots_while_the_largest_pauses() -> None:
     schedule = skewed({"large": 200, **{f"host{number}": 10 for number in range(20)}})
     page = schedule.take_page(0.0)
     assert page is not None and page.host == "large"
@@ -184,7 +184,7 @@ def test_while_the_host_that_ends_last_rests_the_others_get_all_places() -> None
     assert begun(schedule) == {"others": 40}
 
 
-def test_every_page_is_begun_however_few_places_the_others_get() -> None:
+def test_every_page_starts_with_few_slots() -> None:
     schedule = skewed({"large": 40, **{f"host{number}": 1 for number in range(30)}})
     under_way: list[JobPage] = []
     ended = 0
@@ -197,7 +197,7 @@ def test_every_page_is_begun_however_few_places_the_others_get() -> None:
     assert ended == 70
 
 
-def test_a_page_knows_whether_others_of_its_host_are_read_beside_it() -> None:
+def test_a_page_is_batched_if_others_of_its_host_are_read_too() -> None:
     schedule = schedule_of(CrawlRate(per_host=2), {"one": 3, "two": 1})
     taken = [page for _ in range(3) if (page := schedule.take_page(0.0)) is not None]
     assert [(page.host, page.is_batched) for page in taken] == [("one", True), ("one", True), ("two", False)]

@@ -16,7 +16,7 @@ from scraper.bulk.errors import UrlListError
 from scraper.bulk.url_lists import ListLine
 
 
-def test_a_text_has_a_url_a_line_and_comments(tmp_path: Path) -> None:
+def test_text_has_one_url_per_line_and_comments(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt"
     source.write_bytes(b"\xef\xbb\xbfhttp://a.example/\r\n\r\n# not this\n  http://b.example/  \nno url\n")
     assert list(url_lists.read_lines(str(source))) == [
@@ -26,7 +26,7 @@ def test_a_text_has_a_url_a_line_and_comments(tmp_path: Path) -> None:
     ]
 
 
-def test_a_line_that_is_no_json_is_told_and_the_others_are_read(tmp_path: Path) -> None:
+def test_an_invalid_json_line_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     source = tmp_path / "urls.jsonl"
     source.write_text('{"url": "http://a.example/", "x": 1}\n{"url": \n{"link": 1}\n{"url": "http://b.example/"}\n')
     found = list(url_lists.read_lines(str(source)))
@@ -37,7 +37,7 @@ def test_a_line_that_is_no_json_is_told_and_the_others_are_read(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "separator"), [("urls.csv", ","), ("urls.csv", ";"), ("urls.csv", "\t"), ("urls.tsv", "\t")]
 )
-def test_a_table_is_read_by_its_column(tmp_path: Path, name: str, separator: str) -> None:
+def test_csv_is_read_by_its_column(tmp_path: Path, name: str, separator: str) -> None:
     source = tmp_path / name
     rows = [["id", "URL"], ["1", "http://a.example/"], ["2", ""], ["3"], ["4", "http://b.example/"]]
     source.write_text("\n".join(separator.join(row) for row in rows))
@@ -46,13 +46,13 @@ def test_a_table_is_read_by_its_column(tmp_path: Path, name: str, separator: str
     assert len(found) == 4
 
 
-def test_a_field_with_the_separator_or_a_line_break_in_it_is_one_field(tmp_path: Path) -> None:
+def test_a_quoted_field_may_contain_separators_and_line_breaks(tmp_path: Path) -> None:
     source = tmp_path / "urls.csv"
     source.write_bytes(b'\xef\xbb\xbf"note, long","url"\r\n"two\r\nlines","http://a.example/?q=1,2"\r\n\r\n')
     assert list(url_lists.read_lines(str(source))) == [ListLine("http://a.example/?q=1,2")]
 
 
-def test_a_line_that_is_no_csv_is_told_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_csv_line_is_reported_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(url_lists, "_MAX_FIELD", 30)
     source = tmp_path / "urls.csv"
     source.write_text(f"url\nhttp://a.example/\nhttp://b.example/{'x' * 40}\nhttp://c.example/\n")
@@ -61,7 +61,7 @@ def test_a_line_that_is_no_csv_is_told_by_its_number(tmp_path: Path, monkeypatch
     assert found[1].problem.startswith("The line is not CSV: field larger than field limit")
 
 
-def test_a_list_is_read_line_by_line(tmp_path: Path) -> None:
+def test_a_list_is_streamed(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt.gz"
     source.write_bytes(gzip.compress((b"http://a.example/" + b"x" * 500 + b"\n") * 30_000))
     tracemalloc.start()
@@ -72,7 +72,7 @@ def test_a_list_is_read_line_by_line(tmp_path: Path) -> None:
         tracemalloc.stop()
 
 
-def test_a_table_without_the_column_cannot_be_used(tmp_path: Path) -> None:
+def test_csv_without_the_column_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "urls.csv"
     source.write_text("id,address\n1,http://a.example/\n")
     with pytest.raises(UrlListError, match=r"has no column `url`; its first line is 'id, address'"):
@@ -85,14 +85,14 @@ def test_a_compressed_text_is_read(tmp_path: Path) -> None:
     assert list(url_lists.read_lines(str(source))) == [ListLine("http://a.example/")]
 
 
-def test_bytes_of_another_encoding_cost_their_own_line_alone(tmp_path: Path) -> None:
+def test_invalid_utf_8_affects_only_its_line(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt"
     source.write_bytes(b"http://a.example/\xe4\nhttp://b.example/\n")
     assert list(url_lists.read_lines(str(source)))[1] == ListLine("http://b.example/")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
-def test_what_windows_calls_unicode_is_read(tmp_path: Path, encoding: str) -> None:
+def test_utf_16_is_read(tmp_path: Path, encoding: str) -> None:
     text = "http://a.example/\r\nhttp://b.example/ż\r\n"
     written = text.encode(encoding) if encoding == "utf-16" else b"\xfe\xff" + text.encode(encoding)
     expected = [ListLine("http://a.example/"), ListLine("http://b.example/ż")]
@@ -101,7 +101,7 @@ def test_what_windows_calls_unicode_is_read(tmp_path: Path, encoding: str) -> No
         assert list(url_lists.read_lines(str(tmp_path / name))) == expected
 
 
-def test_a_byte_order_mark_on_standard_input_costs_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_byte_order_mark_on_standard_input_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbfhttp://a.example/\n"))
     monkeypatch.setattr(sys, "stdin", stream)
     assert list(url_lists.read_lines("-")) == [ListLine("http://a.example/")]
@@ -128,15 +128,13 @@ def test_standard_input_is_read_in_the_forms_of_files(monkeypatch: pytest.Monkey
         (gzip.compress(b"http://a.example/\n" * 9_000, mtime=0)[:60], "Standard input cannot be read: Compressed file"),
     ],
 )
-def test_standard_input_that_has_no_lines_is_refused(
-    monkeypatch: pytest.MonkeyPatch, content: bytes, said: str
-) -> None:
+def test_standard_input_without_lines_is_refused(monkeypatch: pytest.MonkeyPatch, content: bytes, said: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     with pytest.raises(UrlListError, match=said):
         list(url_lists.read_lines("-"))
 
 
-def test_a_compressed_text_that_is_damaged_inside_cannot_be_used(tmp_path: Path) -> None:
+def test_damaged_gzip_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "urls.txt.gz"
     # A deflate block of an invalid type after a valid header.
     source.write_bytes(gzip.compress(b"http://a.example/\n")[:10] + b"\xff" * 40)
@@ -145,7 +143,7 @@ def test_a_compressed_text_that_is_damaged_inside_cannot_be_used(tmp_path: Path)
 
 
 @pytest.mark.parametrize("kind", ["binary", "large_binary", "large_string", "string_view", "dictionary"])
-def test_parquet_of_every_type_of_text_is_read(tmp_path: Path, kind: str) -> None:
+def test_parquet_with_any_text_type_is_read(tmp_path: Path, kind: str) -> None:
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -156,7 +154,7 @@ def test_parquet_of_every_type_of_text_is_read(tmp_path: Path, kind: str) -> Non
     assert list(url_lists.read_lines(str(source))) == [ListLine("http://a.example/")]
 
 
-def test_parquet_without_the_column_tells_those_it_has(tmp_path: Path) -> None:
+def test_parquet_without_the_column_lists_its_columns(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -178,7 +176,7 @@ def test_parquet_is_read_by_its_column(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_called_parquet_and_is_none_cannot_be_used(tmp_path: Path) -> None:
+def test_a_parquet_file_of_another_format_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     source = tmp_path / "urls.parquet"
     source.write_text("http://a.example/\n")
@@ -186,12 +184,12 @@ def test_what_is_called_parquet_and_is_none_cannot_be_used(tmp_path: Path) -> No
         list(url_lists.read_lines(str(source)))
 
 
-def test_a_file_that_is_not_there_is_named() -> None:
+def test_a_missing_file_is_named() -> None:
     with pytest.raises(UrlListError, match=r"/nowhere/urls\.txt cannot be read: No such file"):
         list(url_lists.read_lines("/nowhere/urls.txt"))
 
 
-def test_json_texts_are_urls_too(tmp_path: Path) -> None:
+def test_json_strings_are_urls(tmp_path: Path) -> None:
     source = tmp_path / "urls.jsonl"
     source.write_text('"http://a.example/\\u00e4"\n"http://b.example/\n')
     assert list(url_lists.read_lines(str(source))) == [
@@ -203,7 +201,7 @@ def test_json_texts_are_urls_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ['["http://a.example/",\n"http://b.example/"]', '\n[\n  {"url": "http://a.example/"}\n]', "[]"]
 )
-def test_an_array_of_json_is_told_how_to_become_lines(tmp_path: Path, text: str) -> None:
+def test_a_json_array_is_refused_with_advice(tmp_path: Path, text: str) -> None:
     source = tmp_path / "urls.json"
     source.write_text(text)
     with pytest.raises(UrlListError, match=r"one JSON array: write one URL per line, as `jq -c '\.\[\]' /"):
@@ -211,7 +209,7 @@ def test_an_array_of_json_is_told_how_to_become_lines(tmp_path: Path, text: str)
 
 
 @pytest.mark.parametrize("name", ["urls.xlsx", "urls.csv", "urls.txt.gz"])
-def test_a_file_that_is_no_text_is_refused_before_its_lines_become_rows(tmp_path: Path, name: str) -> None:
+def test_a_binary_file_is_refused(tmp_path: Path, name: str) -> None:
     source = tmp_path / name
     content = b"PK\x03\x04\x14\x00\x06\x00\n\x00\xff\n"
     source.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
@@ -219,14 +217,14 @@ def test_a_file_that_is_no_text_is_refused_before_its_lines_become_rows(tmp_path
         list(url_lists.read_lines(str(source)))
 
 
-def test_a_table_without_names_says_how_else_it_can_be_given(tmp_path: Path) -> None:
+def test_csv_without_column_names_is_refused_with_advice(tmp_path: Path) -> None:
     source = tmp_path / "urls.csv"
     source.write_text("http://a.example/\nhttp://b.example/\n")
     with pytest.raises(UrlListError, match=r"give the URLs alone, as lines of a \.txt file\."):
         list(url_lists.read_lines(str(source)))
 
 
-def test_a_pipe_that_has_a_name_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_named_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "urls.txt")
-    with pytest.raises(UrlListError, match="is no file: give what another program writes as standard input"):
+    with pytest.raises(UrlListError, match="is not a file: pass the output of another program as standard input"):
         url_lists.compute_fingerprint(str(tmp_path / "urls.txt"))

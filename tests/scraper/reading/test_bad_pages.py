@@ -109,7 +109,7 @@ async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: WorkerPoo
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if "JSON" in name or "laughs" in name or "micro" in name])
-async def test_what_such_a_page_says_for_machines_is_read_or_told(workers: WorkerPool, name: str) -> None:
+async def test_structured_data_of_a_bad_page_is_read_or_reported(workers: WorkerPool, name: str) -> None:
     snapshot = PAGES[name]()
     try:
         found = await workers.run(structured.extract, snapshot, limit_s=WITHIN_S)
@@ -119,7 +119,7 @@ async def test_what_such_a_page_says_for_machines_is_read_or_told(workers: Worke
         assert isinstance(found, StructuredData)
 
 
-async def test_bad_pages_among_good_ones_cost_the_good_ones_nothing(workers: WorkerPool) -> None:
+async def test_bad_pages_do_not_affect_good_pages(workers: WorkerPool) -> None:
     good = page(f"<main><h1>Tide table</h1><p>{WORDS}</p></main>")
     names = ("200,000 nested divs", "500,000 attributes", "one line of 50 MB", "a billion laughs as XML")
     snapshots = [one for name in names for one in (good, PAGES[name](), good)]
@@ -131,7 +131,7 @@ async def test_bad_pages_among_good_ones_cost_the_good_ones_nothing(workers: Wor
 
 
 @pytest.mark.parametrize("trouble", [jobs.hang_on, jobs.die_on, jobs.swell_on, jobs.break_on])
-async def test_where_the_reader_fails_the_mere_text_is_read(
+async def test_the_fallback_reader_is_used_when_the_reader_fails(
     workers: WorkerPool, trouble: Callable[[Snapshot], Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scraper.reading.visitor.READ_LIMIT_S", 1.0)

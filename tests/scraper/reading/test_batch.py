@@ -32,7 +32,7 @@ async def read(
     return await read_all(how, urls, concurrency=width, deadline=Deadline.within(deadline_s), progress=None)
 
 
-async def test_the_order_is_that_of_the_question() -> None:
+async def test_outcomes_are_in_the_order_of_the_urls() -> None:
     async def the_first_are_the_slowest(url: str, left_s: float) -> Reading:
         await asyncio.sleep(0.05 / (1 + int(url[-1])))
         return reading(url)
@@ -41,7 +41,7 @@ async def test_the_order_is_that_of_the_question() -> None:
     assert [out.url for out in await read(urls, the_first_are_the_slowest) if isinstance(out, Reading)] == urls
 
 
-async def test_a_page_that_fails_is_a_value_in_its_place() -> None:
+async def test_a_failed_page_is_an_error_in_its_position() -> None:
     async def the_second_fails(url: str, left_s: float) -> Reading:
         if url == page(1):
             raise errors.NoContentError("Nothing there.")
@@ -52,7 +52,9 @@ async def test_a_page_that_fails_is_a_value_in_its_place() -> None:
     assert isinstance(second, errors.NoContentError)
 
 
-async def test_a_fault_of_ours_in_one_page_is_logged_and_spares_the_others(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_internal_error_in_one_page_is_logged_and_does_not_affect_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def the_first_is_a_bug(url: str, left_s: float) -> Reading:
         if url == page(0):
             raise KeyError("bug")
@@ -64,14 +66,14 @@ async def test_a_fault_of_ours_in_one_page_is_logged_and_spares_the_others(caplo
     assert any(record.exc_info and "KeyError" in str(record.exc_info) for record in caplog.records)
 
 
-async def test_what_is_no_url_is_a_value_in_its_place() -> None:
+async def test_an_invalid_url_is_an_error_in_its_position() -> None:
     first, second, third = await read(["best python books", page(0), "ftp://example.org/"])
     assert isinstance(first, errors.InvalidUrlError) and "`search`" in first.sentence()
     assert isinstance(second, Reading)
     assert isinstance(third, errors.InvalidUrlError)
 
 
-async def test_a_url_that_stands_there_twice_is_read_once() -> None:
+async def test_a_repeated_url_is_read_once() -> None:
     visits: Counter[str] = Counter()
 
     async def counted(url: str, left_s: float) -> Reading:
@@ -83,7 +85,7 @@ async def test_a_url_that_stands_there_twice_is_read_once() -> None:
     assert visits == {page(0): 1, page(1): 1}
 
 
-async def test_no_more_pages_than_allowed_are_read_at_once() -> None:
+async def test_the_concurrency_of_a_batch_is_limited() -> None:
     running = most = 0
 
     async def counted(url: str, left_s: float) -> Reading:
@@ -98,7 +100,7 @@ async def test_no_more_pages_than_allowed_are_read_at_once() -> None:
     assert most == 3
 
 
-async def test_what_is_not_read_in_time_is_said_to_be_late_and_the_rest_is_given() -> None:
+async def test_late_pages_are_timeouts_and_the_others_are_returned() -> None:
     async def the_second_hangs(url: str, left_s: float) -> Reading:
         if url == page(1):
             await asyncio.Event().wait()
@@ -109,7 +111,7 @@ async def test_what_is_not_read_in_time_is_said_to_be_late_and_the_rest_is_given
     assert isinstance(second, errors.FetchTimeoutError) and second.target == page(1)
 
 
-async def test_each_page_is_given_a_little_less_than_the_time_that_is_left() -> None:
+async def test_each_page_gets_slightly_less_than_the_time_left() -> None:
     given: list[float] = []
 
     async def noted(url: str, left_s: float) -> Reading:
@@ -120,7 +122,7 @@ async def test_each_page_is_given_a_little_less_than_the_time_that_is_left() -> 
     assert 9.0 < given[0] < 9.6
 
 
-async def test_cancelling_a_batch_ends_every_page_of_it() -> None:
+async def test_cancelling_a_batch_cancels_its_pages() -> None:
     ended = 0
 
     async def hanging(url: str, left_s: float) -> Reading:
@@ -155,11 +157,11 @@ async def test_progress_counts_pages_and_names_their_hosts() -> None:
     assert told == [(1, 2, "read 1 of 2: a.example"), (2, 2, "read 2 of 2: b.example")]
 
 
-async def test_a_batch_of_nothing_but_nonsense_needs_no_visit() -> None:
+async def test_a_batch_of_invalid_urls_needs_no_visit() -> None:
     (only,) = await read(["nonsense"])
     assert isinstance(only, errors.InvalidUrlError)
 
 
-def test_a_host_of_one_page_has_no_series() -> None:
+def test_only_hosts_with_several_pages_are_repeated() -> None:
     urls = ["https://a.example/1", "https://b.example/1", "https://b.example/2", "no address", "https://a.example/1"]
     assert repeated_hosts(urls) == {"b.example"}

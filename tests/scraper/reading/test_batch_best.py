@@ -51,32 +51,32 @@ def read(outcomes: dict[str, PageOutcome]) -> set[str]:
     return {url for url, outcome in outcomes.items() if isinstance(outcome, Reading)}
 
 
-async def test_only_as_many_as_are_wanted_are_read() -> None:
+async def test_only_the_requested_number_of_pages_is_read() -> None:
     web = Web({})
     assert read(await race(web, 3)) == set(URLS[:3]) == set(web.asked)
 
 
-async def test_the_next_takes_the_place_of_one_that_fails() -> None:
+async def test_the_next_url_replaces_a_failed_one() -> None:
     web = Web({}, failing=(URLS[0], URLS[2]))
     outcomes = await race(web, 3)
     assert read(outcomes) == {URLS[1], URLS[3], URLS[4]}
     assert isinstance(outcomes[URLS[0]], errors.NoContentError) and URLS[5] not in outcomes
 
 
-async def test_a_late_page_gets_a_rival_and_is_let_go_when_enough_is_read() -> None:
+async def test_a_late_page_gets_a_competitor_and_is_cancelled_when_enough_is_read() -> None:
     web = Web({URLS[1]: None})
     outcomes = await race(web, 3, patience_s=0.1)
     assert read(outcomes) == {URLS[0], URLS[2], URLS[3]}
     assert web.open == 0 and URLS[1] not in outcomes
 
 
-async def test_a_late_page_still_counts_when_it_comes_before_its_rivals() -> None:
+async def test_a_late_page_counts_if_it_is_read_before_its_competitors() -> None:
     web = Web({URLS[0]: 0.3, URLS[3]: None, URLS[4]: None, URLS[5]: None})
     assert read(await race(web, 3, patience_s=0.1)) == set(URLS[:3])
     assert web.open == 0
 
 
-async def test_at_the_deadline_there_is_what_was_read() -> None:
+async def test_pages_read_before_the_deadline_are_returned() -> None:
     web = Web(dict.fromkeys(URLS[1:]))
     outcomes = await race(web, 2, deadline_s=0.4, patience_s=0.1)
     assert read(outcomes) == {URLS[0]}
@@ -84,12 +84,12 @@ async def test_at_the_deadline_there_is_what_was_read() -> None:
     assert web.open == 0
 
 
-async def test_when_all_fail_each_says_why() -> None:
+async def test_each_failure_has_its_error() -> None:
     outcomes = await race(Web({}, failing=tuple(URLS)), 2)
     assert not read(outcomes) and set(outcomes) == set(URLS)
 
 
-async def test_cancelling_gives_back_every_page() -> None:
+async def test_cancellation_cancels_every_page() -> None:
     web = Web(dict.fromkeys(URLS))
     task = asyncio.create_task(race(web, 3))
     await until(lambda: web.open == 3)
@@ -98,7 +98,7 @@ async def test_cancelling_gives_back_every_page() -> None:
     assert task.cancelled() and web.open == 0
 
 
-async def test_a_fault_of_ours_costs_one_page() -> None:
+async def test_an_internal_error_affects_one_page() -> None:
     class Faulty(Web):
         async def read(self, url: str, left_s: float) -> Reading:
             if url == URLS[0]:
@@ -111,7 +111,7 @@ async def test_a_fault_of_ours_costs_one_page() -> None:
     assert isinstance(fault, errors.InternalError) and "geheim" not in fault.sentence()
 
 
-async def test_progress_is_told_page_by_page() -> None:
+async def test_progress_is_reported_for_each_page() -> None:
     told: list[tuple[int, str]] = []
     await race(Web({URLS[1]: 0.05}, failing=(URLS[0],)), 2, told=lambda count, host: told.append((count, host)))
     assert [count for count, _ in told] == [0, 1, 2]

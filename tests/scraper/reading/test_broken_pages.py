@@ -35,7 +35,7 @@ async def app(settings: Settings) -> AsyncIterator[Services]:
 
 
 @pytest.mark.parametrize("path", ["/short", "/reset-midway", "/endless"])
-async def test_a_page_that_broke_off_is_read_with_a_warning_and_not_kept(app: Services, site: Site, path: str) -> None:
+async def test_an_incomplete_page_is_read_with_a_warning_and_not_stored(app: Services, site: Site, path: str) -> None:
     for _ in range(2):
         reading = await app.fetcher.fetch(ReadRequest(site.url(path), render="http", deadline_s=8))
         assert reading.truncated and reading.warnings
@@ -43,12 +43,12 @@ async def test_a_page_that_broke_off_is_read_with_a_warning_and_not_kept(app: Se
 
 
 @pytest.mark.parametrize("path", ["/big", "/nested/100000", "/leave", "/wide/100000", "/attributes/500000"])
-async def test_a_page_beyond_all_measure_gives_its_text(app: Services, site: Site, path: str) -> None:
+async def test_a_huge_page_gives_its_text(app: Services, site: Site, path: str) -> None:
     reading = await app.fetcher.fetch(ReadRequest(site.url(path), deadline_s=240))
     assert MARK.search(reading.document.text)
 
 
-async def test_a_byte_a_second_ends_at_the_deadline_with_what_had_come(app: Services, site: Site) -> None:
+async def test_a_slow_page_ends_at_the_deadline_with_its_received_part(app: Services, site: Site) -> None:
     async with asyncio.timeout(START_S):
         try:
             reading = await app.fetcher.fetch(ReadRequest(site.url("/drip"), render="http", deadline_s=8))
@@ -59,6 +59,6 @@ async def test_a_byte_a_second_ends_at_the_deadline_with_what_had_come(app: Serv
 
 
 @pytest.mark.parametrize("path", ["/wall/captcha", "/wall/consent", "/wall/login", "/wall/challenge"])
-async def test_a_wall_is_told_as_a_wall(app: Services, site: Site, path: str) -> None:
+async def test_a_block_page_is_reported_as_blocked(app: Services, site: Site, path: str) -> None:
     with pytest.raises(BlockedBySiteError):
         await app.fetcher.fetch(ReadRequest(site.url(path), deadline_s=240))

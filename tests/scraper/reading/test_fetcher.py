@@ -40,7 +40,7 @@ class TestHowFar:
         assert (reading.document.text, reading.method) == ("Rendered.", "browser")
         assert (len(house.door.requests), house.workers.reads) == (1, 2)
 
-    async def test_http_never_renders_and_says_what_is_missing(self) -> None:
+    async def test_http_never_renders_and_warns_about_missing_parts(self) -> None:
         house = House(ScriptedDoor(SHELL))
         reading = await house.read(render="http")
         assert (reading.document.text, reading.method) == ("THIN", "http")
@@ -51,7 +51,7 @@ class TestHowFar:
         assert await house.text(render="browser") == "Rendered."
         assert house.modes == [Mode.RENDER]
 
-    async def test_no_stage_is_told_of_that_the_visit_never_came_to(self, caplog: pytest.LogCaptureFixture) -> None:
+    async def test_stages_that_were_not_reached_are_not_logged(self, caplog: pytest.LogCaptureFixture) -> None:
         house = House(ScriptedDoor(timing=Timing(queued_s=0.001, response_s=0.02, total_s=0.03)))
         with caplog.at_level("INFO", "scraper"):
             await house.read()
@@ -59,7 +59,7 @@ class TestHowFar:
         told = {name: value for name, value in fields.items() if name.endswith("_ms")}
         assert told == {"queued_ms": 1, "response_ms": 20, "total_ms": 30}
 
-    async def test_a_page_that_a_script_routes_to_is_rendered_at_its_route(self) -> None:
+    async def test_a_url_with_a_routing_fragment_is_rendered(self) -> None:
         house = House()
         assert await house.text(URL + "#/about") == "Rendered."
         assert house.door.requests[0].url == URL + "#/about"
@@ -75,7 +75,7 @@ class TestHowFar:
         assert isinstance(await house.error(), errors.NoContentError)
         assert house.workers.reads == 0
 
-    async def test_an_empty_page_that_sends_its_reader_on_is_rendered(self) -> None:
+    async def test_an_empty_page_with_a_refresh_header_is_rendered(self) -> None:
         house = House(ScriptedDoor("", headers={"refresh": "0; url=/there"}))
         assert await house.text() == "Rendered."
 
@@ -84,14 +84,14 @@ class TestHowFar:
         assert "read_doc" in (await house.error()).sentence()
         assert house.workers.reads == 0
 
-    async def test_what_is_no_url_is_refused_before_anything_else(self) -> None:
+    async def test_an_invalid_url_is_refused_before_any_request(self) -> None:
         house = House()
         assert isinstance(await house.error("best python books"), errors.InvalidUrlError)
         assert house.door.requests == []
 
 
 class TestTogether:
-    async def test_the_same_page_at_once_is_visited_once(self) -> None:
+    async def test_concurrent_fetches_of_one_page_share_a_visit(self) -> None:
         house = House()
         house.door.before = shortly
         readings = await asyncio.gather(*(house.read() for _ in range(5)))
@@ -104,7 +104,7 @@ class TestTogether:
         await asyncio.gather(house.read(), house.read(render="browser"), house.read(principal="anna"))
         assert len(house.door.requests) == 3
 
-    async def test_one_who_leaves_does_not_end_the_visit_of_the_other(self) -> None:
+    async def test_a_cancelled_caller_does_not_cancel_a_shared_visit(self) -> None:
         house = House()
         served = held(house)
         leaving, staying = asyncio.create_task(house.read()), asyncio.create_task(house.read())
@@ -126,7 +126,7 @@ class TestTogether:
             await task
         assert house.door.open == 0 and house.fetcher.in_flight == 0
 
-    async def test_who_has_less_time_than_the_visit_is_told_so_and_the_other_gets_the_page(self) -> None:
+    async def test_a_caller_with_a_short_deadline_gets_a_timeout_and_the_other_the_page(self) -> None:
         house = House()
         served = held(house)
         patient = asyncio.create_task(house.read())
@@ -135,7 +135,7 @@ class TestTogether:
         served.set()
         assert (await patient).document.text == "Served."
 
-    async def test_closing_ends_what_is_being_read(self) -> None:
+    async def test_closing_cancels_running_reads(self) -> None:
         house = House()
         house.door.before = for_ever
         task = asyncio.create_task(house.read())
@@ -147,39 +147,39 @@ class TestTogether:
 
 
 class TestTheFullBrowser:
-    async def test_a_wall_is_tried_once_with_the_full_browser_and_remembered(self) -> None:
+    async def test_a_blocked_page_is_retried_with_the_full_browser_and_the_host_remembered(self) -> None:
         house = House(ScriptedDoor("<p>CAPTCHA</p>", "<p>CAPTCHA</p>"))
         house.door.served_to_full = SERVED
         assert await house.text() == "Served."
         assert await house.text("https://example.org/other") == "Served."
         assert house.tiers == [Tier.LIGHT, Tier.FULL, Tier.FULL]
 
-    async def test_another_host_begins_with_the_usual_browser(self) -> None:
+    async def test_another_host_starts_with_the_usual_browser(self) -> None:
         house = House(ScriptedDoor("<p>CAPTCHA</p>", "<p>CAPTCHA</p>"))
         house.door.served_to_full = SERVED
         await house.read()
         await house.read("https://else.example/")
         assert house.tiers == [Tier.LIGHT, Tier.FULL, Tier.LIGHT, Tier.FULL]
 
-    async def test_a_wall_that_holds_is_told_and_not_remembered(self) -> None:
+    async def test_a_host_that_blocks_the_full_browser_too_is_not_remembered(self) -> None:
         house = House(ScriptedDoor("<p>CAPTCHA</p>", "<p>CAPTCHA</p>"))
         assert isinstance(await house.error(), errors.BlockedBySiteError)
         await house.error()
         assert house.tiers == [Tier.LIGHT, Tier.FULL] * 2
 
-    async def test_a_wall_before_any_browser_is_told_at_once(self) -> None:
+    async def test_a_block_page_for_every_browser_is_reported_at_once(self) -> None:
         house = House(ScriptedDoor("<p>LOGIN</p>", "<p>LOGIN</p>"))
         assert isinstance(await house.error(), errors.BlockedBySiteError)
         assert house.tiers == [Tier.LIGHT]
 
-    async def test_where_no_full_browser_is_installed_it_is_asked_for_once(self) -> None:
+    async def test_a_missing_full_browser_is_requested_once(self) -> None:
         house = House(ScriptedDoor("<p>CAPTCHA</p>", "<p>CAPTCHA</p>"))
         house.door.installed = frozenset({Tier.LIGHT})
         await house.error()
         await house.error()
         assert house.tiers == [Tier.LIGHT, Tier.FULL, Tier.LIGHT]
 
-    async def test_where_the_full_browser_fails_the_wall_is_told(self) -> None:
+    async def test_the_block_page_is_reported_if_the_full_browser_fails(self) -> None:
         async def fail(request: Request) -> None:
             if request.tier is Tier.FULL:
                 raise door_errors.NoBrowserError("It does not start.")
@@ -194,7 +194,7 @@ class TestTheFullBrowser:
         assert house.tiers == [Tier.FULL]
 
 
-async def test_progress_tells_what_is_being_done() -> None:
+async def test_progress_names_the_steps() -> None:
     told: list[str | None] = []
 
     def tell(done: float, total: float | None = None, message: str | None = None) -> None:

@@ -15,21 +15,21 @@ from tests.scraper.reading.standins import SHELL, ScriptedDoor
 
 
 class TestTheCache:
-    async def test_a_page_that_was_read_is_not_visited_again(self) -> None:
+    async def test_a_cached_page_is_not_visited_again(self) -> None:
         house = House()
         first, second = await house.read(), await house.read()
         assert (first.cached, second.cached) == (False, True)
         assert replace(second, cached=False) == first
         assert len(house.door.requests) == 1
 
-    async def test_a_refresh_visits_and_keeps_what_it_found(self) -> None:
+    async def test_a_refresh_visits_and_stores_the_page(self) -> None:
         house = House()
         await house.read()
         assert not (await house.read(cache=REFRESH)).cached
         assert (await house.read()).cached
         assert len(house.door.requests) == 2
 
-    async def test_the_caller_says_how_old_a_page_may_be_and_the_operator_where_it_does_not(self) -> None:
+    async def test_the_maximum_age_is_of_the_caller_or_else_of_the_operator(self) -> None:
         house = House(settings=Settings(cache_ttl_h=2))
         await house.read()
         _grow_old(house, hours=1)
@@ -40,33 +40,33 @@ class TestTheCache:
         _grow_old(house, hours=3)
         assert (await house.read(cache=CachePolicy(4 * 3_600))).cached
 
-    async def test_one_look_into_the_cache_is_enough(self) -> None:
+    async def test_the_cache_is_queried_once(self) -> None:
         house = House()
         await house.read()
         assert len(house.pages.asked) == 1
 
-    async def test_who_wants_it_rendered_gets_no_page_as_served(self) -> None:
+    async def test_render_browser_gets_no_cached_page_as_served(self) -> None:
         house = House()
         await house.read()
         assert await house.text(render="browser") == "Rendered."
 
-    async def test_who_wants_it_as_served_gets_no_rendered_page(self) -> None:
+    async def test_render_http_gets_no_cached_rendered_page(self) -> None:
         house = House(ScriptedDoor(SHELL))
         await house.read()
         assert await house.text(render="http") == "THIN"
 
-    async def test_either_will_do_for_who_does_not_care(self) -> None:
+    async def test_render_auto_gets_any_cached_page(self) -> None:
         house = House()
         await house.read(render="browser")
         assert (await house.read()).cached
 
-    async def test_a_kept_page_answers_for_every_part_of_it(self) -> None:
+    async def test_a_cached_page_answers_urls_with_fragments(self) -> None:
         house = House()
         await house.read(URL + "#one")
         reading = await house.read(URL + "#two")
         assert reading.cached and reading.requested_url == URL + "#two"
 
-    async def test_the_next_piece_is_cut_from_the_reading_that_the_first_came_from(self) -> None:
+    async def test_the_next_part_is_of_the_same_reading_as_the_first(self) -> None:
         house = House(ScriptedDoor(served="<p>DEGRADED</p>"))
         first = await house.read()
         house.door = house.fetcher.visitor._browsers = ScriptedDoor(served="<p>Other.</p>")  # type: ignore[assignment]
@@ -76,30 +76,30 @@ class TestTheCache:
         assert await house.text(cache=CachePolicy(reuse=Reuse.IN_MEMORY), principal="another") == "Other."
         assert await house.text() == "Other."
 
-    async def test_another_principal_does_not_get_it(self) -> None:
+    async def test_a_cached_page_is_not_returned_to_another_principal(self) -> None:
         house = House()
         await house.read(principal="anna")
         assert not (await house.read(principal="bert")).cached
         assert [request.principal for request in house.door.requests] == ["anna", "bert"]
 
     @pytest.mark.parametrize("served", ["<p>CAPTCHA</p>", "<p>LOGIN</p>", "<p>BLANK</p>"])
-    async def test_a_wall_or_nothing_is_not_kept(self, served: str) -> None:
+    async def test_blocked_and_empty_pages_are_not_stored(self, served: str) -> None:
         house = House(ScriptedDoor(served, served))
         await house.error()
         assert house.pages.entries == {}
 
     @pytest.mark.parametrize("served", ["<p>DEGRADED</p>", SHELL])
-    async def test_what_was_read_badly_is_not_kept(self, served: str) -> None:
+    async def test_degraded_readings_are_not_stored(self, served: str) -> None:
         house = House(ScriptedDoor(served))
         await house.read(render="http")
         assert house.pages.entries == {}
 
-    async def test_an_error_status_is_not_kept(self) -> None:
+    async def test_an_error_status_is_not_stored(self) -> None:
         house = House(ScriptedDoor(status=404))
         await house.error()
         assert house.pages.entries == {}
 
-    async def test_a_page_read_through_an_exception_is_refused_again_without_it(self) -> None:
+    async def test_a_private_page_is_refused_when_its_network_is_no_longer_allowed(self) -> None:
         open_house = House(settings=Settings(allow_nets=("10.0.0.0/8",)))
         await open_house.read("http://10.0.0.1/")
         strict_house = House()

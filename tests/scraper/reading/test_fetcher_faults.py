@@ -14,13 +14,13 @@ from tests.scraper.reading.standins import SHELL, ScriptedDoor, for_ever
 
 
 class TestFaults:
-    async def test_a_refusal_is_told_and_never_tried_another_way(self) -> None:
+    async def test_a_refused_url_is_reported_and_not_retried(self) -> None:
         house = House()
         house.door.before = refuse
         assert isinstance(await house.error(), errors.PrivateAddressError)
         assert len(house.door.requests) == 1
 
-    async def test_a_refusal_while_rendering_does_not_fall_back_to_the_page_as_served(self) -> None:
+    async def test_a_url_refused_during_rendering_does_not_fall_back_to_the_page_as_served(self) -> None:
         house = House(ScriptedDoor(SHELL))
         house.door.while_rendering = refuse
         assert isinstance(await house.error(), errors.PrivateAddressError)
@@ -34,7 +34,7 @@ class TestFaults:
             door_errors.BusyError("Full.", retry_after_s=3),
         ],
     )
-    async def test_where_rendering_fails_the_page_as_served_is_given_with_a_warning(
+    async def test_the_page_as_served_is_returned_with_a_warning_if_rendering_fails(
         self, fault: door_errors.BrowsersError
     ) -> None:
         async def fail(request: Request) -> None:
@@ -47,7 +47,7 @@ class TestFaults:
         assert "could not be rendered" in reading.warnings[0]
         assert house.pages.entries == {}
 
-    async def test_where_rendering_fails_and_nothing_was_served_the_fault_is_told(self) -> None:
+    async def test_the_error_is_raised_if_rendering_fails_without_a_page_as_served(self) -> None:
         async def crash(request: Request) -> None:
             raise door_errors.PageCrashedError("Crashed.")
 
@@ -55,34 +55,34 @@ class TestFaults:
         house.door.while_rendering = crash
         assert isinstance(await house.error(), errors.BrowserFailedError)
 
-    async def test_a_page_that_was_rendered_to_nothing_is_given_as_served(self) -> None:
+    async def test_a_page_that_renders_to_nothing_is_returned_as_served(self) -> None:
         reading = await House(ScriptedDoor(SHELL, "")).read()
         assert reading.document.text == "THIN" and "could not be rendered" in reading.warnings[0]
 
-    async def test_a_page_that_came_to_nothing_at_all_is_late_or_empty_but_no_file(self) -> None:
+    async def test_a_page_without_any_content_is_a_timeout_or_empty(self) -> None:
         house = House(ScriptedDoor("<p>BLANK</p>", ""))
         assert isinstance(await house.error(), errors.NoContentError)
 
-    async def test_a_visit_that_hangs_ends_at_the_deadline_with_what_was_served(self) -> None:
+    async def test_a_hanging_visit_ends_at_the_deadline_with_the_page_as_served(self) -> None:
         house = House(ScriptedDoor(SHELL))
         house.door.while_rendering = for_ever
         reading = await house.read(deadline_s=2)
         assert reading.document.text == "THIN" and reading.warnings
         assert house.door.open == 0
 
-    async def test_a_visit_that_hangs_without_an_answer_is_said_to_be_late(self) -> None:
+    async def test_a_hanging_visit_without_a_response_is_a_timeout(self) -> None:
         house = House()
         house.door.before = for_ever
         error = await house.error(deadline_s=0.2)
         assert isinstance(error, errors.FetchTimeoutError) and error.retryable
         assert house.door.open == 0
 
-    async def test_the_visit_is_given_less_time_than_the_call(self) -> None:
+    async def test_the_visit_gets_less_time_than_the_call(self) -> None:
         house = House()
         await house.read(deadline_s=50)
         assert 45 < house.door.requests[0].deadline_s <= 50 - READ_RESERVE_S
 
-    async def test_a_reader_that_fails_on_the_page_as_served_means_not_enough(self) -> None:
+    async def test_a_page_is_rendered_if_the_reader_fails_on_it_as_served(self) -> None:
         house = House()
 
         async def mend(request: Request) -> None:
@@ -92,7 +92,7 @@ class TestFaults:
         house.door.while_rendering = mend
         assert await house.text() == "Rendered."
 
-    async def test_a_reader_that_fails_on_the_rendered_page_leaves_the_page_as_served(self) -> None:
+    async def test_the_page_as_served_is_returned_if_the_reader_fails_on_the_rendered_page(self) -> None:
         house = House(ScriptedDoor(SHELL))
 
         async def break_it(request: Request) -> None:
@@ -102,15 +102,13 @@ class TestFaults:
         reading = await house.read()
         assert reading.document.text == "THIN" and reading.warnings
 
-    async def test_a_reader_that_always_fails_is_told_with_its_reason(self) -> None:
+    async def test_a_failing_reader_is_reported_with_its_reason(self) -> None:
         house = House()
         house.workers.failing = WorkerFailedError("took too long")
         error = await house.error()
         assert isinstance(error, errors.ContentTooLargeError) and "took too long" in str(error)
 
-    async def test_why_a_page_is_read_the_plain_way_stands_in_the_line_that_a_person_reads(
-        self, caplog: pytest.LogCaptureFixture
-    ) -> None:
+    async def test_the_log_names_the_reason_for_the_fallback_reader(self, caplog: pytest.LogCaptureFixture) -> None:
         house = House()
         house.workers.failing = WorkerFailedError("took too long")
         with caplog.at_level("WARNING", "scraper.reading.visitor"):
@@ -118,7 +116,7 @@ class TestFaults:
         (told,) = set(caplog.messages)
         assert told == "a page of example.org is read by the fallback reader: took too long"
 
-    async def test_that_nobody_can_read_is_no_fault_of_the_page(self) -> None:
+    async def test_a_missing_worker_is_not_an_error_of_the_page(self) -> None:
         house = House()
         house.workers.failing = NoWorkerError("no worker process can be started")
         error = await house.error()
@@ -130,7 +128,7 @@ class TestPatience:
     def _short_pauses(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("scraper.reading.outcome.PAUSE_S", 0.01)
 
-    async def test_a_failing_site_is_asked_once_more(self) -> None:
+    async def test_a_failing_site_is_retried_once(self) -> None:
         house = House(ScriptedDoor(status=503))
         assert isinstance(await house.error(), errors.HttpStatusError)
         assert len(house.door.requests) == 2
@@ -146,17 +144,17 @@ class TestPatience:
         assert await house.text() == "Served."
 
     @pytest.mark.parametrize("status", [404, 410, 401, 429])
-    async def test_where_asking_again_does_not_help_nobody_is_asked_again(self, status: int) -> None:
+    async def test_permanent_errors_are_not_retried(self, status: int) -> None:
         house = House(ScriptedDoor(status=status))
         await house.error()
         assert len(house.door.requests) == 1
 
-    async def test_a_site_that_asks_for_a_short_pause_gets_it(self) -> None:
+    async def test_a_short_retry_after_is_waited_for(self) -> None:
         house = House(ScriptedDoor(status=429, headers={"retry-after": "0"}))
         await house.error()
         assert len(house.door.requests) == 2
 
-    async def test_a_site_that_asks_for_a_long_pause_is_left_to_the_caller(self) -> None:
+    async def test_a_long_retry_after_is_left_to_the_caller(self) -> None:
         house = House(ScriptedDoor(status=429, headers={"retry-after": "60"}))
         assert "60 s" in (await house.error()).sentence()
         assert len(house.door.requests) == 1

@@ -127,7 +127,7 @@ async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     await writer.drain()
 
 
-async def test_no_page_hides_text_by_guile(tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_text_hidden_by_tricks_is_not_read(tmp_path_factory: pytest.TempPathFactory) -> None:
     data = str(tmp_path_factory.mktemp("data"))
     async with served(site) as port:
         hosts = {"SEARCH_MCP_DATA": data, "SEARCH_MCP_TEST_HOSTS": f"{HOST}=127.0.0.1:{port}"}

@@ -32,9 +32,7 @@ def settings(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.mark.parametrize("render", ["browser", "http"])
-async def test_what_nobody_sees_is_not_read_and_what_anybody_sees_is(
-    settings: Settings, site: Site, render: str
-) -> None:
+async def test_only_visible_text_is_read(settings: Settings, site: Site, render: str) -> None:
     async with Services.open(settings) as app:
         pages = [
             await app.fetcher.fetch(ReadRequest(site.url(path), render=render, deadline_s=240))

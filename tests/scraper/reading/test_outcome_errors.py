@@ -41,31 +41,31 @@ def leaves(kind: type[door.BrowsersError] = door.BrowsersError) -> Iterator[type
         yield from leaves(child)
 
 
-def test_every_leaf_of_the_doors_tree_is_in_this_test() -> None:
+def test_every_browser_error_is_in_this_test() -> None:
     assert set(leaves()) == {*TOLD, door.BusyError}
 
 
 @pytest.mark.parametrize("kind", TOLD)
-def test_an_error_keeps_its_sentence_its_url_and_whether_a_retry_helps(kind: type[door.BrowsersError]) -> None:
+def test_an_error_keeps_its_message_url_and_retryable(kind: type[door.BrowsersError]) -> None:
     told = map_browser_error(kind("It happened.", url="https://elsewhere.example/"), URL)
     assert (type(told), told.retryable) == TOLD[kind]
     assert told.target == URL
     assert told.sentence().startswith("It happened. ") and told.next_step
 
 
-def test_a_host_to_which_a_living_one_redirects_says_nothing_of_that_one() -> None:
+def test_an_unreachable_redirect_target_is_not_a_failure_of_the_host() -> None:
     error = door.RefusedConnectionError("elsewhere.example refused the connection.")
     error.redirected = True
     assert type(map_browser_error(error, URL)) is errors.NetworkError
 
 
-def test_busy_carries_the_time_to_come_back() -> None:
+def test_busy_has_the_retry_time() -> None:
     told = map_browser_error(door.BusyError("Full.", retry_after_s=7.4), URL)
     assert isinstance(told, errors.OverloadedError)
     assert (told.retry_after_s, told.retryable, told.sentence()) == (7.4, True, "Full. Try again in 7 s.")
 
 
-def test_a_refusal_of_a_kind_unknown_here_stays_a_refusal() -> None:
+def test_an_unknown_refusal_is_a_policy_error() -> None:
     class Novel(door.RefusedError):
         pass
 

@@ -65,7 +65,7 @@ class Counted:
 
 
 class TestPagesAtOnce:
-    async def test_a_host_is_asked_for_so_many_pages_and_all_of_them_come(self) -> None:
+    async def test_concurrent_pages_of_a_host_are_limited_and_all_are_read(self) -> None:
         door = ScriptedDoor()
         counted, reads = Counted(door), fetcher(door, host_pages=2)
         async with asyncio.timeout(30):
@@ -89,7 +89,7 @@ class TestPagesAtOnce:
         held.set()
         await slow
 
-    async def test_a_caller_with_many_pages_does_not_keep_out_one_with_one(self) -> None:
+    async def test_a_caller_with_many_pages_does_not_block_one_with_one(self) -> None:
         door = ScriptedDoor()
         Counted(door)
         reads, order = fetcher(door, host_pages=1), list[str]()
@@ -104,7 +104,7 @@ class TestPagesAtOnce:
             group.create_task(read(100, "one"))
         assert order.index("one") <= 4
 
-    async def test_a_page_that_fails_or_is_given_up_gives_its_turn_back(self) -> None:
+    async def test_a_failed_or_cancelled_page_releases_its_slot(self) -> None:
         door = ScriptedDoor(status=500)
         reads = fetcher(door, host_pages=1)
         with pytest.raises(errors.HttpStatusError):
@@ -123,7 +123,7 @@ class TestPagesAtOnce:
             with pytest.raises(errors.HttpStatusError):
                 await reads.fetch(ReadRequest(url(3), deadline_s=5))
 
-    async def test_who_gets_no_turn_before_the_deadline_is_told_so(self) -> None:
+    async def test_a_visit_without_a_slot_before_the_deadline_is_refused(self) -> None:
         door, held = ScriptedDoor(), asyncio.Event()
 
         async def hold(request: Request) -> None:
@@ -139,7 +139,7 @@ class TestPagesAtOnce:
         held.set()
         await slow
 
-    async def test_a_line_that_is_too_long_is_not_joined(self) -> None:
+    async def test_a_full_queue_refuses_visits(self) -> None:
         door, held = ScriptedDoor(), asyncio.Event()
 
         async def hold(request: Request) -> None:
@@ -158,7 +158,7 @@ class TestPagesAtOnce:
         async with asyncio.timeout(60):
             await asyncio.gather(*tasks, patient)
 
-    async def test_who_is_sent_away_leaves_no_line_behind(self) -> None:
+    async def test_a_refused_visit_leaves_no_queue(self) -> None:
         polite = HostThrottle(LocalLeases(), Settings(host_pages=1, queue_limit=1))
         deadline = Deadline.within(60)
 
@@ -178,7 +178,7 @@ class TestPagesAtOnce:
 
 
 class TestTheGap:
-    async def test_visits_to_one_host_begin_so_far_apart(self) -> None:
+    async def test_visits_to_one_host_observe_the_gap(self) -> None:
         door = ScriptedDoor()
         counted, reads = Counted(door, 0), fetcher(door, host_gap_s=0.15)
         begun = time.monotonic()
@@ -188,7 +188,7 @@ class TestTheGap:
         since = [start - begun for start in counted.starts]
         assert all(passed >= 0.15 * number - 0.01 for number, passed in enumerate(since)), since
 
-    async def test_a_gap_that_outlasts_the_deadline_is_told_at_once(self) -> None:
+    async def test_a_gap_beyond_the_deadline_is_refused_at_once(self) -> None:
         reads = fetcher(ScriptedDoor(), host_gap_s=60)
         await reads.fetch(ReadRequest(url(1)))
         begun = time.monotonic()
@@ -197,7 +197,7 @@ class TestTheGap:
         assert time.monotonic() - begun < 5 and 50 < refused.value.retry_after_s <= 60
         assert "Try again in" in refused.value.sentence()
 
-    async def test_who_would_stand_too_far_back_in_the_line_is_told_at_once(self) -> None:
+    async def test_a_visit_too_far_back_in_the_queue_is_refused_at_once(self) -> None:
         reads = fetcher(ScriptedDoor(), host_gap_s=5)
         await reads.fetch(ReadRequest(url(0)))
         tasks = [asyncio.create_task(reads.fetch(ReadRequest(url(number), deadline_s=30))) for number in range(1, 8)]
@@ -209,7 +209,7 @@ class TestTheGap:
             task.cancel()
         await asyncio.wait(waiting)
 
-    async def test_a_second_try_that_has_no_turn_leaves_the_first_answer(self) -> None:
+    async def test_a_retry_without_a_slot_returns_the_first_response(self) -> None:
         door = ScriptedDoor(status=503)
         with pytest.raises(errors.HttpStatusError):
             await fetcher(door, host_gap_s=60).fetch(ReadRequest(url(1), deadline_s=10))
@@ -218,7 +218,7 @@ class TestTheGap:
 
 class TestRetryAfter:
     @pytest.mark.parametrize("status", [429, 503])
-    async def test_a_host_that_asks_for_a_pause_is_left_alone(self, status: int) -> None:
+    async def test_a_host_with_retry_after_is_not_visited(self, status: int) -> None:
         door = ScriptedDoor(status=status, headers={"retry-after": "60"})
         reads = fetcher(door)
         with pytest.raises(errors.ScraperError, match=str(status)):
@@ -238,7 +238,7 @@ class TestRetryAfter:
             await fetcher(door).fetch(ReadRequest(url(1), deadline_s=20))
         assert time.monotonic() - begun >= 1 and len(door.requests) == 2
 
-    async def test_a_date_is_understood_and_what_is_too_long_is_bounded(self) -> None:
+    async def test_retry_after_may_be_a_date_and_is_limited(self) -> None:
         later = datetime.now(UTC) + timedelta(days=30)
         door = ScriptedDoor(status=503, headers={"retry-after": format_datetime(later, usegmt=True)})
         reads = fetcher(door)
@@ -261,7 +261,7 @@ class TestRetryAfter:
             (429, "Wed, 21 Oct 2026 07:28:00 +99999999999999"),
         ],
     )
-    async def test_what_asks_for_nothing_stops_nothing(self, status: int, value: str) -> None:
+    async def test_a_response_without_retry_after_starts_no_cooldown(self, status: int, value: str) -> None:
         door = ScriptedDoor(status=status, headers={"retry-after": value})
         reads = fetcher(door)
         for number in range(2):
@@ -278,9 +278,7 @@ class TestRetryAfter:
             door_errors.BlockedAddressError("It leads to a host that is not public."),
         ],
     )
-    async def test_a_host_whose_page_could_not_be_rendered_is_left_alone_as_it_asks(
-        self, fault: door_errors.BrowsersError
-    ) -> None:
+    async def test_retry_after_applies_even_if_rendering_failed(self, fault: door_errors.BrowsersError) -> None:
         async def fail(request: Request) -> None:
             raise fault
 
@@ -294,7 +292,7 @@ class TestRetryAfter:
             await reads.fetch(ReadRequest(url(2), deadline_s=5))
         assert len(door.requests) == asked
 
-    async def test_what_was_kept_is_given_all_the_same(self) -> None:
+    async def test_cached_pages_are_returned_during_a_cooldown(self) -> None:
         door = ScriptedDoor()
         reads = Fetcher(door, cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), Settings())
         await reads.fetch(ReadRequest(url(1)))
@@ -311,7 +309,7 @@ class TestManyServers:
         leases = LocalLeases()
         yield [HostThrottle(leases, Settings(host_pages=3)) for _ in range(4)]
 
-    async def test_the_bound_is_that_of_all(self, polite: list[HostThrottle]) -> None:
+    async def test_the_queue_limit_is_for_all_hosts(self, polite: list[HostThrottle]) -> None:
         async with AsyncExitStack() as stack:
             for one in polite[:3]:
                 await stack.enter_async_context(one.turn(HOST, "local", Deadline.within(5)))
@@ -319,7 +317,7 @@ class TestManyServers:
                 await stack.enter_async_context(polite[3].turn(HOST, "local", Deadline.within(0.2)))
 
 
-async def test_without_settings_a_turn_costs_next_to_nothing() -> None:
+async def test_a_turn_without_limits_is_cheap() -> None:
     polite = HostThrottle(LocalLeases(), Settings())
     deadline, begun = Deadline.within(60), time.process_time()
     for _ in range(2_000):

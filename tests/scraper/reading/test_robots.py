@@ -105,10 +105,10 @@ class TestTheRules:
         ("path", "rule"),
         [("/", None), ("/private", "/private"), ("/private/deep/x?y", "/private/deep"), ("/private/open/x", None)],
     )
-    def test_the_longest_rule_that_fits_decides_and_is_named(self, path: str, rule: str | None) -> None:
+    def test_the_longest_matching_rule_decides_and_is_named(self, path: str, rule: str | None) -> None:
         assert RobotsRules(RULES).find_disallow_rule(SITE + path) == rule
 
-    def test_a_group_of_our_own_goes_before_that_of_everybody(self) -> None:
+    def test_the_group_of_this_program_has_priority_over_the_general_one(self) -> None:
         rules = RobotsRules(RULES + "\nUser-agent: Search-MCP\nDisallow: /ours\n")
         assert (
             rules.find_disallow_rule(SITE + "/ours") == "/ours" and rules.find_disallow_rule(SITE + "/private") is None
@@ -126,11 +126,11 @@ class TestTheRules:
         ],
     )
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-    def test_a_rule_is_named_as_it_is_written(self, value: str, path: str, end: str) -> None:
+    def test_a_rule_is_named_as_written(self, value: str, path: str, end: str) -> None:
         lines = ("User-agent: *", *(f"Disallow: /other/{number}*x" for number in range(300)), f"Disallow: {value}")
         assert RobotsRules(end.join(lines)).find_disallow_rule(SITE + path) == value
 
-    def test_of_many_rules_few_are_looked_at_to_name_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_few_of_many_rules_are_parsed_to_name_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         rules = RobotsRules("User-agent: *\n" + "".join(f"Disallow: /p{'/' * n}\n" for n in range(2_000)))
         parsed: list[str] = []
         parse = Protego.parse
@@ -143,19 +143,19 @@ class TestTheRules:
         assert rules.find_disallow_rule(SITE + "/p//") == "/p//"
         assert len(parsed) == 1
 
-    def test_a_pause_between_visits_is_understood_and_bounded(self) -> None:
+    def test_crawl_delay_is_parsed_and_limited(self) -> None:
         assert RobotsRules(SLOWLY).gap_s == 2
         assert RobotsRules("User-agent: *\nCrawl-delay: 86400").gap_s == 120
 
     @pytest.mark.parametrize(
         "text", ["", "<!doctype html><p>Not found", "\x00\xff", "Disallow: /", "User-agent: *\nDisallow:"]
     )
-    def test_what_holds_no_rule_forbids_nothing(self, text: str) -> None:
+    def test_a_file_without_rules_allows_everything(self, text: str) -> None:
         assert RobotsRules(text).find_disallow_rule(SITE + "/x") is None
 
 
 class TestObey:
-    async def test_what_is_forbidden_is_not_visited_and_the_rule_and_the_setting_are_named(self) -> None:
+    async def test_a_forbidden_page_is_not_visited_and_the_error_names_rule_and_setting(self) -> None:
         door = RobotsDoor()
         error = await refusal(fetcher(door), "/private/x")
         assert isinstance(error, errors.RobotsDisallowedError) and not error.retryable and error.code == "robots"
@@ -165,16 +165,16 @@ class TestObey:
         )
         assert not door.pages
 
-    async def test_a_byte_order_mark_hides_no_rule(self) -> None:
+    async def test_a_byte_order_mark_is_ignored(self) -> None:
         reads = fetcher(RobotsDoor("\ufeffUser-agent: *\nDisallow: /private"))
         assert isinstance(await refusal(reads, "/private"), errors.RobotsDisallowedError)
 
-    async def test_what_is_allowed_is_read_without_a_word(self) -> None:
+    async def test_an_allowed_page_has_no_warning(self) -> None:
         door = RobotsDoor()
         reading = await fetcher(door).fetch(ReadRequest(SITE + "/open"))
         assert reading.warnings == () and len(door.pages) == 1
 
-    async def test_the_file_is_fetched_once_for_many_pages_as_served(self) -> None:
+    async def test_the_file_is_fetched_once_without_rendering(self) -> None:
         door = RobotsDoor("User-agent: *\nDisallow: /private")
         reads = fetcher(door)
         await asyncio.gather(*(reads.fetch(ReadRequest(f"{SITE}/{number}")) for number in range(5)))
@@ -182,7 +182,7 @@ class TestObey:
         request = door.robots[0]
         assert request.mode is Mode.PEEK and request.limits.hops == 5 and request.limits.body_bytes == 500 * 1024
 
-    async def test_each_origin_has_its_own(self) -> None:
+    async def test_each_origin_has_its_own_file(self) -> None:
         door = RobotsDoor()
         reads = fetcher(door)
         for site in ("http://example.org", "https://example.org", "http://example.org:8080"):
@@ -192,12 +192,12 @@ class TestObey:
             "http://example.org:8080/robots.txt",
         ]  # fmt: skip
 
-    async def test_a_redirect_to_where_it_is_forbidden_is_refused(self) -> None:
+    async def test_a_redirect_to_a_forbidden_page_is_refused(self) -> None:
         door = RobotsDoor()
         door.leads_to = SITE + "/private/x"
         assert isinstance(await refusal(fetcher(door), "/open"), errors.RobotsDisallowedError)
 
-    async def test_a_page_that_was_led_to_where_it_is_forbidden_is_not_given_as_served_either(self) -> None:
+    async def test_a_redirected_page_that_is_forbidden_is_not_returned_as_served(self) -> None:
         class Crashing(RobotsDoor):
             async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
                 snapshot = await super().visit(request, enough)
@@ -209,13 +209,13 @@ class TestObey:
         door.leads_to = SITE + "/private/x"
         assert isinstance(await refusal(fetcher(door), "/open"), errors.RobotsDisallowedError)
 
-    async def test_the_pause_that_a_site_asks_for_is_kept(self) -> None:
+    async def test_the_crawl_delay_is_observed(self) -> None:
         reads = fetcher(RobotsDoor(SLOWLY))
         await reads.fetch(ReadRequest(SITE + "/1"))
         with pytest.raises(errors.HostBusyError, match="are 2 s apart"):
             await reads.fetch(ReadRequest(SITE + "/2", deadline_s=1))
 
-    async def test_the_pause_is_told_when_the_site_was_asked(self) -> None:
+    async def test_the_crawl_delay_is_known_after_the_first_request(self) -> None:
         reads = fetcher(RobotsDoor(SLOWLY))
         assert reads.gap_s(SITE) is None
         await reads.fetch(ReadRequest(SITE + "/1"))
@@ -225,12 +225,12 @@ class TestObey:
 
 
 class TestWarn:
-    async def test_what_is_forbidden_is_read_and_the_answer_says_so(self) -> None:
+    async def test_a_forbidden_page_is_read_with_a_warning(self) -> None:
         reading = await fetcher(RobotsDoor(), "warn").fetch(ReadRequest(SITE + "/private/x"))
         assert reading.document.text == "Served."
         assert reading.warnings == ("The robots.txt of example.org forbids reading it (Disallow: /private).",)
 
-    async def test_off_asks_for_no_file(self) -> None:
+    async def test_off_requests_no_file(self) -> None:
         door = RobotsDoor()
         assert (await fetcher(door, "off").fetch(ReadRequest(SITE + "/private/x"))).warnings == ()
         assert not door.robots
@@ -249,7 +249,7 @@ class TestFilesThatAreNotThere:
         assert error.retryable and error.retry_after_s is not None and 290 < error.retry_after_s < 310
         assert "try again in" in error.next_step
 
-    async def test_a_host_that_cannot_be_reached_forbids_everything(self) -> None:
+    async def test_an_unreachable_host_forbids_everything(self) -> None:
         door = RobotsDoor()
         door.fault = door_errors.ConnectTimeoutError("example.org does not answer.")
         assert "example.org does not answer." in str(await refusal(fetcher(door), "/"))
@@ -263,7 +263,7 @@ class TestFilesThatAreNotThere:
             (door_errors.NameNotResolvedError, False),
         ],
     )
-    async def test_whether_asking_later_can_help_is_told_also_by_another_server(
+    async def test_another_server_knows_if_a_retry_can_help(
         self, kind: type[door_errors.BrowsersError], passes: bool
     ) -> None:
         door, texts = RobotsDoor(), KeptTexts()
@@ -278,7 +278,7 @@ class TestFilesThatAreNotThere:
         door.fault = door_errors.TooManyRedirectsError("It redirects more than 5 times.")
         await fetcher(door).fetch(ReadRequest(SITE + "/private/x"))
 
-    async def test_a_fault_of_ours_is_told_as_one_and_not_remembered(self) -> None:
+    async def test_an_internal_error_is_reported_and_not_cached(self) -> None:
         door, faults = RobotsDoor(), door_errors.BrowserGoneError("The browser died.")
         reads = fetcher(door)
         door.fault = faults
@@ -287,7 +287,7 @@ class TestFilesThatAreNotThere:
         await reads.fetch(ReadRequest(SITE + "/"))
 
     @pytest.mark.parametrize("kind", [door_errors.BlockedAddressError, door_errors.UnsafePortError])
-    async def test_one_that_leads_to_where_we_do_not_go_says_nothing_of_the_site(
+    async def test_a_redirect_of_robots_txt_to_a_forbidden_address_allows_everything(
         self, kind: type[door_errors.RefusedError]
     ) -> None:
         door = RobotsDoor()
@@ -297,7 +297,7 @@ class TestFilesThatAreNotThere:
         await reads.fetch(ReadRequest(SITE + "/private/2"))
         assert len(door.robots) == 1
 
-    async def test_a_site_that_is_not_ours_to_visit_is_told_as_such(self) -> None:
+    async def test_a_site_at_a_forbidden_address_is_reported_as_such(self) -> None:
         door = RobotsDoor()
         door.fault = door.page_fault = door_errors.BlockedAddressError("example.org is not public.")
         assert isinstance(await refusal(fetcher(door), "/"), errors.PrivateAddressError)
@@ -315,7 +315,7 @@ class TestTime:
 
         return later
 
-    async def test_a_file_is_believed_for_a_day(self, now: Callable[[float], None]) -> None:
+    async def test_a_file_is_cached_for_a_day(self, now: Callable[[float], None]) -> None:
         door = RobotsDoor("User-agent: *\nDisallow: /private")
         reads = fetcher(door)
         await reads.fetch(ReadRequest(SITE + "/1"))
@@ -326,9 +326,7 @@ class TestTime:
         await reads.fetch(ReadRequest(SITE + "/3"))
         assert len(door.robots) == 2
 
-    async def test_an_old_file_stands_while_the_new_one_cannot_be_reached_for_a_month(
-        self, now: Callable[[float], None]
-    ) -> None:
+    async def test_an_old_file_applies_for_a_month_while_it_is_unreachable(self, now: Callable[[float], None]) -> None:
         door = RobotsDoor("User-agent: *\nDisallow: /private")
         reads = fetcher(door)
         await reads.fetch(ReadRequest(SITE + "/1"))
@@ -339,7 +337,7 @@ class TestTime:
         now(31 * 86_400)
         await reads.fetch(ReadRequest(SITE + "/private"))
 
-    async def test_a_file_that_was_never_there_is_asked_for_again_soon(self, now: Callable[[float], None]) -> None:
+    async def test_a_file_that_was_never_reached_is_requested_again_soon(self, now: Callable[[float], None]) -> None:
         door = RobotsDoor(status=503)
         reads = fetcher(door)
         await refusal(reads, "/1")
@@ -351,7 +349,7 @@ class TestTime:
         assert len(door.robots) == 2
 
     @pytest.mark.parametrize(("ahead_s", "asked"), [(0, 1), (250, 1), (100 * 86_400, 2)])
-    async def test_what_another_server_has_kept_is_believed_where_its_clock_is_ours(
+    async def test_the_file_of_another_server_is_used_if_its_clock_agrees(
         self, now: Callable[[float], None], ahead_s: float, asked: int
     ) -> None:
         door, texts = RobotsDoor(), KeptTexts()
@@ -364,7 +362,7 @@ class TestTime:
         assert len(door.robots) == asked
 
     @pytest.mark.parametrize(("name", "bound"), [("MAX_FILES", 2), ("MAX_CHARACTERS", 2 * len(RULES))])
-    async def test_the_files_of_sites_that_were_asked_last_stay(
+    async def test_the_least_recently_used_files_are_evicted(
         self, monkeypatch: pytest.MonkeyPatch, name: str, bound: int
     ) -> None:
         monkeypatch.setattr(robots, name, bound)

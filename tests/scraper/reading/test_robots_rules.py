@@ -29,13 +29,13 @@ def test_the_rule_that_forbids_is_named(lines: str, path: str, rule: str | None)
 
 
 @pytest.mark.parametrize("piece", ["\n", " ", " \n", "dis", "disallow", "Disallow:\n", "Disallow: /*a\n"])
-def test_a_hostile_file_is_looked_through_soon(piece: str) -> None:
+def test_a_hostile_file_is_parsed_quickly(piece: str) -> None:
     text = "User-agent: *\nDisallow: /\n" + piece * (200_000 // len(piece))
     with soon():
         assert RobotsRules(text).find_disallow_rule(f"{HOST}/a") is not None
 
 
-def test_many_names_above_many_rules_are_read_soon_and_our_own_rules_hold() -> None:
+def test_many_agents_above_many_rules_are_parsed_quickly() -> None:
     names = "".join(f"useragent: bot{number}\n" for number in range(3_000))
     rules = "".join(f"Disallow: /a{number}\n" for number in range(3_000))
     ours = "User-agent: *\n" + rules + names + rules.replace("/a", "/b") + "User-agent: x\nDisallow: /c"
@@ -47,7 +47,7 @@ def test_many_names_above_many_rules_are_read_soon_and_our_own_rules_hold() -> N
         assert all_alike.find_disallow_rule(f"{HOST}/a2999") == "/a2999"
 
 
-def test_the_rule_is_named_soon_for_many_pages() -> None:
+def test_the_rule_is_found_quickly_for_many_pages() -> None:
     rules = RobotsRules("User-agent: *\n" + "".join(f"Disallow: /a/%7E{number}\n" for number in range(20_000)))
     with soon():
         for number in range(60):
@@ -72,7 +72,7 @@ AGENTS = (
 )
 
 
-def test_who_is_meant_is_what_the_parser_says() -> None:
+def test_agents_are_parsed_as_by_protego() -> None:
     for one, two, three in itertools.product(AGENTS, repeat=3):
         text = "\n".join((one, "Disallow: /1", two, three, "Disallow: /2", "Crawl-delay: 3", "User-agent: x"))
         alone, found = Protego.parse(text), RobotsRules(text)

@@ -56,20 +56,20 @@ def blocked(reason: str) -> Verdict:
     return Verdict(VerdictKind.BLOCKED, reason)
 
 
-async def test_the_page_is_rendered_for_the_caller_and_its_json_kept() -> None:
+async def test_the_page_is_rendered_and_its_json_responses_are_captured() -> None:
     visitor = Visitor(LD)
     await read(visitor)
     assert visitor.jobs == [VisitJob(URL, "browser", "ann", json_responses=True)]
 
 
 @pytest.mark.parametrize("reason", ["captcha", "challenge", "denied", "rate_limit"])
-async def test_a_wall_is_told_even_with_data_in_it(reason: str) -> None:
+async def test_a_block_page_with_data_is_an_error(reason: str) -> None:
     with pytest.raises(errors.BlockedBySiteError):
         await read(Visitor(LD, blocked(reason)))
 
 
 @pytest.mark.parametrize("reason", ["consent", "login"])
-async def test_data_behind_a_dialog_are_given_with_a_warning(reason: str) -> None:
+async def test_data_of_a_page_with_a_dialog_has_a_warning(reason: str) -> None:
     found = await read(Visitor(LD, blocked(reason)))
     assert found.json_ld[0]["name"] == "Kettle"
     assert "behind it" in found.warnings[0]
@@ -77,29 +77,29 @@ async def test_data_behind_a_dialog_are_given_with_a_warning(reason: str) -> Non
         await read(Visitor("<p>Sign in</p>", blocked(reason)))
 
 
-async def test_a_page_without_text_gives_its_data_and_without_both_an_error() -> None:
+async def test_a_page_without_text_gives_its_data_or_an_error() -> None:
     assert (await read(Visitor(LD, text=""))).json_ld
     with pytest.raises(errors.NoContentError):
         await read(Visitor("<p></p>", text=""))
 
 
-async def test_an_error_page_is_told_whatever_it_holds() -> None:
+async def test_an_error_page_with_data_is_an_error() -> None:
     with pytest.raises(errors.HttpStatusError):
         await read(Visitor(LD, status=404))
 
 
-async def test_a_file_and_mere_text_are_no_pages() -> None:
+async def test_files_and_text_are_not_pages() -> None:
     with pytest.raises(errors.UnsupportedTypeError, match=r"application/pdf"):
         await read(Visitor("", media_type="application/pdf", rendered=False, body=b"%PDF-1.7"))
     with pytest.raises(errors.UnsupportedTypeError, match=r"sent application/json, not a page"):
         await read(Visitor('{"a": 1}', media_type="application/json", rendered=False))
 
 
-async def test_a_page_that_takes_too_long_gives_the_simple_part_and_says_so() -> None:
+async def test_a_page_that_takes_too_long_gives_the_simple_part_with_a_warning() -> None:
     found = await read(Visitor(LD), Here(fail=(structured.extract,)))
     assert found.json_ld and "too complex" in found.warnings[0]
 
 
-async def test_a_page_that_breaks_every_reader_is_an_error() -> None:
+async def test_a_page_that_crashes_both_readers_is_an_error() -> None:
     with pytest.raises(errors.ContentTooLargeError, match=r"could not be read"):
         await read(Visitor(LD), Here(fail=(structured.extract, structured.extract_basic)))

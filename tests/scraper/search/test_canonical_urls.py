@@ -29,7 +29,7 @@ from scraper.search.canonical_urls import canonicalize, host_key, is_wrapped
         ("https://www.youtube.com/watch?v=x&si=y", "https://youtube.com/watch?v=x"),
     ],
 )
-def test_two_spellings_of_one_page_have_one_key(one: str, other: str) -> None:
+def test_equivalent_urls_have_one_key(one: str, other: str) -> None:
     assert canonicalize(one) == canonicalize(other)
 
 
@@ -48,23 +48,23 @@ def test_two_spellings_of_one_page_have_one_key(one: str, other: str) -> None:
         ("https://example.com/a%2Fb", "https://example.com/a/b"),
     ],
 )
-def test_two_pages_have_two_keys(one: str, other: str) -> None:
+def test_different_pages_have_different_keys(one: str, other: str) -> None:
     assert canonicalize(one) != canonicalize(other)
 
 
-def test_a_text_that_is_no_address_is_its_own_key() -> None:
+def test_a_text_that_is_not_a_url_is_its_own_key() -> None:
     assert canonicalize(" mailto:a@b.example ") == "mailto:a@b.example"
     assert canonicalize("no address") == "no address"
     assert host_key("no address") == ""
 
 
-def test_a_name_that_begins_like_a_mobile_one_stays() -> None:
+def test_a_host_that_starts_with_mobile_is_unchanged() -> None:
     assert host_key("https://m.co/") == "m.co"
     assert host_key("https://mobile.de/") == "mobile.de"
     assert host_key("https://www.mobile.de/") == "mobile.de"
 
 
-def test_only_google_news_own_addresses_count_as_wrapped() -> None:
+def test_only_google_news_redirects_are_wrapped() -> None:
     assert is_wrapped("https://news.google.com/rss/articles/CBMiAA?oc=5")
     assert is_wrapped("https://news.google.com/read/CBMiAA")
     assert not is_wrapped("https://news.google.com/home")
@@ -72,6 +72,6 @@ def test_only_google_news_own_addresses_count_as_wrapped() -> None:
 
 
 @given(st.text(alphabet="abz/.%2F~-éA?&=#:@", max_size=60))
-def test_a_key_is_the_key_of_itself(path: str) -> None:
+def test_canonicalization_is_idempotent(path: str) -> None:
     key = canonicalize(f"https://example.com/{path}")
     assert canonicalize(f"https://{key}") == key

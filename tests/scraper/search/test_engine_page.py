@@ -22,7 +22,7 @@ def form(label: str, value: str, action: str = "https://consent.google.com/save"
     )
 
 
-def test_the_form_that_refuses_is_sent_with_its_fields() -> None:
+def test_the_refusing_form_is_sent_with_its_fields() -> None:
     sent = answer(form("Accept all", "false") + form("Reject all", "true"))
     assert sent is not None
     assert (sent.url, sent.method) == ("https://consent.google.com/save", "POST")
@@ -30,19 +30,19 @@ def test_the_form_that_refuses_is_sent_with_its_fields() -> None:
     assert (sent.principal, sent.site_profile) == (ASKED.principal, ASKED.site_profile)
 
 
-def test_other_languages_refuse_too() -> None:
+def test_refusals_in_other_languages_are_recognized() -> None:
     for label in ("Alle ablehnen", "Tout refuser", "Rechazar todo", "すべて拒否", "全部拒绝", "Отклонить все"):
         assert answer(form(label, "true")) is not None, label
 
 
-def test_nothing_is_accepted_for_want_of_a_refusal() -> None:
+def test_consent_is_never_accepted() -> None:
     assert answer(form("Accept all", "false")) is None
 
 
-def test_a_form_about_something_else_is_never_sent() -> None:
+def test_other_forms_are_never_sent() -> None:
     assert answer(form("Reject the offer", "true", "https://shop.example/order"), "https://shop.example/") is None
     assert answer("<form id='consent' method='post' action='javascript:x()'><button>Reject</button></form>") is None
 
 
-def test_a_page_without_text_has_no_answer() -> None:
+def test_an_empty_page_has_no_refusal() -> None:
     assert answer("") is None

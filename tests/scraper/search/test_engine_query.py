@@ -16,7 +16,7 @@ def decoys(query: str, *texts: str) -> bool:
     return are_decoys(query, rows(*texts))  # type: ignore[arg-type]
 
 
-def test_rows_about_the_first_word_alone_are_decoys() -> None:
+def test_rows_about_the_first_word_only_are_decoys() -> None:
     assert decoys(QUERY, *(f"What popular means, part {n}" for n in range(10)))
 
 
@@ -24,17 +24,17 @@ def test_accents_and_case_do_not_hide_a_decoy() -> None:
     assert decoys("tình hình thời tiết Hà Nội hôm nay", *(f"Thơ Tình hay nhất số {n}" for n in range(8)))
 
 
-def test_rows_about_the_query_are_none() -> None:
+def test_rows_about_the_query_are_not_decoys() -> None:
     assert not decoys(QUERY, *(f"Harbour museum: restaurant and popular times {n}" for n in range(10)))
 
 
-def test_weak_rows_about_all_kinds_of_things_are_none() -> None:
+def test_weak_mixed_rows_are_not_decoys() -> None:
     assert not decoys(QUERY, *(f"A museum of sorts, number {n}" for n in range(10)))
 
 
-def test_of_a_short_query_nothing_can_be_told() -> None:
+def test_short_queries_have_no_decoys() -> None:
     assert not decoys("popular harbour", *(f"What popular means, part {n}" for n in range(10)))
 
 
-def test_two_rows_prove_nothing() -> None:
+def test_two_rows_are_not_decoys() -> None:
     assert not decoys(QUERY, "What popular means", "More on popular")

@@ -9,7 +9,7 @@ from scraper.coordination.local_state import LocalLeases
 from scraper.search.engine_throttle import EngineThrottle
 
 
-async def test_nobody_asks_an_engine_that_is_being_asked() -> None:
+async def test_one_request_per_engine_runs_at_a_time() -> None:
     spacing, inside, most = EngineThrottle(), 0, 0
 
     async def ask() -> None:
@@ -41,7 +41,7 @@ async def test_a_request_waits_for_the_pause_after_the_last() -> None:
         await spacing.pause("bing")
 
 
-async def test_whoever_gives_up_leaves_the_turn_to_others() -> None:
+async def test_a_cancelled_query_releases_its_turn() -> None:
     spacing = EngineThrottle()
 
     async def hold() -> None:
@@ -55,7 +55,7 @@ async def test_whoever_gives_up_leaves_the_turn_to_others() -> None:
         pass
 
 
-async def test_servers_that_look_the_same_take_turns_at_an_engine() -> None:
+async def test_servers_with_one_address_take_turns() -> None:
     leases, at_once, most = LocalLeases(), 0, 0
 
     async def ask(spacing: EngineThrottle) -> None:
@@ -75,7 +75,7 @@ async def test_servers_that_look_the_same_take_turns_at_an_engine() -> None:
     assert time.monotonic() - begun >= 3 * 0.02
 
 
-async def test_servers_that_look_different_do_not_wait_for_each_other() -> None:
+async def test_servers_with_different_addresses_do_not_wait_for_each_other() -> None:
     leases = LocalLeases()
     async with (
         EngineThrottle(leases, "direct").turn("mojeek", 60),

@@ -15,7 +15,7 @@ from tests.scraper.store.memory_search_cache import MemorySearchCache
 NOW = 1_800_000_000.0
 
 
-def test_each_wall_in_a_row_makes_a_longer_rest_up_to_an_hour() -> None:
+def test_each_block_in_a_row_has_a_longer_cooldown_up_to_an_hour() -> None:
     cooldown, pauses = None, []
     for _ in range(6):
         cooldown = after_failure(cooldown, "captcha", NOW)
@@ -23,7 +23,7 @@ def test_each_wall_in_a_row_makes_a_longer_rest_up_to_an_hour() -> None:
     assert pauses == [60, 300, 1_800, 3_600, 3_600, 3_600]
 
 
-def test_a_timeout_makes_an_engine_rest_only_when_it_repeats() -> None:
+def test_only_repeated_timeouts_start_a_cooldown() -> None:
     cooldown = None
     for _ in range(MAX_FAULTS - 1):
         cooldown = after_failure(cooldown, "timeout", NOW)
@@ -31,17 +31,17 @@ def test_a_timeout_makes_an_engine_rest_only_when_it_repeats() -> None:
     assert is_cooling_down(after_failure(cooldown, "timeout", NOW), NOW)
 
 
-def test_a_rest_ends() -> None:
+def test_a_cooldown_ends() -> None:
     cooldown = after_failure(None, "captcha", NOW)
     assert is_cooling_down(cooldown, NOW + 59)
     assert not is_cooling_down(cooldown, NOW + 61)
 
 
-def test_a_rest_from_a_clock_that_was_wrong_is_none() -> None:
+def test_a_cooldown_from_a_wrong_clock_is_ignored() -> None:
     assert not is_cooling_down(Cooldown("captcha", 1, 0, NOW + 10 * COOLDOWNS_S[-1]), NOW)
 
 
-async def test_an_answer_ends_what_was_held_against_an_engine() -> None:
+async def test_a_success_resets_the_cooldown() -> None:
     searches = MemorySearchCache()
     breakers = CircuitBreakers(searches)
     await breakers.note_outcome("bing", "captcha")
@@ -52,7 +52,7 @@ async def test_an_answer_ends_what_was_held_against_an_engine() -> None:
     assert await breakers.find_cooldown("bing") is None
 
 
-async def test_after_its_rest_a_second_wall_makes_a_longer_one() -> None:
+async def test_a_block_after_a_cooldown_has_a_longer_one() -> None:
     searches = MemorySearchCache()
     breakers = CircuitBreakers(searches)
     searches.set_cooldown("bing", "direct", Cooldown("captcha", step=1, until=time.time() - 1))
@@ -62,7 +62,7 @@ async def test_after_its_rest_a_second_wall_makes_a_longer_one() -> None:
     assert cooldown is not None and cooldown[1] == pytest.approx(300, abs=5)
 
 
-async def test_a_restart_does_not_end_a_rest(tmp_path: Path) -> None:
+async def test_a_restart_does_not_end_a_cooldown(tmp_path: Path) -> None:
     first = SqliteSearchCache(tmp_path)
     await CircuitBreakers(first).note_outcome("bing", "captcha")
     await first.close()
@@ -74,7 +74,7 @@ async def test_a_restart_does_not_end_a_rest(tmp_path: Path) -> None:
     assert b"word" not in (tmp_path / "searches.sqlite").read_bytes()
 
 
-async def test_rests_are_remembered_where_no_file_can_be_kept(tmp_path: Path) -> None:
+async def test_cooldowns_work_without_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     searches = SqliteSearchCache(tmp_path / "file")
     breakers = CircuitBreakers(searches)

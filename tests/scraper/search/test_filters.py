@@ -31,7 +31,7 @@ def test_domains_are_hosts_and_their_subdomains() -> None:
     assert kept(without, *HOSTS) == ["https://notpython.org/x", "https://python.org.example/x"]
 
 
-def test_a_page_behind_google_news_is_its_publisher_s() -> None:
+def test_a_wrapped_page_has_the_host_of_its_publisher() -> None:
     link = "https://news.google.com/rss/articles/CBMiAA"
     news = row(1, link, "News", source="Paper", source_url="https://www.paper.example")
     assert kept(Filters(include_domains=("paper.example",)), news) == [link]
@@ -49,16 +49,16 @@ def test_a_page_behind_google_news_is_its_publisher_s() -> None:
         ("year", timedelta(days=400), False),
     ],
 )
-def test_old_rows_go(freshness: str, age: timedelta, stays: bool) -> None:
+def test_old_rows_are_dropped(freshness: str, age: timedelta, stays: bool) -> None:
     dated = row(1, "https://a.example/", "A", date=NOW - age)
     assert bool(kept(Filters(freshness=freshness), dated)) is stays
 
 
-def test_rows_without_a_date_are_left_to_the_engine() -> None:
+def test_rows_without_a_date_are_accepted() -> None:
     assert kept(Filters(freshness="day"), row(1, "https://a.example/", "A"))
 
 
-def test_texts_are_found_in_titles_and_snippets_whatever_their_case() -> None:
+def test_texts_are_found_in_titles_and_snippets_in_any_case() -> None:
     rows = [row(1, "https://a.example/", "Tidal POWER"), row(2, "https://b.example/", "B", "about tidal\npower")]
     assert len(kept(Filters(include_text="tidal power"), *rows)) == 2
     assert kept(Filters(exclude_text="POWER"), *rows) == []
@@ -89,11 +89,11 @@ def test_texts_are_found_in_titles_and_snippets_whatever_their_case() -> None:
         ("news", "https://a.example/about", False),
     ],
 )
-def test_a_category_keeps_its_own(category: str, url: str, stays: bool) -> None:
+def test_a_category_accepts_its_pages(category: str, url: str, stays: bool) -> None:
     assert bool(kept(Filters(category=category), row(1, url))) is stays
 
 
-def test_it_is_told_what_each_filter_dropped() -> None:
+def test_dropped_rows_are_counted_by_filter() -> None:
     filters = Filters(include_domains=("python.org",), exclude_text="title 1")
     pages = fuse_rankings([EngineRanking("mojeek", "mojeek", tuple(HOSTS))])
     left, dropped = filters.apply(pages, NOW)
@@ -101,5 +101,5 @@ def test_it_is_told_what_each_filter_dropped() -> None:
     assert dropped == {"include_domains": 2, "exclude_text": 1}
 
 
-def test_without_filters_everything_stays() -> None:
+def test_without_filters_everything_is_accepted() -> None:
     assert len(kept(Filters(), *HOSTS)) == 4

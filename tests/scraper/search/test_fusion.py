@@ -19,11 +19,11 @@ def test_the_score_is_the_sum_of_reciprocal_ranks() -> None:
     assert page.score == pytest.approx(1 / 61 + 1 / 62)
 
 
-def test_what_two_engines_found_goes_before_the_first_of_one() -> None:
+def test_a_page_of_two_engines_ranks_above_the_first_of_one() -> None:
     assert urls(listed("one", A, B), listed("two", C, D, B)) == [B, A, C, D]
 
 
-def test_engines_over_one_index_have_one_vote_and_a_bit() -> None:
+def test_a_second_engine_over_one_index_has_a_reduced_vote() -> None:
     same = [listed("one", A, family="index"), listed("two", A, family="index")]
     apart = [listed("one", A), listed("two", A)]
     assert fuse_rankings(same)[0].score == pytest.approx(1.3 / 61)
@@ -36,7 +36,7 @@ def test_an_engine_that_lists_a_page_twice_has_one_vote_for_it() -> None:
     assert page.best.url == A
 
 
-def test_the_engines_stand_in_the_order_of_their_ranks() -> None:
+def test_engines_are_in_the_order_of_their_ranks() -> None:
     pages = fuse_rankings([listed("one", B, C, A), listed("two", A)])
     assert next(page for page in pages if page.best.url == A).engines == ("two", "one")
 
@@ -58,14 +58,14 @@ def test_a_wrapped_link_is_merged_by_headline_and_publisher() -> None:
         assert set(page.engines) == {"googlenews", "mojeek"}
 
 
-def test_a_wrapped_link_alone_belongs_to_its_publisher() -> None:
+def test_a_wrapped_link_has_the_host_of_its_publisher() -> None:
     link = "https://news.google.com/rss/articles/CBMiAA"
     wrapped = row(1, link, "News - Paper", source="Paper", source_url="https://www.paper.example")
     (page,) = fuse_rankings([EngineRanking("googlenews", "googlenews", (wrapped,))])
     assert (page.best.url, page.host, page.title) == (link, "paper.example", "News")
 
 
-def test_upper_and_lower_case_of_a_path_are_one_page_under_one_headline() -> None:
+def test_paths_that_differ_in_case_are_one_page_with_equal_titles() -> None:
     one = EngineRanking("one", "one", (row(1, "https://a.example/Js/", "JavaScript Tutorial"),))
     same = EngineRanking("two", "two", (row(1, "https://a.example/js/", "JavaScript Tutorial"),))
     other = EngineRanking("two", "two", (row(1, "https://a.example/js/", "Something else"),))
@@ -92,16 +92,16 @@ def copies(*rows: tuple[str, str, str]) -> list[tuple[str, tuple[str, ...]]]:
     return [(page.best.url, page.also) for page in merge_duplicates(fuse_rankings([engine]), "")]
 
 
-def test_one_story_on_two_hosts_is_one_row_that_names_the_other() -> None:
+def test_one_story_on_two_hosts_is_merged() -> None:
     assert copies((A, f"{STORY} - Paper", "Short."), (B, f"{STORY} | Other", "")) == [(A, (B,))]
     assert copies((A, "One title", TOLD), (B, "Quite another", TOLD.replace("thick", "dense"))) == [(A, (B,))]
 
 
-def test_short_headlines_that_are_equal_are_two_pages() -> None:
+def test_equal_short_titles_are_two_pages() -> None:
     assert len(copies((A, "JavaScript Tutorial", "Learn it here."), (B, "JavaScript Tutorial", "Begin."))) == 2
 
 
-def test_pages_of_one_site_are_copies_only_under_one_headline() -> None:
+def test_pages_of_one_site_are_duplicates_only_with_equal_titles() -> None:
     other = "https://a.example/second"
     assert len(copies((A, "Page one", TOLD), (other, "Page two", TOLD))) == 2
     assert len(copies((A, "Page one", TOLD), (other, "Page one", TOLD))) == 1
@@ -119,13 +119,13 @@ def test_pages_of_one_site_are_copies_only_under_one_headline() -> None:
         ),
     ],
 )
-def test_versions_and_years_are_not_copies_of_each_other(titles: tuple[str, str]) -> None:
+def test_different_versions_and_years_are_not_duplicates(titles: tuple[str, str]) -> None:
     for second in (B, "https://a.example/second"):
         assert len(copies((A, titles[0], TOLD), (second, titles[1], TOLD))) == 2
         assert len(copies((A, titles[0], TOLD), (second, titles[0], TOLD))) == 1
 
 
-def test_pages_that_share_the_words_of_the_query_are_not_copies_for_that() -> None:
+def test_words_of_the_query_do_not_count_for_the_similarity() -> None:
     query = "thời tiết Hà Nội hôm nay"
     one = "Dự báo thời tiết Hà Nội hôm nay: thời tiết hôm nay ở Hà Nội có mưa rào rải rác, trời âm u cả ngày"
     two = "Thời tiết Hà Nội hôm nay và ngày mai: thời tiết ở Hà Nội nắng nhẹ, gió mùa đông bắc cấp ba"
@@ -135,7 +135,7 @@ def test_pages_that_share_the_words_of_the_query_are_not_copies_for_that() -> No
     assert len(merge_duplicates(fuse_rankings([engine]), query)) == 2
 
 
-def test_merging_copies_again_changes_nothing() -> None:
+def test_merging_duplicates_is_idempotent() -> None:
     engine = EngineRanking("one", "one", tuple(row(n, u, STORY, TOLD) for n, u in enumerate((A, B, C, D), 1)))
     once = merge_duplicates(fuse_rankings([engine]), "")
     assert merge_duplicates(once, "") == once

@@ -24,28 +24,28 @@ from scraper.search.filters import FRESHNESS
         "?",
     ],
 )
-def test_words_of_any_kind_stay_as_they_are(text: str) -> None:
+def test_queries_of_any_kind_are_unchanged(text: str) -> None:
     assert query_parsing.parse_query(text) == text
 
 
-def test_control_and_invisible_characters_and_line_breaks_go() -> None:
+def test_invisible_characters_and_line_breaks_are_removed() -> None:
     assert query_parsing.parse_query("a\x00b\r\nc\td\u200be\ud800") == "ab c de?"
 
 
-def test_two_thousand_characters_are_a_query_and_more_are_not() -> None:
+def test_a_query_has_at_most_2000_characters() -> None:
     assert len(query_parsing.parse_query("word " * 400)) == 1_999
     with pytest.raises(InvalidArgumentError, match=r"query has 2,004 characters; at most 2,000"):
         query_parsing.parse_query("word" * 501)
 
 
 @pytest.mark.parametrize("text", ["", "  \n ", "\x00\x01", "\u200b"])
-def test_an_empty_query_is_told(text: str) -> None:
+def test_an_empty_query_is_refused(text: str) -> None:
     with pytest.raises(InvalidArgumentError, match=r"query is empty"):
         query_parsing.parse_query(text)
 
 
 @pytest.mark.parametrize("text", ["https://example.com/page?q=1", " HTTP://example.com "])
-def test_a_url_is_sent_to_fetch(text: str) -> None:
+def test_the_error_for_a_url_names_fetch(text: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         query_parsing.parse_query(text)
     assert "query is a URL" in str(caught.value) and "`fetch`" in caught.value.sentence()
@@ -55,12 +55,12 @@ def names(given: list[str] | None) -> list[str]:
     return [engine.name for engine in query_parsing.parse_engines(given, ENGINES, DEFAULTS)]
 
 
-def test_the_usual_engines_are_asked_when_none_are_named() -> None:
+def test_default_engines_are_used_without_names() -> None:
     assert names(None) == list(DEFAULTS)
     assert names(["Bing ", "bing"]) == ["bing"]
 
 
-def test_an_unknown_engine_is_answered_with_the_known() -> None:
+def test_the_error_for_an_unknown_engine_lists_the_known() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         names(["duckduck"])
     assert caught.value.sentence() == (
@@ -69,12 +69,12 @@ def test_an_unknown_engine_is_answered_with_the_known() -> None:
     )
 
 
-def test_an_empty_list_of_engines_is_told() -> None:
+def test_an_empty_list_of_engines_is_refused() -> None:
     with pytest.raises(InvalidArgumentError, match=r"engines is an empty list"):
         names([])
 
 
-def test_domains_are_understood_as_people_write_them() -> None:
+def test_domains_are_parsed_in_common_forms() -> None:
     given = ["https://www.Python.org/docs", "*.example.com", "bücher.example", "python.org"]
     assert query_parsing.parse_domains("include_domains", given) == (
         "python.org",
@@ -84,12 +84,12 @@ def test_domains_are_understood_as_people_write_them() -> None:
 
 
 @pytest.mark.parametrize("domain", ["python", "two words", "", "..", ".", f"ü{'a' * 70}.example"])
-def test_what_is_no_domain_is_told_with_the_argument(domain: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=r"^exclude_domains holds "):
+def test_the_error_for_an_invalid_domain_names_the_argument(domain: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"^exclude_domains contains "):
         query_parsing.parse_domains("exclude_domains", [domain])
 
 
-def test_numbers_and_words_out_of_range_are_told_with_the_argument() -> None:
+def test_the_error_for_a_value_out_of_range_names_the_argument() -> None:
     with pytest.raises(InvalidArgumentError, match=r"^max_results must be from 1 to 50, not 51"):
         query_parsing.check_range("max_results", 51, 1, 50)
     with pytest.raises(InvalidArgumentError, match=r'^freshness must be one of day, week, month, year, not "hour"'):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scraper.search.query_terms import extract_content_words, extract_words, jaccard, title_key
 
 
-def test_words_are_folded_for_case_and_accents() -> None:
+def test_words_are_normalized_for_case_and_accents() -> None:
     assert extract_words("Été à Đà Nẵng") == {"ete", "a", "da", "nang"}
     assert extract_words("STRASSE straße") == {"strasse"}
 
@@ -15,23 +15,23 @@ def test_vowel_signs_do_not_break_words() -> None:
     assert extract_content_words("हिन्दी में भाषा") == ("हिन्दी", "में", "भाषा")
 
 
-def test_scripts_without_spaces_are_pairs_of_neighbours() -> None:
+def test_scripts_without_spaces_give_bigrams() -> None:
     assert extract_words("東京天気 Tokyo") == {"東京", "京天", "天気", "tokyo"}
     assert extract_words("が") == {"が"}
 
 
-def test_the_content_of_a_query_has_no_operators_and_no_small_words() -> None:
+def test_content_words_exclude_operators_and_short_words() -> None:
     query = "What is the tidal power of site:example.com -wind filetype:pdf OR waves"
     assert extract_content_words(query) == ("tidal", "power", "waves")
     assert extract_content_words("a of 1") == ()
 
 
-def test_likeness_is_the_share_of_common_words() -> None:
+def test_jaccard_is_the_share_of_common_words() -> None:
     assert jaccard(frozenset("abc"), frozenset("bcd")) == 0.5
     assert jaccard(frozenset(), frozenset()) == 0.0
 
 
-def test_a_headline_s_key_has_no_publisher_and_no_signs() -> None:
+def test_a_title_key_has_no_publisher_and_no_punctuation() -> None:
     assert title_key("Ferry lost, then found! - Harbour Review") == "ferrylostthenfound"
     assert title_key("Ferry lost, then found | Paper") == title_key("FERRY LOST: then found")
     assert title_key("A-B testing") == "abtesting"

@@ -42,7 +42,7 @@ def read(brief: ResearchReport) -> list[str]:
     return [one.url for one in brief.pages if isinstance(one.outcome, Reading)]
 
 
-async def test_the_best_pages_are_read_and_the_passage_that_answers_is_shown(workers: WorkerPool) -> None:
+async def test_the_best_pages_are_read_and_the_relevant_passage_is_returned(workers: WorkerPool) -> None:
     library = Library({name: page(name, answers=name == "b") for name in NAMES})
     brief = await research(workers, Listed(*NAMES), library)
     assert read(brief) == [url_of(name) for name in "abc"]
@@ -50,7 +50,7 @@ async def test_the_best_pages_are_read_and_the_passage_that_answers_is_shown(wor
     assert "text=The%20night%20ferry%20to%20Borkum" in brief.pages[1].excerpts[0].fragment
 
 
-async def test_more_is_searched_for_than_is_read_so_that_others_can_stand_in(workers: WorkerPool) -> None:
+async def test_more_results_are_requested_than_read(workers: WorkerPool) -> None:
     listed = Listed(*NAMES)
     brief = await research(workers, listed, Library({name: page(name) for name in "cdef"}), depth=3)
     assert listed.asked[0].max_results == 6
@@ -58,7 +58,7 @@ async def test_more_is_searched_for_than_is_read_so_that_others_can_stand_in(wor
     assert [type(one.outcome) for one in brief.pages[:2]] == [errors.NoContentError, errors.NoContentError]
 
 
-async def test_copies_of_one_text_count_once_and_take_no_room(workers: WorkerPool) -> None:
+async def test_duplicates_of_one_text_get_no_excerpts(workers: WorkerPool) -> None:
     library = Library({"a": page("x", answers=True), "b": page("x", answers=True), "c": page("c")})
     brief = await research(workers, Listed("a", "b", "c"), library)
     assert [one.same_as for one in brief.pages] == [None, 0, None]
@@ -73,26 +73,26 @@ async def test_without_fetch_nothing_is_read(workers: WorkerPool) -> None:
 
 
 @pytest.mark.parametrize("age_s", [None, 0.0, 7_200.0])
-async def test_the_age_holds_for_searches_and_pages(workers: WorkerPool, age_s: float | None) -> None:
+async def test_the_maximum_age_applies_to_searches_and_pages(workers: WorkerPool, age_s: float | None) -> None:
     listed, library = Listed("a"), Library({"a": page("a")})
     await research(workers, listed, library, cache=CachePolicy(age_s))
     assert listed.asked[0].cache.max_age_s == age_s and library.asked[0].cache.max_age_s == age_s
 
 
-async def test_at_the_deadline_the_answer_holds_what_was_read(workers: WorkerPool) -> None:
+async def test_the_answer_has_pages_read_before_the_deadline(workers: WorkerPool) -> None:
     library = Library({"a": page("a", answers=True)} | dict.fromkeys(NAMES[1:]))
     brief = await research(workers, Listed(*NAMES), library, deadline_s=2.0)
     assert read(brief) == [url_of("a")] and brief.pages[0].excerpts
     assert any(isinstance(one.outcome, errors.FetchTimeoutError) for one in brief.pages)
 
 
-async def test_nothing_found_is_an_answer(workers: WorkerPool) -> None:
+async def test_no_results_are_an_answer(workers: WorkerPool) -> None:
     brief = await research(workers, Listed(hint="Fewer words."), Library({}))
     assert brief.pages == () and brief.search.hint == "Fewer words."
 
 
 @pytest.mark.parametrize("depth", [1, 3, 8])
-async def test_an_answer_keeps_its_bound_at_any_depth(workers: WorkerPool, depth: int) -> None:
+async def test_an_answer_stays_within_the_budget_at_any_depth(workers: WorkerPool, depth: int) -> None:
     names = [f"s{number}" for number in range(16)]
     library = Library({name: page(name, answers=True) for name in names})
     brief = await research(workers, Listed(*names), library, depth=depth, budget=7_500)
@@ -101,19 +101,19 @@ async def test_an_answer_keeps_its_bound_at_any_depth(workers: WorkerPool, depth
     assert token_estimate.estimate(text) < 9_000
 
 
-async def test_a_fault_of_the_search_names_the_question(workers: WorkerPool) -> None:
+async def test_an_error_of_the_search_names_the_question(workers: WorkerPool) -> None:
     fault = errors.InvalidArgumentError("query is empty.", target="query", next_step="Describe it.")
     with pytest.raises(errors.InvalidArgumentError, match=r"^question is empty\.$"):
         await research(workers, Listed(error=fault), Library({}))
 
 
-async def test_an_unknown_engine_stays_the_searchers_to_explain(workers: WorkerPool) -> None:
+async def test_the_error_for_an_unknown_engine_is_that_of_the_searcher(workers: WorkerPool) -> None:
     fault = errors.InvalidArgumentError('engines names "x", which is none.', target="engines")
     with pytest.raises(errors.InvalidArgumentError, match="engines names"):
         await research(workers, Listed(error=fault), Library({}))
 
 
-async def test_when_no_worker_comes_the_beginnings_serve(workers: WorkerPool) -> None:
+async def test_beginnings_are_returned_without_a_worker(workers: WorkerPool) -> None:
     closed = WorkerPool(1)
     library = Library({name: page(name) for name in "abc"})
     brief = await research(closed, Listed("a", "b", "c"), library, budget=2_000)
@@ -123,7 +123,7 @@ async def test_when_no_worker_comes_the_beginnings_serve(workers: WorkerPool) ->
 
 @pytest.mark.browser
 @pytest.mark.usefixtures("engines_have_time")
-async def test_the_whole_way_from_question_to_passages(
+async def test_question_to_passages_end_to_end(
     searcher: Searcher, engine_browsers: Browsers, engine_settings: Settings, workers: WorkerPool, caller: str
 ) -> None:
     fetcher = Fetcher(engine_browsers, workers, NullPageStore(), engine_settings)

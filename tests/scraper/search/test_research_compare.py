@@ -14,7 +14,7 @@ from tests.scraper.search.pages import Library, url_of
 from tests.scraper.search.test_research import ANSWER, QUESTION, page
 
 
-async def test_each_page_says_what_bears_on_the_question(workers: WorkerPool) -> None:
+async def test_each_page_has_relevant_excerpts(workers: WorkerPool) -> None:
     library = Library({name: page(name, answers=True) for name in "abcde"})
     urls = [url_of(name) for name in "abcde"]
     pages = await compare(library.fetcher, workers, QUESTION, urls, budget=5_000)
@@ -23,7 +23,7 @@ async def test_each_page_says_what_bears_on_the_question(workers: WorkerPool) ->
     assert token_estimate.estimate(render.comparison_as_markdown(QUESTION, pages, region="0123456789ab")) < 6_000
 
 
-async def test_a_page_that_fails_is_told_in_its_place(workers: WorkerPool) -> None:
+async def test_a_failed_page_has_its_error_in_its_position(workers: WorkerPool) -> None:
     pages = await compare(
         Library({"b": page("b")}).fetcher, workers, QUESTION, [url_of("a"), url_of("b")], budget=2_000
     )
@@ -31,7 +31,7 @@ async def test_a_page_that_fails_is_told_in_its_place(workers: WorkerPool) -> No
     assert pages[1].excerpts and not pages[0].excerpts
 
 
-async def test_copies_are_told_and_shown(workers: WorkerPool) -> None:
+async def test_duplicates_are_named_and_have_excerpts(workers: WorkerPool) -> None:
     library = Library({"a": page("x", answers=True), "b": page("x", answers=True)})
     pages = await compare(library.fetcher, workers, QUESTION, [url_of("a"), url_of("b")], budget=2_000)
     assert pages[1].same_as == 0 and pages[1].excerpts
@@ -46,7 +46,7 @@ async def test_copies_are_told_and_shown(workers: WorkerPool) -> None:
         ("abcdef", "compare takes 2 to 5 URLs, not 6. To read more pages use `fetch_batch`."),
     ],
 )
-async def test_another_number_of_urls_is_answered_with_the_tool_for_it(
+async def test_the_error_for_a_wrong_number_of_urls_names_the_right_tool(
     workers: WorkerPool, names: str, sentence: str
 ) -> None:
     library = Library({})

@@ -50,7 +50,7 @@ class House:
         self.door.before = before
 
 
-async def test_the_same_search_is_made_once_within_its_time() -> None:
+async def test_a_cached_search_is_not_repeated() -> None:
     house = House()
     first = await house.searcher.search(SearchRequest("words"))
     second = await house.searcher.search(SearchRequest("  words "))
@@ -60,7 +60,7 @@ async def test_the_same_search_is_made_once_within_its_time() -> None:
 
 
 @pytest.mark.parametrize("given", [{"cache": REFRESH}, {"cache": CachePolicy(0)}])
-async def test_a_fresh_answer_is_asked_for_and_kept(given: dict[str, float]) -> None:
+async def test_a_refresh_queries_again_and_stores_the_answer(given: dict[str, float]) -> None:
     house = House()
     await house.searcher.search(SearchRequest("words"))
     house.door.pages["two"] = "https://d.example/ Delta"
@@ -87,7 +87,7 @@ async def test_another_search_is_another_answer(other: dict[str, object]) -> Non
     assert not (await house.searcher.search(SearchRequest("words", **other))).cached  # type: ignore[arg-type]
 
 
-async def test_the_answer_of_engines_on_a_test_host_is_no_other_s() -> None:
+async def test_answers_of_test_hosts_are_cached_separately() -> None:
     house = House()
     await house.searcher.search(SearchRequest("words"))
     led_elsewhere = Settings(test_hosts=(("one.example", "127.0.0.1", 8443),))
@@ -102,27 +102,27 @@ async def test_the_answer_of_engines_on_a_test_host_is_no_other_s() -> None:
     assert not (await searcher.search(SearchRequest("words"))).cached
 
 
-async def test_the_order_of_engines_makes_no_other_search() -> None:
+async def test_the_order_of_engines_does_not_matter() -> None:
     house = House()
     await house.searcher.search(SearchRequest("words", engines=["one", "two"]))
     assert (await house.searcher.search(SearchRequest("words", engines=["two", "one"]))).cached
 
 
-async def test_two_callers_of_one_search_ask_once() -> None:
+async def test_concurrent_equal_searches_query_once() -> None:
     house = House()
     answers = await asyncio.gather(*(house.searcher.search(SearchRequest("words")) for _ in range(4)))
     assert len(house.door.requests) == 2
     assert all(answer.results for answer in answers)
 
 
-async def test_two_callers_who_ask_the_same_at_once_are_answered_each_for_themselves() -> None:
+async def test_equal_searches_of_two_principals_are_separate() -> None:
     house = House()
     callers = ("ann", "ben")
     await asyncio.gather(*(house.searcher.search(SearchRequest("words", principal=caller)) for caller in callers))
     assert sorted(request.principal for request in house.door.requests) == ["ann", "ann", "ben", "ben"]
 
 
-async def test_warnings_and_errors_travel_with_kept_rows() -> None:
+async def test_warnings_and_errors_are_cached_with_the_results() -> None:
     house = House()
     house.door.pages["two"] = "WALL"
     long = "word " * 150
@@ -133,7 +133,7 @@ async def test_warnings_and_errors_travel_with_kept_rows() -> None:
     assert "first 499 characters" in kept.warnings[0]
 
 
-async def test_a_partial_answer_is_not_given_again_after_an_hour() -> None:
+async def test_a_partial_answer_is_fresh_for_an_hour() -> None:
     house = House()
     house.door.pages["two"] = "WALL"
     answer = await house.searcher.search(SearchRequest("words"))
@@ -156,7 +156,7 @@ async def kept_for(house: House, age_s: float, **asked: object) -> bool:
         house.searches.put(key, answer, scope=scope)
 
 
-async def test_where_asking_again_may_bring_more_an_answer_is_given_again_for_a_minute() -> None:
+async def test_an_answer_with_temporary_errors_is_fresh_for_a_minute() -> None:
     house = House()
     house.fail(door_errors.RefusedConnectionError("refused"), "one")
     await house.searcher.search(SearchRequest("words"))
@@ -164,7 +164,7 @@ async def test_where_asking_again_may_bring_more_an_answer_is_given_again_for_a_
     assert not await kept_for(house, 70)
 
 
-async def test_an_answer_that_says_to_try_again_is_given_again_for_a_minute() -> None:
+async def test_an_answer_that_advises_a_retry_is_fresh_for_a_minute() -> None:
     house = House()
     house.door.pages["one"] = "WALL"
     assert (await house.searcher.search(SearchRequest("words"))).hint is not None
@@ -172,7 +172,7 @@ async def test_an_answer_that_says_to_try_again_is_given_again_for_a_minute() ->
     assert not await kept_for(house, 70)
 
 
-async def test_who_says_how_old_an_answer_may_be_is_taken_at_his_word() -> None:
+async def test_the_maximum_age_of_the_caller_applies() -> None:
     house = House()
     house.door.pages["one"] = "WALL"
     await house.searcher.search(SearchRequest("words"))
@@ -180,7 +180,7 @@ async def test_who_says_how_old_an_answer_may_be_is_taken_at_his_word() -> None:
     assert not await kept_for(house, 7_300, cache=CachePolicy(7_200))
 
 
-async def test_an_answer_of_refusals_alone_is_not_kept() -> None:
+async def test_an_answer_of_errors_only_is_not_stored() -> None:
     house = House()
     house.door.pages |= {"one": "WALL", "two": "WALL"}
     answer = await house.searcher.search(SearchRequest("words"))
@@ -195,11 +195,11 @@ async def test_a_filter_that_drops_everything_is_named() -> None:
     assert answer.hint == ("Filters: include_domains dropped 3; nothing is left. Widen or leave out include_domains.")
 
 
-async def test_no_more_rows_are_given_than_asked_for() -> None:
+async def test_max_results_is_respected() -> None:
     assert len((await House().searcher.search(SearchRequest("words", max_results=2))).results) == 2
 
 
-async def test_progress_tells_each_engine() -> None:
+async def test_progress_names_each_engine() -> None:
     told: list[tuple[float, str | None]] = []
 
     def progress(done: float, total: float | None = None, message: str | None = None) -> None:
@@ -212,40 +212,40 @@ async def test_progress_tells_each_engine() -> None:
 
 
 class TestFaults:
-    async def test_one_engine_s_fault_is_its_own(self) -> None:
+    async def test_a_failing_engine_does_not_affect_others(self) -> None:
         house = House()
         house.fail(door_errors.RefusedConnectionError("refused"), "one")
         answer = await house.searcher.search(SearchRequest("words"))
         assert dict(answer.errors) == {"one": "unreachable"}
         assert [row.title for row in answer.results] == ["Gamma"]
 
-    async def test_a_full_queue_is_told_as_such(self) -> None:
+    async def test_a_full_queue_is_overloaded(self) -> None:
         house = House()
         house.fail(door_errors.BusyError("full", retry_after_s=3))
         with pytest.raises(errors.OverloadedError):
             await house.searcher.search(SearchRequest("words"))
 
-    async def test_without_a_browser_there_is_no_answer(self) -> None:
+    async def test_without_a_browser_the_search_fails(self) -> None:
         house = House()
         house.fail(door_errors.NoBrowserError("none"))
         with pytest.raises(errors.BrowserFailedError, match=r"browser that asks the engines failed"):
             await house.searcher.search(SearchRequest("words"))
 
-    async def test_our_own_faults_make_no_engine_rest(self) -> None:
+    async def test_internal_errors_start_no_cooldown(self) -> None:
         house = House()
         house.fail(door_errors.BrowserGoneError("gone"), "one")
         for number in range(5):
             await house.searcher.search(SearchRequest(f"words {number}"))
         assert sum("one.example" in request.url for request in house.door.requests) == 5
 
-    async def test_waiting_for_another_search_is_not_the_engine_s_fault(self) -> None:
+    async def test_waiting_for_another_search_starts_no_cooldown(self) -> None:
         house = House(engine("one", spacing_s=60.0), engine("two"))
         await house.searcher.search(SearchRequest("first"))
         answer = await house.searcher.search(SearchRequest("second", deadline_s=30))
         assert dict(answer.errors) == {"one": "busy"}
         assert await house.searches.get_cooldown("one", "direct") is None
 
-    async def test_who_cannot_have_a_turn_in_time_is_told_at_once_and_when_to_come(self) -> None:
+    async def test_a_query_without_a_turn_in_time_is_busy_at_once(self) -> None:
         house = House(engine("one", spacing_s=60.0))
         await house.searcher.search(SearchRequest("first"))
         async with asyncio.timeout(30):
@@ -253,7 +253,7 @@ class TestFaults:
                 await house.searcher.search(SearchRequest("second"))
         assert caught.value.retry_after_s is not None and 55 < caught.value.retry_after_s < 80
 
-    async def test_of_many_searches_at_once_those_without_a_turn_do_not_wait_for_it(self) -> None:
+    async def test_many_concurrent_searches_do_not_wait_without_a_turn(self) -> None:
         house = House(engine("one", spacing_s=4.0))
         searches = [asyncio.create_task(house.searcher.search(SearchRequest(f"words {n}"))) for n in range(20)]
         ended = list[bool]()
@@ -269,7 +269,7 @@ class TestFaults:
             task.cancel()
         await asyncio.gather(*searches, return_exceptions=True)
 
-    async def test_an_engine_that_had_no_time_is_not_held_to_hang(self) -> None:
+    async def test_a_timeout_of_an_urgent_query_starts_no_cooldown(self) -> None:
         house = House()
 
         async def hang(request: Request) -> None:
@@ -280,7 +280,7 @@ class TestFaults:
             await house.searcher.search(SearchRequest(f"words {number}", deadline_s=0.2))
         assert await house.searches.get_cooldown("one", "direct") is None
 
-    async def test_an_engine_that_hangs_is_left_within_the_deadline(self) -> None:
+    async def test_a_hanging_engine_ends_at_the_deadline(self) -> None:
         async def hang(request: Request) -> None:
             if "one" in request.url:
                 await asyncio.Event().wait()
@@ -296,7 +296,7 @@ class TestFaults:
         assert dict(answer.errors) == {"one": "timeout"}
         assert [row.title for row in answer.results] == ["Gamma"]
 
-    async def test_a_caller_who_leaves_takes_the_search_with_him(self) -> None:
+    async def test_cancellation_cancels_the_search(self) -> None:
         house = House()
         came, left = asyncio.Event(), asyncio.Event()
 

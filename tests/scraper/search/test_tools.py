@@ -35,7 +35,7 @@ async def run(app: Services, tool: str, principal: str = "local", **arguments: A
     return await TOOLS[tool].run(app, arguments, ToolCall(principal=principal))
 
 
-async def test_search_answers_in_both_forms(app: Services, engine_site: EngineSite) -> None:
+async def test_search_returns_markdown_and_json(app: Services, engine_site: EngineSite) -> None:
     told = await run(app, "search", query="tidal power")
     assert not told.is_error
     assert told.text.startswith('10 results for "tidal power" (engines: duckduckgo, mojeek, googlenews)\n')
@@ -72,7 +72,7 @@ async def test_search_answers_in_both_forms(app: Services, engine_site: EngineSi
         ({"query": "a", "num_results": 3}, 'Unknown argument "num_results" (did you mean "max_results"?).'),
     ],
 )
-async def test_a_wrong_argument_is_named_and_nobody_is_asked(
+async def test_a_wrong_argument_is_named_without_a_request(
     app: Services, engine_site: EngineSite, arguments: dict[str, Any], sentence: str
 ) -> None:
     answer = await run(app, "search", **arguments)
@@ -81,7 +81,7 @@ async def test_a_wrong_argument_is_named_and_nobody_is_asked(
     assert engine_site.asked == []
 
 
-async def test_that_every_engine_refused_is_an_error_with_its_reasons(app: Services, engine_site: EngineSite) -> None:
+async def test_a_search_refused_by_all_engines_is_an_error_with_reasons(app: Services, engine_site: EngineSite) -> None:
     engine_site.moods["brave"] = "limited"
     answer = await run(app, "search", query="words", engines=["brave"], format="json", principal="walled")
     assert answer.is_error
@@ -90,7 +90,7 @@ async def test_that_every_engine_refused_is_an_error_with_its_reasons(app: Servi
     assert "Try engines=" in answer.structured["hint"]
 
 
-async def test_who_asks_for_the_names_finds_the_browser_started(engine_settings: Settings, tmp_path: Path) -> None:
+async def test_listing_the_engines_starts_the_browser(engine_settings: Settings, tmp_path: Path) -> None:
     async with Services.open(replace(engine_settings, data_dir=tmp_path)) as app:
         await run(app, "engines")
         async with asyncio.timeout(120):
@@ -103,7 +103,7 @@ async def test_engines_are_a_list_of_names(app: Services) -> None:
     assert answer.structured == ["duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu"]
 
 
-async def test_web_search_gives_one_engine_s_rows(app: Services, engine_site: EngineSite) -> None:
+async def test_web_search_returns_rows_of_one_engine(app: Services, engine_site: EngineSite) -> None:
     answer = await run(app, "web_search", query="wave power", max_results=2)
     assert not answer.is_error
     assert answer.text.startswith('## Web Search Results for "wave power"\n\n### 1. A short guide to wave power\n')
@@ -111,13 +111,13 @@ async def test_web_search_gives_one_engine_s_rows(app: Services, engine_site: En
     assert {asked.engine for asked in engine_site.asked} == {"duckduckgo"}
 
 
-async def test_instant_answers_come_through_the_browser(app: Services, engine_site: EngineSite) -> None:
+async def test_instant_answers_are_fetched_by_the_browser(app: Services, engine_site: EngineSite) -> None:
     answer = await run(app, "instant_answer", query="The ferry")
     assert not answer.is_error
     assert "### Abstract\nThe ferry is what the harbour is known for.\n" in answer.text
 
 
-async def test_a_refused_instant_answer_is_not_told_as_none(app: Services, engine_site: EngineSite) -> None:
+async def test_a_refused_instant_answer_is_an_error(app: Services, engine_site: EngineSite) -> None:
     engine_site.instant, engine_site.instant_status = "", 202
     answer = await run(app, "instant_answer", query="The ferry")
     assert answer.is_error and "rate_limited" in answer.text

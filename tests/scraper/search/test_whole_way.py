@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("engines_have_time")]
 QUERY = "tidal power cost"
 
 
-async def test_three_engines_are_asked_and_merged(searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
+async def test_three_engines_are_queried_and_merged(searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
     answer = await searcher.search(SearchRequest(QUERY, principal=caller))
     assert {asked.engine for asked in engine_site.asked} == {"duckduckgo", "mojeek", "googlenews"}
     assert answer.engines == ("duckduckgo", "mojeek", "googlenews")
@@ -35,7 +35,7 @@ async def test_three_engines_are_asked_and_merged(searcher: Searcher, engine_sit
     assert not any("shop.example" in row.url for row in answer.results)
 
 
-async def test_a_page_is_asked_for_as_the_engine_s_own_page_asks(
+async def test_requests_look_like_those_of_the_engine_page(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
     await searcher.search(SearchRequest(QUERY, engines=["duckduckgo"], freshness="week", principal=caller))
@@ -47,7 +47,7 @@ async def test_a_page_is_asked_for_as_the_engine_s_own_page_asks(
 
 
 @pytest.mark.parametrize("engine", ["startpage", "brave", "bing", "baidu"])
-async def test_engines_on_request_are_read_too(
+async def test_optional_engines_are_parsed(
     searcher: Searcher, engine_site: EngineSite, engine: str, caller: str
 ) -> None:
     answer = await searcher.search(SearchRequest(QUERY, engines=[engine], principal=caller))
@@ -58,7 +58,7 @@ async def test_engines_on_request_are_read_too(
 
 class TestWalls:
     @pytest.mark.parametrize(("engine", "wall"), [("mojeek", "altcha"), ("startpage", "anubis")])
-    async def test_one_that_clears_itself_is_waited_out_and_not_met_again(
+    async def test_a_block_page_that_clears_itself_is_waited_for_once(
         self, searcher: Searcher, engine_site: EngineSite, engine: str, wall: str, caller: str
     ) -> None:
         engine_site.moods[engine] = wall
@@ -75,7 +75,7 @@ class TestWalls:
         assert answer.errors == {} and len(answer.results) == 10
         assert [asked.cookies.get("SOCS") for asked in engine_site.asked] == [None, "refused"]
 
-    async def test_a_sticky_one_ends_the_attempt_with_its_name_and_the_others_answer(
+    async def test_a_permanent_block_is_named_and_the_others_answer(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["baidu"] = "wall"
@@ -84,7 +84,7 @@ class TestWalls:
         assert len(answer.results) == 10
         assert len(engine_site.of("baidu")) == 1
 
-    async def test_an_engine_that_walled_is_left_in_peace(
+    async def test_a_blocking_engine_is_not_queried_again(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["baidu"] = "wall"
@@ -94,7 +94,7 @@ class TestWalls:
         assert answer.hint is not None and "baidu for 1 min" in answer.hint
         assert len(engine_site.of("baidu")) == 1
 
-    async def test_duckduckgo_is_tried_by_all_its_faces(
+    async def test_duckduckgo_is_tried_by_all_its_pages(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods |= {"html.duckduckgo.com": "wall", "lite.duckduckgo.com": "wall"}
@@ -104,7 +104,7 @@ class TestWalls:
         ]  # fmt: skip
         assert answer.errors == {} and len(answer.results) == 10
 
-    async def test_the_home_page_gives_the_code_that_a_request_needs(
+    async def test_the_code_of_a_request_is_read_from_the_home_page(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["startpage"] = "code"
@@ -112,31 +112,27 @@ class TestWalls:
         assert [asked.method for asked in engine_site.asked] == ["GET", "POST"]
         assert answer.errors == {} and len(answer.results) == 10
 
-    async def test_a_limit_is_named(self, searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
+    async def test_a_rate_limit_is_named(self, searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
         engine_site.moods["brave"] = "limited"
         answer = await searcher.search(SearchRequest(QUERY, engines=["brave"], principal=caller))
         assert answer.errors == {"brave": "rate_limited"}
 
 
 class TestWhatIsNoAnswer:
-    async def test_nothing_found_is_not_an_error(
-        self, searcher: Searcher, engine_site: EngineSite, caller: str
-    ) -> None:
+    async def test_no_results_are_not_an_error(self, searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
         engine_site.moods |= dict.fromkeys(("duckduckgo", "mojeek", "googlenews"), "none")
         answer = await searcher.search(SearchRequest(QUERY, principal=caller))
         assert not answer.results and answer.errors == {}
         assert answer.hint is not None and answer.hint.startswith("Nothing found: ")
 
-    async def test_rows_about_something_else_are_dropped(
-        self, searcher: Searcher, engine_site: EngineSite, caller: str
-    ) -> None:
+    async def test_decoys_are_dropped(self, searcher: Searcher, engine_site: EngineSite, caller: str) -> None:
         engine_site.moods["bing"] = "decoys"
         answer = await searcher.search(
             SearchRequest("popular times of the harbour museum", engines=["bing"], principal=caller)
         )
         assert answer.errors == {"bing": "off_topic"} and not answer.results
 
-    async def test_an_engine_that_misleads_whom_it_knows_is_asked_once_more_by_a_stranger(
+    async def test_an_engine_with_decoys_is_queried_once_more_without_cookies(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["bing"] = "suspicious"
@@ -145,7 +141,7 @@ class TestWhatIsNoAnswer:
             assert answer.errors == {} and len(answer.results) > 5
         assert ["seen" in asked.cookies for asked in engine_site.of("bing")] == [False, True, False]
 
-    async def test_an_engine_that_hangs_costs_its_deadline_and_not_the_search(
+    async def test_a_hanging_engine_does_not_fail_the_search(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["mojeek"] = "hang"
@@ -166,7 +162,7 @@ class TestWhatIsNoAnswer:
         answer = await searcher.search(SearchRequest(QUERY, engines=["mojeek"], principal=caller))
         assert answer.errors == {"mojeek": "unreachable"}
 
-    async def test_a_page_in_new_clothes_is_read_by_its_shape_and_told(
+    async def test_a_changed_layout_is_parsed_by_shape_and_reported(
         self, searcher: Searcher, engine_site: EngineSite, caller: str
     ) -> None:
         engine_site.moods["mojeek"] = "redrawn"
@@ -175,7 +171,7 @@ class TestWhatIsNoAnswer:
         assert len(answer.results) == 10
 
 
-async def test_more_results_are_asked_for_by_the_engine_s_own_form(
+async def test_more_results_are_requested_by_the_form_of_the_engine(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
     answer = await searcher.search(SearchRequest(QUERY, engines=["duckduckgo"], max_results=15, principal=caller))
@@ -184,7 +180,7 @@ async def test_more_results_are_asked_for_by_the_engine_s_own_form(
     assert following.fields["vqd"] == "4-123456789" and following.fields["s"] == "10"
 
 
-async def test_a_link_of_google_news_leads_to_the_publisher(
+async def test_a_google_news_link_redirects_to_the_publisher(
     searcher: Searcher,
     engine_site: EngineSite,
     engine_browsers: Browsers,
@@ -202,7 +198,7 @@ async def test_a_link_of_google_news_leads_to_the_publisher(
     assert reading.document.title == wrapped.title
 
 
-async def test_filters_reach_the_engine_and_hold_afterwards(
+async def test_filters_are_sent_to_the_engine_and_applied_again(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
     answer = await searcher.search(
@@ -212,7 +208,7 @@ async def test_filters_reach_the_engine_and_hold_afterwards(
     assert {row.url.split("/")[2] for row in answer.results} == {"atlas.example"}
 
 
-async def test_one_caller_s_clearance_is_not_another_s(
+async def test_clearance_cookies_are_per_caller(
     make_searcher: MakeSearcher, engine_site: EngineSite, caller: str
 ) -> None:
     engine_site.moods["startpage"] = "anubis"
@@ -223,7 +219,7 @@ async def test_one_caller_s_clearance_is_not_another_s(
     assert cleared == [False, True, False, True]
 
 
-async def test_words_of_any_kind_reach_the_engine_as_they_are(
+async def test_queries_of_any_kind_reach_the_engine_unchanged(
     searcher: Searcher, engine_site: EngineSite, caller: str
 ) -> None:
     engine_site.rows["mojeek"] = [EngineRow("A page", f"https://a{n}.example/", f"Text {n}.") for n in range(3)]

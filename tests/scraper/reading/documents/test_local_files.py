@@ -62,18 +62,18 @@ def test_without_a_root_local_reads_are_disabled() -> None:
      "../root-evil/c.txt",
      "inner/../../root-evil/c.txt"],
 )  # fmt: skip
-def test_paths_that_lead_out_are_refused_whether_or_not_there_is_something(files: LocalFiles, source: str) -> None:
+def test_paths_out_of_the_root_are_refused_even_if_nothing_exists_there(files: LocalFiles, source: str) -> None:
     with pytest.raises(errors.OutsideRootError) as raised:
         files.read(source)
     assert "outside of the folder" in str(raised.value)
 
 
-def test_a_neighbour_whose_name_begins_alike_is_outside(files: LocalFiles, root: Path) -> None:
+def test_a_sibling_with_the_same_prefix_is_outside(files: LocalFiles, root: Path) -> None:
     with pytest.raises(errors.OutsideRootError):
         files.read(f"{root}-evil/c.txt")
 
 
-def test_links_that_lead_out_are_refused(files: LocalFiles, root: Path) -> None:
+def test_links_out_of_the_root_are_refused(files: LocalFiles, root: Path) -> None:
     (root / "out.txt").symlink_to(root.parent / "secret.txt")
     (root / "up").symlink_to(root.parent)
     (root / "loop").symlink_to(root / "loop")
@@ -84,14 +84,14 @@ def test_links_that_lead_out_are_refused(files: LocalFiles, root: Path) -> None:
             files.read(source)
 
 
-def test_links_inside_of_the_root_work_where_the_kernel_keeps_them_there(root: Path) -> None:
+def test_links_inside_the_root_work_with_openat2(root: Path) -> None:
     (root / "link.txt").symlink_to("inner/b.txt")
     assert LocalFiles(root, LIMIT).read("link.txt").data == b"deeper"
     with pytest.raises(errors.OutsideRootError):
         LocalFiles(root, LIMIT, uses_openat2=False).read("link.txt")
 
 
-def test_folders_devices_pipes_and_sockets_are_no_files(files: LocalFiles, root: Path) -> None:
+def test_folders_devices_pipes_and_sockets_are_refused(files: LocalFiles, root: Path) -> None:
     os.mkfifo(root / "pipe")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(root / "socket"))
@@ -110,20 +110,20 @@ def test_a_device_is_refused(files: LocalFiles, root: Path) -> None:
         files.read("zero")
 
 
-def test_the_kernels_own_files_are_refused_even_beneath_the_root(uses_openat2: bool) -> None:
+def test_files_of_the_kernel_are_refused_even_below_the_root(uses_openat2: bool) -> None:
     files = LocalFiles(Path("/proc"), LIMIT, uses_openat2=uses_openat2)
     with pytest.raises(errors.OutsideRootError):
         files.read(f"{os.getpid()}/environ")
 
 
-def test_a_file_that_is_not_there_is_told(files: LocalFiles) -> None:
+def test_a_missing_file_is_reported(files: LocalFiles) -> None:
     with pytest.raises(errors.LocalFileNotFoundError, match="no file nothing"):
         files.read("nothing.pdf")
     with pytest.raises(errors.LocalFileNotFoundError):
         files.read("a.txt/b")
 
 
-def test_names_without_end_without_letters_and_with_zeros_are_bounded(files: LocalFiles) -> None:
+def test_long_and_invalid_names_are_refused(files: LocalFiles) -> None:
     for source in ("a" * 4_096, "a" * 300, "a/" * 3_000):
         with pytest.raises((errors.BadRequestError, errors.OutsideRootError)) as raised:
             files.read(source)
@@ -134,7 +134,7 @@ def test_names_without_end_without_letters_and_with_zeros_are_bounded(files: Loc
         files.read("a\ud800b")
 
 
-def test_a_name_that_is_no_utf_8_can_be_read_and_printed(files: LocalFiles, root: Path) -> None:
+def test_a_name_that_is_not_utf_8_can_be_read_and_printed(files: LocalFiles, root: Path) -> None:
     (Path(os.fsdecode(os.fsencode(root) + b"/caf\xe9.txt"))).write_text("old name")
     file = files.read("caf\udce9.txt")
     assert file.data == b"old name"
@@ -152,7 +152,7 @@ def test_large_files_are_refused_before_and_while_they_are_read(files: LocalFile
     assert "SEARCH_MCP_DOCUMENT_MB" in raised.value.next_step
 
 
-def test_a_file_that_grows_is_bounded_or_told(root: Path, uses_openat2: bool) -> None:
+def test_a_growing_file_is_limited_or_reported(root: Path, uses_openat2: bool) -> None:
     growing, stop = root / "growing", threading.Event()
     growing.write_bytes(b"a" * 1_000_000)
     opened = LocalFiles(root, 50_000_000, uses_openat2=uses_openat2)
@@ -180,15 +180,13 @@ def test_a_file_that_grows_is_bounded_or_told(root: Path, uses_openat2: bool) ->
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_says_what_the_operator_must_do(files: LocalFiles, root: Path) -> None:
+def test_an_unreadable_file_has_advice_for_the_operator(files: LocalFiles, root: Path) -> None:
     (root / "a.txt").chmod(0)
     with pytest.raises(errors.PolicyError, match="may not read"):
         files.read("a.txt")
 
 
-def test_what_the_system_denies_says_what_the_operator_must_do(
-    files: LocalFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_denied_file_has_advice_for_the_operator(files: LocalFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(root: int, path: bytes) -> int:
         raise PermissionError(13, "Permission denied")
 
@@ -198,7 +196,7 @@ def test_what_the_system_denies_says_what_the_operator_must_do(
     assert "The operator must allow it" in raised.value.sentence()
 
 
-def test_a_root_that_is_missing_a_link_or_a_file_says_what_the_operator_must_do(root: Path, uses_openat2: bool) -> None:
+def test_an_unusable_root_has_advice_for_the_operator(root: Path, uses_openat2: bool) -> None:
     (root.parent / "link").symlink_to(root)
     for bad in (root.parent / "missing", root.parent / "link", root / "a.txt"):
         with pytest.raises(errors.PolicyError) as raised:
@@ -206,7 +204,7 @@ def test_a_root_that_is_missing_a_link_or_a_file_says_what_the_operator_must_do(
         assert "The operator must set it to a real folder" in raised.value.next_step
 
 
-def test_a_file_is_known_again_until_it_changes(files: LocalFiles, root: Path) -> None:
+def test_the_identity_of_a_file_changes_with_its_content(files: LocalFiles, root: Path) -> None:
     first = files.identify("a.txt")
     assert files.identify("a.txt") == first == files.read("a.txt").identity
     (root / "a.txt").write_text("something else")

@@ -50,7 +50,7 @@ async def read(shots: ScriptedShots, data: bytes = PDF) -> str:
         {"error": "malformed"},
     ],
 )
-async def test_a_second_reader_tries_with_half_the_time_what_broke_the_first(failure: Any) -> None:
+async def test_the_second_reader_gets_half_the_time(failure: Any) -> None:
     shots = ScriptedShots(failure, {"parsed": GOOD})
     assert await read(shots) == "words"
     assert [asked["plain_reader"] for asked in shots.asked] == [False, True]
@@ -77,14 +77,14 @@ async def test_every_failure_is_one_typed_error(failure: Any, code: str) -> None
     assert raised.value.target == "a.pdf"
 
 
-async def test_a_format_with_one_reader_is_not_tried_again() -> None:
+async def test_a_format_with_one_reader_is_not_retried() -> None:
     shots = ScriptedShots(WorkerDiedError("its process died"))
     with pytest.raises(errors.ParserFailedError):
         await read(shots, b"plain words")
     assert len(shots.asked) == 1
 
 
-async def test_a_document_that_deserves_it_is_read_with_more_care() -> None:
+async def test_a_document_is_read_with_more_care_if_needed() -> None:
     better = {**GOOD, "markdown": "better"}
     shots = ScriptedShots({"parsed": {**GOOD, "deserves_more_care": True}}, {"parsed": better})
     assert await read(shots) == "better"
@@ -93,7 +93,7 @@ async def test_a_document_that_deserves_it_is_read_with_more_care() -> None:
     assert await read(worse) == "words"
 
 
-def test_documents_are_told_from_pages_and_texts() -> None:
+def test_documents_are_distinguished_from_pages_and_texts() -> None:
     assert is_document(PDF, "text/html")
     assert not is_document(b"<html><body>a</body></html>", "application/pdf")
     assert not is_document(b"a,b\n", "text/csv")

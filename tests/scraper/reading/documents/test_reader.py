@@ -51,7 +51,7 @@ async def shots() -> AsyncIterator[SingleUseProcesses]:
     await opened.close()
 
 
-async def test_a_document_comes_by_one_peek_with_room_for_documents(shots: SingleUseProcesses) -> None:
+async def test_a_document_is_fetched_by_one_peek_with_larger_limits(shots: SingleUseProcesses) -> None:
     house = House(shots)
     reading = await house.reader.read(DocumentRequest(URL))
     assert reading.document.format == "pdf"
@@ -63,9 +63,7 @@ async def test_a_document_comes_by_one_peek_with_room_for_documents(shots: Singl
     assert request.limits.body_bytes == 50_000_000 > VisitLimits().body_bytes
 
 
-async def test_paging_fetches_nothing_again_and_the_cache_keeps_it_for_others_to_come(
-    shots: SingleUseProcesses,
-) -> None:
+async def test_paging_fetches_nothing_again_and_the_cache_serves_later_readers(shots: SingleUseProcesses) -> None:
     house = House(shots)
     first = await house.reader.read(DocumentRequest(URL))
     again = await house.reader.read(DocumentRequest(URL))
@@ -79,14 +77,14 @@ async def test_paging_fetches_nothing_again_and_the_cache_keeps_it_for_others_to
     assert len(house.door.requests) == 1
 
 
-async def test_nobody_gets_what_was_read_for_another(shots: SingleUseProcesses) -> None:
+async def test_a_document_is_not_returned_to_another_principal(shots: SingleUseProcesses) -> None:
     house = House(shots)
     await house.text(principal="one")
     await house.text(principal="two")
     assert len(house.door.requests) == 2
 
 
-async def test_what_a_password_opened_is_kept_on_no_disk_and_asks_for_it_again(shots: SingleUseProcesses) -> None:
+async def test_a_document_with_a_password_is_not_stored(shots: SingleUseProcesses) -> None:
     house = House(shots)
     await house.text(password="secret")
     assert not house.pages.entries
@@ -96,14 +94,14 @@ async def test_what_a_password_opened_is_kept_on_no_disk_and_asks_for_it_again(s
     assert len(house.door.requests) == 2
 
 
-async def test_fetch_reads_a_document_too_and_names_the_tool_for_it(shots: SingleUseProcesses) -> None:
+async def test_fetch_reads_a_document_and_names_the_tool_for_it(shots: SingleUseProcesses) -> None:
     house = House(shots)
     reading = await house.fetcher.fetch(ReadRequest(URL))
     assert "page 3 of it" in reading.document.markdown
     assert "`read_doc` is the tool" in reading.warnings[0]
 
 
-async def test_what_fetch_says_of_a_document_is_not_told_to_who_uses_the_right_tool(shots: SingleUseProcesses) -> None:
+async def test_read_doc_does_not_return_the_hint_of_fetch(shots: SingleUseProcesses) -> None:
     house = House(shots)
     await house.fetcher.fetch(ReadRequest(URL))
     reading = await house.reader.read(DocumentRequest(URL))
@@ -115,7 +113,7 @@ async def test_what_fetch_says_of_a_document_is_not_told_to_who_uses_the_right_t
     assert len(house.door.requests) == len(other.door.requests) == 1
 
 
-async def test_a_page_is_read_as_fetch_reads_it_and_names_the_tool_for_it(shots: SingleUseProcesses) -> None:
+async def test_a_page_is_read_like_fetch_with_a_hint(shots: SingleUseProcesses) -> None:
     house = House(shots, b"<p>Served.</p>", "text/html")
     reading = await house.reader.read(DocumentRequest("https://site.example/"))
     assert reading.document.markdown == "Served."
@@ -125,11 +123,11 @@ async def test_a_page_is_read_as_fetch_reads_it_and_names_the_tool_for_it(shots:
     assert len(house.door.requests) == visits
 
 
-async def test_a_page_that_is_sent_as_a_document_is_read_and_told(shots: SingleUseProcesses) -> None:
+async def test_a_page_declared_as_a_document_is_read_with_a_warning(shots: SingleUseProcesses) -> None:
     house = House(shots, b"<html><body><h1>Sign in</h1><p>Please sign in first.</p></body></html>")
     reading = await house.reader.read(DocumentRequest(URL))
     assert "Please sign in first." in reading.document.markdown
-    assert "web page, though it was sent as application/pdf" in reading.warnings[-1]
+    assert "web page, although it was sent as application/pdf" in reading.warnings[-1]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +140,7 @@ async def test_a_page_that_is_sent_as_a_document_is_read_and_told(shots: SingleU
         ("\N{SUPERSCRIPT TWO}", errors.NetworkError, "broke off or was too slow"),
     ],
 )
-async def test_a_document_that_came_in_part_says_why(
+async def test_an_incomplete_document_is_an_error_with_its_reason(
     shots: SingleUseProcesses, length: str, error: type[errors.ScraperError], words: str
 ) -> None:
     house = House(shots)
@@ -151,7 +149,7 @@ async def test_a_document_that_came_in_part_says_why(
         await house.text()
 
 
-async def test_a_document_beyond_what_fetch_takes_names_the_tool_that_takes_more(shots: SingleUseProcesses) -> None:
+async def test_a_document_over_the_limit_of_fetch_names_read_doc(shots: SingleUseProcesses) -> None:
     house = House(shots)
     house.door._more |= {"truncated": True, "headers": {"content-length": "40000000"}}
     with pytest.raises(errors.ContentTooLargeError) as raised:
@@ -159,7 +157,7 @@ async def test_a_document_beyond_what_fetch_takes_names_the_tool_that_takes_more
     assert "`read_doc` takes larger documents" in raised.value.next_step
 
 
-async def test_the_sites_own_refusal_is_told(shots: SingleUseProcesses) -> None:
+async def test_an_error_status_of_the_site_is_reported(shots: SingleUseProcesses) -> None:
     house = House(shots)
     house.door._more["status"] = 404
     with pytest.raises(errors.HttpStatusError):
@@ -180,7 +178,7 @@ async def test_local_files_are_read_by_path_and_again_when_they_change(
 
 
 @pytest.mark.parametrize("name", ["notes: today.txt", "C:log.txt", " first.txt", "last.txt ", "a%20b.txt"])
-async def test_a_local_file_is_found_by_exactly_its_name(shots: SingleUseProcesses, tmp_path: Path, name: str) -> None:
+async def test_a_local_file_is_found_by_its_exact_name(shots: SingleUseProcesses, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("the words in it")
     house = House(shots, document_root=tmp_path)
     assert await house.text(name) == "the words in it"
@@ -195,11 +193,11 @@ async def test_file_urls_are_always_refused(shots: SingleUseProcesses, tmp_path:
             await House(shots, **settings).text(source)
 
 
-async def test_local_paths_are_refused_where_no_folder_is_named(shots: SingleUseProcesses) -> None:
+async def test_local_paths_are_refused_without_a_root(shots: SingleUseProcesses) -> None:
     with pytest.raises(errors.LocalReadsDisabledError, match="local file reads are disabled"):
         await House(shots).text("papers/a.pdf")
 
 
-async def test_other_schemes_are_no_addresses(shots: SingleUseProcesses) -> None:
+async def test_other_schemes_are_refused(shots: SingleUseProcesses) -> None:
     with pytest.raises(errors.InvalidUrlError):
         await House(shots).text("ftp://site.example/a.pdf")
