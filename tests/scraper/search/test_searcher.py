@@ -228,7 +228,7 @@ class TestFaults:
     async def test_without_a_browser_the_search_fails(self) -> None:
         house = House()
         house.fail(door_errors.NoBrowserError("none"))
-        with pytest.raises(errors.BrowserFailedError, match=r"browser that asks the engines failed"):
+        with pytest.raises(errors.BrowserFailedError, match=r"browser that queries the engines failed"):
             await house.searcher.search(SearchRequest("words"))
 
     async def test_internal_errors_start_no_cooldown(self) -> None:

@@ -25,7 +25,7 @@ class Reader:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def read(self, _url: str, *, principal: str, **_more: object) -> ReadingComparison:
+    async def compare(self, _url: str, *, principal: str, **_more: object) -> ReadingComparison:
         """Both sides of a page that says nothing."""
         self.asked.append(principal)
         return ReadingComparison("", "", "", (), 0, rendered=False)
