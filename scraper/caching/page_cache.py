@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from browsers.model import Snapshot
 from scraper.caching.read_through import Stored
 from scraper.model import CachedPageSummary, PageHits, Reading
 from scraper.settings import Settings
-from scraper.store.protocols import CacheScope, PageEntry, PageStore, PageStoreStats
+from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.urls import cache_key
 
 HOUR_S = 3_600.0
@@ -34,7 +34,7 @@ class PageCache:
 
     def __init__(self, pages: PageStore, settings: Settings) -> None:
         """Use a page store under the operator's settings."""
-        self._pages = pages
+        self.store = pages
         self._language = settings.language
         self._default_age_s = settings.cache_ttl_h * HOUR_S
         self._exceptions = address_exceptions(settings)
@@ -42,16 +42,12 @@ class PageCache:
     async def find(
         self, url: str, principal: str, *, methods: tuple[str, ...], max_age_s: float | None = None
     ) -> Stored[Reading]:
-        """Look a page up; one that is too old may be returned for revalidation.
+        """Look up the caller's page of a canonical URL, read by one of `methods`.
 
-        Args:
-            url: Canonical URL.
-            principal: Caller; pages of others are not returned.
-            methods: Methods of `Reading` that are acceptable.
-            max_age_s: Seconds; None for the default of the operator.
+        A page older than `max_age_s` seconds (by default the operator's limit) may be returned for revalidation.
         """
         limit_s = self._default_age_s if max_age_s is None else max_age_s
-        entry = await self._pages.get(
+        entry = await self.store.get(
             url,
             scope=self._scope(principal),
             methods=methods,
@@ -62,34 +58,22 @@ class PageCache:
 
     def put(self, url: str, principal: str, reading: Reading) -> None:
         """Store a reading of a canonical URL; returns at once."""
-        self._pages.put(PageEntry(self._scope(principal), url, reading, self._exceptions))
+        self.store.put(PageEntry(self._scope(principal), url, reading, self._exceptions))
 
     async def search(self, query: str, *, principal: str = "local", limit: int = 10) -> PageHits:
         """Return the pages that match a query, best first."""
-        return await self._pages.search(query, principal=principal, allowed=self._exceptions, limit=limit)
+        return await self.store.search(query, principal=principal, allowed=self._exceptions, limit=limit)
 
     async def recent(
         self, *, principal: str = "local", limit: int = 50, before: int | None = None
     ) -> list[CachedPageSummary]:
         """Return pages, newest first, from the one after the number `before`."""
-        return await self._pages.list_recent(principal=principal, allowed=self._exceptions, limit=limit, before=before)
+        return await self.store.list_recent(principal=principal, allowed=self._exceptions, limit=limit, before=before)
 
     async def page(self, url: str, *, principal: str = "local") -> Reading | None:
         """Return the newest reading of a URL, or None."""
-        entry = await self._pages.find(url, principal=principal, allowed=self._exceptions)
+        entry = await self.store.find(url, principal=principal, allowed=self._exceptions)
         return None if entry is None else entry.reading
-
-    def entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
-        """Iterate over the pages of a principal, or of all with None, for an export."""
-        return self._pages.iter_entries(principal)
-
-    async def clear(self, principal: str | None = None) -> int:
-        """Delete the pages of a principal, or of all with None; return their number."""
-        return await self._pages.clear(principal)
-
-    async def stats(self) -> PageStoreStats:
-        """Return figures about the store."""
-        return await self._pages.stats()
 
     def _scope(self, principal: str) -> CacheScope:
         return CacheScope(principal=principal, language=self._language)
@@ -115,25 +99,17 @@ def add_validators(reading: Reading, headers: Mapping[str, str]) -> Reading:
 
 def build_conditions(stale: Reading) -> tuple[tuple[str, str], ...]:
     """Return the request headers that revalidate a reading; empty if it has no validators."""
-    headers = []
-    if stale.etag:
-        headers.append(("If-None-Match", stale.etag))
-    if stale.last_modified:
-        headers.append(("If-Modified-Since", stale.last_modified))
-    return tuple(headers)
+    headers = (("If-None-Match", stale.etag), ("If-Modified-Since", stale.last_modified))
+    return tuple((name, value) for name, value in headers if value)
 
 
 def revalidate(stale: Reading, snapshot: Snapshot) -> Reading | None:
     """Return the reading as of now if the site answered that it has not changed, else None."""
-    if snapshot.status != NOT_MODIFIED or not is_same_address(stale, snapshot):
+    # A redirect may have led to another page, which is unchanged for itself only.
+    if snapshot.status != NOT_MODIFIED or cache_key(stale.url) != cache_key(snapshot.url):
         return None
     # RFC 9111, 4.3.4: the headers of the response update those of the stored one.
     return replace(add_validators(stale, snapshot.headers), retrieved_at=datetime.now(UTC))
-
-
-def is_same_address(stale: Reading, snapshot: Snapshot) -> bool:
-    """Return True if the visit ended at the URL of the reading: another page is unchanged for itself only."""
-    return cache_key(stale.url) == cache_key(snapshot.url)
 
 
 def _parse_validator(value: str | None) -> str | None:

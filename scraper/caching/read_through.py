@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -57,7 +58,7 @@ class MemoryCache(Generic[T]):
             MAX_CHARACTERS, MEMORY_TTL_S, getsizeof=lambda result: min(size_of(result), MAX_CHARACTERS)
         )
 
-    def get(self, key: Hashable) -> T | None:
+    def get(self, key: Hashable | None) -> T | None:
         """Return a result that has not expired, or None."""
         return self._results.get(key)
 
@@ -80,10 +81,8 @@ class ReadThrough(Generic[T]):
     ) -> None:
         """Create the service.
 
-        Args:
-            mark_cached: Returns a copy of a result that says that it comes from a cache.
-            memory: Results in memory; None without.
-            distributed: Loads in flight on other servers; None without.
+        `mark_cached` returns a copy of a result that says that it comes from a cache. `memory` holds results in
+        memory, `distributed` the loads in flight on other servers; None without.
         """
         self._mark_cached = mark_cached
         self._memory = memory
@@ -116,8 +115,10 @@ class ReadThrough(Generic[T]):
             TimeoutError: The load did not end before the deadline.
             ScraperError: Error of the load, here or on another server.
         """
-        if policy.reuse is Reuse.IN_MEMORY and (held := self._find_in_memory(load)) is not None:
-            return self._mark_cached(held)
+        if policy.reuse is Reuse.IN_MEMORY and self._memory is not None:
+            held = self._memory.get(load.memory_key)
+            if held is not None:
+                return self._mark_cached(held)
         stored: Stored[T] = Stored()
         if load.find is not None and policy.reads_store:
             stored = await load.find()
@@ -126,25 +127,14 @@ class ReadThrough(Generic[T]):
             return stored.fresh
         report = progress or ignore_progress
         report(0, 1, f"reading {load.label}")
-
-        def run() -> Awaitable[T]:
-            return load.run(stored.stale)
-
-        def run_on_one_server() -> Awaitable[T]:
-            assert self._distributed is not None
-            return self._distributed.join(load.key, run, is_refresh=policy.is_refresh)
-
-        is_shared = self._distributed is not None and not load.is_private and policy.reuse is not Reuse.NONE
+        run: Callable[[], Awaitable[T]] = functools.partial(load.run, stored.stale)
+        if self._distributed is not None and not load.is_private and policy.reuse is not Reuse.NONE:
+            run = functools.partial(self._distributed.join, load.key, run, is_refresh=policy.is_refresh)
         async with asyncio.timeout(None if deadline is None else deadline.left_s()):
-            result = await self._flights.join(load.key, run_on_one_server if is_shared else run)
+            result = await self._flights.join(load.key, run)
         report(1, 1, f"read {load.label}")
         self._hold_in_memory(load, result)
         return result
-
-    def _find_in_memory(self, load: Load[T]) -> T | None:
-        if self._memory is None or load.memory_key is None:
-            return None
-        return self._memory.get(load.memory_key)
 
     def _hold_in_memory(self, load: Load[T], result: T) -> None:
         if self._memory is not None and load.memory_key is not None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import json
 import logging
 import random
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from scraper import errors
 from scraper.coordination.protocols import WorkClaim, WorkClaims, WorkCompleted
 from scraper.model import Reading, StructuredData
 from scraper.settings import Settings
-from scraper.store.serialization import dump_reading, dump_structured, load_reading, load_structured
+from scraper.store.serialization import dump, load
 
 log = logging.getLogger(__name__)
 
@@ -117,8 +118,8 @@ class Codec(Generic[T]):
     """Applied to a result that was complete before it was requested."""
 
 
-READINGS = Codec(dump_reading, load_reading, mark_reading_cached)
-STRUCTURED: Codec[StructuredData] = Codec(dump_structured, load_structured, lambda data: data)
+READINGS: Codec[Reading] = Codec(dump, functools.partial(load, Reading), mark_reading_cached)
+STRUCTURED: Codec[StructuredData] = Codec(dump, functools.partial(load, StructuredData), lambda data: data)
 
 
 class DistributedSingleFlight(Generic[T]):
@@ -131,22 +132,19 @@ class DistributedSingleFlight(Generic[T]):
         self._settings_key = _settings_key(settings or Settings())
 
     async def join(self, key: Hashable, work: Callable[[], Awaitable[T]], *, is_refresh: bool) -> T:
-        """Return the result of the work in flight on another server, or of `work`.
+        """Return the result of the work in flight on another server, or of `work`; callers wait until canceled.
 
-        Callers wait until canceled.
-
-        Args:
-            key: Name of the work; servers compare its `repr`.
-            work: Work to do here if no other server does it.
-            is_refresh: Ignore work that ended before this call. Retryable errors that ended before are always
-                ignored.
+        Servers compare the `repr` of the key. With `is_refresh`, work that ended before this call is ignored, as
+        retryable errors always are.
 
         Raises:
             ScraperError: Error of the work, here or on another server.
         """
         if self._claims is None:
             return await work()
-        name, has_waited, poll_s = _hash_key(self._settings_key, key), False, FIRST_POLL_S
+        # A hash does not reveal what is read.
+        name = hashlib.sha256(f"{self._settings_key} {key!r}".encode("utf-8", "replace")).hexdigest()
+        has_waited, poll_s = False, FIRST_POLL_S
         while True:
             answer = await self._claims.begin(name, waited=has_waited or not is_refresh)
             if isinstance(answer, WorkClaim):
@@ -180,11 +178,7 @@ class DistributedSingleFlight(Generic[T]):
             claims.give_up(claim)
 
     def _load_result(self, value: bytes) -> T | None:
-        """Return the result of another server, or None if it cannot be read: another version wrote it.
-
-        Raises:
-            ScraperError: Error of the work there.
-        """
+        """Return the result of another server or raise its error; return None if another version wrote it."""
         kind, text = value[:1], value[1:]
         try:
             if kind == _RESULT:
@@ -194,11 +188,6 @@ class DistributedSingleFlight(Generic[T]):
             log.warning("a result of another server cannot be read: %s", fault)
             return None
         raise error
-
-
-def _hash_key(settings_key: str, key: Hashable) -> str:
-    """Return the name of the work on every server; a hash does not reveal what is read."""
-    return hashlib.sha256(f"{settings_key} {key!r}".encode("utf-8", "replace")).hexdigest()
 
 
 def _settings_key(settings: Settings) -> str:
@@ -223,12 +212,12 @@ def _dump_error(error: errors.ScraperError) -> bytes:
 
 
 def _load_error(row: dict[str, object]) -> errors.ScraperError:
-    message, target, next_step = (str(row[name]) for name in ("message", "target", "next_step"))
     kind = _PAGE_ERRORS[str(row["kind"])]
+    arguments: dict[str, Any] = {name: str(row[name]) for name in ("target", "next_step")}
     if kind is errors.HttpStatusError:
-        return errors.HttpStatusError(message, status=int(str(row["status"])), target=target, next_step=next_step)
+        arguments["status"] = int(str(row["status"]))
     if kind is errors.BlockedBySiteError:
-        return errors.BlockedBySiteError(message, reason=str(row["reason"]), target=target, next_step=next_step)
-    error = kind(message, target=target, next_step=next_step)
+        arguments["reason"] = str(row["reason"])
+    error = kind(str(row["message"]), **arguments)
     error.retryable = bool(row["retryable"])
     return error

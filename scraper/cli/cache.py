@@ -33,7 +33,7 @@ def cache() -> None:
 def stats(**flags: Any) -> int:
     """Print the number and size of cached pages."""
     settings = load(flags)
-    found = _with_page_cache(settings, lambda page_cache: page_cache.stats())
+    found = _with_page_cache(settings, lambda page_cache: page_cache.store.stats())
     click.echo(f"{_count_pages(found.pages)}, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
     click.echo(_location(settings))
     return 0
@@ -72,7 +72,7 @@ def export(**flags: Any) -> int:
 
     async def write(page_cache: PageCache) -> int:
         count = 0
-        async for entry in page_cache.entries():
+        async for entry in page_cache.store.iter_entries():
             reading, document = entry.reading, entry.reading.document
             line = {
                 "url": reading.url,
@@ -103,7 +103,7 @@ def clear(yes: bool, **flags: Any) -> int:
     if not yes and not _is_confirmed(f"Delete all pages cached in {where}?"):
         click.echo("Nothing is deleted. Use --yes where no question can be answered.", err=True)
         return 1
-    count = _with_page_cache(settings, lambda page_cache: page_cache.clear())
+    count = _with_page_cache(settings, lambda page_cache: page_cache.store.clear())
     click.echo(f"{_count_pages(count)} deleted.")
     return 0
 
@@ -148,7 +148,7 @@ def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T
             # A distant database would miss queries before it is connected.
             await store.wait_connected()
             page_cache = PageCache(store.pages, settings)
-            state = await page_cache.stats()
+            state = await page_cache.store.stats()
             if not state.usable:
                 click.echo(f"The cache cannot be used: {state.problem or 'it is disabled'}.", err=True)
                 raise click.exceptions.Exit(1)

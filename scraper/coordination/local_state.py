@@ -128,7 +128,6 @@ class LocalLeases:
 
 
 def _find_wait(leases: _KeyLeases, terms: ThrottleTerms, now: float) -> RetryLater | None:
-    """Return the wait for a lease, or None if it is available."""
     if leases.cooldown_until > now:
         return RetryLater(leases.cooldown_until - now, is_cooldown=True)
     if terms.at_once and len(leases.held) >= terms.at_once:

@@ -104,11 +104,6 @@ class WorkClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedElsewhere:
-    """Another server does the work."""
-
-
-@dataclass(frozen=True, slots=True)
 class WorkCompleted:
     """Another server has done the work."""
 
@@ -119,8 +114,8 @@ class WorkCompleted:
 class WorkClaims(Protocol):
     """Claims on work that one server does at a time, while others wait for its result."""
 
-    async def begin(self, key: str, *, waited: bool) -> WorkClaim | ClaimedElsewhere | WorkCompleted:
-        """Claim work, unless another server does it or has just done it.
+    async def begin(self, key: str, *, waited: bool) -> WorkClaim | WorkCompleted | None:
+        """Claim work, unless another server does it (None) or has just done it.
 
         Without `waited`, completed work is done again. With it, the result is accepted: its work was in flight when
         it was requested, or it need not be newer.

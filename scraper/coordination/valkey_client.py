@@ -104,11 +104,7 @@ class ValkeyClient:
         return f"{self._prefix}{kind}:{{{name}}}"
 
     async def run(self, script: LuaScript, keys: Sequence[str], *words: Word) -> Any:
-        """Run a script and return its result.
-
-        Raises:
-            ValkeyUnavailableError: The service did not answer.
-        """
+        """Run a script and return its result; raise ValkeyUnavailableError if the service did not answer."""
         arguments = (len(keys), *keys, *words)
         try:
             return await self.command("EVALSHA", script.digest, *arguments)
@@ -116,11 +112,7 @@ class ValkeyClient:
             return await self.command("EVAL", script.text, *arguments)
 
     async def command(self, *words: Word) -> Any:
-        """Run a command and return its result.
-
-        Raises:
-            ValkeyUnavailableError: The service did not answer.
-        """
+        """Run a command and return its result; raise ValkeyUnavailableError if the service did not answer."""
         if not self.is_available:
             raise ValkeyUnavailableError
         begun = time.monotonic()
@@ -233,7 +225,6 @@ class ValkeyClient:
         self._first.set()
 
     def _limit_s(self) -> float:
-        """Return the time limit of a command in seconds."""
         usual_s = 0.0 if math.isnan(self.command_s) else self.command_s
         return min(CONNECT_S, max(COMMAND_S, SLOWDOWN * usual_s))
 
@@ -297,11 +288,7 @@ def describe_problem(error: Exception, where: str) -> str:
 
 
 def check_service(info: dict[str, object]) -> None:
-    """Check the INFO of the service.
-
-    Raises:
-        IncompatibleServiceError: It is too old, or a replica.
-    """
+    """Check the INFO of the service; raise IncompatibleServiceError if it is too old, or a replica."""
     version = str(info.get("redis_version", ""))
     numbers = tuple(int(part) for part in re.findall(r"[0-9]+", version)[:2])
     if numbers < LEAST_VERSION:

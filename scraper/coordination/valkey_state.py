@@ -6,14 +6,7 @@ import contextlib
 import itertools
 
 from scraper.coordination.lua_scripts import BEGIN_WORK, COMPLETE_WORK, GIVE_UP_WORK, RENEW_CLAIMS
-from scraper.coordination.protocols import (
-    ClaimedElsewhere,
-    Cooldowns,
-    SharedState,
-    SharedStateStatus,
-    WorkClaim,
-    WorkCompleted,
-)
+from scraper.coordination.protocols import Cooldowns, SharedState, SharedStateStatus, WorkClaim, WorkCompleted
 from scraper.coordination.server_registry import ServerRegistry
 from scraper.coordination.valkey_client import HEARTBEAT_S, SLOW_S, ValkeyClient, ValkeyUnavailableError
 from scraper.coordination.valkey_throttling import ValkeyCooldowns, ValkeyLeases, ValkeyLimits
@@ -90,7 +83,7 @@ class ValkeyClaims:
         self._numbers = itertools.count()
         self._claims: dict[str, WorkClaim] = {}
 
-    async def begin(self, key: str, *, waited: bool) -> WorkClaim | ClaimedElsewhere | WorkCompleted:
+    async def begin(self, key: str, *, waited: bool) -> WorkClaim | WorkCompleted | None:
         """Claim work, unless another server is doing it.
 
         Only a caller that `waited` for that server gets its stored result; for others the work is done again.
@@ -109,7 +102,7 @@ class ValkeyClaims:
         if answer[0] == _COMPLETED:
             return WorkCompleted(answer[1])
         if answer[0] == _TAKEN:
-            return ClaimedElsewhere()
+            return None
         self._claims[claim.token] = claim
         return claim
 

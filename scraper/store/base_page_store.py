@@ -96,11 +96,11 @@ class WriteBehindPageStore(PageStore, ABC):
 
     async def flush(self) -> None:
         """Wait until all queued pages are written or lost, or an attempt to write them has failed."""
-        await self._queue.flush_within(FLUSH_LIMIT_S)
+        await self._queue.flush(FLUSH_LIMIT_S)
 
     async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
         """Return the pages of one principal that match a full-text query, best first, one hit per URL."""
-        await self._queue.flush_within(GET_LIMIT_S)
+        await self._queue.flush(GET_LIMIT_S)
         hits: PageHits | None = await self._read(
             self._queries.search, SEARCH_LIMIT_S, query=query, principal=principal, allowed=allowed, limit=limit
         )
@@ -110,7 +110,7 @@ class WriteBehindPageStore(PageStore, ABC):
         self, *, principal: str, allowed: frozenset[str], limit: int, before: int | None = None
     ) -> list[CachedPageSummary]:
         """Return summaries of one principal's pages, newest first."""
-        await self._queue.flush_within(GET_LIMIT_S)
+        await self._queue.flush(GET_LIMIT_S)
         recent: list[CachedPageSummary] | None = await self._read(
             self._queries.list_recent, GET_LIMIT_S, principal=principal, allowed=allowed, limit=limit, before=before
         )
@@ -118,7 +118,7 @@ class WriteBehindPageStore(PageStore, ABC):
 
     async def find(self, url: str, *, principal: str, allowed: frozenset[str]) -> PageEntry | None:
         """Return one principal's newest page with this final URL, or None."""
-        await self._queue.flush_within(GET_LIMIT_S)
+        await self._queue.flush(GET_LIMIT_S)
         found: PageEntry | None = await self._read(
             self._queries.find, GET_LIMIT_S, url=url, principal=principal, allowed=allowed
         )
@@ -143,7 +143,7 @@ class WriteBehindPageStore(PageStore, ABC):
 
     async def clear(self, principal: str | None = None) -> int:
         """Delete one principal's pages, or all pages if `principal` is None, and return their number."""
-        await self._queue.flush_within(GET_LIMIT_S)
+        await self._queue.flush(GET_LIMIT_S)
         count = await self._clear(principal)
         if count is None:
             raise self._incomplete()
@@ -151,7 +151,7 @@ class WriteBehindPageStore(PageStore, ABC):
 
     async def stats(self) -> PageStoreStats:
         """Return counters and sizes for status and metrics."""
-        await self._queue.flush_within(GET_LIMIT_S)
+        await self._queue.flush(GET_LIMIT_S)
         sizes = await self._fetch_sizes()
         pages, size = sizes or (0, 0)
         return PageStoreStats(

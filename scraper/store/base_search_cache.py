@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 from scraper.coordination.protocols import Cooldown
 from scraper.model import SearchAnswer
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, SearchCache
-from scraper.store.serialization import dump_answer, load_answer
+from scraper.store.serialization import dump, load_answer
 from scraper.store.write_behind import WriteBehindQueue
 
 ANSWERS_LIMIT = 20_000
@@ -58,7 +59,7 @@ class WriteBehindSearchCache(SearchCache, ABC):
         """Return the cached answer for a key, or None if it is missing or older than `max_age_s`."""
         if max_age_s <= 0 or not self._keeps_answers:
             return None
-        await self._queue.flush_within(QUEUE_WAIT_S)
+        await self._queue.flush(QUEUE_WAIT_S)
         now = time.time()
         values = (*self._answer_key(scope, key), now - max_age_s, now + CLOCK_SKEW_S)
         rows = await self._fetch(self._get_answer, values)
@@ -68,7 +69,7 @@ class WriteBehindSearchCache(SearchCache, ABC):
         """Queue an answer for writing and return immediately."""
         if not self._keeps_answers or answer.retrieved_at is None:
             return
-        text = dump_answer(answer)
+        text = dump(replace(answer, cached=False)).decode()
         values = (*self._answer_key(scope, key), answer.retrieved_at.timestamp(), text)
         self._queue.put((self._put_answer, values), len(text))
         self._put_count += 1
@@ -77,7 +78,7 @@ class WriteBehindSearchCache(SearchCache, ABC):
 
     async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the cooldown of an engine for one egress address, or None if it has none."""
-        await self._queue.flush_within(QUEUE_WAIT_S)
+        await self._queue.flush(QUEUE_WAIT_S)
         # The database does not have the newest state while writes are queued.
         rows = None if len(self._queue) else await self._fetch(_GET_COOLDOWN, (engine, egress))
         if rows is None:

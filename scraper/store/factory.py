@@ -81,11 +81,7 @@ def _open_database(settings: Settings, url: str) -> Store:
 
 
 async def find_database_problem(settings: Settings) -> str | None:
-    """Return why the database cannot be used, without secrets, or None if it can.
-
-    Raises:
-        SettingsError: The client library of the database is not installed.
-    """
+    """Return why the database cannot be used, without secrets, or None; raise SettingsError as `open_store` does."""
     store = open_store(settings)
     try:
         await store.wait_connected()

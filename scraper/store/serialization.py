@@ -30,7 +30,7 @@ from scraper.store.protocols import CacheScope, PageEntry
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", Document, Reading, StructuredData)
+T = TypeVar("T", Document, Reading, StructuredData, SearchAnswer)
 
 ENTRY_BYTES = 8 * 1024 * 1024
 """Bytes. A larger page is not stored, since a few of them would push out all others."""
@@ -72,53 +72,43 @@ _STRUCTURED: Mapping[str, Codec] = dict.fromkeys(
 )
 
 
-def dump_reading(reading: Reading) -> bytes:
-    """Return a reading as JSON in UTF-8."""
-    return _encode(reading, _READING)
+_ANSWER: Mapping[str, Codec] = {
+    "results": (
+        lambda results: [_dump_result(result) for result in results],
+        lambda rows: tuple(_load_result(*row) for row in rows),
+    ),
+    "engines": (list, tuple),
+    "errors": (dict, MappingProxyType),
+    "retrieved_at": _TIME,
+    "warnings": (list, tuple),
+}
+
+_CODECS: Mapping[type, Mapping[str, Codec]] = {Reading: _READING, StructuredData: _STRUCTURED, SearchAnswer: _ANSWER}
 
 
-def load_reading(data: bytes) -> Reading:
-    """Return the reading that `dump_reading` wrote.
-
-    Raises:
-        ValueError: The data are not a reading.
-    """
-    return _decode(Reading, data, _READING)
-
-
-def dump_structured(found: StructuredData) -> bytes:
-    """Return structured data as JSON in UTF-8."""
-    return _encode(found, _STRUCTURED)
-
-
-def load_structured(data: bytes) -> StructuredData:
-    """Return the structured data that `dump_structured` wrote.
-
-    Raises:
-        ValueError: The data are not structured data.
-    """
-    return _decode(StructuredData, data, _STRUCTURED)
-
-
-def _encode(item: Reading | StructuredData, codecs: Mapping[str, Codec]) -> bytes:
-    text = json.dumps(_dump(item, codecs), ensure_ascii=False, separators=(",", ":"))
+def dump(item: Reading | StructuredData | SearchAnswer) -> bytes:
+    """Return a result as JSON in UTF-8."""
+    # Older versions expect every field of a search answer.
+    data = _dump(item, _CODECS[type(item)], is_complete=isinstance(item, SearchAnswer))
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     # A script can leave half a surrogate pair in a page's text, which UTF-8 cannot represent.
     return text.encode("utf-8", errors="replace")
 
 
-def _decode(kind: type[T], data: bytes, codecs: Mapping[str, Codec]) -> T:
+def load(kind: type[T], data: bytes | str) -> T:
+    """Return the result that `dump` wrote; raise ValueError if the data are not of this kind."""
     try:
-        return _load(kind, json.loads(data), codecs)
+        return _load(kind, json.loads(data), _CODECS[kind])
     except (TypeError, KeyError, IndexError, AttributeError) as error:
         raise ValueError(f"not {kind.__name__}: {error}") from None
 
 
-def _dump(item: Document | Reading | StructuredData, codecs: Mapping[str, Codec]) -> dict[str, Any]:
-    """Return the fields that differ from their defaults."""
+def _dump(item: Any, codecs: Mapping[str, Codec], *, is_complete: bool = False) -> dict[str, Any]:
+    """Return all fields, or those that differ from their defaults."""
     data = {}
     for field in fields(item):
         value = getattr(item, field.name)
-        if field.default is not MISSING and value == field.default:
+        if not is_complete and field.default is not MISSING and value == field.default:
             continue
         codec = codecs.get(field.name)
         data[field.name] = codec[0](value) if codec else value
@@ -137,14 +127,14 @@ def _load(kind: type[T], data: Mapping[str, Any], codecs: Mapping[str, Codec]) -
 
 def compress_reading(reading: Reading, limit_bytes: int) -> bytes | None:
     """Return a reading as stored, or None if it is too large."""
-    data = dump_reading(reading)
+    data = dump(reading)
     return None if len(data) > min(ENTRY_BYTES, limit_bytes) else zlib.compress(data, 1)
 
 
 def decompress_reading(data: bytes) -> Reading | None:
     """Return a stored reading, or None if it is unreadable."""
     try:
-        return load_reading(zlib.decompress(data))
+        return load(Reading, zlib.decompress(data))
     except (ValueError, zlib.error) as error:
         log.warning("a cached page cannot be read: %s", error)
         return None
@@ -170,20 +160,13 @@ def make_storable(text: str) -> str:
     return text.encode("utf-8", errors="replace").decode().replace("\0", " ")
 
 
-def dump_answer(answer: SearchAnswer) -> str:
-    """Return a search answer as JSON."""
-    data = {
-        "query": answer.query,
-        "results": [_dump_result(result) for result in answer.results],
-        "engines": list(answer.engines),
-        "errors": dict(answer.errors),
-        "hint": answer.hint,
-        "retrieved_at": answer.retrieved_at and answer.retrieved_at.isoformat(),
-        "warnings": list(answer.warnings),
-    }
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    # A page can contain half a surrogate pair, which UTF-8 cannot represent.
-    return text.encode("utf-8", errors="replace").decode()
+def load_answer(data: str) -> SearchAnswer | None:
+    """Return a stored search answer, or None if it is unreadable."""
+    try:
+        return load(SearchAnswer, data)
+    except ValueError as error:
+        log.warning("a cached search answer cannot be read: %s", error)
+        return None
 
 
 def _dump_result(result: SearchResult) -> list[Any]:
@@ -192,28 +175,8 @@ def _dump_result(result: SearchResult) -> list[Any]:
     return [*plain, date, result.source, list(result.also)]
 
 
-def load_answer(text: str) -> SearchAnswer | None:
-    """Return the answer that `dump_answer` wrote, or None for anything else."""
-    try:
-        data = json.loads(text)
-        return SearchAnswer(
-            query=data["query"],
-            results=tuple(_load_result(row) for row in data["results"]),
-            engines=tuple(data["engines"]),
-            errors=MappingProxyType(data["errors"]),
-            hint=data["hint"],
-            retrieved_at=_load_time(data["retrieved_at"]),
-            warnings=tuple(data["warnings"]),
-        )
-    except (ValueError, TypeError, KeyError, IndexError) as error:
-        log.warning("a cached search answer cannot be read: %s", error)
-        return None
-
-
-def _load_result(row: list[Any]) -> SearchResult:
-    title, url, snippet, engines, score, date, source, also = row
-    return SearchResult(title, url, snippet, tuple(engines), score, _load_time(date), source, tuple(also))
-
-
-def _load_time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+def _load_result(
+    title: str, url: str, snippet: str, engines: list[str], score: float, date: str | None, source: str, also: list[str]
+) -> SearchResult:
+    day = datetime.fromisoformat(date) if date else None
+    return SearchResult(title, url, snippet, tuple(engines), score, day, source, tuple(also))

@@ -85,24 +85,20 @@ class WriteBehindQueue(Generic[T]):
         """Return the newest unwritten item with this key, or None."""
         return self._newest.get(key)
 
-    async def flush(self) -> None:
-        """Wait until all queued items are written, or an attempt has failed."""
+    async def flush(self, limit_s: float | None = None) -> None:
+        """Wait until all queued items are written, or an attempt has failed, or `limit_s` seconds have passed."""
         put, failed = self._put, self._failed_tries
         self._wake.set()
         self._start()
-        while self._done < put and self._failed_tries == failed:
-            self._tried.clear()
-            await self._tried.wait()
-
-    async def flush_within(self, limit_s: float) -> None:
-        """Call `flush`, but wait for at most `limit_s` seconds."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
-                await self.flush()
+                while self._done < put and self._failed_tries == failed:
+                    self._tried.clear()
+                    await self._tried.wait()
 
     async def close(self) -> None:
         """Write the queued items for at most `CLOSE_LIMIT_S` seconds; the others are lost."""
-        await self.flush_within(CLOSE_LIMIT_S)
+        await self.flush(CLOSE_LIMIT_S)
         if self._timer is not None:
             self._timer.cancel()
         if self._task is not None:

@@ -66,7 +66,6 @@ def _import(name: str) -> Any:
 
 
 def _run_single_use(channel: socket.socket, limits: sandbox.SandboxLimits, job: str) -> None:
-    """Run the job on one request, send its answer, and end the process."""
     channel.sendall(messages.pack_frame(b""))
     with channel.makefile("rb") as stream:
         request, data = messages.read_frame(stream), messages.read_frame(stream)

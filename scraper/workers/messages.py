@@ -74,11 +74,7 @@ def format_traceback(error: BaseException) -> str:
 
 
 def load_answer(payload: bytes) -> Any:
-    """Load an answer of a worker; only data and exceptions are accepted.
-
-    Raises:
-        WorkerFailedError: The answer is damaged or contains another class.
-    """
+    """Load an answer of a worker; raise WorkerFailedError if it is damaged, or more than data and exceptions."""
     try:
         return _DataUnpickler(io.BytesIO(payload)).load()
     except (pickle.UnpicklingError, AttributeError, EOFError, ImportError, TypeError, ValueError) as error:

@@ -7,7 +7,6 @@ import math
 import os
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple
 
 from scraper.errors import format_error
@@ -68,9 +67,7 @@ class WorkerPool:
         await self.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the pool."""
         await self.close()
 
@@ -150,7 +147,7 @@ class WorkerPool:
             async with self._turns:
                 while self._is_open:
                     worker = await self._idle.get()
-                    if worker is not None and worker.is_alive:
+                    if worker is not None and worker.is_open:
                         return worker
                     if worker is not None:
                         self._replace(worker)

@@ -58,11 +58,7 @@ class Channel:
             return False
 
     async def send(self, *payloads: bytes) -> None:
-        """Send one frame per payload.
-
-        Raises:
-            ProcessGoneError: The other end is closed.
-        """
+        """Send one frame per payload; raise ProcessGoneError if the other end is closed."""
         loop = asyncio.get_running_loop()
         try:
             for payload in payloads:
@@ -192,6 +188,7 @@ class ForkServerClient:
             environment=_FORK_SERVER_ENVIRONMENT | inherited_environment(("TMPDIR",)),
             has_stderr=True,
         )
+        self.pid = self._process.pid
         self._forked = 0
 
     @property
@@ -199,17 +196,8 @@ class ForkServerClient:
         """Return True while it can fork."""
         return self._process.poll() is None
 
-    @property
-    def pid(self) -> int:
-        """Process number."""
-        return self._process.pid
-
     def fork(self) -> Worker:
-        """Start a worker; use it after `Worker.wait_until_ready`.
-
-        Raises:
-            ProcessGoneError: The fork server has ended.
-        """
+        """Start a worker for `Worker.wait_until_ready`; raise ProcessGoneError if the fork server has ended."""
         self._forked += 1
         ours, theirs = create_socket_pair()
         command = messages.COMMAND.pack(messages.FORK, self._forked)
@@ -219,7 +207,7 @@ class ForkServerClient:
             ours.close()
             theirs.close()
             raise ProcessGoneError("the fork server is gone") from error
-        return Worker(self, self._forked, Channel(ours), theirs)
+        return Worker(self, self._forked, ours, theirs)
 
     def kill(self, number: int) -> None:
         """Kill one worker."""
@@ -241,36 +229,27 @@ class ForkServerClient:
             self._process.wait()
 
 
-class Worker:
-    """One pool worker and the channel to it; runs one call at a time."""
+class Worker(Channel):
+    """Channel to one pool worker, which runs one call at a time."""
 
-    def __init__(self, parent: ForkServerClient, number: int, channel: Channel, theirs: socket.socket) -> None:
+    def __init__(self, parent: ForkServerClient, number: int, ours: socket.socket, theirs: socket.socket) -> None:
         """Use a worker that the fork server is about to start."""
+        super().__init__(ours)
         self.pid: int | None = None
         self.is_usable = False
         """Its last call ended, and it accepts another."""
         self._parent = parent
         self._number = number
-        self._channel = channel
         self._theirs: socket.socket | None = theirs
         if sys.platform != "darwin":  # There, a socket must stay open until the receiver has it.
             self._close_theirs()
 
-    @property
-    def is_alive(self) -> bool:
-        """Return True if an idle worker still runs."""
-        return self._channel.is_open
-
     async def wait_until_ready(self) -> None:
-        """Return when the process accepts calls.
-
-        Raises:
-            ProcessGoneError: It died before.
-        """
+        """Return when the process accepts calls; raise ProcessGoneError if it died before."""
         # While our own copy of its socket is open, the end of the fork server causes no end of file.
         watch = asyncio.create_task(self._interrupt_without_fork_server())
         try:
-            self.pid = int(await self._channel.receive(_CHUNK_BYTES))
+            self.pid = int(await self.receive(_CHUNK_BYTES))
         finally:
             watch.cancel()
         self._close_theirs()
@@ -289,8 +268,8 @@ class Worker:
             WorkerFailedError: The result or the exception could not be pickled.
         """
         self.is_usable = False
-        await self._channel.send(request)
-        answer = await self._channel.receive(self._parent.memory_bytes)
+        await self.send(request)
+        answer = await self.receive(self._parent.memory_bytes)
         outcome, is_last, value = messages.load_answer(answer)
         self.is_usable = not is_last
         return messages.unpack_result(outcome, value)
@@ -298,12 +277,8 @@ class Worker:
     def end(self) -> None:
         """Kill the worker, and wake the task that waits for it."""
         self._close_theirs()
-        self._channel.close()
+        self.close()
         self._parent.kill(self._number)
-
-    def interrupt(self) -> None:
-        """Wake the task that waits for this worker; it gets a ProcessGoneError."""
-        self._channel.interrupt()
 
     def _close_theirs(self) -> None:
         if self._theirs is not None:

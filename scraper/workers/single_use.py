@@ -102,12 +102,11 @@ class SingleUseProcesses:
                 self._start_idle_timer()
 
     async def _take_process(self) -> _SingleUseProcess:
-        """Return the waiting process, or a new one."""
         warm, self._warm = self._warm, None
         if warm is not None:
             with contextlib.suppress(WorkerDiedError, TimeoutError):
                 process = await _await_process(warm)
-                if process.is_alive:
+                if process.is_open:
                     return process
                 await process.end()
         return _SingleUseProcess(self._limits.sandbox, preload=())
@@ -157,8 +156,8 @@ async def _cancel_start(start: asyncio.Task[_SingleUseProcess]) -> None:
         await (await start).end()
 
 
-class _SingleUseProcess:
-    """One process; starts when it is created."""
+class _SingleUseProcess(Channel):
+    """Channel to one process, which starts when this object is created."""
 
     def __init__(self, limits: SandboxLimits, *, preload: tuple[str, ...]) -> None:
         ours, theirs = create_socket_pair()
@@ -169,15 +168,10 @@ class _SingleUseProcess:
         except OSError as error:
             ours.close()
             raise WorkerDiedError(f"no process can be started: {error.strerror}") from error
-        self._channel = Channel(ours)
+        super().__init__(ours)
         self._exit = asyncio.get_running_loop().create_task(wait_for_exit(self._process))
         self._is_ready = self._is_over_memory = False
         self._resident_bytes = self._memory_limit_bytes = 0
-
-    @property
-    def is_alive(self) -> bool:
-        """Return True if a waiting process still runs."""
-        return self._channel.is_open
 
     async def wait_until_ready(self) -> None:
         """Return when the process has loaded its modules; raise WorkerDiedError or TimeoutError if it does not."""
@@ -195,7 +189,7 @@ class _SingleUseProcess:
         try:
             # A process that died meanwhile may have answered before: read that first.
             with contextlib.suppress(ProcessGoneError):
-                await self._channel.send(json.dumps(request).encode(), data)
+                await self.send(json.dumps(request).encode(), data)
             return _parse_object(await self._receive(limits.answer_bytes))
         finally:
             watch.cancel()
@@ -203,14 +197,14 @@ class _SingleUseProcess:
     async def end(self) -> None:
         """Kill the process and all processes it started, and wait until it has ended."""
         self._kill()
-        self._channel.close()
+        self.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_EXIT_LIMIT_S):
                 await asyncio.shield(self._exit)
 
     async def _receive(self, max_bytes: int) -> bytes:
         try:
-            return await self._channel.receive(max_bytes)
+            return await self.receive(max_bytes)
         except ProcessGoneError:
             raise await self._explain_exit() from None
 

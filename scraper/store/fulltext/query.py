@@ -298,7 +298,6 @@ class _Parser:
         return QueryTerm(token.text.rstrip("*"), token.text.endswith("*"))
 
     def _parse_near(self) -> Node | None:
-        """Parse NEAR(word "a phrase" ..., distance)."""
         terms, distance = _split_near(self._take_brackets())
         if not terms:
             return None

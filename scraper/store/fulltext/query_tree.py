@@ -75,8 +75,8 @@ def join_nodes(kind: type[AllOf] | type[AnyOf], parts: list[Node | None]) -> Nod
     return kind(present)
 
 
-def iter_phrases(node: Node | None) -> Iterator[PhraseSequence]:
-    """Iterate over every word or phrase in order, including excluded ones."""
+def iter_phrases(node: Node | None, *, with_excluded: bool = True) -> Iterator[PhraseSequence]:
+    """Iterate over every word or phrase in order."""
     match node:
         case PhraseSequence():
             yield PhraseSequence(node.terms)
@@ -84,12 +84,13 @@ def iter_phrases(node: Node | None) -> Iterator[PhraseSequence]:
             yield from (PhraseSequence((term,)) for term in node.terms)
         case AllOf() | AnyOf():
             for part in node.parts:
-                yield from iter_phrases(part)
+                yield from iter_phrases(part, with_excluded=with_excluded)
         case Excluding():
-            yield from iter_phrases(node.included)
-            yield from iter_phrases(node.excluded)
+            yield from iter_phrases(node.included, with_excluded=with_excluded)
+            if with_excluded:
+                yield from iter_phrases(node.excluded)
         case InColumns():
-            yield from iter_phrases(node.inner)
+            yield from iter_phrases(node.inner, with_excluded=with_excluded)
 
 
 def make_expression(node: Node | None) -> str:

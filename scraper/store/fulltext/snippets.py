@@ -68,7 +68,6 @@ def _find_matches(text: str, terms: tuple[QueryTerm, ...]) -> list[tuple[int, in
 
 
 def _find_term(text: str, term: QueryTerm) -> Iterator[tuple[int, int]]:
-    """Iterate over the positions of a term in folded text."""
     first, pattern = _make_pattern(term)
     at = text.find(first) if first else -1
     while at >= 0:

@@ -182,11 +182,7 @@ class SqliteIndexStore:
         self._database.close()
 
     def _run(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[tuple[Any, ...]]:
-        """Execute a statement and return its rows.
-
-        Raises:
-            IndexFaultError: The file is unavailable.
-        """
+        """Return the rows of a statement; raise IndexFaultError if the file is unavailable."""
         try:
             return self._database.run(lambda connection: list(connection.execute(statement, values)), writes=writes)
         except DatabaseUnavailableError:

@@ -73,7 +73,10 @@ class _Index:
 
 
 class IndexService:
-    """Named indexes of all principals, in memory and in an index store."""
+    """Named indexes of all principals, in memory and in an index store.
+
+    Methods raise IndexFaultError if the index does not exist, or the arguments are invalid or exceed a limit.
+    """
 
     def __init__(self, stored: Path | IndexStore) -> None:
         """Open the service; `stored` is the folder of `indexes.sqlite`, or another store for persistent indexes."""
@@ -86,27 +89,15 @@ class IndexService:
     async def create(
         self, name: str, *, principal: str, backend: str = "memory", tokenizer: Tokenizer | None = None
     ) -> None:
-        """Create an index.
-
-        Raises:
-            IndexFaultError: The name is taken or invalid, the backend is unknown, or there are too many indexes.
-        """
+        """Create an index."""
         await self._run(lambda: self._create(name, principal, backend, tokenizer or Tokenizer()))
 
     async def add(self, name: str, document: IndexDocument, *, principal: str) -> DocumentAdded:
-        """Index a document in place of an older one with its id; it is stored on return.
-
-        Raises:
-            IndexFaultError: The index does not exist, or the document is invalid.
-        """
+        """Index a document in place of an older one with its id; it is stored on return."""
         return await self._run(lambda: self._add(name, document, principal))
 
     async def search(self, name: str, query: str, *, principal: str, limit: int) -> IndexHits:
-        """Return the best documents for a query.
-
-        Raises:
-            IndexFaultError: The index does not exist.
-        """
+        """Return the best documents for a query."""
         return await self._run(lambda: self._search(name, query, principal, limit))
 
     async def document(self, name: str, doc_id: str, *, principal: str) -> IndexDocument | None:
@@ -199,7 +190,6 @@ class IndexService:
         return sorted(summary.values(), key=lambda one: one.name)
 
     def _index(self, name: str, principal: str) -> _Index:
-        """Return the index with this name, including documents that other servers have added."""
         index = self._loaded.get((principal, name))
         if index is None or index.stored is not None:
             index = self._reload(name, principal, index)
@@ -226,7 +216,6 @@ class IndexService:
         return _Index("sqlite", stored.tokenizer, PersistentDocuments(self._file, stored.number), stored)
 
     def _add_to_words(self, index: _Index, document: IndexDocument) -> int:
-        """Add a document to the inverted index and return its number of words."""
         tokens = index.tokenizer.tokens(document.content)
         index.words.add(document.doc_id, tokens)
         self._chars += len(document.content) - index.sizes.get(document.doc_id, 0)
@@ -254,11 +243,7 @@ def _replace_surrogates(text: str) -> str:
 
 
 def _dump_metadata(metadata: Mapping[str, Any]) -> str:
-    """Return metadata as JSON.
-
-    Raises:
-        IndexFaultError: The metadata contain values that JSON cannot represent.
-    """
+    """Return metadata as JSON; raise IndexFaultError for values that JSON cannot represent."""
     try:
         text = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
         text.encode()

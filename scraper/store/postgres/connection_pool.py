@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import asyncpg
@@ -84,9 +84,7 @@ class PostgresPool:
         """
         if time.monotonic() < self._not_before or len(self._tasks) >= WAITING_LIMIT:
             raise PostgresUnavailableError
-        working = asyncio.create_task(self._run_with_retry(work, max(limit_s, ABANDONED_LIMIT_S)))
-        self._tasks.add(working)
-        working.add_done_callback(self._on_task_end)
+        working = self._start_task(self._run_with_retry(work, max(limit_s, ABANDONED_LIMIT_S)))
         try:
             async with asyncio.timeout(limit_s):
                 # After a timeout the operation continues, since opening a new connection would take longer.
@@ -102,9 +100,7 @@ class PostgresPool:
 
     def start_check(self) -> None:
         """Contact the database in the background, so that a problem is logged at the start."""
-        checking = asyncio.create_task(self.check(CONNECT_LIMIT_S))
-        self._tasks.add(checking)
-        checking.add_done_callback(self._on_task_end)
+        self._start_task(self.check(CONNECT_LIMIT_S))
 
     async def check(self, limit_s: float) -> None:
         """Contact the database; `problem` says why it cannot be used."""
@@ -125,6 +121,12 @@ class PostgresPool:
                 await pool.close()
         except POSTGRES_ERRORS:
             pool.terminate()
+
+    def _start_task(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_task_end)
+        return task
 
     def _on_task_end(self, working: asyncio.Task[Any]) -> None:
         self._tasks.discard(working)
@@ -216,14 +218,8 @@ async def _set_up_connection(connection: Connection) -> None:
         f"{settings}; SELECT set_config('effective_io_concurrency', '32', false) "
         "WHERE current_setting('effective_io_concurrency')::int BETWEEN 1 AND 31"
     )
-    await connection.set_type_codec(
-        "tsvector", schema="pg_catalog", format="binary", encoder=_pass_through, decoder=_pass_through
-    )
+    await connection.set_type_codec("tsvector", schema="pg_catalog", format="binary", encoder=bytes, decoder=bytes)
 
 
 async def _reset_nothing(connection: Connection) -> None:
     """Skip the reset between two operations: nothing needs it, and it would cost a round trip."""
-
-
-def _pass_through(data: bytes) -> bytes:
-    return data

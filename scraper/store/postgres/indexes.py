@@ -114,11 +114,7 @@ class PostgresIndexStore:
         """Do nothing: the connections are closed by their owner."""
 
     def _run(self, work: Callable[[Connection], Awaitable[T]], limit_s: float, *, writes: bool = False) -> T:
-        """Run `work` in the event loop and return its result.
-
-        Raises:
-            IndexFaultError: The database is unavailable.
-        """
+        """Run `work` in the event loop; raise IndexFaultError if the database is unavailable."""
         running = asyncio.run_coroutine_threadsafe(self._server.run(work, limit_s, writes=writes), self._loop)
         try:
             return running.result(THREAD_LIMIT_S)

@@ -50,8 +50,9 @@ class Lexer:
     def __init__(self) -> None:
         """Create the tokenizer in a connection of its own."""
         self._connection = apsw.Connection(":memory:")
-        name, *arguments = _tokenizer_arguments()
-        self._tokenizer = self._connection.fts5_tokenizer(name, arguments)
+        head, quoted_option, _ = TOKENIZER.split("'")
+        name, *options = head.split()
+        self._tokenizer = self._connection.fts5_tokenizer(name, [*options, quoted_option])
 
     def split_text(self, text: str) -> list[str]:
         """Return the words of a page's original text."""
@@ -62,12 +63,6 @@ class Lexer:
         flags = apsw.FTS5_TOKENIZE_QUERY if query else apsw.FTS5_TOKENIZE_DOCUMENT
         found = self._tokenizer(text.encode(), flags, None, include_offsets=False, include_colocated=False)
         return [str(word)[:WORD_CHARS] for word in found]
-
-
-def _tokenizer_arguments() -> list[str]:
-    """Return the name and the options of the tokenizer; the last option is quoted."""
-    head, quoted, _ = TOKENIZER.split("'")
-    return [*head.split(), quoted]
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,11 +67,7 @@ class PostgresPageRow:
 
 
 def make_row(entry: PageEntry, lexer: Lexer, limit_bytes: int) -> PostgresPageRow | None:
-    """Return the row of a page, or None if the page is too large.
-
-    Raises:
-        ValueError: The page contains text that cannot be stored.
-    """
+    """Return the row of a page, or None if it is too large; raise ValueError for a URL that cannot be stored."""
     scope, reading = entry.scope, entry.reading
     data = compress_reading(reading, limit_bytes)
     if data is None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -120,19 +119,15 @@ def _make_hits(
         if reading is None:
             continue
         is_uncertain = tsquery.has_near or (tsquery.counts_positions and hit.is_long)
-        if is_uncertain and not _matches_text(reading, parsed, lexer):
+        if is_uncertain and parsed.tree is not None and not _matches_text(reading, parsed.tree, lexer):
             continue
         found[row["url"]] = make_hit(reading, parsed, hit.score)
     return list(found.values())
 
 
-def _matches_text(reading: Reading, parsed: CacheQuery, lexer: Lexer) -> bool:
-    assert parsed.tree is not None
-    columns = {
-        "title": lexer.split_text(make_storable(reading.document.title or "")),
-        "text": lexer.split_text(searchable_text(reading.document)),
-    }
-    return matches_query(parsed.tree, columns, lexer)
+def _matches_text(reading: Reading, tree: Node, lexer: Lexer) -> bool:
+    title, text = make_storable(reading.document.title or ""), searchable_text(reading.document)
+    return matches_query(tree, {"title": lexer.split_text(title), "text": lexer.split_text(text)}, lexer)
 
 
 Columns = Mapping[str, Sequence[str]]
@@ -183,15 +178,7 @@ def _contains_near(phrases: list[list[QueryTerm]], text: Sequence[str], distance
         return False
     for last in sorted({start for places in starts for start in places}):
         lows = [last - len(words) - distance for words in phrases]
-        if all(low <= _find_latest(places, last) for low, places in zip(lows, starts, strict=True)):
+        # By bisection, since a page may contain a word 100,000 times.
+        if all(bisect_left(places, low) < bisect_right(places, last) for low, places in zip(lows, starts, strict=True)):
             return True
     return False
-
-
-def _find_latest(places: list[int], last: int) -> float:
-    """Return the greatest of sorted positions up to `last`.
-
-    The search is a bisection, since a page may contain a word 100,000 times.
-    """
-    count = bisect_right(places, last)
-    return places[count - 1] if count else -math.inf

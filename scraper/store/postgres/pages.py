@@ -44,11 +44,9 @@ class PostgresPageStore(WriteBehindPageStore):
     """The `PageStore` protocol over the tables of one database."""
 
     def __init__(self, server: PostgresPool, *, limit_bytes: int) -> None:
-        """Create the store.
+        """Use connections that the caller closes.
 
-        Args:
-            server: Connections to the database; the caller closes them.
-            limit_bytes: Size of all rows above which the least recently used pages are deleted.
+        If all rows exceed `limit_bytes`, the least recently used pages are deleted.
         """
         # Two threads, so that no search waits until the texts of a batch are split into words.
         self._writing = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), Lexer())
@@ -122,11 +120,7 @@ class PostgresPageStore(WriteBehindPageStore):
         await self._read(page_rows.touch, base_page_store.GET_LIMIT_S, numbers=touched)
 
     async def _write(self, batch: list[PageEntry]) -> None:
-        """Store a batch.
-
-        Raises:
-            PostgresUnavailableError: The database is unavailable; the whole batch is to be written again.
-        """
+        """Store a batch, unless the database is unavailable."""
         loop = asyncio.get_running_loop()
         entries = {entry.page_key: entry for entry in batch}  # the later of two readings of a page remains
         pages = await loop.run_in_executor(self._writing.thread, self._make_rows, list(entries.values()))

@@ -61,20 +61,17 @@ def make_window(high: int, pages: float) -> ScanWindow:
     return ScanWindow(low, high, (" | ".join(marks),))
 
 
-@dataclass(frozen=True, slots=True)
-class ScanShares:
-    """Share of the pages that contain the words that every hit contains."""
-
-    expected: float
-    """Share of pages with all words, if the words are independent."""
-    largest: float
-    """Share of the rarest word: more pages cannot match."""
+ScanShares = tuple[float, float]
+"""Expected share of the pages with all words that every hit contains, and the share of the rarest of these words."""
 
 
 def estimate_shares(word_shares: Iterable[float]) -> ScanShares | None:
-    """Return the shares of pages that match, or None if no word's share is known."""
+    """Return the shares of pages that match, or None if no word's share is known.
+
+    The words are taken as independent. More pages than contain the rarest word cannot match.
+    """
     known = list(word_shares)
-    return ScanShares(math.prod(known), min(known)) if known else None
+    return (math.prod(known), min(known)) if known else None
 
 
 def estimate_first_size(enough: int, shares: ScanShares | None) -> float:
@@ -84,7 +81,8 @@ def estimate_first_size(enough: int, shares: ScanShares | None) -> float:
     """
     if shares is None:
         return SMALLEST_WINDOW
-    return min(MARGIN * enough / shares.expected, RANKED_LIMIT / shares.largest)
+    expected, largest = shares
+    return min(MARGIN * enough / expected, RANKED_LIMIT / largest)
 
 
 def estimate_next_size(enough: int, match_count: int, scanned: int, shares: ScanShares | None) -> float:
@@ -95,7 +93,7 @@ def estimate_next_size(enough: int, match_count: int, scanned: int, shares: Scan
     farthest = MAX_GROWTH * scanned
     if match_count >= SURE_MATCHES:
         return min(MARGIN * (enough - match_count) * scanned / match_count, farthest)
-    return max(farthest, RANKED_LIMIT / shares.largest) if shares else farthest
+    return max(farthest, RANKED_LIMIT / shares[1]) if shares else farthest
 
 
 CACHED_S = 600.0
@@ -143,7 +141,6 @@ async def _count_words(connection: Connection, words: Sequence[str], newest: int
 
 
 async def _count_in_window(connection: Connection, words: Sequence[str], window: ScanWindow) -> list[int]:
-    """Return on how many pages of a window each word occurs."""
     make_conditions = "".join(f" AND vector @@ ${1 + at}::text::tsquery" for at in range(len(window.conditions)))
     first = 1 + len(window.conditions)
     # One count per word: the database would not know the length of a list and would plan each time again.
@@ -197,7 +194,7 @@ async def rank_pages(
     shares = estimate_shares(max(page_counts[word], 1.0) / newest for word in query.needed if word in page_counts)
     max_pages = math.inf
     if query.counts_positions:
-        max_pages = CHECKED_LIMIT / shares.expected if shares else SMALLEST_WINDOW
+        max_pages = CHECKED_LIMIT / shares[0] if shares else SMALLEST_WINDOW
     window = make_window(own + 1, min(estimate_first_size(enough, shares), max_pages))
     until = time.monotonic() + (CHECK_LIMIT_S if query.counts_positions else math.inf)
     found: list[PostgresHit] = []

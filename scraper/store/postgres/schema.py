@@ -144,7 +144,6 @@ async def prepare(connection: Connection) -> None:
 
 
 async def _read_version(connection: Connection) -> int | None:
-    """Return the version of the existing tables, or None if there are none."""
     found = await connection.fetchrow(
         "SELECT to_regclass($1) IS NOT NULL AS ours, EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n "
         "ON n.oid = c.relnamespace WHERE n.nspname = $2 AND c.relkind IN ('r', 'p', 'v')) AS taken",

@@ -19,6 +19,7 @@ from scraper.store.fulltext.query_tree import (
     Node,
     PhraseSequence,
     QueryTerm,
+    iter_phrases,
 )
 from scraper.store.fulltext.tokenization import to_query_text
 from scraper.store.postgres.lexemes import COLUMN_START, LONG_MARK, TITLE_PREFIX, Lexer
@@ -52,7 +53,10 @@ def make_tsquery(tree: Node | None, lexer: Lexer) -> TsQuery:
     writer = _Writer(lexer)
     conditions = writer.make_conditions(tree, COLUMNS)
     ranked = dict.fromkeys(
-        word.text for phrase in _iter_included(tree) for word in split_phrase(phrase, lexer) if not word.prefix
+        word.text
+        for phrase in iter_phrases(tree, with_excluded=False)
+        for word in split_phrase(phrase, lexer)
+        if not word.prefix
     )
     return TsQuery(
         tuple(conditions),
@@ -78,22 +82,6 @@ def split_phrase(phrase: PhraseSequence | QueryTerm, lexer: Lexer) -> list[Query
 def make_word_condition(word: str) -> str:
     """Return a condition for pages that contain a word in any column."""
     return f"({_format_lexeme(QueryTerm(word), '')} | {_format_lexeme(QueryTerm(word), TITLE_PREFIX)})"
-
-
-def _iter_included(node: Node) -> Iterator[PhraseSequence]:
-    """Iterate over the words and phrases that hits may contain."""
-    match node:
-        case PhraseSequence():
-            yield node
-        case Near():
-            yield PhraseSequence(node.terms)
-        case AllOf() | AnyOf():
-            for part in node.parts:
-                yield from _iter_included(part)
-        case Excluding():
-            yield from _iter_included(node.included)
-        case InColumns():
-            yield from _iter_included(node.inner)
 
 
 class _Writer:

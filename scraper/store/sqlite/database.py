@@ -32,7 +32,6 @@ BUSY_PAUSE_S = 5.0
 """Seconds after a wait for a locked file has failed during which no other call waits for it."""
 JOURNAL_BYTES = 16 * 1024 * 1024
 """Bytes to which the write-ahead log is truncated after it has grown in a large transaction."""
-_WAL_SUFFIX, _SHM_SUFFIX = "-wal", "-shm"
 _MISSING_TABLE = "no such "
 """Start of SQLite's message about a missing table or column."""
 _ROLLBACK_FAILED = "cannot rollback"
@@ -63,12 +62,9 @@ class Database:
     """One file and its connection."""
 
     def __init__(self, path: Path, schema: DatabaseSchema, *, is_owner: bool = True) -> None:
-        """Create the object; the file is opened by the first `run`.
+        """Create the object; the first `run` opens the file.
 
-        Args:
-            path: The file.
-            schema: Its tables.
-            is_owner: False for additional connections, which neither create, repair nor log.
+        Additional connections, which are not `is_owner`, neither create, repair nor log.
         """
         self.path = path
         self.problem: str | None = None
@@ -119,7 +115,6 @@ class Database:
         return self._connection
 
     def _is_replaced(self) -> bool:
-        """Return True if another file, or none, now has the path of the open file."""
         return self._file_id != _read_file_id(self.path)
 
     def _open(self) -> apsw.Connection:
@@ -159,7 +154,7 @@ class Database:
         # because another server may be creating the tables at this moment.
         with connection:
             version, ours = self._version(connection)
-            foreign = not ours and _has_tables(connection)
+            foreign = not ours and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
         if ours and version > self._schema.version:
             self._refuse("was made by a newer version of search-mcp")
         if foreign:
@@ -231,8 +226,8 @@ class Database:
         self.path.replace(moved)
         # The write-ahead log holds the last changes of the old file; SQLite would apply them to the new file.
         with contextlib.suppress(FileNotFoundError):
-            _with_suffix(self.path, _WAL_SUFFIX).replace(_with_suffix(moved, _WAL_SUFFIX))
-        _with_suffix(self.path, _SHM_SUFFIX).unlink(missing_ok=True)
+            Path(f"{self.path}-wal").replace(f"{moved}-wal")
+        Path(f"{self.path}-shm").unlink(missing_ok=True)
         self._set_problem(f"{_describe(error)}: moved to {moved}, a new file is created")
 
     def _close_for_a_while(self) -> None:
@@ -266,10 +261,6 @@ def _find_cause(error: Exception) -> Exception:
     return error
 
 
-def _has_tables(connection: apsw.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
-
-
 def _is_damage(error: Exception) -> bool:
     """Return True if the error means that the file is damaged or lacks its tables."""
     if isinstance(error, apsw.SQLError):
@@ -286,17 +277,12 @@ def _read_file_id(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _with_suffix(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
-
-
 def _describe(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
     return str(error) or type(error).__name__
 
 
-_LOCK_SUFFIX = ".lock"
 _LOCK_PAUSE_S = 0.02
 
 
@@ -310,7 +296,7 @@ def lock_file(path: Path, limit_s: float) -> Iterator[None]:
         BlockingIOError: Another process held the lock for longer than `limit_s` seconds.
     """
     try:
-        lock = os.open(path.with_name(path.name + _LOCK_SUFFIX), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
         yield
         return

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from scraper.model import CachedPageSummary
+from scraper.model import CachedPageSummary, Reading
 from scraper.store.fulltext.ranking import register_ranking_function
 from scraper.store.fulltext.tokenization import TOKENIZER, to_index_text
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
@@ -18,8 +18,8 @@ from scraper.store.serialization import (
     ENTRY_BYTES,
     compress_reading,
     decompress_reading,
+    load,
     load_entry,
-    load_reading,
     make_storable,
     searchable_text,
 )
@@ -87,11 +87,7 @@ class SqlitePageRow:
 
 
 def make_row(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
-    """Return the row of a page, or None if the page is too large.
-
-    Raises:
-        ValueError: The page contains text that cannot be stored.
-    """
+    """Return the row of a page, or None if it is too large; raise ValueError for a URL that cannot be stored."""
     scope, reading = entry.scope, entry.reading
     data = compress_reading(reading, limit_bytes)
     if data is None:
@@ -248,7 +244,7 @@ def _migrate_from_1(connection: apsw.Connection) -> None:
     """
     for principal, profile, language, key, allowances_json, data in _rows(connection, statement, ()):
         try:
-            reading = load_reading(data)
+            reading = load(Reading, data)
         except ValueError:
             continue
         scope, allowances = CacheScope(principal, profile, language), frozenset(json.loads(allowances_json))

@@ -62,7 +62,6 @@ def find_page(connection: apsw.Connection, *, url: str, principal: str, allowed:
 def _load_hits(
     connection: apsw.Connection, ranked: list[tuple[float, int]], parsed: CacheQuery, limit: int
 ) -> list[PageHit]:
-    """Return the first hits of distinct URLs."""
     found: dict[str, PageHit] = {}
     for score, number in ranked:
         url = connection.execute("SELECT url FROM pages WHERE id = ?", (number,)).get

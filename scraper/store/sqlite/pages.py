@@ -37,11 +37,9 @@ class SqlitePageStore(WriteBehindPageStore):
     """The `PageStore` protocol over `pages.sqlite` in a folder."""
 
     def __init__(self, folder: Path, *, limit_bytes: int) -> None:
-        """Open the store.
+        """Open the store; the folder is created if needed.
 
-        Args:
-            folder: Folder of the file; it is created if needed.
-            limit_bytes: Size of the file above which the least recently used pages are deleted.
+        If the file exceeds `limit_bytes`, the least recently used pages are deleted.
         """
         queries = PageQueries(page_rows.get, search_pages, page_rows.list_recent, find_page, page_rows.list_entries)
         super().__init__(queries, name="it", batch=BATCH, gather_s=GATHER_S)

@@ -17,7 +17,7 @@ from browsers import errors as door_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.coordination import valkey_client
-from scraper.coordination.protocols import ClaimedElsewhere, WorkClaim, WorkCompleted
+from scraper.coordination.protocols import WorkClaim, WorkCompleted
 from scraper.coordination.valkey_state import ValkeyClaims, ValkeyState
 from scraper.model import REFRESH, CachePolicy, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
@@ -58,7 +58,7 @@ class Counted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._claims, name)
 
-    async def begin(self, key: str, *, waited: bool) -> WorkClaim | ClaimedElsewhere | WorkCompleted:
+    async def begin(self, key: str, *, waited: bool) -> WorkClaim | WorkCompleted | None:
         """Request a claim and record the request."""
         said = await self._claims.begin(key, waited=waited)
         self._asked[key].add(id(self))

@@ -5,15 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from scraper.coordination.protocols import (
-    ClaimedElsewhere,
-    Lease,
-    Leases,
-    RetryLater,
-    ThrottleTerms,
-    WorkClaim,
-    WorkCompleted,
-)
+from scraper.coordination.protocols import Lease, Leases, RetryLater, ThrottleTerms, WorkClaim, WorkCompleted
 from scraper.coordination.valkey_state import ValkeyState
 
 SOON_S = 60.0
@@ -54,6 +46,6 @@ async def outcome(server: ValkeyState, *, waited: bool) -> WorkClaim | WorkCompl
     async with asyncio.timeout(SOON_S):
         while True:
             got = await server.claims.begin("page", waited=waited)
-            if not isinstance(got, ClaimedElsewhere):
+            if got is not None:
                 return got
             await asyncio.sleep(0.02)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from scraper.model import Document, Heading, Image, Link, Reading, StructuredData, Verdict, VerdictKind
-from scraper.store.serialization import dump_reading, dump_structured, load_reading, load_structured
+from scraper.store.serialization import dump, load
 
 FULL_DOCUMENT = Document(
     url="https://example.org/a",
@@ -57,26 +57,26 @@ def test_the_example_sets_every_field_to_something_else_than_its_default(item: o
 
 
 def test_every_field_comes_back() -> None:
-    assert load_reading(dump_reading(FULL_READING)) == FULL_READING
+    assert load(Reading, dump(FULL_READING)) == FULL_READING
 
 
 def test_an_empty_document_is_small_and_comes_back() -> None:
     bare = dataclasses.replace(FULL_READING, document=Document(url="https://example.org/"), warnings=())
-    data = dump_reading(bare)
+    data = dump(bare)
     assert json.loads(data)["document"] == {"url": "https://example.org/", "verdict": ["ok", ""]}
-    assert load_reading(data) == bare
+    assert load(Reading, data) == bare
 
 
 def test_half_a_surrogate_pair_does_not_keep_a_page_from_being_kept() -> None:
     broken = dataclasses.replace(FULL_READING, document=Document(url="https://e.org/", text="a\ud83db"))
-    assert load_reading(dump_reading(broken)).document.text == "a?b"
+    assert load(Reading, dump(broken)).document.text == "a?b"
 
 
 def test_names_of_a_later_version_are_left_out() -> None:
-    data = json.loads(dump_reading(FULL_READING))
+    data = json.loads(dump(FULL_READING))
     data["invented"] = 1
     data["document"]["invented"] = 2
-    assert load_reading(json.dumps(data).encode()) == FULL_READING
+    assert load(Reading, json.dumps(data).encode()) == FULL_READING
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_names_of_a_later_version_are_left_out() -> None:
 )
 def test_what_is_no_reading_is_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):
-        load_reading(data)
+        load(Reading, data)
 
 
 FULL_STRUCTURED = StructuredData(
@@ -103,11 +103,11 @@ FULL_STRUCTURED = StructuredData(
 
 @pytest.mark.parametrize("found", [FULL_STRUCTURED, StructuredData("https://example.org/b")])
 def test_structured_data_come_back_whole(found: StructuredData) -> None:
-    assert load_structured(dump_structured(found)) == found
+    assert load(StructuredData, dump(found)) == found
     assert all(getattr(FULL_STRUCTURED, field.name) for field in dataclasses.fields(StructuredData))
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"3", b'{"product": 1}'])
 def test_what_is_not_structured_data_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError):
-        load_structured(data)
+        load(StructuredData, data)

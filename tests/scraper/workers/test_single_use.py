@@ -92,7 +92,7 @@ async def test_a_waiting_process_serves_one_document_and_another_one_takes_its_p
     assert shots._warm is not None
     first = await shots._warm
     await ask(shots, PDF)
-    assert not first.is_alive
+    assert not first.is_open
     assert shots._warm is not None
     assert await shots._warm is not first
 

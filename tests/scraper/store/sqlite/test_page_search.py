@@ -23,7 +23,7 @@ from scraper.store.fulltext.query import CacheQuery
 from scraper.store.fulltext.query_tree import QueryTerm
 from scraper.store.fulltext.ranking import register_ranking_function
 from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
-from scraper.store.serialization import dump_reading
+from scraper.store.serialization import dump
 from scraper.store.sqlite import page_search
 from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
 from tests.scraper.store.conftest import entry, opened, text_of
@@ -269,7 +269,7 @@ def _write_version_1(path: Path, entries: list[PageEntry]) -> None:
         "CREATE INDEX pages_by_age ON pages (retrieved_at);"
     )
     for kept in entries:
-        data = b"broken" if kept.key.endswith("broken") else dump_reading(kept.reading)
+        data = b"broken" if kept.key.endswith("broken") else dump(kept.reading)
         moment = kept.reading.retrieved_at.timestamp()
         connection.execute(
             "INSERT INTO pages VALUES (NULL, 'local', '', 'en-US', ?, 'http', ?, '[]', ?)", (kept.key, moment, data)
