@@ -21,14 +21,6 @@ REVALIDATION_AGE_S = 365 * 24 * HOUR_S
 """Seconds. An older page is not revalidated but read again."""
 
 
-def address_exceptions(settings: Settings) -> frozenset[str]:
-    """Return the exceptions from the address rules that the operator allows; stored with each page."""
-    hosts = {f"{name}={address}:{port}" for name, address, port in settings.test_hosts}
-    # A proxy that resolves names itself may reach hosts that would be refused here.
-    proxies = {"proxy"} if settings.proxy else set()
-    return frozenset(settings.allow_nets) | hosts | proxies
-
-
 class PageCache:
     """Stored pages that the current settings allow to return."""
 
@@ -37,7 +29,11 @@ class PageCache:
         self.store = pages
         self._language = settings.language
         self._default_age_s = settings.cache_ttl_h * HOUR_S
-        self._exceptions = address_exceptions(settings)
+        hosts = {f"{name}={address}:{port}" for name, address, port in settings.test_hosts}
+        # A proxy that resolves names itself may reach hosts that would be refused here.
+        proxies = {"proxy"} if settings.proxy else set()
+        self._exceptions = frozenset(settings.allow_nets) | hosts | proxies
+        """Exceptions from the address rules that the operator allows; stored with each page."""
 
     async def find(
         self, url: str, principal: str, *, methods: tuple[str, ...], max_age_s: float | None = None
@@ -54,7 +50,11 @@ class PageCache:
             max_age_s=max(limit_s, REVALIDATION_AGE_S),
             allowed=self._exceptions,
         )
-        return check_age(entry, limit_s)
+        if entry is None:
+            return Stored()
+        if (datetime.now(UTC) - entry.reading.retrieved_at).total_seconds() <= limit_s:
+            return Stored(fresh=replace(entry.reading, cached=True))
+        return Stored(stale=entry.reading if build_conditions(entry.reading) else None)
 
     def put(self, url: str, principal: str, reading: Reading) -> None:
         """Store a reading of a canonical URL; returns at once."""
@@ -77,16 +77,6 @@ class PageCache:
 
     def _scope(self, principal: str) -> CacheScope:
         return CacheScope(principal=principal, language=self._language)
-
-
-def check_age(entry: PageEntry | None, max_age_s: float) -> Stored[Reading]:
-    """Return a page as fresh, or as stale if it is older than `max_age_s` and can be revalidated."""
-    if entry is None:
-        return Stored()
-    age_s = (datetime.now(UTC) - entry.reading.retrieved_at).total_seconds()
-    if age_s <= max_age_s:
-        return Stored(fresh=replace(entry.reading, cached=True))
-    return Stored(stale=entry.reading if build_conditions(entry.reading) else None)
 
 
 def add_validators(reading: Reading, headers: Mapping[str, str]) -> Reading:

@@ -56,12 +56,10 @@ class LocalLimits:
 class _KeyLeases:
     """Leases of one key."""
 
-    held: set[str] = field(default_factory=set)
-    """Tokens."""
+    held_tokens: set[str] = field(default_factory=set)
     next_at: float = 0.0
     """No request starts before the end of the gap after the last one."""
     cooldown_until: float = 0.0
-    """End of the cooldown."""
 
 
 class LocalLeases:
@@ -77,8 +75,13 @@ class LocalLeases:
     async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
         """Return a lease under these terms, or the time until there is one."""
         now, leases = self._clock(), self._keys.get(key)
-        if leases is not None and (wait := _find_wait(leases, terms, now)) is not None:
-            return wait
+        if leases is not None:
+            if leases.cooldown_until > now:
+                return RetryLater(leases.cooldown_until - now, is_cooldown=True)
+            if terms.at_once and len(leases.held_tokens) >= terms.at_once:
+                return RetryLater(math.inf, known=False)
+            if terms.gap_s and leases.next_at > now:
+                return RetryLater(leases.next_at - now)
         lease = Lease(key, f"local-{next(self._numbers)}")
         self.note(lease, terms)
         return lease
@@ -86,15 +89,15 @@ class LocalLeases:
     def note(self, lease: Lease, terms: ThrottleTerms) -> None:
         """Count a lease that was granted here or elsewhere."""
         leases = self._leases(lease.key)
-        leases.held.add(lease.token)
+        leases.held_tokens.add(lease.token)
         leases.next_at = max(leases.next_at, self._clock() + terms.gap_s)
 
     def give_back(self, lease: Lease) -> None:
         """End a lease."""
         leases = self._keys.get(lease.key)
         if leases is not None:
-            leases.held.discard(lease.token)
-            if not leases.held and max(leases.next_at, leases.cooldown_until) <= self._clock():
+            leases.held_tokens.discard(lease.token)
+            if not leases.held_tokens and max(leases.next_at, leases.cooldown_until) <= self._clock():
                 del self._keys[lease.key]
 
     async def start_cooldown(self, key: str, seconds: float) -> None:
@@ -104,7 +107,7 @@ class LocalLeases:
 
     def held(self) -> list[Lease]:
         """Return all leases that were not given back."""
-        return [Lease(key, token) for key, leases in self._keys.items() for token in leases.held]
+        return [Lease(key, token) for key, leases in self._keys.items() for token in leases.held_tokens]
 
     def cooldowns(self) -> dict[str, float]:
         """Return the seconds left of each cooldown, by key."""
@@ -120,18 +123,8 @@ class LocalLeases:
         """Remove keys without effect, and more keys without leases if there are still too many."""
         now = self._clock()
         for key, leases in list(self._keys.items()):
-            if not leases.held and max(leases.next_at, leases.cooldown_until) <= now:
+            if not leases.held_tokens and max(leases.next_at, leases.cooldown_until) <= now:
                 del self._keys[key]
-        idle = [key for key, leases in self._keys.items() if not leases.held]
+        idle = [key for key, leases in self._keys.items() if not leases.held_tokens]
         for key in idle[: max(0, len(self._keys) - self._max_keys + 1)]:
             del self._keys[key]
-
-
-def _find_wait(leases: _KeyLeases, terms: ThrottleTerms, now: float) -> RetryLater | None:
-    if leases.cooldown_until > now:
-        return RetryLater(leases.cooldown_until - now, is_cooldown=True)
-    if terms.at_once and len(leases.held) >= terms.at_once:
-        return RetryLater(math.inf, known=False)
-    if terms.gap_s and leases.next_at > now:
-        return RetryLater(leases.next_at - now)
-    return None

@@ -65,15 +65,13 @@ RENEW_LEASES = LuaScript(
     end
     """
 )
-"""Renew leases."""
 
-START_COOLDOWN = LuaScript(
+START_HOST_COOLDOWN = LuaScript(
     """
     local ms = tonumber(ARGV[1])
     if redis.call('PTTL', KEYS[1]) < ms then redis.call('SET', KEYS[1], 1, 'PX', ms) end
     """
 )
-"""Start a cooldown."""
 
 BEGIN_WORK = LuaScript(
     """
@@ -117,7 +115,7 @@ GIVE_UP_WORK = LuaScript(
 )
 """End a claim without a result."""
 
-SET_COOLDOWN = LuaScript(
+SET_ENGINE_COOLDOWN = LuaScript(
     _NOW
     + """
     local left = tonumber(ARGV[4])
@@ -126,9 +124,8 @@ SET_COOLDOWN = LuaScript(
     redis.call('PEXPIRE', KEYS[1], math.max(left, 0) + tonumber(ARGV[5]))
     """
 )
-"""Store the cooldown of an engine."""
 
-GET_COOLDOWN = LuaScript(
+GET_ENGINE_COOLDOWN = LuaScript(
     _NOW
     + """
     local row = redis.call('HMGET', KEYS[1], 'reason', 'step', 'faults', 'until')
@@ -150,5 +147,5 @@ REGISTER = LuaScript(
 )
 """Register this server; return the number of servers, and 1 if this one was unknown."""
 
-_THROTTLING = (TAKE_LIMIT, TAKE_LEASE, RENEW_LEASES, START_COOLDOWN, SET_COOLDOWN, GET_COOLDOWN)
+_THROTTLING = (TAKE_LIMIT, TAKE_LEASE, RENEW_LEASES, START_HOST_COOLDOWN, SET_ENGINE_COOLDOWN, GET_ENGINE_COOLDOWN)
 ALL = (*_THROTTLING, BEGIN_WORK, RENEW_CLAIMS, COMPLETE_WORK, GIVE_UP_WORK, REGISTER)

@@ -35,7 +35,6 @@ class ThrottleTerms:
     at_once: int = 0
     """Requests in flight; 0 for no limit."""
     gap_s: float = 0.0
-    """Seconds between the starts of two requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,6 @@ class WorkCompleted:
     """Another server has done the work."""
 
     value: bytes
-    """Serialized result."""
 
 
 class WorkClaims(Protocol):

@@ -23,7 +23,6 @@ class ServerRegistry:
         self.servers = ASSUMED_SERVERS
         """Number of servers last seen alive, including this one."""
         self.name = secrets.token_hex(6)
-        """Name of this server."""
         self.on_lost: Callable[[], None] = lambda: None
         """Called if the service no longer lists this server: it lost its data, or heartbeats failed."""
         self._was_registered = False

@@ -67,7 +67,7 @@ class ValkeyClient:
         self.problem: str | None = f"{self.where} has not answered yet."
         self.note: str | None = None
         self.command_s = math.nan
-        self.on_heartbeat: Callable[[], Awaitable[None]] = _do_nothing
+        self.on_heartbeat: Callable[[], Awaitable[None]] | None = None
         """Awaited when the service is found, and then with each heartbeat."""
         self.on_connected: Callable[[], None] = lambda: None
         """Called when the service is found, before any other command."""
@@ -183,7 +183,8 @@ class ValkeyClient:
 
     async def _heartbeat(self) -> None:
         while self.is_available:
-            await self.on_heartbeat()
+            if self.on_heartbeat is not None:
+                await self.on_heartbeat()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(HEARTBEAT_S):
                     await self._lost.wait()
@@ -239,10 +240,6 @@ def _describe_address(url: str) -> str:
     if parts.scheme == "unix":
         return f"The shared state at {parts.path}"
     return f"The shared state at {parts.hostname}:{parts.port or 6379}"
-
-
-async def _do_nothing() -> None:
-    return
 
 
 LEAST_VERSION = (7, 0)

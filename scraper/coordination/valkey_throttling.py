@@ -14,10 +14,10 @@ from dataclasses import replace
 
 from scraper.coordination.local_state import LocalLeases, LocalLimits
 from scraper.coordination.lua_scripts import (
-    GET_COOLDOWN,
+    GET_ENGINE_COOLDOWN,
     RENEW_LEASES,
-    SET_COOLDOWN,
-    START_COOLDOWN,
+    SET_ENGINE_COOLDOWN,
+    START_HOST_COOLDOWN,
     TAKE_LEASE,
     TAKE_LIMIT,
 )
@@ -57,10 +57,7 @@ _GRANTED, _COOLDOWN, _FULL, _GAP = range(4)
 
 
 class ValkeyLeases:
-    """The `Leases` protocol over Valkey.
-
-    Granted leases are counted here too. While the service is down, each server keeps its share of the limits.
-    """
+    """The `Leases` protocol over Valkey; granted leases are counted here too."""
 
     def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
         """Use the client, and the registry for the share of this server."""
@@ -125,7 +122,7 @@ class ValkeyLeases:
         self._valkey.send("ZREM", self._held_key(lease.key), lease.token)
 
     def _publish_cooldown(self, key: str, seconds: float) -> None:
-        self._valkey.run_later(START_COOLDOWN, [self._cooldown_key(key)], max(1, round(seconds * 1_000)))
+        self._valkey.run_later(START_HOST_COOLDOWN, [self._cooldown_key(key)], max(1, round(seconds * 1_000)))
 
     def _held_key(self, key: str) -> str:
         return self._valkey.key("held", key)
@@ -151,7 +148,7 @@ class ValkeyCooldowns:
     async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the failures of an engine, or None if there are none."""
         with contextlib.suppress(ValkeyUnavailableError):
-            row = await self._valkey.run(GET_COOLDOWN, [self._key(engine, egress)])
+            row = await self._valkey.run(GET_ENGINE_COOLDOWN, [self._key(engine, egress)])
             if not row:
                 return None
             reason, step, faults, left_ms = (part.decode() for part in row)
@@ -180,7 +177,7 @@ class ValkeyCooldowns:
             return
         left_ms = round((cooldown.until - time.time()) * 1_000)
         words = (cooldown.reason, cooldown.step, cooldown.faults, left_ms, round(COOLDOWN_MEMORY_S * 1_000))
-        self._valkey.run_later(SET_COOLDOWN, [key], *words)
+        self._valkey.run_later(SET_ENGINE_COOLDOWN, [key], *words)
 
     def _key(self, engine: str, egress: str) -> str:
         return self._valkey.key("engine", f"{engine}:{egress}")

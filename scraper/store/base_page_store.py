@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from scraper.model import CachedPageSummary, PageHits
 from scraper.store.protocols import (
@@ -19,16 +20,17 @@ from scraper.store.protocols import (
 )
 from scraper.store.write_behind import WriteBehindQueue
 
+R = TypeVar("R")
+
+log = logging.getLogger(__name__)
+
 FLUSH_LIMIT_S = 60.0
-"""Seconds that `flush` may take."""
 GET_LIMIT_S = 2.0
 """Seconds that a read may take, and that it waits for queued items. Loading many pages anew is faster."""
 SEARCH_LIMIT_S = 5.0
-"""Seconds that a full-text search may take."""
 LONG_LIMIT_S = 60.0
 """Seconds that one step of an export or a deletion may take. Emptying a large cache takes this long."""
 EXPORT_BATCH = 100
-"""Pages read at once by an export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +70,12 @@ class WriteBehindPageStore(PageStore, ABC):
         self, key: str, *, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
     ) -> PageEntry | None:
         """Return the newest page that fits, or None; the queue is searched before the database."""
-        entry = None
-        if max_age_s > 0:
-            if len(self._queue):
-                entry = self._find_queued(key, scope, methods, max_age_s, allowed)
-            if entry is None:
-                found = await self._read(
-                    self._queries.get,
-                    GET_LIMIT_S,
-                    key=key,
-                    scope=scope,
-                    methods=methods,
-                    max_age_s=max_age_s,
-                    allowed=allowed,
-                )
-                entry, number = found or (None, None)
-                if number is not None:
-                    self._touch(number)
+        query = {"key": key, "scope": scope, "methods": methods, "max_age_s": max_age_s, "allowed": allowed}
+        entry = self._find_queued(key, scope, methods, max_age_s, allowed) if max_age_s > 0 else None
+        if entry is None and max_age_s > 0:
+            entry, number = await self._read(self._queries.get, GET_LIMIT_S, **query) or (None, None)
+            if number is not None:
+                self._touch(number)
         self._hits += entry is not None
         self._misses += entry is None
         return entry
@@ -194,6 +185,20 @@ class WriteBehindPageStore(PageStore, ABC):
     @abstractmethod
     async def _fetch_sizes(self) -> tuple[int, int] | None:
         """Return the number of pages and their bytes, or None if the database is unavailable."""
+
+    def _make_rows(self, make_row: Callable[[PageEntry], R | None], entries: list[PageEntry]) -> tuple[list[R], int]:
+        """Return the rows of pages that are not too large, and the number of pages that cannot be stored."""
+        rows, failed = [], 0
+        for entry in entries:
+            try:
+                row = make_row(entry)
+            except (ValueError, TypeError, OverflowError, RecursionError) as error:
+                log.warning("a page cannot be cached: %s", error)
+                failed += 1
+                continue
+            if row is not None:
+                rows.append(row)
+        return rows, failed
 
     def _incomplete(self) -> IncompleteOperationError:
         return IncompleteOperationError(self._problem or f"{self._name} does not answer in time")

@@ -37,7 +37,6 @@ _SET_COOLDOWN = """
 _DELETE_COOLDOWN = "DELETE FROM rests WHERE engine = $1 AND egress = $2"
 
 Statement = tuple[str, tuple[Any, ...]]
-"""An SQL statement and its values."""
 
 
 class WriteBehindSearchCache(SearchCache, ABC):

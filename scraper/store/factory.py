@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from scraper.store.postgres.connection_pool import PostgresPool
 
 MB = 1_000_000
-"""Bytes of a megabyte, the unit of the setting `cache_mb`."""
 CHECK_LIMIT_S = 12.0
 """Seconds to reach a database. This is more than one connection may take."""
 

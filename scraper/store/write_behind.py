@@ -23,7 +23,6 @@ RETRY_S = 2.0
 MAX_RETRY_S = 15.0
 """Seconds. Longest pause between two retries."""
 CLOSE_LIMIT_S = 5.0
-"""Seconds that `close` waits for queued items."""
 
 
 class WriteBehindQueue(Generic[T]):

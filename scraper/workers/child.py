@@ -31,6 +31,7 @@ RECYCLE_CALLS = 2_000
 
 RECYCLE_BYTES = 300 * 1024 * 1024
 """Bytes of peak memory after which a worker is replaced."""
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1_024
 
 COLLECT_AFTER = 20_000
 """Objects created and not freed between two garbage collections. A page creates some thousands, none in a cycle: at
@@ -168,7 +169,8 @@ def serve_calls(channel: socket.socket, limits: sandbox.SandboxLimits) -> None:
             if request is None:
                 return
             outcome, value = _call(request)
-            is_last = outcome == messages.MEMORY or calls == RECYCLE_CALLS or _peak_bytes() > RECYCLE_BYTES
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            is_last = outcome == messages.MEMORY or calls == RECYCLE_CALLS or peak * _PEAK_UNIT > RECYCLE_BYTES
             channel.sendall(messages.pack_answer(outcome, value, is_last))
             if is_last:
                 return
@@ -187,8 +189,3 @@ def _call(request: bytes) -> tuple[int, Any]:
         return messages.MEMORY, None
     except Exception as error:
         return messages.RAISED, (type(error), error.args, error.__dict__, messages.format_traceback(error))
-
-
-def _peak_bytes() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -64,12 +64,6 @@ def tokenize(query: str) -> list[QueryToken]:
     return found
 
 
-def parse_columns(text: str) -> frozenset[str]:
-    """Return the columns named by a column filter; with a leading `-`, all other columns."""
-    names = frozenset(name.lower() for name in re.findall(_COLUMN, text, re.IGNORECASE))
-    return COLUMNS - names if text.startswith("-") else names
-
-
 WORDS_LIMIT = 64
 """Words of a query that count. A pasted page is not a query, and each word costs an index lookup."""
 PHRASE_CHARS = 500
@@ -228,8 +222,10 @@ class _Parser:
         if token.kind == "columns":
             if self._is("columns"):
                 raise _QuerySyntaxError
+            names = frozenset(name.lower() for name in re.findall(_COLUMN, token.text, re.IGNORECASE))
+            columns = COLUMNS - names if token.text.startswith("-") else names
             inner = self._parse_operand()
-            return InColumns(parse_columns(token.text), inner) if inner is not None else None
+            return InColumns(columns, inner) if inner is not None else None
         if token.text == "NEAR" and token.kind == "word" and self._is("("):
             return self._parse_near()
         return self._parse_phrase_sequence(token)

@@ -32,10 +32,7 @@ class Snippet:
 
 
 def find_best_snippet(markdown: str, terms: tuple[QueryTerm, ...]) -> Snippet:
-    """Return the window with the most distinct terms, then with the most matches.
-
-    Without any match, return the start of the page.
-    """
+    """Return the window with the most distinct terms, then the most matches; without any, the start of the page."""
     text = markdown[:SCANNED_CHARS]
     found = _find_matches(fold_aligned(text), terms)
     if not found:

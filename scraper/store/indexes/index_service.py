@@ -53,7 +53,6 @@ ID_CHARS = 512
 TOTAL_CHARS = 500_000_000
 """Characters of all documents in memory. A document takes about three times its text."""
 CLOSE_LIMIT_S = 5.0
-"""Seconds that `close` may take."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -165,14 +164,14 @@ class IndexService:
     def _search(self, name: str, text: str, principal: str, limit: int) -> IndexHits:
         index = self._index(name, principal)
         query = parse_query(text, index.tokenizer)
-        ranked = index.words.search(query, limit)
+        ranked, total = index.words.search(query, limit)
         hits = []
-        for doc_id, score in ranked.hits:
+        for doc_id, score in ranked:
             document = index.documents.get(doc_id)
             if document is not None:
                 pieces = tuple(find_highlights(document.content, query, index.tokenizer))
                 hits.append(IndexHit(doc_id, score, pieces, document.metadata))
-        return IndexHits(tuple(hits), ranked.total, query)
+        return IndexHits(tuple(hits), total, query)
 
     def _list_names(self, principal: str) -> list[IndexSummary]:
         summary = {
@@ -257,7 +256,6 @@ def _dump_metadata(metadata: Mapping[str, Any]) -> str:
 HIGHLIGHTS = 3
 """Highlights of one document."""
 HIGHLIGHT_CHARS = 60
-"""Characters of one highlight."""
 SCANNED_CHARS = 200_000
 """Characters of a document that are searched for highlights."""
 

@@ -35,14 +35,6 @@ class _Posting:
     places: array[int] = field(default_factory=lambda: array("I"))
 
 
-@dataclass(frozen=True, slots=True)
-class RankedDocuments:
-    """Ids and scores of the best documents, best first, and the number of all that match."""
-
-    hits: tuple[tuple[str, float], ...]
-    total: int
-
-
 class InvertedIndex:
     """Index of documents by their words; a document is identified by its id."""
 
@@ -73,18 +65,17 @@ class InvertedIndex:
             self._alive[number] = 0
             self._living_words -= self._lengths[number]
 
-    def search(self, query: IndexQuery, limit: int) -> RankedDocuments:
-        """Return the best documents for a query; equal scores in the order of adding."""
+    def search(self, query: IndexQuery, limit: int) -> tuple[list[tuple[str, float]], int]:
+        """Return ids and scores of the best documents, equal ones in order, and the number of all that match."""
         if query.is_empty or not self._numbers:
-            return RankedDocuments((), 0)
+            return [], 0
         scores = np.zeros(len(self._ids))
         for term in query.ranked_terms:
             self._score(term, scores)
         matching = self._match(query, scores)
         numbers = np.flatnonzero(matching)
         best = numbers[_find_best(scores[numbers], limit)]
-        hits = tuple((self._ids[int(number)], round(float(scores[number]), 4)) for number in best)
-        return RankedDocuments(hits, len(numbers))
+        return [(self._ids[int(number)], round(float(scores[number]), 4)) for number in best], len(numbers)
 
     def _clear(self) -> None:
         self._terms: dict[str, int] = {}

@@ -16,10 +16,9 @@ _UNSPACED_START = re.compile(f"[{UNSPACED}]")
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """Settings by which one index splits texts into tokens.
+    """Settings by which one index splits texts at characters that are neither letters nor digits.
 
-    Texts are split at all characters that are neither letters nor digits, and into pairs of characters in scripts
-    without spaces.
+    Scripts without spaces are split into pairs of characters.
     """
 
     lowercase: bool = True

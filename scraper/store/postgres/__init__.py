@@ -1,4 +1,1 @@
-"""PostgreSQL implementation of the stores, for servers that share data.
-
-It is imported only if a setting selects it.
-"""
+"""PostgreSQL implementation of the stores, for servers that share data; imported only if a setting selects it."""

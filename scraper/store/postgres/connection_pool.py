@@ -42,9 +42,7 @@ ABANDONED_LIMIT_S = 30.0
 WAITING_LIMIT = 256
 """Operations in progress at once, as many as SQLite's readers accept."""
 RELEASE_LIMIT_S = 2.0
-"""Seconds to return a connection to the pool."""
 CLOSE_LIMIT_S = 2.0
-"""Seconds to close all connections."""
 
 _SESSION = {
     "search_path": SCHEMA_NAME,
@@ -79,8 +77,7 @@ class PostgresPool:
     async def run(self, work: Callable[[Connection], Awaitable[T]], limit_s: float, *, writes: bool = False) -> T:
         """Run `work` with a connection, and once more if the connection was lost; `work` must be idempotent.
 
-        Raises:
-            PostgresUnavailableError: It failed, or took longer than `limit_s` seconds.
+        It raises PostgresUnavailableError if it fails or takes longer than `limit_s` seconds.
         """
         if time.monotonic() < self._not_before or len(self._tasks) >= WAITING_LIMIT:
             raise PostgresUnavailableError

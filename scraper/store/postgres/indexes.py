@@ -19,7 +19,6 @@ from scraper.store.serialization import make_storable
 T = TypeVar("T")
 
 LIMIT_S = 10.0
-"""Seconds that an operation may take."""
 LOAD_LIMIT_S = 60.0
 """Seconds. Reading an index of 100,000 documents takes this long."""
 _PUT_LOCK = 0x53_4D_43_49

@@ -17,7 +17,6 @@ import apsw
 from scraper.store.fulltext.tokenization import TOKENIZER, to_index_text
 
 TITLE_PREFIX = "="
-"""Prefix of lexemes of the title."""
 COLUMN_START = "<"
 """Boundary lexeme before the first word of a column."""
 LONG_MARK = "#long"

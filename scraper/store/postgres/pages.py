@@ -27,7 +27,6 @@ log = logging.getLogger(__name__)
 BATCH = 32
 """Pages in one transaction. With more, another server that stores one of them waits too long."""
 WRITE_LIMIT_S = 30.0
-"""Seconds that one transaction may take."""
 TOUCH_EVERY_S = 5.0
 """Seconds during which used pages are gathered before their time of use is written."""
 COUNT_AGAIN_S = 30.0
@@ -44,10 +43,7 @@ class PostgresPageStore(WriteBehindPageStore):
     """The `PageStore` protocol over the tables of one database."""
 
     def __init__(self, server: PostgresPool, *, limit_bytes: int) -> None:
-        """Use connections that the caller closes.
-
-        If all rows exceed `limit_bytes`, the least recently used pages are deleted.
-        """
+        """Open the store; if all rows exceed `limit_bytes`, the least recently used pages are deleted."""
         # Two threads, so that no search waits until the texts of a batch are split into words.
         self._writing = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), Lexer())
         self._reading = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-reader"), Lexer())
@@ -123,24 +119,12 @@ class PostgresPageStore(WriteBehindPageStore):
         """Store a batch, unless the database is unavailable."""
         loop = asyncio.get_running_loop()
         entries = {entry.page_key: entry for entry in batch}  # the later of two readings of a page remains
-        pages = await loop.run_in_executor(self._writing.thread, self._make_rows, list(entries.values()))
+        make_row = functools.partial(page_rows.make_row, lexer=self._writing.lexer, limit_bytes=self._limit_bytes)
+        pages, _ = await loop.run_in_executor(self._writing.thread, self._make_rows, make_row, list(entries.values()))
         written = await self._write_pages(pages)
         self._failed += len(entries) - written
         self._written += len(batch) - len(entries) + written
         await self._prune()
-
-    def _make_rows(self, entries: list[PageEntry]) -> list[page_rows.PostgresPageRow]:
-        """Convert pages into rows; a page whose content cannot be stored is skipped."""
-        pages = []
-        for entry in entries:
-            try:
-                page = page_rows.make_row(entry, self._writing.lexer, self._limit_bytes)
-            except (ValueError, TypeError, OverflowError, RecursionError) as error:
-                log.warning("a page cannot be cached: %s", error)
-                continue
-            if page is not None:
-                pages.append(page)
-        return pages
 
     async def _write_pages(self, pages: Sequence[page_rows.PostgresPageRow]) -> int:
         """Store pages together, or one by one if a value is refused; return how many were stored."""

@@ -99,7 +99,6 @@ def estimate_next_size(enough: int, match_count: int, scanned: int, shares: Scan
 CACHED_S = 600.0
 """Seconds that the counts of a large cache are reused."""
 CACHED_WORDS = 20_000
-"""Words whose counts are cached."""
 COUNTED_IN = (SMALLEST_WINDOW, 32 * SMALLEST_WINDOW, math.inf)
 """Numbers of the newest pages in which words are counted; larger ones for rare words."""
 
@@ -114,10 +113,7 @@ class DocumentFrequencies:
     async def fetch(
         self, connection: Connection, words: Sequence[str], newest: int, *, is_large: bool
     ) -> dict[str, float]:
-        """Return the number of pages of each word.
-
-        Counts of a small cache are not reused, since they change fast.
-        """
+        """Return the number of pages of each word; counts of a small cache are not reused: they change fast."""
         if not is_large:
             self._cached.clear()
         known = {word: count for word in words if (count := self._cached.get(word)) is not None}

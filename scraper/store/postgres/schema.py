@@ -10,7 +10,6 @@ import asyncpg
 from scraper.store.postgres.errors import PostgresRefusedError
 
 SCHEMA_NAME = "search_mcp"
-"""Schema that contains all tables."""
 VERSION = 1
 OLDEST_SERVER = 12
 """Oldest supported major version of PostgreSQL."""
@@ -120,8 +119,7 @@ async def prepare(connection: Connection) -> None:
     """Create the tables, or migrate older ones.
 
     Raises:
-        PostgresRefusedError: They belong to a newer version or another program, or the database is
-            unsuitable.
+        PostgresRefusedError: They belong to a newer version or another program, or the database is unsuitable.
     """
     if connection.get_server_version().major < OLDEST_SERVER:
         raise PostgresRefusedError(

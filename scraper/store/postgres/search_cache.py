@@ -11,9 +11,7 @@ from scraper.store.postgres.errors import PostgresUnavailableError, is_value_err
 from scraper.store.protocols import CacheScope
 
 READ_LIMIT_S = 2.0
-"""Seconds that reading an answer may take."""
 WRITE_LIMIT_S = 10.0
-"""Seconds that writing an answer may take."""
 
 
 class PostgresSearchCache(WriteBehindSearchCache):

@@ -91,7 +91,6 @@ class _Writer:
         self._lexer = lexer
         self.counts_positions = self.has_near = False
         self.needed: set[str] = set()
-        """Words that every matching page contains."""
 
     def make_conditions(self, tree: Node, columns: frozenset[str]) -> list[str]:
         """Return conditions that every matching page meets.
@@ -134,10 +133,7 @@ class _Writer:
                 yield _join("|", [_format_lexeme(word, prefix) for prefix in _column_prefixes(columns)])
 
     def _write(self, node: Node, columns: frozenset[str], is_broad: bool) -> str:
-        """Write a node as a condition.
-
-        With `is_broad`, every matching page meets the condition; otherwise only matching pages meet it.
-        """
+        """Write a condition that every matching page meets, or without `is_broad`, that only matching pages meet."""
         match node:
             case PhraseSequence():
                 return self._write_phrase(node, columns, is_broad)

@@ -62,10 +62,7 @@ class Database:
     """One file and its connection."""
 
     def __init__(self, path: Path, schema: DatabaseSchema, *, is_owner: bool = True) -> None:
-        """Create the object; the first `run` opens the file.
-
-        Additional connections, which are not `is_owner`, neither create, repair nor log.
-        """
+        """Open the file with the first `run`; connections that are not `is_owner` neither create, repair nor log."""
         self.path = path
         self.problem: str | None = None
         self._schema = schema
@@ -77,11 +74,7 @@ class Database:
         self._problem_is_writing = False
 
     def run(self, work: Callable[[apsw.Connection], T], *, writes: bool = False) -> T:
-        """Run `work` with the connection and return its result.
-
-        Raises:
-            DatabaseUnavailableError: The file cannot be opened, read or written.
-        """
+        """Run `work` with the connection; raise DatabaseUnavailableError if the file cannot be used."""
         if time.monotonic() < self._not_before:
             raise DatabaseUnavailableError
         try:

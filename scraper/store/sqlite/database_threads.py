@@ -23,7 +23,6 @@ READERS = 2
 WAITING_LIMIT = 256
 """Reads that may wait. Further reads miss."""
 CLOSE_LIMIT_S = 5.0
-"""Seconds that `close` may take."""
 
 
 class DatabaseThreads:

@@ -62,8 +62,10 @@ _PUT = """
     (principal, profile, language, key, method, retrieved_at, used_at, allowances, url, title, reading)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_DELETE = """
+    DELETE FROM pages WHERE principal = ? AND profile = ? AND language = ? AND key = ? AND method = ? RETURNING id
+"""
 _PUT_WORDS = "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)"
-_PLACE_CONDITION = "principal = ? AND profile = ? AND language = ? AND key = ? AND method = ?"
 _GET = """
     SELECT id, used_at, allowances, reading FROM pages
     WHERE principal = ? AND profile = ? AND language = ? AND key = ?
@@ -80,10 +82,8 @@ class SqlitePageRow:
     """Principal, profile, language, key and method."""
     fields: tuple[Any, ...]
     """The other columns of `pages`."""
-    title: str
-    """Title as indexed."""
-    text: str
-    """Text as indexed."""
+    indexed_title: str
+    indexed_text: str
 
 
 def make_row(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
@@ -103,10 +103,10 @@ def make_row(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
 
 def put(connection: apsw.Connection, row: SqlitePageRow) -> None:
     """Store a page in place of its older reading."""
-    for (old,) in connection.execute(f"DELETE FROM pages WHERE {_PLACE_CONDITION} RETURNING id", row.place).fetchall():
-        connection.execute("DELETE FROM words WHERE rowid = ?", (old,))
+    for old in connection.execute(_DELETE, row.place).fetchall():
+        connection.execute("DELETE FROM words WHERE rowid = ?", old)
     connection.execute(_PUT, (*row.place, *row.fields))
-    connection.execute(_PUT_WORDS, (connection.last_insert_rowid(), row.title, row.text))
+    connection.execute(_PUT_WORDS, (connection.last_insert_rowid(), row.indexed_title, row.indexed_text))
 
 
 def get(
@@ -220,8 +220,8 @@ def prune(connection: apsw.Connection, limit_bytes: int) -> None:
     statement = "DELETE FROM pages WHERE id IN (SELECT id FROM pages ORDER BY used_at LIMIT ?) RETURNING id"
     for _ in range(PRUNE_ROUNDS):
         count = int(connection.execute("SELECT count(*) FROM pages").get)
-        for (number,) in connection.execute(statement, (max(1, count // 10),)).fetchall():
-            connection.execute("DELETE FROM words WHERE rowid = ?", (number,))
+        numbers = connection.execute(statement, (max(1, count // 10),)).fetchall()
+        connection.executemany("DELETE FROM words WHERE rowid = ?", numbers)
         if _used_bytes(connection) <= limit_bytes * PRUNE_TO or count <= 1:
             return
 

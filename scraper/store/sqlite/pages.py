@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,6 @@ from scraper.store.sqlite import page_rows
 from scraper.store.sqlite.database import DatabaseUnavailableError
 from scraper.store.sqlite.database_threads import DatabaseThreads
 from scraper.store.sqlite.page_search import find_page, search_pages
-
-log = logging.getLogger(__name__)
 
 FILE_NAME = "pages.sqlite"
 
@@ -37,10 +34,7 @@ class SqlitePageStore(WriteBehindPageStore):
     """The `PageStore` protocol over `pages.sqlite` in a folder."""
 
     def __init__(self, folder: Path, *, limit_bytes: int) -> None:
-        """Open the store; the folder is created if needed.
-
-        If the file exceeds `limit_bytes`, the least recently used pages are deleted.
-        """
+        """Open the store; if the file exceeds `limit_bytes`, the least recently used pages are deleted."""
         queries = PageQueries(page_rows.get, search_pages, page_rows.list_recent, find_page, page_rows.list_entries)
         super().__init__(queries, name="it", batch=BATCH, gather_s=GATHER_S)
         self._limit_bytes = limit_bytes
@@ -95,16 +89,7 @@ class SqlitePageStore(WriteBehindPageStore):
 
     def _write_batch(self, batch: list[PageEntry]) -> tuple[int, int]:
         """Write a batch in one transaction, or else page by page; return how many succeeded and failed."""
-        rows, failed = [], 0
-        for entry in batch:
-            try:
-                row = page_rows.make_row(entry, self._limit_bytes)
-            except (ValueError, TypeError, OverflowError, RecursionError) as error:
-                log.warning("a page cannot be cached: %s", error)
-                failed += 1
-                continue
-            if row is not None:
-                rows.append(row)
+        rows, failed = self._make_rows(functools.partial(page_rows.make_row, limit_bytes=self._limit_bytes), batch)
         # Pages that still fit a nearly full disk are stored.
         written = len(rows) if self._write_rows(rows) else sum(self._write_rows([row]) for row in rows)
         return written, failed + len(rows) - written

@@ -14,7 +14,6 @@ from scraper.store.sqlite.database_threads import DatabaseThreads
 
 FILE_NAME = "searches.sqlite"
 READ_LIMIT_S = 2.0
-"""Seconds that reading an answer may take."""
 
 _SCHEMA = DatabaseSchema(
     application_id=0x53_4D_43_53,

@@ -249,9 +249,9 @@ def test_an_index_finds_what_a_plain_look_through_the_texts_finds(
         texts[str(number)] = words
     query = parse_query(" ".join(f'{sign}"{" ".join(words)}"' for sign, words in asked), Tokenizer())
     expected = {doc_id for doc_id, words in texts.items() if _matches(words, asked)}
-    found = index.search(query, 100)
-    assert {doc_id for doc_id, _ in found.hits} == expected and found.total == len(expected)
-    assert [score for _, score in found.hits] == sorted((score for _, score in found.hits), reverse=True)
+    hits, total = index.search(query, 100)
+    assert {doc_id for doc_id, _ in hits} == expected and total == len(expected)
+    assert [score for _, score in hits] == sorted((score for _, score in hits), reverse=True)
 
 
 def _matches(text: list[str], asked: list[tuple[str, list[str]]]) -> bool:
@@ -275,9 +275,9 @@ def test_replaced_documents_are_swept_out(monkeypatch: pytest.MonkeyPatch) -> No
         index.add("a", ["same", f"n{number}"])
         index.add("b", ["same", "other"])
     assert len(index._ids) < 40
-    assert index.search(parse_query("n99", Tokenizer()), 5).hits[0][0] == "a"
-    assert index.search(parse_query("n50", Tokenizer()), 5).total == 0
-    assert [doc_id for doc_id, _ in index.search(parse_query('"same other"', Tokenizer()), 5).hits] == ["b"]
+    assert index.search(parse_query("n99", Tokenizer()), 5)[0][0][0] == "a"
+    assert index.search(parse_query("n50", Tokenizer()), 5) == ([], 0)
+    assert [doc_id for doc_id, _ in index.search(parse_query('"same other"', Tokenizer()), 5)[0]] == ["b"]
 
 
 @pytest.mark.parametrize(
