@@ -90,7 +90,7 @@ def _operations_of(shared: SharedState) -> dict[str, _Operation]:
         assert claims is not None
         got = await claims.begin(f"page{number}", waited=False)
         assert isinstance(got, WorkClaim)
-        claims.land(got, _PAGE)
+        claims.complete(got, _PAGE)
 
     known: dict[str, _Operation] = {"limit": limit, "lease": lease, "turn": turn}
     return known if claims is None else {**known, "claim": claim}

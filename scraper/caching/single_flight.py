@@ -168,10 +168,10 @@ class DistributedSingleFlight(Generic[T]):
             result = await work()
         except errors.ScraperError as error:
             if type(error) in _ERROR_NAMES:
-                claims.land(claim, _dump_error(error))
+                claims.complete(claim, _dump_error(error))
             raise
         else:
-            claims.land(claim, _RESULT + self._codec.dump(result))
+            claims.complete(claim, _RESULT + self._codec.dump(result))
             return result
         finally:
             # Without effect if the work was completed.

@@ -96,7 +96,7 @@ class Cooldowns(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WorkClaim:
-    """Work that this server does; the claim is renewed until it is landed or given up."""
+    """Work that this server does; the claim is renewed until the work is completed or given up."""
 
     key: str
     token: str
@@ -119,7 +119,7 @@ class WorkClaims(Protocol):
         it was requested, or it need not be newer.
         """
 
-    def land(self, claim: WorkClaim, value: bytes) -> None:
+    def complete(self, claim: WorkClaim, value: bytes) -> None:
         """Publish the result; returns at once."""
 
     def give_up(self, claim: WorkClaim) -> None:
@@ -160,7 +160,7 @@ class SharedStateStatus:
 class SharedState(Protocol):
     """All short-lived state, opened by `open_shared_state`; the methods here are for a server that runs alone."""
 
-    alone: bool = True
+    is_alone: bool = True
     """True without other servers: then no caller waits for a service."""
     limits: RateLimits
     leases: Leases

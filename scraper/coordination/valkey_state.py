@@ -15,7 +15,7 @@ from scraper.coordination.valkey_throttling import ValkeyCooldowns, ValkeyLeases
 class ValkeyState(SharedState):
     """The `SharedState` protocol over Valkey."""
 
-    alone = False
+    is_alone = False
 
     def __init__(self, url: str) -> None:
         """Use the service at `url`; connect on first use."""
@@ -106,7 +106,7 @@ class ValkeyClaims:
         self._claims[claim.token] = claim
         return claim
 
-    def land(self, claim: WorkClaim, value: bytes) -> None:
+    def complete(self, claim: WorkClaim, value: bytes) -> None:
         """Publish the result."""
         if len(value) > MAX_RESULT_BYTES:
             self.give_up(claim)

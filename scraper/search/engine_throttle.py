@@ -41,7 +41,7 @@ def hash_route(route: str) -> str:
 
 def open_engine_throttle(settings: Settings, shared: SharedState) -> EngineThrottle:
     """Return the throttle that this server shares with others on its route."""
-    return EngineThrottle(None if shared.alone else shared.leases, hash_route(describe_route(settings)))
+    return EngineThrottle(None if shared.is_alone else shared.leases, hash_route(describe_route(settings)))
 
 
 @dataclass(slots=True)

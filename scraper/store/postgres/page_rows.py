@@ -244,8 +244,8 @@ async def clear_all(connection: Connection) -> int:
             await connection.execute("TRUNCATE pages, words")
     except asyncpg.LockNotAvailableError:
         count = 0
-        while gone := await _delete(connection, _DELETE_ANY):
-            count += gone
+        while deleted := await _delete(connection, _DELETE_ANY):
+            count += deleted
     return count
 
 

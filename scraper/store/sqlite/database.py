@@ -146,11 +146,13 @@ class Database:
         # Checked before anything is written, so that a file of another program is not changed. In one transaction,
         # because another server may be creating the tables at this moment.
         with connection:
-            version, ours = self._version(connection)
-            foreign = not ours and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
-        if ours and version > self._schema.version:
+            version, is_ours = self._version(connection)
+            is_foreign = (
+                not is_ours and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
+            )
+        if is_ours and version > self._schema.version:
             self._refuse("was made by a newer version of search-mcp")
-        if foreign:
+        if is_foreign:
             self._refuse("belongs to another program")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -182,8 +184,8 @@ class Database:
             connection.execute(self._schema.create)
 
     def _version(self, connection: apsw.Connection) -> tuple[int, bool]:
-        ours = connection.pragma("application_id") == self._schema.application_id
-        return (connection.pragma("user_version") if ours else 0), ours
+        is_ours = connection.pragma("application_id") == self._schema.application_id
+        return (connection.pragma("user_version") if is_ours else 0), is_ours
 
     def _refuse(self, reason: str) -> None:
         self._close_for_a_while()
@@ -203,9 +205,9 @@ class Database:
         """Replace a damaged file, unless another process has already replaced it."""
         try:
             with lock_file(self.path, BUSY_LIMIT_MS / 1000):
-                replaced = self._is_replaced()
+                was_replaced = self._is_replaced()
                 self.close()
-                if self._is_owner and not replaced:
+                if self._is_owner and not was_replaced:
                     self._move_away(error)
         except OSError as obstacle:
             self._close_for_a_while()

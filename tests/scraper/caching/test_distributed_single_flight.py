@@ -146,7 +146,7 @@ async def test_ten_servers_visit_a_page_once_and_each_has_it(fleet: Fleet) -> No
     assert not any(reading.cached for reading in readings)
 
 
-async def test_who_comes_just_too_late_takes_what_the_other_read(fleet: Fleet) -> None:
+async def test_a_late_caller_gets_the_completed_reading(fleet: Fleet) -> None:
     one, other = await fleet.servers(2)
     await one.fetch(ReadRequest(URL))
     async with asyncio.timeout(PATIENCE_S):
@@ -154,7 +154,7 @@ async def test_who_comes_just_too_late_takes_what_the_other_read(fleet: Fleet) -
     assert reading.cached and len(fleet.door.requests) == 1
 
 
-async def test_who_wants_it_anew_gets_it_anew(fleet: Fleet) -> None:
+async def test_a_refresh_loads_again(fleet: Fleet) -> None:
     one, other = await fleet.servers(2)
     await one.fetch(ReadRequest(URL))
     assert not (await other.fetch(ReadRequest(URL, cache=REFRESH))).cached
@@ -162,7 +162,7 @@ async def test_who_wants_it_anew_gets_it_anew(fleet: Fleet) -> None:
     assert len(fleet.door.requests) == 3
 
 
-async def test_who_wants_a_visit_of_its_own_waits_for_nobody_and_is_told_what_it_brought(fleet: Fleet) -> None:
+async def test_a_call_without_reuse_does_not_wait_for_other_servers(fleet: Fleet) -> None:
     fleet.door.before = slowly(0.3)
     one, other = await fleet.servers(2)
     seen: list[str] = []
@@ -188,7 +188,7 @@ async def test_a_page_that_is_not_there_is_not_there_for_all(fleet: Fleet) -> No
         assert error.sentence() == cast(errors.HttpStatusError, found[0]).sentence()
 
 
-async def test_a_failure_that_may_pass_is_told_to_those_who_waited_and_to_nobody_later(fleet: Fleet) -> None:
+async def test_a_retryable_error_is_shared_only_with_waiting_callers(fleet: Fleet) -> None:
     fleet.door = ScriptedDoor(status=429)
     fleet.door.before = held_for(fleet, 3)
     servers = await fleet.servers(3)
@@ -203,7 +203,7 @@ async def test_a_failure_that_may_pass_is_told_to_those_who_waited_and_to_nobody
     assert len(fleet.door.requests) == 3
 
 
-async def test_a_failure_that_stays_is_told_to_who_comes_just_too_late(fleet: Fleet) -> None:
+async def test_a_permanent_error_is_shared_with_late_callers(fleet: Fleet) -> None:
     fleet.door = ScriptedDoor(status=404)
     one, other = await fleet.servers(2)
     for server in (one, other):
@@ -230,7 +230,7 @@ async def test_a_fault_of_one_server_is_not_that_of_another(fleet: Fleet) -> Non
     assert len(fleet.door.requests) == 2
 
 
-async def test_when_the_one_that_reads_gives_up_another_reads(fleet: Fleet) -> None:
+async def test_another_server_reads_after_a_canceled_one(fleet: Fleet) -> None:
     fleet.door.before = slowly(3_600)
     one, other = await fleet.servers(2)
     first = asyncio.create_task(one.fetch(ReadRequest(URL)))
@@ -246,7 +246,7 @@ async def test_when_the_one_that_reads_gives_up_another_reads(fleet: Fleet) -> N
     assert len(fleet.door.requests) == 2
 
 
-async def test_servers_with_other_rules_read_for_themselves(fleet: Fleet) -> None:
+async def test_servers_with_other_settings_do_not_share(fleet: Fleet) -> None:
     ways: tuple[dict[str, Any], ...] = (
         {},
         {"allow_nets": ("10.0.0.0/8",)},
@@ -284,7 +284,7 @@ class SlowVisitor(Visitor):
         return await super().visit(job, *told)
 
 
-async def test_structured_data_are_read_once_for_all_who_want_them_at_once_and_later_anew(fleet: Fleet) -> None:
+async def test_concurrent_loads_of_structured_data_are_shared(fleet: Fleet) -> None:
     visitor = SlowVisitor(LD)
     visitor.wanted = lambda: fleet.all_have_asked(5)
     readers = await fleet.structured_readers(visitor, 5)

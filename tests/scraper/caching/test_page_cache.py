@@ -60,7 +60,7 @@ async def test_a_page_that_has_not_changed_is_renewed_without_being_served_again
     assert kept.cached and kept.retrieved_at == again.retrieved_at
 
 
-async def test_who_wants_it_anew_gets_it_anew(fetcher: Fetcher, site: Site) -> None:
+async def test_a_refresh_loads_again(fetcher: Fetcher, site: Site) -> None:
     url = site.url("/etag/anew")
     await fetcher.fetch(ReadRequest(url))
     assert "SERVED-2" in content(await fetcher.fetch(ReadRequest(url, cache=REFRESH)))
@@ -74,7 +74,7 @@ async def test_a_page_without_a_validator_is_read_again(fetcher: Fetcher, site: 
     assert "SERVED-2" in content(again) and not again.cached
 
 
-async def test_a_page_that_has_changed_replaces_the_kept_one(fetcher: Fetcher, site: Site) -> None:
+async def test_a_changed_page_replaces_the_stored_one(fetcher: Fetcher, site: Site) -> None:
     url = site.url("/changing-etag/revalidated")
     first = await fetcher.fetch(ReadRequest(url))
     again = await fetcher.fetch(ReadRequest(url, cache=CachePolicy(max_age_s=OLD)))
@@ -82,7 +82,7 @@ async def test_a_page_that_has_changed_replaces_the_kept_one(fetcher: Fetcher, s
     assert again.etag != first.etag
 
 
-async def test_every_page_of_a_batch_is_asked_about(
+async def test_every_page_of_a_batch_is_revalidated(
     browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, site: Site, tmp_path: Path
 ) -> None:
     urls = [site.url(f"/etag/batch-{number}") for number in range(3)]

@@ -18,7 +18,7 @@ def job(number: int, principal: str = "local") -> VisitJob:
     return VisitJob(f"https://{number}.example/", "auto", principal)
 
 
-def test_the_latest_reading_is_given_back_to_whom_it_was_given() -> None:
+def test_the_latest_result_of_a_key_is_returned() -> None:
     kept = cache()
     kept.put(job(1), reading("first"))
     kept.put(job(1), reading("second"))
@@ -51,7 +51,7 @@ def test_long_texts_make_the_oldest_leave_sooner(monkeypatch: pytest.MonkeyPatch
     assert kept.get(job(3)) and kept.get(job(4))
 
 
-def test_what_is_old_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expired_results_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_through, "MEMORY_TTL_S", -1.0)
     kept = cache()
     kept.put(job(1), reading("x"))

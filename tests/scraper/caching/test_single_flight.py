@@ -45,7 +45,7 @@ async def _under_way(flights: SingleFlight[str, str], work: Work, passengers: in
     return tasks
 
 
-async def test_what_is_wanted_three_times_is_done_once() -> None:
+async def test_concurrent_callers_share_the_work() -> None:
     flights, work = SingleFlight[str, str](), Work()
     tasks = await _under_way(flights, work, 3)
     work.released.set()
@@ -53,14 +53,14 @@ async def test_what_is_wanted_three_times_is_done_once() -> None:
     assert work.begun == 1 and len(flights) == 0
 
 
-async def test_other_work_is_done_by_itself() -> None:
+async def test_work_of_another_key_is_not_shared() -> None:
     flights, work = SingleFlight[str, str](), Work()
     work.released.set()
     await asyncio.gather(flights.join("one", work), flights.join("other", work))
     assert work.begun == 2
 
 
-async def test_who_leaves_does_not_disturb_the_others() -> None:
+async def test_a_canceled_caller_does_not_affect_others() -> None:
     flights, work = SingleFlight[str, str](), Work()
     first, second = await _under_way(flights, work, 2)
     await _cancelled(first)
@@ -69,7 +69,7 @@ async def test_who_leaves_does_not_disturb_the_others() -> None:
     assert work.cancelled == 0
 
 
-async def test_the_last_who_leaves_ends_the_work_and_waits_for_its_end() -> None:
+async def test_the_last_canceled_caller_cancels_the_work_and_waits_for_it() -> None:
     flights, work = SingleFlight[str, str](), Work()
     first, second = await _under_way(flights, work, 2)
     await _cancelled(first)
@@ -77,7 +77,7 @@ async def test_the_last_who_leaves_ends_the_work_and_waits_for_its_end() -> None
     assert work.cancelled == 1 and len(flights) == 0
 
 
-async def test_nobody_joins_work_that_is_being_ended() -> None:
+async def test_canceled_work_is_not_joined() -> None:
     flights, work = SingleFlight[str, str](), Work()
     (first,) = await _under_way(flights, work, 1)
     first.cancel()

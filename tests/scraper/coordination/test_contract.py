@@ -19,7 +19,7 @@ class TestLimits:
         assert waits[:3] == [0, 0, 0]
         assert 0 < waits[3] <= 1 / SCARCE.per_second
 
-    async def test_who_waits_as_long_as_told_gets_one(self, state: SharedState) -> None:
+    async def test_a_limit_allows_a_call_after_the_returned_wait(self, state: SharedState) -> None:
         while not (wait_s := await state.limits.take(FEW, "ann")):
             pass
         await asyncio.sleep(wait_s + 0.002)
@@ -32,7 +32,7 @@ class TestLimits:
         assert not await state.limits.take(other, "ben")
         assert not await state.limits.take(FEW, "ann")
 
-    async def test_a_refusal_costs_nothing(self, state: SharedState) -> None:
+    async def test_a_refused_call_is_not_counted(self, state: SharedState) -> None:
         slow = Limit("slow", burst=1, per_second=0.01)
         assert not await state.limits.take(slow, "ann")
         waits = [await state.limits.take(slow, "ann") for _ in range(20)]
@@ -40,7 +40,7 @@ class TestLimits:
 
 
 class TestLeases:
-    async def test_so_many_at_once_and_one_more_when_one_is_given_back(self, state: SharedState) -> None:
+    async def test_a_returned_lease_allows_another(self, state: SharedState) -> None:
         terms = ThrottleTerms(at_once=2)
         first, second = [await granted(state.leases, "host", terms) for _ in range(2)]
         wait = await state.leases.take("host", terms)
@@ -50,7 +50,7 @@ class TestLeases:
         state.leases.give_back(second)
         await granted(state.leases, "host", terms)
 
-    async def test_a_lease_that_is_given_back_twice_frees_one_place(self, state: SharedState) -> None:
+    async def test_a_lease_returned_twice_counts_once(self, state: SharedState) -> None:
         terms = ThrottleTerms(at_once=2)
         first, _ = [await granted(state.leases, "host", terms) for _ in range(2)]
         state.leases.give_back(first)
@@ -68,17 +68,17 @@ class TestLeases:
             state.leases.give_back(await granted(state.leases, "other", ThrottleTerms(gap_s=0.2)))
         assert time.monotonic() - begun >= 0.19
 
-    async def test_a_host_that_rests_is_asked_by_nobody(self, state: SharedState) -> None:
+    async def test_a_cooldown_allows_no_lease(self, state: SharedState) -> None:
         await state.leases.start_cooldown("host", 200)
         await state.leases.start_cooldown("host", 0.01)
         wait = await refused(state.leases, "host", ThrottleTerms())
         assert wait.is_cooldown and wait.known and 100 < wait.seconds <= 200
         await granted(state.leases, "other", ThrottleTerms(at_once=1))
 
-    async def test_a_host_that_has_rested_is_asked_again(self, state: SharedState) -> None:
+    async def test_a_lease_is_available_after_the_cooldown(self, state: SharedState) -> None:
         await state.leases.start_cooldown("host", 0.2)
         await granted(state.leases, "host", ThrottleTerms())
 
-    async def test_without_terms_nobody_waits(self, state: SharedState) -> None:
+    async def test_empty_terms_never_wait(self, state: SharedState) -> None:
         for _ in range(50):
             assert isinstance(await state.leases.take("host", ThrottleTerms()), Lease)

@@ -70,7 +70,7 @@ async def does_everything(together: ValkeyState) -> None:
         together.leases.give_back(await granted(together.leases, "host", ThrottleTerms(at_once=1)))
         claim = await outcome(together, waited=False)
         assert isinstance(claim, WorkClaim)
-        together.claims.land(claim, b"text")
+        together.claims.complete(claim, b"text")
         assert await together.blobs.get("nothing") is None
         together.blobs.put("something", b"text", 5)
         assert await together.cooldowns(MemorySearchCache()).get_cooldown("bing", "direct") is None
@@ -83,7 +83,7 @@ def said_of(together: ValkeyState) -> str:
     return problem
 
 
-async def test_a_service_that_stops_and_starts_costs_no_call(tmp_path: Path) -> None:
+async def test_a_restart_of_the_service_fails_no_call(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as redis, member(redis.url) as one:
         await does_everything(one)
         await redis.stop()
@@ -95,7 +95,7 @@ async def test_a_service_that_stops_and_starts_costs_no_call(tmp_path: Path) -> 
         await does_everything(one)
 
 
-async def test_alone_each_server_keeps_to_its_share(tmp_path: Path) -> None:
+async def test_without_the_service_each_server_keeps_its_share(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as redis, contextlib.AsyncExitStack() as stack:
         servers = [await stack.enter_async_context(member(redis.url)) for _ in range(5)]
         for server in servers:
@@ -114,7 +114,7 @@ async def test_alone_each_server_keeps_to_its_share(tmp_path: Path) -> None:
         assert isinstance(wait, RetryLater) and 4 < wait.seconds <= 5
 
 
-async def test_what_was_counted_together_is_not_given_again_alone(tmp_path: Path) -> None:
+async def test_a_loss_of_the_service_allows_no_new_burst(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as redis, member(redis.url) as one:
         while not await one.limits.take(LIMIT, "spent"):
             pass
@@ -131,7 +131,7 @@ async def test_a_server_that_never_saw_another_assumes_one() -> None:
         assert sum(granted) == LIMIT.burst // server_registry.ASSUMED_SERVERS
 
 
-async def test_what_was_agreed_alone_is_told_when_it_is_back(tmp_path: Path) -> None:
+async def test_local_leases_and_cooldowns_are_published_on_reconnection(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
         before = await one.leases.take("host", ThrottleTerms(at_once=2))
         cooldowns = one.cooldowns(MemorySearchCache())
@@ -158,7 +158,7 @@ async def until_away_and_there(together: ValkeyState) -> None:
     await until_there(together)
 
 
-async def test_a_pause_that_a_host_asked_another_server_for_is_kept_alone(tmp_path: Path) -> None:
+async def test_a_shared_cooldown_stays_in_force_without_the_service(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as redis, member(redis.url) as one, member(redis.url) as other:
         await one.leases.start_cooldown("tired host", 60)
         assert (await refused(other.leases, "tired host", ThrottleTerms())).is_cooldown
@@ -168,7 +168,7 @@ async def test_a_pause_that_a_host_asked_another_server_for_is_kept_alone(tmp_pa
         assert isinstance(got, RetryLater) and got.is_cooldown and got.seconds > 30
 
 
-async def test_a_service_that_was_emptied_unseen_is_told_everything_again(
+async def test_state_is_published_again_after_a_flush_of_the_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(valkey_client, "HEARTBEAT_S", 0.1)
@@ -246,7 +246,7 @@ async def test_a_service_that_does_not_answer_at_all_is_away(monkeypatch: pytest
         assert time.monotonic() - begun < 3 * SOON_S
 
 
-async def test_a_service_that_falls_silent_costs_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unresponsive_service_delays_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(valkey_client, "COMMAND_S", 0.3)
     async with redis_server(tmp_path) as redis, delayed(redis.port, 0.0) as way, member(way.url) as one:
         # Allow any time for a connection.
@@ -285,7 +285,7 @@ async def test_the_log_says_in_a_sentence_that_it_is_away_and_that_it_is_back(
     assert away == f"going on without the shared state: {place} cannot be reached, or broke the connection off."
 
 
-async def test_a_password_that_nobody_asked_for_is_named(redis: RedisServer) -> None:
+async def test_an_unneeded_password_is_reported(redis: RedisServer) -> None:
     async with member(f"redis://:{SECRET}@127.0.0.1:{redis.port}/0") as one:
         assert "refuses the user or the password" in said_of(one)
 
@@ -322,7 +322,7 @@ async def test_a_web_server_in_its_place_is_named() -> None:
         await does_everything(one)
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_named() -> None:
+async def test_an_untrusted_certificate_is_reported() -> None:
     server = await asyncio.start_server(
         lambda reader, writer: writer.close(), "127.0.0.1", 0, ssl=server_context(["state.example"])
     )
@@ -390,7 +390,7 @@ async def test_a_call_that_is_cancelled_does_not_go_on(redis: RedisServer) -> No
 
 
 @pytest.mark.parametrize("kind", ["held", "claim"])
-async def test_what_was_granted_to_a_call_that_is_cancelled_is_free(
+async def test_a_grant_to_a_canceled_call_is_withdrawn(
     redis: RedisServer, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Longer than the waits below, so that nothing expires.

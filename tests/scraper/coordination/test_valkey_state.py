@@ -33,7 +33,7 @@ async def test_a_limit_is_held_once_by_all(join: Join) -> None:
     assert sum(granted) == 10
 
 
-async def test_the_rate_of_all_together_is_what_was_said(join: Join) -> None:
+async def test_all_servers_together_keep_the_rate(join: Join) -> None:
     servers = [await join() for _ in range(3)]
     limit, until = Limit("calls", burst=5, per_second=100), time.monotonic() + 1.0
 
@@ -48,7 +48,7 @@ async def test_the_rate_of_all_together_is_what_was_said(join: Join) -> None:
     assert total <= 5 + 100 * 1.2
 
 
-async def test_a_host_is_asked_by_so_many_of_all(join: Join) -> None:
+async def test_all_servers_together_keep_the_limit_of_leases(join: Join) -> None:
     one, other = await join(), await join()
     terms = ThrottleTerms(at_once=1)
     lease = await one.leases.take("host", terms)
@@ -58,7 +58,7 @@ async def test_a_host_is_asked_by_so_many_of_all(join: Join) -> None:
     await granted(other.leases, "host", terms)
 
 
-async def test_a_host_that_asked_one_server_for_a_pause_is_left_alone_by_all(join: Join) -> None:
+async def test_a_cooldown_applies_to_all_servers(join: Join) -> None:
     one, other = await join(), await join()
     await one.leases.start_cooldown("host", 30)
     got = await refused(other.leases, "host", ThrottleTerms())
@@ -96,31 +96,31 @@ async def test_servers_are_counted_and_missed(join: Join) -> None:
 
 
 class TestClaims:
-    async def test_one_of_ten_does_the_work_and_the_others_get_what_it_came_to(self, join: Join) -> None:
+    async def test_one_server_does_the_work_and_others_get_the_result(self, join: Join) -> None:
         servers = [await join() for _ in range(10)]
         begun = [await server.claims.begin("page", waited=False) for server in servers]
         claims = [got for got in begun if isinstance(got, WorkClaim)]
         assert len(claims) == 1 and begun.count(None) == 9
-        servers[begun.index(claims[0])].claims.land(claims[0], b"text")
+        servers[begun.index(claims[0])].claims.complete(claims[0], b"text")
         got = [await outcome(server, waited=True) for server in servers]
         assert got == [WorkCompleted(b"text")] * 10
 
-    async def test_who_wants_it_anew_does_it_again_and_takes_the_old_from_all(self, join: Join) -> None:
+    async def test_a_refresh_discards_the_old_result(self, join: Join) -> None:
         one, other = await join(), await join()
         first = await one.claims.begin("page", waited=False)
         assert isinstance(first, WorkClaim)
-        one.claims.land(first, b"old")
+        one.claims.complete(first, b"old")
         assert isinstance(await outcome(other, waited=False), WorkClaim)
         assert await one.claims.begin("page", waited=True) is None
 
-    async def test_what_was_given_up_is_free(self, join: Join) -> None:
+    async def test_work_that_was_given_up_can_be_claimed(self, join: Join) -> None:
         one, other = await join(), await join()
         claim = await one.claims.begin("page", waited=False)
         assert isinstance(claim, WorkClaim)
         one.claims.give_up(claim)
         assert isinstance(await outcome(other, waited=True), WorkClaim)
 
-    async def test_who_dies_is_replaced_and_comes_too_late(
+    async def test_the_claim_of_a_dead_server_expires(
         self, join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(valkey_client, "HEARTBEAT_S", 0.1)
@@ -137,9 +137,9 @@ class TestClaims:
         monkeypatch.setattr(valkey_state, "CLAIM_S", LONG_S)
         got = await outcome(other, waited=True)
         assert isinstance(got, WorkClaim)
-        one.claims.land(claim, b"late")
+        one.claims.complete(claim, b"late")
         await one._valkey._send_batch()
-        other.claims.land(got, b"in time")
+        other.claims.complete(got, b"in time")
         assert await outcome(other, waited=True) == WorkCompleted(b"in time")
 
 
@@ -176,7 +176,7 @@ async def test_every_key_runs_out(join: Join, redis: RedisServer) -> None:
     await one.leases.start_cooldown("host", 100)
     claim = await one.claims.begin("page", waited=False)
     assert isinstance(claim, WorkClaim)
-    one.claims.land(claim, b"text")
+    one.claims.complete(claim, b"text")
     one.cooldowns(MemorySearchCache()).set_cooldown("bing", "direct", Cooldown("captcha", until=time.time() + 100))
     one.blobs.put("text", b"text", 60)
     await until(lambda: one.blobs.get("text"))

@@ -30,7 +30,7 @@ async def test_files_are_the_default(tmp_path: Path) -> None:
     assert await find_database_problem(Settings(data_dir=tmp_path)) is None
 
 
-async def test_without_a_cache_no_page_is_kept_in_a_database_either(tmp_path: Path) -> None:
+async def test_a_database_stores_no_pages_without_a_cache(tmp_path: Path) -> None:
     store = open_store(Settings(data_dir=tmp_path, cache_mb=0, database_url=URL))
     assert isinstance(store.pages, NullPageStore)
     await store.close()

@@ -83,7 +83,7 @@ def kept_aside(folder: Path) -> list[Path]:
     return [path for path in folder.glob(f"{FILE_NAME}.corrupt-*") if not path.name.endswith("-wal")]
 
 
-async def test_a_read_only_folder_costs_the_cache_and_is_told_once(
+async def test_a_read_only_folder_disables_the_cache_and_is_logged_once(
     read_only_folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with as_ordinary_user():
@@ -96,7 +96,7 @@ async def test_a_read_only_folder_costs_the_cache_and_is_told_once(
     assert len([line for line in caplog.messages if "without the cache" in line]) == 1
 
 
-async def test_a_folder_that_cannot_be_made_costs_the_cache(tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_created_disables_the_cache(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     async with opened(tmp_path / "file" / "cache") as pages:
         pages.put(entry())
@@ -105,9 +105,7 @@ async def test_a_folder_that_cannot_be_made_costs_the_cache(tmp_path: Path) -> N
     assert not stats.usable and stats.lost == 1 and stats.problem is not None
 
 
-async def test_a_full_disk_loses_new_pages_and_keeps_the_old_readable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_full_disk_loses_only_new_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "REOPEN_AFTER_S", 0.0)
     async with opened(tmp_path) as pages:
         pages.put(entry("https://example.org/old", text="old"))
@@ -121,7 +119,7 @@ async def test_a_full_disk_loses_new_pages_and_keeps_the_old_readable(
         assert await text_of(pages, "https://example.org/new") == "room again"
 
 
-async def test_a_file_that_is_opened_on_a_full_disk_is_told_by_that_fault(tmp_path: Path) -> None:
+async def test_opening_a_file_on_a_full_disk_reports_the_full_disk(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages:
         pages.put(entry(text="kept"))
         await pages.stats()
@@ -133,7 +131,7 @@ async def test_a_file_that_is_opened_on_a_full_disk_is_told_by_that_fault(tmp_pa
         assert await text_of(pages) == "kept"
 
 
-async def test_a_full_file_system_is_told_until_a_page_can_be_written_again(
+async def test_a_full_file_system_is_reported_until_a_write_succeeds(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "scraper.store")
@@ -154,7 +152,7 @@ async def test_a_full_file_system_is_told_until_a_page_can_be_written_again(
     assert len(told) == 2 and "full" in told[0] and "usable again" in told[1]
 
 
-async def test_a_file_that_is_no_database_is_kept_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_file_that_is_no_database_is_moved_away(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"this was a cache once " * 1_000)
     async with opened(tmp_path) as pages:
         pages.put(entry(text="new life"))
@@ -164,7 +162,7 @@ async def test_a_file_that_is_no_database_is_kept_aside(tmp_path: Path, caplog: 
     assert any(str(aside) in line for line in caplog.messages)
 
 
-async def test_damage_in_the_middle_of_the_file_is_kept_aside(tmp_path: Path) -> None:
+async def test_a_file_damaged_in_the_middle_is_moved_away(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages:
         for number in range(100):
             pages.put(entry(f"https://example.org/{number}", text=noise(5_000)))
@@ -202,7 +200,7 @@ async def test_an_unreadable_row_is_a_miss_until_it_is_written_anew(tmp_path: Pa
         assert await text_of(pages, "https://example.org/1") == "anew"
 
 
-async def test_rows_that_cannot_be_read_do_not_end_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unreadable_rows_do_not_end_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scraper.store.base_page_store.EXPORT_BATCH", 2)
     async with opened(tmp_path) as pages:
         for number in range(5):
@@ -214,7 +212,7 @@ async def test_rows_that_cannot_be_read_do_not_end_an_export(tmp_path: Path, mon
         assert [kept.key[-1] async for kept in pages.iter_entries()] == ["2", "3", "4"]
 
 
-async def test_an_export_of_a_file_that_cannot_be_used_says_that_it_is_not_all(tmp_path: Path) -> None:
+async def test_an_export_of_an_unusable_file_raises_an_error(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).mkdir()
     async with opened(tmp_path) as pages:
         with pytest.raises(IncompleteOperationError):
@@ -238,7 +236,7 @@ async def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path, caplog: p
     assert [line for line in caplog.messages if "newer version" in line] != []
 
 
-async def test_a_file_of_an_older_version_is_begun_anew(tmp_path: Path) -> None:
+async def test_a_file_of_an_unknown_older_version_is_replaced(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages:
         pages.put(entry(text="old"))
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
@@ -295,7 +293,7 @@ async def test_a_killed_writer_leaves_a_sound_file(tmp_path: Path) -> None:
         assert kept_aside(tmp_path) == []
 
 
-async def test_more_writes_than_the_queue_holds_are_lost_and_counted(tmp_path: Path) -> None:
+async def test_writes_beyond_the_queue_limit_are_counted_as_lost(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages:
         for number in range(QUEUE_LIMIT + 100):
             pages.put(entry(f"https://example.org/{number}"))

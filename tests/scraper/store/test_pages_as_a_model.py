@@ -35,7 +35,7 @@ STEPS = st.lists(
 
 @settings(max_examples=40, deadline=None)
 @given(STEPS)
-def test_the_cache_holds_what_a_dictionary_would(steps: list[tuple[str, str, str, str, str]]) -> None:
+def test_the_store_behaves_like_a_dictionary(steps: list[tuple[str, str, str, str, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(_played(lambda: opened(Path(folder)), steps))
 

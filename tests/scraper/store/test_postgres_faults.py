@@ -65,7 +65,9 @@ async def test_stopped_and_started_again_it_has_every_page_that_was_confirmed_an
     assert not any(PASSWORD in line for line in caplog.messages)
 
 
-async def test_more_than_may_wait_is_lost_and_counted(mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pages_beyond_the_queue_limit_are_counted_as_lost(
+    mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(write_behind, "QUEUE_LIMIT", 10)
     async with shared_pages(mortal.url(port=free_port())) as pages:
         for number in range(25):
@@ -75,9 +77,7 @@ async def test_more_than_may_wait_is_lost_and_counted(mortal: PostgresServer, mo
         assert stats.waiting == 10 and stats.lost == 15
 
 
-async def test_an_export_that_breaks_off_says_that_it_is_not_all(
-    mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_interrupted_export_raises_an_error(mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scraper.store.base_page_store.EXPORT_BATCH", 2)
     async with shared_pages(await mortal.database()) as pages:
         for number in range(5):
@@ -124,9 +124,7 @@ async def _crash_soon(mortal: PostgresServer) -> None:
     await asyncio.to_thread(mortal.start)
 
 
-async def test_a_database_that_takes_no_writes_is_read_and_what_waits_is_written_when_it_does(
-    postgres: PostgresServer,
-) -> None:
+async def test_a_read_only_database_is_read_and_queued_pages_are_written_later(postgres: PostgresServer) -> None:
     url = await postgres.database()
     name = url.rpartition("/")[2]
     async with shared_pages(url) as pages:
@@ -151,7 +149,7 @@ async def _cut_off(postgres: PostgresServer, name: str) -> None:
     await postgres.say(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
 
-async def test_a_full_disk_is_said_and_what_waits_is_written_when_there_is_room(postgres: PostgresServer) -> None:
+async def test_a_full_disk_is_reported_and_queued_pages_are_written_later(postgres: PostgresServer) -> None:
     with tempfile.TemporaryDirectory(prefix="small-") as folder:
         size = ["-o", "size=12m,mode=777"]
         if os.geteuid() or await _does_not("mount", "-t", "tmpfs", *size, "tmpfs", folder):
@@ -211,9 +209,7 @@ async def _finds_two(pages: PageStore) -> bool:
     return len((await pages.search("mill", principal="local", allowed=NONE, limit=5)).hits) == 2
 
 
-async def test_a_database_that_stands_still_holds_nobody_up(
-    mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_stopped_database_blocks_no_caller(mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     async with shared_pages(await mortal.database()) as pages:
         pages.put(entry(text="kept"))
         assert await text_of(pages) == "kept"
@@ -233,7 +229,7 @@ async def test_a_database_that_stands_still_holds_nobody_up(
         await until(lambda: nothing_waits(pages))
 
 
-async def test_whoever_gives_up_waiting_leaves_connections_for_the_others(postgres: PostgresServer) -> None:
+async def test_abandoned_operations_leave_connections_usable(postgres: PostgresServer) -> None:
     async with shared_pages(await postgres.database()) as pages:
         pages.put(entry(text="kept"))
         await until(lambda: nothing_waits(pages))

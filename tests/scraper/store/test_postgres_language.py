@@ -199,7 +199,7 @@ async def test_a_large_cache_is_searched_from_the_newest_page_back_until_enough_
 
 
 @pytest.mark.usefixtures("small_blocks")
-async def test_a_phrase_that_takes_too_long_is_found_among_the_newest_pages(
+async def test_a_slow_phrase_query_searches_only_the_newest_pages(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from scraper.store.postgres import ranking
@@ -245,7 +245,7 @@ async def test_the_title_and_rare_words_count_more_and_most_first_hits_are_those
         assert same / of > 0.9
 
 
-async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
+async def test_a_sole_owner_does_not_find_new_pages_of_others(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ranked = ranking.rank_pages
@@ -277,7 +277,7 @@ async def test_who_was_alone_finds_nothing_of_whom_else_puts_a_page(
     assert looked == [1, 1]
 
 
-async def test_words_are_counted_anew_in_a_small_cache_and_remembered_in_a_large_one(postgres: PostgresServer) -> None:
+async def test_word_counts_are_cached_only_in_a_large_cache(postgres: PostgresServer) -> None:
     server = PostgresPool(await postgres.database())
     pages = PostgresPageStore(server, limit_bytes=100_000_000)
     counts = DocumentFrequencies()

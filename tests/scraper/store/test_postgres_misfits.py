@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("impatient")
         ("sslmode=verify-full&sslrootcert=/nowhere/root.crt", "names (sslrootcert, sslcert, sslkey) is not there"),
     ],
 )
-async def test_a_url_that_cannot_be_connected_by_is_told_and_pages_wait(asked: str, said: str) -> None:
+async def test_an_unusable_url_is_reported_and_pages_stay_queued(asked: str, said: str) -> None:
     async with shared_pages(f"postgresql://keeper:{PASSWORD}@127.0.0.1:{free_port()}/pages?{asked}") as pages:
         pages.put(entry("https://example.org/1"))
         await pages.flush()
@@ -62,7 +62,7 @@ async def test_tables_of_a_version_that_never_was_are_left_alone(postgres: Postg
         (lambda server: server.url() + "?nonsense=1", "unrecognized configuration parameter"),
     ],
 )
-async def test_what_is_wrong_is_said_at_once_without_the_password(
+async def test_a_problem_is_reported_without_the_password(
     postgres: PostgresServer,
     tmp_path: Path,
     where: Callable[[PostgresServer], str],
@@ -88,9 +88,7 @@ async def test_what_is_wrong_is_said_at_once_without_the_password(
         assert secret not in fault and not any(secret in line for line in caplog.messages)
 
 
-async def test_what_is_wrong_is_told_before_anybody_asks_for_a_page(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_problem_is_reported_at_the_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     url = f"postgresql://keeper:{PASSWORD}@127.0.0.1:{free_port()}/pages"
     async with store_of(url, tmp_path) as store:
         await until(lambda: has_problem(store))
@@ -138,7 +136,7 @@ async def test_tables_dropped_in_use_are_made_anew(postgres: PostgresServer) -> 
         assert len((await pages.search("after", principal="local", allowed=NONE, limit=5)).hits) == 1
 
 
-async def test_tables_of_which_some_are_gone_are_told_with_what_to_do(postgres: PostgresServer) -> None:
+async def test_missing_tables_are_reported_with_a_remedy(postgres: PostgresServer) -> None:
     url = await postgres.database()
     async with shared_pages(url) as pages:
         pages.put(entry(text="before"))
@@ -152,7 +150,7 @@ async def test_tables_of_which_some_are_gone_are_told_with_what_to_do(postgres: 
     assert "lacks some of the tables: restore them, or let all be made anew" in str(stats.problem)
 
 
-async def test_a_database_that_cannot_hold_every_text_is_told_and_pages_wait(postgres: PostgresServer) -> None:
+async def test_an_unsuitable_encoding_is_reported_and_pages_stay_queued(postgres: PostgresServer) -> None:
     await postgres.say("DROP DATABASE IF EXISTS latin")
     await postgres.say("CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
     async with shared_pages(postgres.url("latin")) as pages:
@@ -183,7 +181,7 @@ async def door_of_a_database(
         server.close()
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_told_and_pages_wait() -> None:
+async def test_an_untrusted_certificate_is_reported_and_pages_stay_queued() -> None:
     async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await writer.start_tls(server_context(["database.example"]))
 
@@ -197,7 +195,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_told_and_pages_wait() ->
             assert "cannot be trusted: self-signed certificate" in str(stats.problem)
 
 
-async def test_a_connection_asks_for_nothing_that_poolers_do_not_let_through() -> None:
+async def test_a_connection_sends_no_parameters_that_poolers_reject() -> None:
     names: set[bytes] = set()
 
     async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

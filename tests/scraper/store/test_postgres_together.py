@@ -33,9 +33,7 @@ async def test_servers_that_start_together_make_the_tables_once(postgres: Postgr
         await store.close()
 
 
-async def test_the_cache_is_kept_within_its_size_by_one_server_at_a_time(
-    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_server_at_a_time_prunes_the_cache(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     from scraper.store.postgres import pages as pages_module
 
     url = await postgres.database()
@@ -58,7 +56,7 @@ async def test_the_cache_is_kept_within_its_size_by_one_server_at_a_time(
         assert await postgres.say(orphans, url) == []
 
 
-async def test_a_page_larger_than_the_cache_or_that_cannot_be_written_costs_itself_alone(
+async def test_an_oversized_or_unstorable_page_does_not_affect_others(
     postgres: PostgresServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with shared_pages(await postgres.database(), limit_bytes=1_000_000) as pages:
@@ -71,7 +69,7 @@ async def test_a_page_larger_than_the_cache_or_that_cannot_be_written_costs_itse
         assert (await pages.stats()).lost == 2
 
 
-async def test_a_page_that_the_database_refuses_costs_none_of_those_beside_it(
+async def test_a_page_that_the_database_rejects_does_not_affect_its_batch(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_rows, "make_storable", lambda text: text)
@@ -84,7 +82,7 @@ async def test_a_page_that_the_database_refuses_costs_none_of_those_beside_it(
         assert (stats.lost, stats.waiting, stats.pages) == (1, 0, 2)
 
 
-async def test_more_calls_than_may_wait_are_misses_at_once(
+async def test_calls_beyond_the_waiting_limit_miss_at_once(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with shared_pages(await postgres.database()) as pages:
@@ -96,7 +94,7 @@ async def test_more_calls_than_may_wait_are_misses_at_once(
         assert await text_of(pages) == "text"
 
 
-async def test_servers_that_keep_the_same_pages_at_once_lose_none(postgres: PostgresServer) -> None:
+async def test_concurrent_writes_of_the_same_pages_lose_none(postgres: PostgresServer) -> None:
     url = await postgres.database()
 
     async def write(pages: PostgresPageStore, turn: int) -> None:
@@ -117,7 +115,7 @@ async def test_servers_that_keep_the_same_pages_at_once_lose_none(postgres: Post
         assert not (await first.search("word0", principal="local", allowed=NONE, limit=50)).hits
 
 
-async def test_what_is_read_again_and_again_outlives_what_is_newer(
+async def test_frequently_read_pages_are_evicted_last(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from scraper.store.postgres import pages as pages_module
@@ -137,9 +135,7 @@ async def test_what_is_read_again_and_again_outlives_what_is_newer(
 
 
 @pytest.mark.parametrize("words", [120, 250, 450, 700])
-async def test_of_pages_of_usual_length_four_stand_in_a_block_that_ranking_reads(
-    postgres: PostgresServer, words: int
-) -> None:
+async def test_four_pages_of_usual_length_fit_into_a_block(postgres: PostgresServer, words: int) -> None:
     url = await postgres.database()
     async with shared_pages(url) as pages:
         for number in range(60):
@@ -152,7 +148,7 @@ async def test_of_pages_of_usual_length_four_stand_in_a_block_that_ranking_reads
     assert row["blocks"] <= 60 / 4 + 1
 
 
-async def test_what_one_server_keeps_another_finds(postgres: PostgresServer, tmp_path: Path) -> None:
+async def test_a_page_of_another_server_is_found(postgres: PostgresServer, tmp_path: Path) -> None:
     url = await postgres.database()
     async with store_of(url, tmp_path / "a") as one, store_of(url, tmp_path / "b") as other:
         one.pages.put(entry(text="shared mill"))

@@ -46,14 +46,14 @@ async def searches(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
     await server.close()
 
 
-async def test_an_answer_comes_back_as_it_was(searches: SearchCache) -> None:
+async def test_an_answer_is_stored_unchanged(searches: SearchCache) -> None:
     kept = answer()
     searches.put("key", kept, scope=HERE)
     assert await searches.get("key", scope=HERE, max_age_s=60) == kept
     await searches.close()
 
 
-async def test_an_answer_is_nobody_else_s(searches: SearchCache) -> None:
+async def test_an_answer_is_returned_only_for_its_scope(searches: SearchCache) -> None:
     searches.put("key", answer(), scope=HERE)
     assert await searches.get("key", scope=CacheScope(principal="another"), max_age_s=60) is None
     assert await searches.get("key", scope=CacheScope(language="de"), max_age_s=60) is None
@@ -61,7 +61,7 @@ async def test_an_answer_is_nobody_else_s(searches: SearchCache) -> None:
     await searches.close()
 
 
-async def test_an_old_answer_is_a_miss_and_no_age_takes_none(searches: SearchCache) -> None:
+async def test_an_old_answer_is_a_miss(searches: SearchCache) -> None:
     searches.put("key", answer(timedelta(minutes=10)), scope=HERE)
     assert await searches.get("key", scope=HERE, max_age_s=540) is None
     assert await searches.get("key", scope=HERE, max_age_s=660) is not None
@@ -69,7 +69,7 @@ async def test_an_old_answer_is_a_miss_and_no_age_takes_none(searches: SearchCac
     await searches.close()
 
 
-async def test_a_newer_answer_takes_the_place_of_the_older(searches: SearchCache) -> None:
+async def test_a_newer_answer_replaces_the_older(searches: SearchCache) -> None:
     searches.put("key", answer(timedelta(minutes=10)), scope=HERE)
     newer = replace(answer(), query="newer")
     searches.put("key", newer, scope=HERE)
@@ -78,7 +78,7 @@ async def test_a_newer_answer_takes_the_place_of_the_older(searches: SearchCache
     await searches.close()
 
 
-async def test_how_an_engine_stands_is_known_until_it_is_forgiven(searches: SearchCache) -> None:
+async def test_a_cooldown_is_stored_until_it_is_deleted(searches: SearchCache) -> None:
     assert await searches.get_cooldown("bing", "direct") is None
     searches.set_cooldown("bing", "direct", Cooldown("captcha", 1, 0, 5.5))
     searches.set_cooldown("bing", "direct", Cooldown("rate_limited", 2, 1, 7.25))
@@ -89,7 +89,7 @@ async def test_how_an_engine_stands_is_known_until_it_is_forgiven(searches: Sear
     await searches.close()
 
 
-async def test_half_a_letter_in_a_title_does_not_cost_the_answer(tmp_path: Path) -> None:
+async def test_half_a_surrogate_pair_in_a_title_is_replaced(tmp_path: Path) -> None:
     searches = SqliteSearchCache(tmp_path)
     broken = replace(answer(), results=(SearchResult("Half \ud83d", "https://a.example/", "", ("bing",), 0.1),))
     searches.put("key", broken, scope=HERE)
@@ -98,7 +98,7 @@ async def test_half_a_letter_in_a_title_does_not_cost_the_answer(tmp_path: Path)
     await searches.close()
 
 
-async def test_a_damaged_file_is_begun_anew(tmp_path: Path) -> None:
+async def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"SQLite format 3\x00" + b"\xff" * 5_000)
     searches = SqliteSearchCache(tmp_path)
     assert await searches.get("key", scope=HERE, max_age_s=60) is None
@@ -107,7 +107,7 @@ async def test_a_damaged_file_is_begun_anew(tmp_path: Path) -> None:
     await searches.close()
 
 
-async def test_an_operator_who_wants_no_cache_gets_none(tmp_path: Path) -> None:
+async def test_answers_are_not_stored_without_a_cache(tmp_path: Path) -> None:
     searches = SqliteSearchCache(tmp_path, keeps_answers=False)
     searches.put("key", answer(), scope=HERE)
     assert await searches.get("key", scope=HERE, max_age_s=60) is None

@@ -83,7 +83,7 @@ def test_names_of_a_later_version_are_left_out() -> None:
     "data",
     [b"", b"null", b"[]", b"{}", b'{"document":3}', b"\xff\xfe", b'{"document":{"url":"u","verdict":["no",""]}}'],
 )
-def test_what_is_no_reading_is_a_value_error(data: bytes) -> None:
+def test_loading_an_invalid_reading_is_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):
         load(Reading, data)
 
@@ -108,6 +108,6 @@ def test_structured_data_come_back_whole(found: StructuredData) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"3", b'{"product": 1}'])
-def test_what_is_not_structured_data_is_refused(data: bytes) -> None:
+def test_loading_invalid_structured_data_is_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):
         load(StructuredData, data)

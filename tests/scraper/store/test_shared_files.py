@@ -60,9 +60,7 @@ def damage(path: Path) -> None:
         file.write(b"\xaa" * 8_192)
 
 
-async def test_a_folder_that_vanishes_is_made_anew_and_pages_are_kept_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_deleted_folder_is_created_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = tmp_path / "cache"
     async with opened(folder) as pages:
         pages.put(entry(text="before"))
@@ -89,7 +87,7 @@ async def test_a_file_replaced_by_another_is_read_from_then_on(tmp_path: Path) -
         assert await text_of(pages) == "from elsewhere"
 
 
-def test_who_lets_go_of_a_moved_file_leaves_the_log_of_its_successor(tmp_path: Path) -> None:
+def test_closing_a_moved_file_leaves_the_log_of_the_new_file(tmp_path: Path) -> None:
     first, second = (Database(tmp_path / FILE_NAME, SCHEMA) for _ in range(2))
     first.run(lambda connection: connection.execute("CREATE TABLE old (x)"), writes=True)
     for suffix in ("", "-wal", "-shm"):
@@ -103,7 +101,7 @@ def test_who_lets_go_of_a_moved_file_leaves_the_log_of_its_successor(tmp_path: P
     second.close()
 
 
-def test_a_file_that_was_begun_anew_by_one_is_not_moved_away_by_the_next(tmp_path: Path) -> None:
+def test_a_recreated_file_is_not_moved_away_by_another_process(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     first, second = Database(path, SCHEMA), Database(path, SCHEMA)
     for database in (first, second):
@@ -123,7 +121,7 @@ def test_a_file_that_was_begun_anew_by_one_is_not_moved_away_by_the_next(tmp_pat
     assert sound(path)
 
 
-def test_whoever_sees_the_damage_late_leaves_the_new_file_where_it_is(tmp_path: Path) -> None:
+def test_late_detection_of_damage_does_not_move_the_new_file(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     late = Database(path, SCHEMA)
 
@@ -139,7 +137,7 @@ def test_whoever_sees_the_damage_late_leaves_the_new_file_where_it_is(tmp_path: 
     late.close()
 
 
-async def test_a_file_without_its_tables_is_kept_aside(tmp_path: Path) -> None:
+async def test_a_file_without_its_tables_is_moved_away(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages:
         pages.put(entry(text="old"))
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
@@ -175,7 +173,7 @@ async def test_servers_go_on_together_when_their_file_is_damaged_under_them(tmp_
     assert sound(tmp_path / FILE_NAME)
 
 
-async def test_a_page_that_cannot_be_written_down_costs_itself_alone(
+async def test_a_page_that_cannot_be_serialized_does_not_affect_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
@@ -189,7 +187,7 @@ async def test_a_page_that_cannot_be_written_down_costs_itself_alone(
     assert any("cannot be cached" in line for line in caplog.messages)
 
 
-async def test_a_search_waits_for_what_was_put_before_it_and_no_longer(tmp_path: Path) -> None:
+async def test_a_search_waits_only_for_earlier_writes(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages:
         going = True
 

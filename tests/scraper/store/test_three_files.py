@@ -101,7 +101,7 @@ async def filled(folder: Path, service: Service) -> None:
 
 
 @FILES
-async def test_a_damaged_file_is_kept_aside_and_begun_anew(tmp_path: Path, name: str, service: Service) -> None:
+async def test_a_damaged_file_is_moved_away_and_replaced(tmp_path: Path, name: str, service: Service) -> None:
     (tmp_path / name).write_bytes(b"no database at all " * 500)
     async with service(tmp_path) as kept:
         for _ in range(2):  # the first may detect the damage
@@ -138,7 +138,7 @@ async def test_a_folder_that_vanishes_in_use_is_made_anew(tmp_path: Path, name: 
 
 
 @FILES
-async def test_a_locked_file_costs_what_it_holds_and_comes_back(
+async def test_a_locked_file_is_usable_again_later(
     tmp_path: Path, name: str, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "BUSY_LIMIT_MS", 50)

@@ -29,7 +29,7 @@ async def test_batches_keep_the_order_and_hold_no_more_than_they_may() -> None:
     assert batches == [[0, 1, 2], [3, 4, 5], [6]] and len(waiting) == 0
 
 
-async def test_what_fails_is_tried_again_and_nobody_waits_meanwhile() -> None:
+async def test_failed_writes_are_retried_and_flush_returns() -> None:
     written: list[int] = []
     is_away = True
 
@@ -50,7 +50,7 @@ async def test_what_fails_is_tried_again_and_nobody_waits_meanwhile() -> None:
     assert written == [0, 1, 2]
 
 
-async def test_what_finds_no_room_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_items_beyond_the_size_limit_are_counted_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write_behind, "QUEUE_BYTES", 100)
 
     async def write(batch: list[int]) -> None:
@@ -62,7 +62,7 @@ async def test_what_finds_no_room_is_counted(monkeypatch: pytest.MonkeyPatch) ->
     assert waiting.lost == 2
 
 
-async def test_after_a_fault_of_our_own_nobody_waits_in_vain(caplog: pytest.LogCaptureFixture) -> None:
+async def test_flush_returns_after_an_unexpected_exception(caplog: pytest.LogCaptureFixture) -> None:
     faults = [RuntimeError("surprise")]
     written: list[int] = []
 

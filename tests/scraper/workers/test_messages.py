@@ -56,7 +56,7 @@ def test_a_document_travels_without_a_list_of_its_fields() -> None:
     assert pickle.loads(packed) == document
 
 
-def test_a_dataclass_that_is_more_than_what_it_is_made_with_arrives_whole() -> None:
+def test_a_dataclass_with_more_than_its_constructor_fields_arrives_complete() -> None:
     counting, named = Counting("one"), Named("two")
     counting.count, named.count, named.more = 7, 8, "more"  # type: ignore[attr-defined]
     checked, counted, arrived = pickle.loads(messages.dumps((Checked("once"), counting, named)))

@@ -36,7 +36,7 @@ async def test_calls_are_made_and_a_killed_worker_is_replaced() -> None:
 
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("preload", ["scraper.no_such_module", "tests.scraper.workers.jobs:allow_no_more_processes"])
-async def test_a_worker_that_cannot_start_is_noticed_before_its_time_is_up(preload: str) -> None:
+async def test_a_failed_start_is_detected_before_its_time_limit(preload: str) -> None:
     async with WorkerPool(1, preload=(preload,)) as broken:
         with pytest.raises(NoWorkerError, match="the worker died"):
             await broken.run(jobs.pid)
@@ -51,7 +51,7 @@ async def test_a_document_is_read() -> None:
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_what_keeps_no_document_in_is_named() -> None:
+def test_missing_parts_of_the_sandbox_are_listed() -> None:
     assert sandbox.detect_capabilities().missing == ("a bar to new privileges", "Landlock", "a filter of system calls")
     sandbox.confine()
     assert Path(__file__).read_bytes()

@@ -100,9 +100,7 @@ async def test_a_timeout_raised_by_the_function_is_not_taken_for_ours(workers: W
 
 
 @pytest.mark.parametrize("job", [jobs.fail_unsendably, jobs.unsendable_result, jobs.untrusted_result])
-async def test_what_cannot_travel_or_is_not_trusted_fails_in_words_and_costs_no_process(
-    workers: WorkerPool, job
-) -> None:
+async def test_an_unsendable_or_untrusted_answer_fails_without_ending_the_worker(workers: WorkerPool, job) -> None:
     await workers.run(jobs.pid)
     before = set(workers.pids)
     with pytest.raises(WorkerFailedError):
@@ -127,7 +125,7 @@ async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice
     assert await workers.run(jobs.echo, "again") == "again"
 
 
-async def test_a_call_without_time_costs_no_process(workers: WorkerPool) -> None:
+async def test_a_call_without_time_uses_no_worker(workers: WorkerPool) -> None:
     await workers.run(jobs.pid)
     before = workers.pids
     with pytest.raises(WorkerTimeoutError):
@@ -173,7 +171,7 @@ async def test_a_dead_process_is_tried_once_more(workers: WorkerPool, tmp_path: 
     assert (tmp_path / "twice").read_text() == "xx"
 
 
-async def test_killed_idle_workers_are_replaced_unseen(workers: WorkerPool) -> None:
+async def test_killed_idle_workers_are_replaced(workers: WorkerPool) -> None:
     await asyncio.gather(*(workers.run(jobs.sleep, 0.1) for _ in range(2)))
     idle = workers.pids[1:]
     assert len(idle) == 2
@@ -211,7 +209,7 @@ async def test_calls_are_served_in_the_order_of_asking(tmp_path: Path) -> None:
     assert (tmp_path / "order").read_text().split() == [str(number) for number in range(30)]
 
 
-async def test_callers_that_leave_the_queue_take_no_worker_with_them() -> None:
+async def test_canceled_waiting_calls_lose_no_worker() -> None:
     async with WorkerPool(1) as one:
         busy = asyncio.create_task(one.run(jobs.sleep, 0.2))
         await asyncio.sleep(0)
@@ -233,7 +231,7 @@ async def test_standard_streams_and_secrets_stay_with_the_parent(monkeypatch: py
         assert "SEARCH_MCP_TOKEN" not in await one.run(jobs.environment)
 
 
-async def test_a_worker_imports_the_pure_rooms_alone(workers: WorkerPool) -> None:
+async def test_a_worker_imports_only_pure_packages(workers: WorkerPool) -> None:
     loaded = await workers.run(jobs.modules)
     assert "scraper.extract.reader" in loaded
     assert not {"asyncio", "mcp", "playwright", "scraper.workers.pool", "apsw"} & set(loaded)
@@ -288,7 +286,7 @@ async def test_starts_that_fail_together_are_one_failure(monkeypatch: pytest.Mon
         assert await four.run(jobs.pid) in four.pids
 
 
-async def test_workers_that_cannot_start_are_told_to_who_waits() -> None:
+async def test_waiting_calls_fail_if_no_worker_can_start() -> None:
     async with WorkerPool(1, preload=("scraper.no_such_module",)) as broken:
         with pytest.raises(NoWorkerError, match="no worker process can be started"):
             await broken.run(jobs.pid)

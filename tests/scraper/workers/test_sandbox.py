@@ -16,7 +16,7 @@ from tests.scraper.workers import probes
 @pytest.mark.skipif(
     bool(sandbox.detect_capabilities().missing), reason="this system lacks a part of it, as `doctor` says"
 )
-def test_a_confined_process_opens_nothing_speaks_to_nobody_and_starts_nothing(tmp_path: Path) -> None:
+def test_a_confined_process_has_no_access_to_files_network_and_programs(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_text("words")
     done = subprocess.run(
@@ -30,7 +30,7 @@ def test_a_confined_process_opens_nothing_speaks_to_nobody_and_starts_nothing(tm
     assert file.read_text() == "words"
 
 
-def test_what_is_missing_is_named() -> None:
+def test_missing_capabilities_are_listed() -> None:
     bare = sandbox.SandboxCapabilities(limits=True, no_new_privileges=True, landlock=0, system_call_filter=False)
     assert bare.missing == ("Landlock", "a filter of system calls")
     assert sandbox.SandboxCapabilities(True, True, 7, True).missing == ()

@@ -71,23 +71,23 @@ async def test_every_format_is_read_by_a_process_that_can_open_nothing(
     assert words in (await ask(shots, data))["parsed"]["markdown"]
 
 
-async def test_the_second_reader_of_word_files_works_where_nothing_can_be_opened_too(shots: SingleUseProcesses) -> None:
+async def test_the_fallback_reader_of_word_files_works_in_the_sandbox(shots: SingleUseProcesses) -> None:
     answer = await ask(shots, docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>")[:-30], plain_reader=True)
     assert answer["parsed"]["markdown"] == "Words"
 
 
-async def test_the_second_reader_works_where_nothing_can_be_opened_too(shots: SingleUseProcesses) -> None:
+async def test_the_fallback_reader_works_in_the_sandbox(shots: SingleUseProcesses) -> None:
     assert "A line of the log" in (await ask(shots, PDF, plain_reader=True))["parsed"]["markdown"]
     assert "A line of the log" in (await ask(shots, PDF, more_care=True))["parsed"]["markdown"]
 
 
-async def test_an_error_keeps_its_code_and_its_words(shots: SingleUseProcesses) -> None:
+async def test_an_error_is_returned_with_code_and_text(shots: SingleUseProcesses) -> None:
     answer = await ask(shots, b"%PDF-1.7\n")
     assert answer["error"] == "malformed"
     assert "damaged" in answer["message"]
 
 
-async def test_a_waiting_process_serves_one_document_and_another_one_takes_its_place(shots: SingleUseProcesses) -> None:
+async def test_a_warm_process_serves_one_document_and_is_replaced(shots: SingleUseProcesses) -> None:
     await ask(shots, PDF)
     assert shots._warm is not None
     first = await shots._warm
@@ -124,7 +124,7 @@ async def test_time_is_up_when_it_is_up() -> None:
     await slow.close()
 
 
-async def test_waiting_for_others_counts_against_no_document() -> None:
+async def test_waiting_for_a_slot_does_not_count_as_time_of_the_document() -> None:
     one = SingleUseProcesses(1, keep_warm=False)
     async with one._semaphore:
         task = asyncio.create_task(one.run(asdict(ParseRequest()), PDF, limit_s=0.01))
@@ -135,7 +135,7 @@ async def test_waiting_for_others_counts_against_no_document() -> None:
     await one.close()
 
 
-async def test_who_leaves_ends_the_process() -> None:
+async def test_cancellation_ends_the_process() -> None:
     shots = SingleUseProcesses(1, keep_warm=False)
     before = children()
     task = asyncio.create_task(ask(shots, PDF))
@@ -152,7 +152,7 @@ async def test_who_leaves_ends_the_process() -> None:
     assert children() <= before
 
 
-async def test_a_process_that_dies_is_told_of_and_costs_only_its_own_call(shots: SingleUseProcesses) -> None:
+async def test_a_dead_process_fails_only_its_own_call(shots: SingleUseProcesses) -> None:
     await ask(shots, PDF)
     assert shots._warm is not None
     waiting = await shots._warm

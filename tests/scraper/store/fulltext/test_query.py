@@ -73,7 +73,7 @@ def matching(connection: apsw.Connection, expression: str) -> set[int] | None:
 @example("- title : (kka OR kkb) AND ^kkc")
 @example("- {title text} : kka")
 @example("title: (text: kka OR kkb)")
-def test_what_fts5_takes_finds_what_fts5_finds(pages: apsw.Connection, query: str) -> None:
+def test_valid_fts5_syntax_matches_as_in_fts5(pages: apsw.Connection, query: str) -> None:
     expected = matching(pages, query)
     wanted = parse_query(query)
     found = matching(pages, wanted.expression)
@@ -107,16 +107,14 @@ def test_whatever_is_written_is_an_expression_that_fts5_takes(pages: apsw.Connec
         ("(kka) (kkb) NOT kkc", "(kka AND kkb) NOT kkc"),
     ],
 )
-def test_words_beside_brackets_are_all_wanted_and_the_answer_says_so(
-    pages: apsw.Connection, query: str, same: str
-) -> None:
+def test_words_beside_brackets_are_required_with_a_note(pages: apsw.Connection, query: str, same: str) -> None:
     wanted = parse_query(query)
     assert matching(pages, wanted.expression) == matching(pages, same)
     assert "read as AND" in wanted.note
 
 
 @pytest.mark.parametrize("query", ["NOT a", "a AND", "a OR OR b", "(a", 'a "b', "foo(a", "title:"])
-def test_what_is_no_query_is_looked_for_word_by_word_and_the_answer_says_so(query: str) -> None:
+def test_invalid_syntax_is_searched_as_words_with_a_note(query: str) -> None:
     wanted = parse_query(query)
     assert "NOT" not in wanted.expression.replace('"NOT"', "")
     assert "not valid" in wanted.note

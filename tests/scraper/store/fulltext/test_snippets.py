@@ -24,7 +24,7 @@ def snippet(query: str, page: str = PAGE) -> str:
     return find_best_snippet(page, parse_query(query).terms).text
 
 
-def test_the_words_stand_in_brackets_in_the_passage_that_holds_most_of_them() -> None:
+def test_the_snippet_marks_the_words_of_the_densest_passage() -> None:
     assert snippet("wind mill") == "…Here the [wind] turns the [mill], and nowhere else.…"
 
 
@@ -54,11 +54,11 @@ def test_signs_that_are_part_of_a_name_are_marked() -> None:
     assert snippet("C++", "C or C++ or c++x") == "C or [C++] or c++x"
 
 
-def test_a_phrase_is_marked_whatever_stands_between_its_words() -> None:
+def test_a_phrase_is_marked_with_any_separators() -> None:
     assert snippet('"node js"', "use node.js now") == "use [node.js] now"
 
 
-def test_what_is_excluded_is_not_marked() -> None:
+def test_excluded_terms_are_not_marked() -> None:
     assert snippet("mill NOT wind", "wind and mill") == "wind and [mill]"
 
 

@@ -95,7 +95,7 @@ def index() -> Iterator[apsw.Connection]:
         ("(" * 3_000 + "node", {1}),
     ],
 )
-def test_a_query_finds_what_it_means(index: apsw.Connection, query: str, found: set[int]) -> None:
+def test_a_query_finds_the_expected_texts(index: apsw.Connection, query: str, found: set[int]) -> None:
     assert {number for _, number in rank_pages(index, "words", parse_query(query), 50)} == found
 
 
@@ -109,17 +109,17 @@ def test_no_query_is_an_error(query: str) -> None:
 
 
 @given(st.text())
-def test_finding_places_keeps_every_character_where_it_is(text: str) -> None:
+def test_fold_aligned_preserves_offsets(text: str) -> None:
     assert len(fold_aligned(text)) == len(text)
 
 
 @pytest.mark.parametrize("query", ["a AND", '"open', "NEAR(", "(a", "NOT b", "node.js", "it's"])
-def test_what_is_not_fts5s_language_is_said(query: str) -> None:
+def test_a_note_reports_invalid_fts5_syntax(query: str) -> None:
     assert parse_query(query).note
 
 
 @pytest.mark.parametrize("query", ["a b", '"a b"', "a* OR b", "a NOT (b OR c)", "title:a", "NEAR(a b, 3)", "Größe"])
-def test_what_is_fts5s_language_needs_no_note(query: str) -> None:
+def test_valid_fts5_syntax_has_no_note(query: str) -> None:
     assert parse_query(query).note == ""
 
 

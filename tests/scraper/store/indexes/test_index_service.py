@@ -147,7 +147,7 @@ async def test_names_that_are_not_allowed_are_said(indexes: IndexService, name: 
         await indexes.create(name, principal=ME)
 
 
-async def test_faults_are_told_in_the_contracts_words(indexes: IndexService) -> None:
+async def test_error_texts_are_those_of_the_contract(indexes: IndexService) -> None:
     for name, backend, told in (
         ("notes", "memory", "Index already exists: notes"),
         ("default", "memory", "Index already exists: default"),
@@ -179,7 +179,7 @@ async def test_limits_are_told(indexes: IndexService, monkeypatch: pytest.Monkey
             await act
 
 
-async def test_documents_are_listed_in_parts_and_given_back(indexes: IndexService) -> None:
+async def test_documents_are_listed_in_parts_and_returned(indexes: IndexService) -> None:
     for number in range(5):
         await add(indexes, f"d{number}", f"text {number}")
     assert await indexes.list_documents("notes", principal=ME, limit=2) == ["d0", "d1"]
@@ -189,7 +189,7 @@ async def test_documents_are_listed_in_parts_and_given_back(indexes: IndexServic
     assert await indexes.document("notes", "none", principal=ME) is None
 
 
-async def test_a_kept_index_outlives_a_restart_with_its_settings(tmp_path: Path) -> None:
+async def test_a_persistent_index_survives_a_restart_with_its_settings(tmp_path: Path) -> None:
     async with opened(tmp_path) as indexes:
         await indexes.create("kept", principal=ME, backend="sqlite", tokenizer=Tokenizer(lowercase=False))
         await indexes.create("gone", principal=ME)
@@ -203,7 +203,7 @@ async def test_a_kept_index_outlives_a_restart_with_its_settings(tmp_path: Path)
             await indexes.create("kept", principal=ME)
 
 
-async def test_what_one_server_adds_the_other_finds(tmp_path: Path) -> None:
+async def test_a_document_of_another_server_is_found(tmp_path: Path) -> None:
     async with opened(tmp_path) as one, opened(tmp_path) as other:
         await one.create("shared", principal=ME, backend="sqlite")
         await one.create("another", principal=ME, backend="sqlite")
@@ -216,7 +216,7 @@ async def test_what_one_server_adds_the_other_finds(tmp_path: Path) -> None:
         assert await ids(one, "one", "shared") == [] and await ids(one, "replaced", "shared") == ["a"]
 
 
-async def test_a_file_that_cannot_be_used_costs_the_kept_indexes_alone(tmp_path: Path) -> None:
+async def test_an_unusable_file_affects_only_persistent_indexes(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     async with opened(tmp_path / "file") as indexes:
         assert (await add(indexes, "a", "text", name="default")).token_count == 1
@@ -224,7 +224,7 @@ async def test_a_file_that_cannot_be_used_costs_the_kept_indexes_alone(tmp_path:
             await indexes.create("kept", principal=ME, backend="sqlite")
 
 
-async def test_a_damaged_file_is_kept_aside(tmp_path: Path) -> None:
+async def test_a_damaged_file_is_moved_away(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"no database " * 1_000)
     async with opened(tmp_path) as indexes:
         await indexes.create("kept", principal=ME, backend="sqlite")
@@ -240,9 +240,7 @@ WORDS = st.sampled_from("aa bb cc dd ee".split())
     st.lists(st.tuples(st.integers(0, 5), st.lists(WORDS, max_size=6)), max_size=30),
     st.lists(st.tuples(st.sampled_from(["", "+", "-"]), st.lists(WORDS, min_size=1, max_size=2)), max_size=4),
 )
-def test_an_index_finds_what_a_plain_look_through_the_texts_finds(
-    added: list[tuple[int, list[str]]], asked: list[tuple[str, list[str]]]
-) -> None:
+def test_an_index_matches_a_linear_scan(added: list[tuple[int, list[str]]], asked: list[tuple[str, list[str]]]) -> None:
     index, texts = InvertedIndex(), {}
     for number, words in added:
         index.add(str(number), words)
@@ -266,7 +264,7 @@ def _in(words: list[str], text: list[str]) -> bool:
     return any(text[at : at + len(words)] == words for at in range(len(text)))
 
 
-def test_replaced_documents_are_swept_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replaced_documents_are_removed_by_compaction(monkeypatch: pytest.MonkeyPatch) -> None:
     from scraper.store.indexes import inverted_index
 
     monkeypatch.setattr(inverted_index, "COMPACT_AT", 10)
@@ -294,7 +292,7 @@ async def test_metadata_come_back_as_they_went_in(indexes: IndexService, metadat
     assert json.dumps(dict(hit.metadata)) == json.dumps(metadata)
 
 
-async def test_metadata_that_only_python_takes_for_equal_are_replaced(indexes: IndexService) -> None:
+async def test_metadata_equal_only_in_python_are_replaced(indexes: IndexService) -> None:
     await add(indexes, "a", "mill", value=1)
     for value in (True, 1.0, 1):
         assert (await add(indexes, "a", "mill", value=value)).replaced
@@ -319,7 +317,7 @@ async def test_metadata_that_no_answer_could_carry_are_refused(indexes: IndexSer
     assert (await look(indexes, "mill")).total == 0
 
 
-async def test_half_a_surrogate_pair_in_an_id_costs_only_itself(indexes: IndexService) -> None:
+async def test_half_a_surrogate_pair_in_an_id_is_replaced(indexes: IndexService) -> None:
     await add(indexes, "id-\ud800", "mill \udfff")
     assert await ids(indexes, "mill") == ["id-?"]
 
@@ -343,7 +341,7 @@ async def test_fifty_adds_and_searches_at_once(indexes: IndexService) -> None:
     assert (await look(indexes, "common")).total == 50
 
 
-async def test_an_index_whose_file_was_begun_anew_is_gone_and_can_be_made_again(tmp_path: Path) -> None:
+async def test_an_index_of_a_replaced_file_can_be_created_again(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     async with opened(folder) as indexes:
         await indexes.create("kept", principal=ME, backend="sqlite")

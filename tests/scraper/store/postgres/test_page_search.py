@@ -11,7 +11,7 @@ from tests.scraper.soon import soon
 
 
 @pytest.mark.parametrize(("between", "near"), [(4, True), (5, False)])
-def test_a_word_that_stands_everywhere_is_held_against_others_soon(between: int, near: bool) -> None:
+def test_near_is_fast_for_a_very_frequent_word(between: int, near: bool) -> None:
     many = ["harbour"] * 100_000
     text = [*many, *["x"] * between, "ferry", *["x"] * 50, *many]
     wanted = Near((QueryTerm("harbour"), QueryTerm("ferry"), QueryTerm("lemon")), 4)

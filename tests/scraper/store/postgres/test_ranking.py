@@ -33,7 +33,7 @@ def test_a_window_holds_each_of_its_pages_once_and_no_older_one(
 
 
 @given(high=st.integers(1, 5_000_000), first=st.floats(1, 1e6), second=st.floats(1, 1e7))
-def test_the_next_window_names_no_block_again(high: int, first: float, second: float) -> None:
+def test_windows_share_no_block(high: int, first: float, second: float) -> None:
     newer = make_window(high, first)
     if newer.low:
         older = make_window(newer.low, second)
@@ -42,16 +42,16 @@ def test_the_next_window_names_no_block_again(high: int, first: float, second: f
 
 
 @given(high=st.integers(100_000, 5_000_000), pages=st.floats(1, 50_000))
-def test_little_more_is_read_than_was_wanted(high: int, pages: float) -> None:
+def test_a_window_is_little_larger_than_requested(high: int, pages: float) -> None:
     assert high - make_window(high, pages).low <= pages * 1.25 + (1 << BLOCK_LEVELS[0])
 
 
-def test_what_has_more_blocks_than_can_be_named_is_read_whole() -> None:
+def test_a_window_of_too_many_blocks_has_no_condition() -> None:
     window = make_window(10**9, 10**9)
     assert (window.low, window.conditions) == (0, ())
 
 
-def test_at_first_as_much_is_looked_through_as_should_hold_enough() -> None:
+def test_the_first_window_should_contain_enough_matches() -> None:
     common = 0.5
     assert 500 / common < estimate_first_size(500, estimate_shares([common])) < 2 * 500 / common
     assert estimate_first_size(500, estimate_shares([common, common])) > estimate_first_size(
@@ -59,18 +59,18 @@ def test_at_first_as_much_is_looked_through_as_should_hold_enough() -> None:
     )
 
 
-def test_words_that_may_always_stand_together_do_not_send_the_first_step_too_far() -> None:
+def test_the_first_window_is_limited_for_correlated_words() -> None:
     assert estimate_first_size(500, estimate_shares([0.01, 0.01])) * 0.01 <= 1_500
 
 
-def test_the_next_step_goes_by_what_was_seen_but_not_much_farther_than_was_looked() -> None:
+def test_the_next_window_follows_from_the_matches_within_limits() -> None:
     assert 4_000 <= estimate_next_size(500, match_count=100, scanned=1_000, shares=None) <= 5_200
     assert estimate_next_size(500, match_count=SURE_MATCHES, scanned=1_000, shares=None) <= 10_000
     assert estimate_next_size(500, match_count=0, scanned=1_000, shares=None) <= 10_000
     assert estimate_next_size(500, match_count=0, scanned=1_000, shares=estimate_shares([0.001])) >= 500_000
 
 
-def test_each_word_that_must_be_there_is_a_condition_of_its_own() -> None:
+def test_each_required_word_is_a_condition() -> None:
     lexer = Lexer()
     question = make_tsquery(parse_query("wind mill NOT sail").tree, lexer)
     assert question.conditions[:2] == ("('wind' | '=wind')", "('mill' | '=mill')")

@@ -76,7 +76,7 @@ async def test_words_are_found_and_marked_in_every_script_with_accents_and_witho
         assert "[" in answer.hits[0].snippet and answer.hits[0].start == len(before), query
 
 
-async def test_a_page_read_anew_is_found_by_its_new_words_alone(pages: PageStore) -> None:
+async def test_a_replaced_page_is_found_only_by_its_new_words(pages: PageStore) -> None:
     pages.put(entry(text="old words"))
     await pages.flush()
     pages.put(entry(text="new words"))
@@ -84,7 +84,7 @@ async def test_a_page_read_anew_is_found_by_its_new_words_alone(pages: PageStore
     assert await found(pages, "new") == ["https://example.org/"]
 
 
-async def test_an_index_that_lost_touch_with_its_pages_finds_the_others_and_mends(tmp_path: Path) -> None:
+async def test_an_inconsistent_index_finds_other_pages_and_recovers(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages:
         for name in ("gone", "wordless", "whole"):
             pages.put(entry(f"https://example.org/{name}", text=f"common {name}"))
@@ -108,7 +108,7 @@ async def test_a_page_read_in_two_ways_is_one_hit(pages: PageStore) -> None:
     assert await found(pages, "twice") == ["https://example.org/"]
 
 
-async def test_nobody_finds_the_pages_of_another_principal(pages: PageStore) -> None:
+async def test_pages_of_other_principals_are_not_found(pages: PageStore) -> None:
     for number in range(60):
         pages.put(entry(f"https://example.org/{number}", text="secret", scope=CacheScope(principal="other")))
     pages.put(entry("https://example.org/mine", text="secret among many other words"))
@@ -117,7 +117,7 @@ async def test_nobody_finds_the_pages_of_another_principal(pages: PageStore) -> 
     assert await found(pages, "secret", principal="nobody") == []
 
 
-async def test_a_page_is_found_among_any_number_of_other_peoples(
+async def test_a_page_is_found_among_many_pages_of_other_principals(
     sqlite_pages: SqlitePageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ranking, "RANKED_LIMIT", 20)
@@ -159,7 +159,7 @@ async def _paged(puts: list[tuple[str, str, int]], size: int) -> None:
                 assert seen == expected[::-1]
 
 
-async def test_a_query_that_fts5_will_not_take_is_looked_for_word_by_word(
+async def test_a_query_that_fts5_rejects_is_searched_as_words(
     sqlite_pages: SqlitePageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = CacheQuery("AND AND", (QueryTerm("mill"),), ('"mill"',))
@@ -170,7 +170,7 @@ async def test_a_query_that_fts5_will_not_take_is_looked_for_word_by_word(
     assert (await sqlite_pages.stats()).problem is None
 
 
-async def test_a_search_that_takes_too_long_holds_up_no_writer(
+async def test_a_slow_search_does_not_block_writes(
     sqlite_pages: SqlitePageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = threading.Event()
@@ -196,7 +196,7 @@ async def test_a_page_read_under_an_exception_is_not_found_once_that_is_taken_ba
     assert len(with_exception.hits) == 1
 
 
-async def test_a_page_is_given_back_by_the_address_it_was_found_at(pages: PageStore) -> None:
+async def test_find_returns_a_page_by_its_final_url(pages: PageStore) -> None:
     pages.put(entry("https://example.org/a", text="one"))
     await pages.flush()
     kept = await pages.find("https://example.org/a", principal="local", allowed=NONE)
@@ -204,7 +204,7 @@ async def test_a_page_is_given_back_by_the_address_it_was_found_at(pages: PageSt
     assert await pages.find("https://example.org/a", principal="other", allowed=NONE) is None
 
 
-async def test_a_list_goes_on_where_it_ended_without_gap_or_overlap(pages: PageStore) -> None:
+async def test_list_recent_continues_without_gap_or_overlap(pages: PageStore) -> None:
     for number in range(25):
         pages.put(entry(f"https://example.org/{number}"))
     seen: list[str] = []
@@ -224,7 +224,7 @@ async def test_an_export_holds_every_page_and_clearing_forgets_them(pages: PageS
     assert await found(pages, "page") == [] and await text_of(pages) is None
 
 
-async def test_a_page_is_given_out_before_it_is_in_the_file(pages: PageStore) -> None:
+async def test_a_queued_page_is_returned(pages: PageStore) -> None:
     pages.put(entry(text="just now"))
     kept = await pages.get("https://example.org/", scope=CacheScope(), methods=("http",), max_age_s=60.0, allowed=NONE)
     assert kept is not None and kept.reading.document.text == "just now"

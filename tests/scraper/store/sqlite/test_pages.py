@@ -56,7 +56,7 @@ async def test_putting_again_replaces(pages: PageStore) -> None:
     assert (await pages.stats()).pages == 1
 
 
-async def test_nobody_reads_what_another_principal_or_profile_or_language_fetched(pages: PageStore) -> None:
+async def test_a_page_is_returned_only_for_its_scope(pages: PageStore) -> None:
     pages.put(entry(scope=CacheScope("anna", "bank", "de")))
     assert await text_of(pages, scope=CacheScope("anna", "bank", "de")) == "text"
     for other in (CacheScope("bert", "bank", "de"), CacheScope("anna", "", "de"), CacheScope("anna", "bank", "en-US")):
@@ -84,7 +84,7 @@ async def test_a_page_read_under_an_exception_is_refused_once_that_is_taken_back
     assert await text_of(pages) is None
 
 
-async def test_an_older_page_read_under_valid_rules_is_given_instead(pages: PageStore) -> None:
+async def test_an_older_page_with_valid_allowances_is_returned(pages: PageStore) -> None:
     pages.put(entry(text="public", method="http", age_s=50))
     pages.put(entry(text="private", method="browser", allowances=PRIVATE_NET))
     assert await text_of(pages) == "public"
@@ -131,9 +131,7 @@ async def test_an_operator_can_keep_no_cache() -> None:
     await pages.close()
 
 
-async def test_pages_that_wait_for_each_other_are_written_when_somebody_asks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_read_flushes_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages_module, "GATHER_S", 600.0)
     async with opened(tmp_path) as pages, asyncio.timeout(PATIENCE_S):
         for number in range(3):
@@ -143,7 +141,7 @@ async def test_pages_that_wait_for_each_other_are_written_when_somebody_asks(
         assert await text_of(pages, "https://example.org/3") == "text"
 
 
-async def test_a_full_batch_waits_for_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_batch_is_written_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages_module, "GATHER_S", 600.0)
     async with opened(tmp_path) as pages, opened(tmp_path) as others, asyncio.timeout(PATIENCE_S):
         for number in range(BATCH):
@@ -152,7 +150,7 @@ async def test_a_full_batch_waits_for_no_more(tmp_path: Path, monkeypatch: pytes
             await asyncio.sleep(0.02)
 
 
-async def test_a_page_is_written_though_nobody_asks(tmp_path: Path) -> None:
+async def test_a_page_is_written_without_a_flush(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages, opened(tmp_path) as others, asyncio.timeout(PATIENCE_S):
         pages.put(entry())
         while await text_of(others) is None:  # noqa: ASYNC110
