@@ -8,14 +8,13 @@ from itertools import groupby
 _MAX_SPLIT_DEPTH = 12
 
 
-def pipe_table(rows: Sequence[Sequence[str]], *, headed: bool = True) -> str:
-    """Return rows as a Markdown table, padded to equal length; without a header it gets an empty one."""
+def pipe_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as a Markdown table with the first row as header, padded to equal length."""
     if not rows:
         return ""
     width = max(map(len, rows))
     lines = ["| " + " | ".join([*map(_escape_cell, row), *[""] * (width - len(row))]) + " |" for row in rows]
-    head = lines.pop(0) if headed else "| " + " | ".join([""] * width) + " |"
-    return "\n".join([head, "|" + " --- |" * width, *lines])
+    return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
 
 
 def _escape_cell(text: str) -> str:

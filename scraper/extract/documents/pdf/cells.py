@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
-from scraper.extract.documents.pdf.rows import join_cell_lines, text_of_runs
+from scraper.extract.documents.pdf.rows import group_adjacent, join_cell_lines, text_of_runs
 
-_LOOSER = 1.25
+_ROW_DISTANCE_RATIO = 1.25
 """Ratio of the distance between rows to the distance between lines of a cell, where both occur."""
 _NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++[a-z]?|[-–—.*]{1,3}|n/?a|N/?A")
 
@@ -19,21 +19,18 @@ def merge_lines(
     lines: Sequence[TextLine], grid: Sequence[Sequence[str]], across: Sequence[RuledLine]
 ) -> list[list[str]]:
     """Join the lines of a table into rows; a cell of several lines becomes one cell."""
-    heads = _head_count(grid)
-    groups: list[list[int]] = []
-    for index in range(len(lines)):
-        if groups and _continues(lines, grid, across, groups[-1], index, heads):
-            groups[-1].append(index)
-        else:
-            groups.append([index])
-    return [_merged([grid[index] for index in group]) for group in groups]
+    headers = _count_headers(grid)
+    groups = group_adjacent(
+        range(len(lines)), lambda group, index: _continues(lines, grid, across, group, index, headers)
+    )
+    return [_merge_rows([grid[index] for index in group]) for group in groups]
 
 
-def _merged(rows: Sequence[Sequence[str]]) -> list[str]:
+def _merge_rows(rows: Sequence[Sequence[str]]) -> list[str]:
     return [join_cell_lines(cell for cell in column if cell) for column in zip(*rows, strict=True)]
 
 
-def _head_count(grid: Sequence[Sequence[str]]) -> int:
+def _count_headers(grid: Sequence[Sequence[str]]) -> int:
     """Return the number of rows above the first one with numbers in half of its cells after the first."""
     for index, row in enumerate(grid):
         cells = [cell for cell in row[1:] if cell]
@@ -56,7 +53,7 @@ def _continues(
     across: Sequence[RuledLine],
     group: Sequence[int],
     index: int,
-    heads: int,
+    headers: int,
 ) -> bool:
     """Return True if a line continues the cells of the lines above it."""
     above, line = lines[group[-1]], lines[index]
@@ -64,29 +61,24 @@ def _continues(
         return False
     if line.y0 - above.y1 > 0.6 * line.size:
         return False
-    texts, before = grid[index], _merged([grid[place] for place in group])
-    filled = [column for column, text in enumerate(texts) if text]
-    had = [column for column, text in enumerate(before) if text]
-    if index < heads:
-        return _head_continues(filled, had)
+    texts, before = grid[index], _merge_rows([grid[other] for other in group])
+    filled = {column for column, text in enumerate(texts) if text}
+    filled_above = {column for column, text in enumerate(before) if text}
+    if index < headers:  # A spanning header has a row of its own.
+        shared = len(filled & filled_above)
+        return shared >= min(len(filled), len(filled_above)) * 0.7 and len(filled_above) > 1
     if any(_is_number(texts[column]) and column > 0 for column in filled):
         # A name that began in the line above, which has no numbers.
-        return had == [0] and 0 in filled and texts[0][:1].islower()
-    if filled == [0]:
-        return texts[0][:1].islower() and (len(had) > 1 or had == [0])
-    return not texts[0] and set(filled) <= set(had) and _is_tight(lines, group[-1], index)
-
-
-def _head_continues(filled: Sequence[int], had: Sequence[int]) -> bool:
-    """Return True if a line continues the headers above; a spanning header has a row of its own."""
-    shared = set(filled) & set(had)
-    return len(shared) >= min(len(filled), len(had)) * 0.7 and len(had) > 1
+        return filled_above == {0} and 0 in filled and texts[0][:1].islower()
+    if filled == {0}:
+        return texts[0][:1].islower() and (len(filled_above) > 1 or filled_above == {0})
+    return not texts[0] and filled <= filled_above and _is_tight(lines, group[-1], index)
 
 
 def _is_tight(lines: Sequence[TextLine], above: int, index: int) -> bool:
     steps = [b.y0 - a.y0 for a, b in pairwise(lines)]
     step = lines[index].y0 - lines[above].y0
-    return step <= _LOOSER * min(steps) or step <= 1.35 * lines[index].size
+    return step <= _ROW_DISTANCE_RATIO * min(steps) or step <= 1.35 * lines[index].size
 
 
 def _covers(rule: RuledLine, line: TextLine) -> bool:
@@ -126,7 +118,7 @@ class TextLine:
     @property
     def gaps(self) -> list[tuple[float, float]]:
         """Free intervals between its segments."""
-        return [(a.x1, b.x0) for a, b in zip(self.segments, self.segments[1:], strict=False)]
+        return [(a.x1, b.x0) for a, b in pairwise(self.segments)]
 
 
 def split_row(row: LayoutRow) -> TextLine:
@@ -140,9 +132,5 @@ def split_row(row: LayoutRow) -> TextLine:
         else:
             groups.append([run])
             end = run.x1
-    segments = tuple(_segment(group) for group in groups)
+    segments = tuple(Segment(tuple(group), group[0].x0, max(run.x1 for run in group)) for group in groups)
     return TextLine(row, segments, row.x0, row.x1, row.y0, row.y1, row.size)
-
-
-def _segment(runs: Sequence[TextRun]) -> Segment:
-    return Segment(tuple(runs), runs[0].x0, max(run.x1 for run in runs))

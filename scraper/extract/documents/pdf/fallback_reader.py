@@ -14,8 +14,8 @@ from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pdf.markdown_writer import join_pages
 
 MAX_PAGES = 300
-"""It has a tenth of the speed of the main reader."""
-_BREAKS = (
+"""This reader has a tenth of the speed of the main reader."""
+_PYPDF_ERRORS = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError,
     AssertionError, ZeroDivisionError, NotImplementedError,
 )  # fmt: skip
@@ -33,32 +33,27 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the text of the pages, without tables.
-
-    Raises:
-        EncryptedDocumentError, MalformedDocumentError, ContentTooLargeError: The file cannot be read.
-    """
+    """Return the text of the pages, without tables."""
     try:
         reader = pypdf.PdfReader(io.BytesIO(data), password=request.password)
         count = min(len(reader.pages), 1_000_000)
-        wanted = [number for number in request.pages or range(1, count + 1) if number <= count][:MAX_PAGES]
-        texts = [(number, _text(reader, number)) for number in wanted]
+        numbers = [number for number in request.pages or range(1, count + 1) if number <= count][:MAX_PAGES]
+        texts = [(number, _text(reader, number)) for number in numbers]
     except (pypdf.errors.WrongPasswordError, pypdf.errors.FileNotDecryptedError):
         raise EncryptedDocumentError(
             "The PDF is locked and asks for a password.", next_step="Give `password`."
         ) from None
     except pypdf.errors.LimitReachedError:
         raise ContentTooLargeError("The PDF inflates to more than a document holds.") from None
-    except (pypdf.errors.PyPdfError, *_BREAKS) as error:
+    except (pypdf.errors.PyPdfError, *_PYPDF_ERRORS) as error:
         raise MalformedDocumentError(f"The PDF is damaged ({type(error).__name__}).") from None
-    body = "\n\n".join(join_pages(texts)) if any(text for _, text in texts) else ""
     return ParsedDocument(
         "pdf",
-        body,
+        join_pages(texts),
         pages=count,
-        read_to=wanted[-1] if wanted and wanted[-1] < count else None,
+        read_to=numbers[-1] if numbers and numbers[-1] < count else None,
         encrypted=reader.is_encrypted,
-        warnings=(f"Only {len(wanted):,} of {count:,} pages are read.",) if len(wanted) == MAX_PAGES < count else (),
+        warnings=(f"Only {len(numbers):,} of {count:,} pages are read.",) if len(numbers) == MAX_PAGES < count else (),
     )
 
 
@@ -74,5 +69,5 @@ def read_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[
     try:
         reader = pypdf.PdfReader(io.BytesIO(data), password=password)
         return {page: _text(reader, page).split("\n") for page in pages[:MAX_PAGES]}
-    except (pypdf.errors.PyPdfError, *_BREAKS):
+    except (pypdf.errors.PyPdfError, *_PYPDF_ERRORS):
         return {}

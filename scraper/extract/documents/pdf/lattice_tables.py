@@ -10,15 +10,16 @@ from itertools import pairwise
 from statistics import median
 
 from scraper.extract.documents.pdf.layout_model import LayoutPage, LayoutRow, RuledLine, TextRun
-from scraper.extract.documents.pdf.rows import group_rows, join_cell_lines, text_of_row
+from scraper.extract.documents.pdf.rows import group_adjacent, group_rows, join_cell_lines, text_of_row
 
 _TOUCH = 3.0
 """Points by which lines that meet may miss each other."""
 _SAME_LINE = 3.0
-_CELL_CHARS = 900
+_MIN_LINES = 3
+_MAX_CELL_CHARS = 900
 """Characters. A longer cell is a framed column of the page."""
 _EDGE = 2.0
-_WORD_GAP = 0.75
+_MAX_WORD_GAP = 0.75
 """Multiple of the font size."""
 
 
@@ -44,11 +45,16 @@ class _Lattice:
     across: tuple[RuledLine, ...]
     down: tuple[RuledLine, ...]
 
-    def parted_below(self, row: int, column: int) -> bool:
+    def contains(self, run: TextRun) -> bool:
+        """Return True if the center of a run is inside."""
+        is_between = self.xs[0] - _EDGE < (run.x0 + run.x1) / 2 < self.xs[-1] + _EDGE
+        return is_between and self.ys[0] - _EDGE < run.middle < self.ys[-1] + _EDGE
+
+    def has_line_below(self, row: int, column: int) -> bool:
         """Return True if a line separates a cell from the one below."""
         return _is_drawn(self.across, self.ys[row + 1], self.xs[column], self.xs[column + 1])
 
-    def parted_right(self, row: int, column: int) -> bool:
+    def has_line_right(self, row: int, column: int) -> bool:
         """Return True if a line separates a cell from the one to its right."""
         return _is_drawn(self.down, self.xs[column + 1], self.ys[row], self.ys[row + 1])
 
@@ -58,35 +64,30 @@ def find_grids(page: LayoutPage) -> list[LatticeGrid]:
 
     Drawn lines come first: the shading of single text lines must not split the cells that frame them.
     """
-    found: list[LatticeGrid] = []
-    taken: set[TextRun] = set()
-    boxed = (sorted(page.across + page.box_across), sorted(page.down + page.box_down))
-    for across, down in ((page.across, page.down), boxed) if page.box_across else ((page.across, page.down),):
-        for lattice in _lattices(across, down):
-            grid = _grid(lattice, [run for run in page.runs if run not in taken and _stands_in(run, lattice)])
-            if grid is not None:
-                taken.update(grid.runs)
-                found.append(grid)
-    return sorted(found, key=lambda grid: grid.y0)
+    grids: list[LatticeGrid] = []
+    used: set[TextRun] = set()
+    lattices = _find_lattices(page.across, page.down)
+    if page.box_across:
+        lattices += _find_lattices(sorted(page.across + page.box_across), sorted(page.down + page.box_down))
+    for lattice in lattices:
+        grid = _build_grid(lattice, [run for run in page.runs if run not in used and lattice.contains(run)])
+        if grid is not None:
+            used.update(grid.runs)
+            grids.append(grid)
+    return sorted(grids, key=lambda grid: grid.y0)
 
 
-def _stands_in(run: TextRun, lattice: _Lattice) -> bool:
-    xs, ys = lattice.xs, lattice.ys
-    across = xs[0] - _EDGE < (run.x0 + run.x1) / 2 < xs[-1] + _EDGE
-    return across and ys[0] - _EDGE < run.middle < ys[-1] + _EDGE
-
-
-def _grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
+def _build_grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
     placed = _place_runs(lattice, runs)
     rows = [row for band in range(len(lattice.ys) - 1) for row in _rows_of_band(lattice, placed, band)]
     rows = [row for row in rows if any(row)]
     width = len(lattice.xs) - 1
-    kept = [column for column in range(width) if any(row[column] for row in rows)]
-    table = tuple(tuple(row[column] for column in kept) for row in rows)
-    if len(table) < 2 or len(kept) < 2 or max(len(cell) for row in table for cell in row) > _CELL_CHARS:
+    filled = [column for column in range(width) if any(row[column] for row in rows)]
+    table = tuple(tuple(row[column] for column in filled) for row in rows)
+    if len(table) < 2 or len(filled) < 2 or max(len(cell) for row in table for cell in row) > _MAX_CELL_CHARS:
         return None
     xs, ys = lattice.xs, lattice.ys
-    columns = tuple((xs[column], xs[column + 1]) for column in kept)
+    columns = tuple((xs[column], xs[column + 1]) for column in filled)
     return LatticeGrid(xs[0], ys[0], xs[-1], ys[-1], tuple(runs), table, columns, ys[1])
 
 
@@ -96,17 +97,14 @@ def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, i
     placed: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
     for run in runs:
         row = max(0, sum(y < run.middle for y in lattice.ys) - 1)
-        column = max(0, sum(x < _start(run) for x in lattice.xs) - 1)
+        start = min(run.x0 + _TOUCH, (run.x0 + run.x1) / 2)
+        column = max(0, sum(x < start for x in lattice.xs) - 1)
         placed[min(row, len(lattice.ys) - 2), min(column, len(lattice.xs) - 2)].append(run)
     _merge_right(lattice, placed)
     merged: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
     for cell in sorted(placed):
         merged[owner[cell]] += placed[cell]
     return merged
-
-
-def _start(run: TextRun) -> float:
-    return min(run.x0 + _TOUCH, (run.x0 + run.x1) / 2)
 
 
 def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]]) -> None:
@@ -119,20 +117,20 @@ def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]]
         column = 0
         while column < width:
             end = column
-            while end + 1 < width and not lattice.parted_right(row, end):
+            while end + 1 < width and not lattice.has_line_right(row, end):
                 end += 1
             group = [placed.pop((row, place), []) for place in range(column, end + 1)]
             runs = [run for cell in group for run in cell]
-            if end - column < width - 1 and _is_one_stretch(runs):
+            if end - column < width - 1 and _is_contiguous(runs):
                 group = [runs]
             placed.update({(row, column + index): cell for index, cell in enumerate(group) if cell})
             column = end + 1
 
 
-def _is_one_stretch(runs: list[TextRun]) -> bool:
+def _is_contiguous(runs: list[TextRun]) -> bool:
     """Return True if no line of the runs has a gap as wide as between columns."""
     return all(
-        after.x0 - before.x1 < _WORD_GAP * before.size
+        after.x0 - before.x1 < _MAX_WORD_GAP * before.size
         for row in group_rows(runs)
         for before, after in pairwise(row.runs)
     )
@@ -144,7 +142,7 @@ def _owners(lattice: _Lattice) -> dict[tuple[int, int], tuple[int, int]]:
     owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
     for row in range(1, height):
         for column in range(width):
-            if not lattice.parted_below(row - 1, column):
+            if not lattice.has_line_below(row - 1, column):
                 owner[row, column] = owner[row - 1, column]
     return owner
 
@@ -158,16 +156,9 @@ def _rows_of_band(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]
         return [[join_cell_lines(text_of_row(row) for row in cell) for cell in cells]]
     rows = []
     for top, bottom in lines:
-        inside = [[row for row in cell if top <= _middle(row) < bottom] for cell in cells]
+        inside = [[row for row in cell if top <= row.runs[0].middle < bottom] for cell in cells]
         rows.append([join_cell_lines(text_of_row(row) for row in cell) for cell in inside])
     return rows
-
-
-def _middle(row: LayoutRow) -> float:
-    return row.runs[0].middle
-
-
-_LEAST_LINES = 3
 
 
 def _common_lines(cells: list[list[LayoutRow]]) -> list[tuple[float, float]] | None:
@@ -176,15 +167,15 @@ def _common_lines(cells: list[list[LayoutRow]]) -> list[tuple[float, float]] | N
     if len(filled) < 2:
         return None
     longest = max(filled, key=len)
-    if len(longest) < _LEAST_LINES:
+    if len(longest) < _MIN_LINES:
         return None
     height = longest[0].y1 - longest[0].y0
     full = [cell for cell in filled if len(cell) >= 0.8 * len(longest)]
     if (len(full) < 2 or len(full) < 0.6 * len(filled)) and not _are_figures_beside_names(cells, longest):
         return None
-    middles = [_middle(row) for row in longest]
-    matched = sum(any(abs(_middle(row) - middle) < height / 3 for middle in middles) for cell in filled for row in cell)
-    if matched < 0.95 * sum(map(len, filled)):
+    middles = [row.runs[0].middle for row in longest]
+    rows = [row.runs[0].middle for cell in filled for row in cell]
+    if sum(any(abs(row - middle) < height / 3 for middle in middles) for row in rows) < 0.95 * len(rows):
         return None
     bounds = [-1e9, *((a + b) / 2 for a, b in pairwise(middles)), 1e9]
     return list(pairwise(bounds))
@@ -199,7 +190,7 @@ def _are_figures_beside_names(cells: list[list[LayoutRow]], longest: list[Layout
     return len(texts) >= 2 and numbers >= 0.9 * len(texts)
 
 
-def _lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[_Lattice]:
+def _find_lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[_Lattice]:
     """Group touching lines, each group with its distinct positions; the lines are sorted."""
     if len(across) < 2 or not down:
         return []
@@ -211,23 +202,21 @@ def _lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[_L
             index = parent[index]
         return index
 
-    places = [upright.at for upright in down]
-    for i, level in enumerate(across):
-        first = bisect_left(places, level.start - _TOUCH)
-        for j in range(first, bisect_right(places, level.end + _TOUCH)):
-            if down[j].start - _TOUCH <= level.at <= down[j].end + _TOUCH:
+    positions = [vertical.at for vertical in down]
+    for i, horizontal in enumerate(across):
+        first = bisect_left(positions, horizontal.start - _TOUCH)
+        for j in range(first, bisect_right(positions, horizontal.end + _TOUCH)):
+            if down[j].start - _TOUCH <= horizontal.at <= down[j].end + _TOUCH:
                 parent[find(i)] = find(len(across) + j)
     groups: dict[int, tuple[list[RuledLine], list[RuledLine]]] = defaultdict(lambda: ([], []))
-    for index, rule in enumerate(across):
-        groups[find(index)][0].append(rule)
-    for index, rule in enumerate(down, len(across)):
-        groups[find(index)][1].append(rule)
+    for index, line in enumerate((*across, *down)):
+        groups[find(index)][index >= len(across)].append(line)
     lattices = []
-    for levels, uprights in groups.values():
-        xs = _with_ends(_positions(uprights), levels)
-        ys = _with_ends(_positions(levels), uprights)
+    for horizontals, verticals in groups.values():
+        xs = _with_ends(_positions(verticals), horizontals)
+        ys = _with_ends(_positions(horizontals), verticals)
         if len(xs) >= 3 and len(ys) >= 3:
-            lattices.append(_Lattice(xs, ys, tuple(levels), tuple(uprights)))
+            lattices.append(_Lattice(xs, ys, tuple(horizontals), tuple(verticals)))
     return sorted(lattices, key=lambda lattice: (lattice.ys[0], lattice.xs[0]))
 
 
@@ -246,13 +235,8 @@ def _with_ends(positions: tuple[float, ...], crossing: Sequence[RuledLine]) -> t
     return before + positions + after
 
 
-def _positions(rules: Iterable[RuledLine]) -> tuple[float, ...]:
-    clusters: list[list[float]] = []
-    for at in sorted(rule.at for rule in rules):
-        if clusters and at - clusters[-1][-1] <= _SAME_LINE:
-            clusters[-1].append(at)
-        else:
-            clusters.append([at])
+def _positions(lines: Iterable[RuledLine]) -> tuple[float, ...]:
+    clusters = group_adjacent(sorted(line.at for line in lines), lambda cluster, at: at - cluster[-1] <= _SAME_LINE)
     return tuple(sum(cluster) / len(cluster) for cluster in clusters)
 
 

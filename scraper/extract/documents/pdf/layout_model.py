@@ -103,7 +103,6 @@ class LayoutBlock:
     label: str = ""
     """Number of an item; empty for a bullet."""
     indent: float = 0.0
-    headed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,5 +134,5 @@ class LayoutPage:
     box_across: tuple[RuledLine, ...] = ()
     """Upper and lower edges of boxes: frames and cell shading."""
     box_down: tuple[RuledLine, ...] = ()
-    sideways: tuple[TextRun, ...] = ()
+    rotated_runs: tuple[TextRun, ...] = ()
     """Runs that are rotated against the page; their boxes end at their foot."""

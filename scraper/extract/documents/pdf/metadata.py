@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from scraper.extract.text.sanitize import clean_line
@@ -13,10 +13,10 @@ from scraper.extract.text.sanitize import clean_line
 _TITLE = re.compile(r"<dc:title>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
 _CREATOR = re.compile(r"<dc:creator>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
 _INFO = re.compile(rb"/Info\s+(\d{1,10})\s+(\d{1,5})\s+R")
-_REACH = 20_000
+_INFO_BYTES = 20_000
 _STRING = rb"/%s\s*(?:\((?P<text>(?:[^()\\]|\\.|\([^()]{0,500}\)){0,2000})\)|<(?P<hex>[0-9A-Fa-f\s]{0,4000})>)"
-_ESCAPED = re.compile(rb"\\([0-7]{1,3}|\r\n|.)", re.DOTALL)
-_SINGLE = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"", b"f": b"", b"\n": b"", b"\r": b"", b"\r\n": b""}
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)", re.DOTALL)
+_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"", b"f": b"", b"\n": b"", b"\r": b"", b"\r\n": b""}
 _PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|PowerPoint) - ")
 _NO_TITLE = re.compile(
     r"(?:untitled|title|powerpoint presentation|document\d*|slide \d+|print"
@@ -28,70 +28,63 @@ _NO_TITLE = re.compile(
 
 def read_metadata(data: bytes, xmp: str, *, encrypted: bool) -> tuple[str | None, str | None]:
     """Return title and author if the file declares them."""
-    table = b"" if encrypted else _table(data)
-    title = _in_xmp(_TITLE, xmp) or _titled(_in_table(table, b"Title"))
-    author = _in_xmp(_CREATOR, xmp) or _in_table(table, b"Author")
-    return title, author
+    information = b"" if encrypted else _find_information(data)
+    title = _PROGRAM.sub("", _read_string(information, b"Title")).strip()
+    title = _read_xmp(_TITLE, xmp) or ("" if _NO_TITLE.fullmatch(title) else title)
+    return title or None, _read_xmp(_CREATOR, xmp) or _read_string(information, b"Author") or None
 
 
-def _in_xmp(pattern: re.Pattern[str], xmp: str) -> str | None:
+def _read_xmp(pattern: re.Pattern[str], xmp: str) -> str:
     found = pattern.search(xmp)
-    return html.unescape(found[1]).strip() or None if found else None
+    return html.unescape(found[1]).strip() if found else ""
 
 
-def _titled(said: str | None) -> str | None:
-    title = _PROGRAM.sub("", said or "").strip()
-    return None if not title or _NO_TITLE.fullmatch(title) else title
-
-
-def _table(data: bytes) -> bytes:
+def _find_information(data: bytes) -> bytes:
     """Return the bytes around the information dictionary; empty if compressed, encrypted or missing."""
-    named = _last(_INFO, data)
-    at = None if named is None else _last(re.compile(rb"(?<!\d)%s\s+%s\s+obj\b" % (named[1], named[2])), data)
-    return b"" if at is None else data[at.end() : at.end() + _REACH].partition(b"endobj")[0]
+    reference = _find_last(_INFO, data)
+    if reference is None:
+        return b""
+    start = _find_last(re.compile(rb"(?<!\d)%s\s+%s\s+obj\b" % (reference[1], reference[2])), data)
+    return b"" if start is None else data[start.end() : start.end() + _INFO_BYTES].partition(b"endobj")[0]
 
 
-def _last(pattern: re.Pattern[bytes], data: bytes) -> re.Match[bytes] | None:
+def _find_last(pattern: re.Pattern[bytes], data: bytes) -> re.Match[bytes] | None:
     """Return the last match: later changes are appended to the file."""
     found = collections.deque(pattern.finditer(data), maxlen=1)
     return found[0] if found else None
 
 
-def _in_table(table: bytes, name: bytes) -> str | None:
-    found = re.search(_STRING % name, table, re.DOTALL)
+def _read_string(information: bytes, name: bytes) -> str:
+    found = re.search(_STRING % name, information, re.DOTALL)
     if found is None:
-        return None
+        return ""
     if found["hex"] is not None:
         digits = re.sub(rb"\s", b"", found["hex"])
         raw = bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode())
     else:
-        raw = _ESCAPED.sub(_unescaped, found["text"])
-    return " ".join(_letters(raw).split()) or None
-
-
-def _unescaped(match: re.Match[bytes]) -> bytes:
-    said = match[1]
-    if said[:1].isdigit():
-        return bytes([int(said, 8) & 0xFF])
-    return _SINGLE.get(said, said)
-
-
-def _letters(raw: bytes) -> str:
+        raw = _ESCAPE.sub(_unescape, found["text"])
     if raw.startswith((b"\xfe\xff", b"\xff\xfe")):
-        return raw.decode("utf-16", "replace")
-    if raw.startswith(b"\xef\xbb\xbf"):
-        return raw[3:].decode("utf-8", "replace")
-    return raw.decode("cp1252", "replace").replace("\ufffd", "")
+        text = raw.decode("utf-16", "replace")
+    elif raw.startswith(b"\xef\xbb\xbf"):
+        text = raw[3:].decode("utf-8", "replace")
+    else:
+        text = raw.decode("cp1252", "replace").replace("\ufffd", "")
+    return " ".join(text.split())
 
 
-FILLED_ELSEWHERE = frozenset({2, 3})
+def _unescape(match: re.Match[bytes]) -> bytes:
+    escaped = match[1]
+    return bytes([int(escaped, 8) & 0xFF]) if escaped[:1].isdigit() else _ESCAPES.get(escaped, escaped)
+
+
+XFA_FORMS = frozenset({2, 3})
 """Form types (PDFium's FPDF_GetFormType) whose content is Adobe's XML (XFA) instead of the pages."""
 
-_MOST = 500
-_MAX_NAME, _MAX_VALUE = 120, 1_000
-_PASSWORD = 1 << 13
+_MAX_FIELDS = 500
+_MAX_NAME_CHARS, _MAX_VALUE_CHARS = 120, 1_000
+_PASSWORD_FLAG = 1 << 13
 """Flag of a password field, whose text is never shown: PDF 32000-1, 12.7.4.3."""
-_OPEN = "[ ]"
+_UNCHECKED = "[ ]"
 _CHOICES = ("combobox", "listbox")
 
 
@@ -99,44 +92,40 @@ def format_form(fields: Iterable[Any]) -> str:
     """Return the filled fields of a page as a list; empty if none is filled."""
     found: dict[str, str] = {}
     empty: set[str] = set()
-    filled = False
+    has_input = False
     for field in fields:
-        name, value = _name(field), _value(field)
-        if value is None or len(found) >= _MOST:
+        name, value = _field_name(field), _field_value(field)
+        if value is None or len(found) >= _MAX_FIELDS:
             continue
-        filled = filled or value not in ("", _OPEN)
+        has_input = has_input or value not in ("", _UNCHECKED)
         if not value:
             empty.add(name)
         elif found.setdefault(name, value) != value and value not in found[name].split(", "):
             found[name] += f", {value}"
-    return "\n".join(_lines(found, len(empty - set(found)))) if filled else ""
+    if not has_input:
+        return ""
+    lines = ["Filled in on this form:", "", *(f"- {name}: {value}" for name, value in found.items())]
+    if count := len(empty - set(found)):
+        lines.append(f"- ({count} more {'field is' if count == 1 else 'fields are'} empty)")
+    return "\n".join(lines)
 
 
-def _lines(found: dict[str, str], empty: int) -> Iterator[str]:
-    yield "Filled in on this form:"
-    yield ""
-    for name, value in found.items():
-        yield f"- {name}: {value}"
-    if empty:
-        yield f"- ({empty} more {'field is' if empty == 1 else 'fields are'} empty)"
-
-
-def _name(field: Any) -> str:
+def _field_name(field: Any) -> str:
     """Return the label of a field: its tooltip, or the last part of its path."""
-    said = clean_line(str(field.alternate_name or ""), _MAX_NAME)
-    return said or clean_line(str(field.name or "").rpartition(".")[2], _MAX_NAME) or "(without a name)"
+    label = clean_line(str(field.alternate_name or ""), _MAX_NAME_CHARS)
+    return label or clean_line(str(field.name or "").rpartition(".")[2], _MAX_NAME_CHARS) or "(without a name)"
 
 
-def _value(field: Any) -> str | None:
+def _field_value(field: Any) -> str | None:
     """Return the value of a field; empty for no value, None for a field that cannot be filled in."""
     if field.type == "checkbox":
-        return "[x]" if field.checked else _OPEN
+        return "[x]" if field.checked else _UNCHECKED
     if field.type == "radio":
-        return clean_line(str(field.export_value or field.value or ""), _MAX_VALUE) if field.checked else ""
+        return clean_line(str(field.export_value or field.value or ""), _MAX_VALUE_CHARS) if field.checked else ""
     if field.type in _CHOICES:
-        chosen = ", ".join(map(str, field.selected_options or ())) or str(field.value or "")
-        return clean_line(chosen, _MAX_VALUE)
+        selected = ", ".join(map(str, field.selected_options or ())) or str(field.value or "")
+        return clean_line(selected, _MAX_VALUE_CHARS)
     if field.type == "text":
-        hidden = int(field.field_flags or 0) & _PASSWORD
-        return "(hidden)" if hidden and field.value else clean_line(str(field.value or ""), _MAX_VALUE)
+        is_password = int(field.field_flags or 0) & _PASSWORD_FLAG
+        return "(hidden)" if is_password and field.value else clean_line(str(field.value or ""), _MAX_VALUE_CHARS)
     return None

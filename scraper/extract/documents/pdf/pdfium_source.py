@@ -8,16 +8,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from liteparse import LiteParse, ParseError
-from liteparse.types import PageComplexityStats, StructureTree, StructureTreeElement, TextItem, WordBox
+from liteparse.types import PageComplexityStats, StructureTree, StructureTreeElement, TextItem
 
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun
-from scraper.extract.documents.pdf.metadata import FILLED_ELSEWHERE, format_form, read_metadata
+from scraper.extract.documents.pdf.metadata import XFA_FORMS, format_form, read_metadata
+from scraper.extract.documents.pdf.rows import group_adjacent
 from scraper.extract.documents.pdf.vector_lines import extract_typed_lines, find_lines, rotate_page
 
 MAX_PAGES = 1_000
@@ -27,20 +27,20 @@ MAX_RUNS = 400_000
 """Runs of all pages; a page of prose has a hundred."""
 
 _LIGATURES = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
-_PRESENTATION = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]")
+_ARABIC_FORMS = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]")
 _BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 _WIDE_SPACE = 0.55
 """Multiple of the font size. Words of justified text are rarely further apart, cells of dense tables are."""
-_MOST_SLANT = 30.0
+_MAX_SLANT = 30.0
 """Degrees. Slanted text of the examined files leans by 11 to 19."""
-_ONE_LINE = 2.2
+_MAX_LINE_HEIGHT = 2.2
 """Maximum height of the box of one line, as a multiple of the character height."""
-_MOST_SIDEWAYS = 500
-_PICTURE_SHARE = 0.5
-_TREE_NODES = 200_000
-_TREE_DEPTH = 100
+_MAX_ROTATED_RUNS = 500
+_IMAGE_SHARE = 0.5
+_MAX_TREE_NODES = 200_000
+_MAX_TREE_DEPTH = 100
 
 _SMALLEST = (
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
@@ -60,8 +60,8 @@ class PdfSource:
     failed_pages: tuple[int, ...] = ()
     forms: Mapping[int, str] = field(default_factory=dict)
     """Filled form fields, by page."""
-    filled_elsewhere: bool = False
-    """It is an XFA form, whose content is not in the pages."""
+    is_xfa_form: bool = False
+    """Its content is not in the pages."""
 
 
 def warm_up() -> None:
@@ -79,12 +79,20 @@ def load(data: bytes, request: ParseRequest) -> PdfSource:
     try:
         result = _parser(request).parse(data)
     except ParseError as error:
-        raise _told(str(error), request) from None
-    budget = MAX_RUNS
+        if "password" not in str(error).lower():
+            raise MalformedDocumentError(
+                "The file claims to be a PDF but cannot be read as one: it is damaged or was cut off.",
+                next_step="Try once more, or look for another copy.",
+            ) from None
+        password = "another password than the one given" if request.password else "a password"
+        raise EncryptedDocumentError(
+            f"The PDF is locked and asks for {password}.", next_step="Give `password`, or look for another copy."
+        ) from None
+    remaining_runs = MAX_RUNS
     pages = []
     for page in result.pages:
-        pages.append(_page(page, budget))
-        budget -= len(pages[-1].runs)
+        pages.append(_convert_page(page, remaining_runs))
+        remaining_runs -= len(pages[-1].runs)
     meta = result.doc_meta
     encrypted = bool(meta and meta.is_encrypted)
     title, author = read_metadata(data, meta.xmp or "" if meta else "", encrypted=encrypted)
@@ -96,7 +104,7 @@ def load(data: bytes, request: ParseRequest) -> PdfSource:
         encrypted=encrypted,
         failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
         forms={page.page_num: format_form(page.form_fields) for page in result.pages if page.form_fields},
-        filled_elsewhere=result.form_type in FILLED_ELSEWHERE,
+        is_xfa_form=result.form_type in XFA_FORMS,
     )
 
 
@@ -107,11 +115,11 @@ def find_image_pages(data: bytes, pages: Sequence[int], password: str | None) ->
         result = parser.parse(data)
     except ParseError:
         return ()
-    return tuple(page.page_num for page in result.pages if page.complexity and _is_pictured(page.complexity))
+    return tuple(page.page_num for page in result.pages if page.complexity and _is_image(page.complexity))
 
 
-def _is_pictured(page: PageComplexityStats) -> bool:
-    return page.full_page_image or page.largest_image_coverage > _PICTURE_SHARE or page.is_garbled
+def _is_image(page: PageComplexityStats) -> bool:
+    return page.full_page_image or page.largest_image_coverage > _IMAGE_SHARE or page.is_garbled
 
 
 def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
@@ -134,39 +142,26 @@ def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
     )
 
 
-def _told(message: str, request: ParseRequest) -> Exception:
-    if "password" in message.lower():
-        wrong = "another password than the one given" if request.password else "a password"
-        return EncryptedDocumentError(
-            f"The PDF is locked and asks for {wrong}.", next_step="Give `password`, or look for another copy."
-        )
-    return MalformedDocumentError(
-        "The file claims to be a PDF but cannot be read as one: it is damaged or was cut off.",
-        next_step="Try once more, or look for another copy.",
-    )
-
-
-def _page(page: Any, budget: int) -> LayoutPage:
+def _convert_page(page: Any, max_runs: int) -> LayoutPage:
     angle = _reading_angle(page.text_items)
-    runs, typed = extract_typed_lines(tuple(_runs(page.text_items[:budget], angle)))
-    lines = find_lines(page.vector_graphics, _sane(page.width), _sane(page.height))
-    plain = LayoutPage(
+    runs, typed = extract_typed_lines(tuple(_convert_runs(page.text_items[:max_runs], angle)))
+    width, height = (
+        side if math.isfinite(side) and 0 < side < 100_000 else 800.0 for side in (page.width, page.height)
+    )
+    lines = find_lines(page.vector_graphics, width, height)
+    converted = LayoutPage(
         page.page_num,
-        _sane(page.width),
-        _sane(page.height),
+        width,
+        height,
         runs,
         tuple(sorted((*lines.across, *typed))),
         lines.down,
         _read_tags(page.structure_tree),
         lines.box_across,
         lines.box_down,
-        _find_rotated_runs(page.text_items[:budget], angle),
+        _find_rotated_runs(page.text_items[:max_runs], angle),
     )
-    return rotate_page(plain, angle) if angle else plain
-
-
-def _sane(length: float) -> float:
-    return length if math.isfinite(length) and 0 < length < 100_000 else 800.0
+    return rotate_page(converted, angle) if angle else converted
 
 
 def _reading_angle(items: list[TextItem]) -> int:
@@ -177,7 +172,7 @@ def _reading_angle(items: list[TextItem]) -> int:
     return letters.most_common(1)[0][0] if letters else 0
 
 
-def _runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
+def _convert_runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
     """Yield the runs with the rotation of the page; drop stamps in the margin."""
     for item in items:
         text = item.text
@@ -185,13 +180,18 @@ def _runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
             continue
         if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
             continue
-        size = round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
+        size = _font_size(item)
         name = item.font_name or ""
         bold = (item.font_weight or 0) >= _BOLD_WEIGHT or _BOLD.search(name) is not None
         mono = _MONO.search(name) is not None
-        for said, x0, x1 in _split_item(item, size):
-            said = said if said.isascii() else _normalize_ligatures(said)
-            yield TextRun(said, x0, item.y, x1, item.y + item.height, size, bold, mono, item.mcid)
+        for part, x0, x1 in _split_item(item, size):
+            part = part if part.isascii() else _normalize_ligatures(part)
+            yield TextRun(part, x0, item.y, x1, item.y + item.height, size, bold, mono, item.mcid)
+
+
+def _font_size(item: TextItem) -> float:
+    """Return the size in points, rounded to halves."""
+    return round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
 
 
 def _is_straight(item: TextItem, angle: int) -> bool:
@@ -199,11 +199,11 @@ def _is_straight(item: TextItem, angle: int) -> bool:
 
     PDFium reports a slant as a rotation. Text that is really rotated by so much has a box as high as it is long.
     """
-    turned = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
-    if turned <= 1:
+    slant = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
+    if slant <= 1:
         return True
     height = item.height if angle % 180 == 0 else item.width
-    return turned < _MOST_SLANT and height < _ONE_LINE * (item.font_height or item.font_size or height)
+    return slant < _MAX_SLANT and height < _MAX_LINE_HEIGHT * (item.font_height or item.font_size or height)
 
 
 def _find_rotated_runs(items: list[TextItem], angle: int) -> tuple[TextRun, ...]:
@@ -216,57 +216,47 @@ def _find_rotated_runs(items: list[TextItem], angle: int) -> tuple[TextRun, ...]
         rotation = item.rotation % 360 if math.isfinite(item.rotation) else 0.0
         if angle or _is_straight(item, angle) or 135 < rotation < 225 or item.text.isspace():
             continue
-        upright = min(abs(rotation - 90), abs(rotation - 270)) < _MOST_SLANT
-        size = round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
+        upright = min(abs(rotation - 90), abs(rotation - 270)) < _MAX_SLANT
+        size = _font_size(item)
         for piece in (item,) if upright or len(item.words) < 2 else item.words:
             foot = piece.x + piece.width / 2 if upright else piece.x + size / 2
             run = TextRun(piece.text, foot - size / 2, piece.y, foot + size / 2, piece.y + piece.height, size)
             found.append((foot if rotation > 180 else -foot, run))
-    return tuple(run for _, run in sorted(found, key=lambda one: one[0])[:_MOST_SIDEWAYS])
+    return tuple(run for _, run in sorted(found, key=lambda one: one[0])[:_MAX_ROTATED_RUNS])
 
 
 def _split_item(item: TextItem, size: float) -> Iterator[tuple[str, float, float]]:
     """Yield text and ends of an item, split where its words are so far apart that they may be cells."""
-    words = item.words
-    if (
-        len(words) < 2
-        or abs(item.rotation) > _MOST_SLANT
-        or all(after.x - before.x - before.width <= _WIDE_SPACE * size for before, after in pairwise(words))
-    ):
+    groups = group_adjacent(
+        item.words if abs(item.rotation) <= _MAX_SLANT else (),
+        lambda group, word: word.x - group[-1].x - group[-1].width <= _WIDE_SPACE * size,
+    )
+    if len(groups) < 2:
         yield item.text, item.x, item.x + item.width
         return
-    piece = [words[0]]
-    for word in words[1:]:
-        if word.x - piece[-1].x - piece[-1].width > _WIDE_SPACE * size:
-            yield _joined(piece)
-            piece = []
-        piece.append(word)
-    yield _joined(piece)
-
-
-def _joined(words: Sequence[WordBox]) -> tuple[str, float, float]:
-    return " ".join(word.text for word in words), words[0].x, words[-1].x + words[-1].width
+    for words in groups:
+        yield " ".join(word.text for word in words), words[0].x, words[-1].x + words[-1].width
 
 
 def _normalize_ligatures(text: str) -> str:
     """Replace ligatures and Arabic presentation forms by plain letters."""
-    if _LIGATURES.search(text) or _PRESENTATION.search(text):
+    if _LIGATURES.search(text) or _ARABIC_FORMS.search(text):
         text = "".join(unicodedata.normalize("NFKC", letter) if letter >= "\ufb00" else letter for letter in text)
     return text.replace("\u00a0", " ")
 
 
 def _read_tags(tree: StructureTree | None) -> tuple[TagNode, ...]:
     """Return the structure tree, limited in size and depth."""
-    left = _TREE_NODES
+    remaining = _MAX_TREE_NODES
 
     def node(element: StructureTreeElement, depth: int) -> TagNode:
-        nonlocal left
-        left -= 1
-        deeper = depth < _TREE_DEPTH and left > 0
+        nonlocal remaining
+        remaining -= 1
+        has_room = depth < _MAX_TREE_DEPTH and remaining > 0
         return TagNode(
             element.type,
             tuple(element.marked_content_ids),
-            tuple(node(child, depth + 1) for child in element.children) if deeper else (),
+            tuple(node(child, depth + 1) for child in element.children) if has_room else (),
             _span(element.attributes, "ColSpan"),
             _span(element.attributes, "RowSpan"),
             element.actual_text or "",

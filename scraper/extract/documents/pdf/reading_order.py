@@ -5,36 +5,37 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from statistics import fmean
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
 from scraper.extract.documents.pdf.rows import group_rows, is_label, is_right_to_left, text_of_row
 
 _Span = tuple[float, float]
 
-_LEAST_GUTTER = 5.5
+_MIN_GUTTER = 5.5
 _GUTTER_SHARE = 0.75
 """Multiple of the font size. A narrower gap is a wide space of justified text."""
-_DEPTH = 6
+_MAX_DEPTH = 6
 _WORDS_A_LINE = 4
 """Mean. With fewer words per line it is a table instead of columns of prose."""
 _FULL_LINE = 0.75
 _FULL_SHARE = 0.5
-_WORDS_A_NARROW_LINE, _NARROW_FULL_SHARE, _LEAST_NARROW_LINES = 3.2, 0.8, 10
+_WORDS_A_NARROW_LINE, _NARROW_FULL_SHARE, _MIN_NARROW_LINES = 3.2, 0.8, 10
 """Long narrow columns are prose if nearly every line is full."""
-_LEAST_ROWS = 4
+_MIN_ROWS = 4
 _TITLE = 1.25
 """Ratio to the usual font size."""
 _TITLE_WORDS = 3
 _TITLE_WIDTH = 0.7
 _TITLE_LEADING = 0.6
-_LEAST_OWN_LINES = 6
+_MIN_OWN_LINES = 6
 _OWN_SHARE = 0.45
 _OWN_WORDS = 4
 _SAME_LINE = 0.35
 """Multiple of the font size."""
-_MOST_SKIPPED = 3
-_LEAST_COLUMN = 10
-"""Minimum width of a column as a multiple of the font size."""
+_MAX_SKIPPED = 3
+_MIN_COLUMN_WIDTH = 10
+"""Multiple of the font size."""
 
 
 def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[LayoutRow]]:
@@ -44,7 +45,7 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
     rows = group_rows(runs)
     left, right = min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1
     size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0] if runs else 10.0
-    gutter = max(_LEAST_GUTTER, _GUTTER_SHARE * size)
+    gutter = max(_MIN_GUTTER, _GUTTER_SHARE * size)
     single: list[LayoutRow] = []
     start = 0
     while start < len(rows):
@@ -52,11 +53,11 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
             single.append(rows[start])
             start += 1
             continue
-        skipped = _to_the_longer_band(rows, start, (left, right), gutter)
+        skipped = _count_rows_above_columns(rows, start, (left, right), gutter)
         single += rows[start : start + skipped]
         start += skipped
-        end, cuts = _band(rows, start, (left, right), gutter)
-        columns = _columns(rows[start:end], cuts) if cuts and depth < _DEPTH else []
+        end, cuts = _find_band(rows, start, (left, right), gutter)
+        columns = _columns(rows[start:end], cuts) if cuts and depth < _MAX_DEPTH else []
         if columns and _is_prose(rows[start:end], columns):
             if single:
                 yield single
@@ -91,7 +92,7 @@ def order_by_columns(runs: Sequence[TextRun]) -> list[TextRun]:
     groups: list[list[TextRun]] = []
     end = 0.0
     for run in sorted(runs, key=lambda run: run.x0):
-        if groups and run.x0 < end + _LEAST_GUTTER:
+        if groups and run.x0 < end + _MIN_GUTTER:
             groups[-1].append(run)
             end = max(end, run.x1)
         else:
@@ -112,25 +113,21 @@ def _breaks_back(groups: Sequence[Sequence[TextRun]]) -> bool:
         top, size = min(run.y0 for run in before), before[0].size
         above = min(run.y0 for run in after) < top - 2
         beside = min(run.y0 for run in after) < max(run.y0 for run in before) - 2
-        wide = all(_width(group) > _LEAST_COLUMN * size for group in (before, after))
-        if not above and not (beside and wide):
+        widths = (max(run.x1 for run in group) - min(run.x0 for run in group) for group in (before, after))
+        if not above and not (beside and min(widths) > _MIN_COLUMN_WIDTH * size):
             return False
     return True
 
 
-def _width(group: Sequence[TextRun]) -> float:
-    return max(run.x1 for run in group) - min(run.x0 for run in group)
-
-
-def _band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> tuple[int, list[_Span]]:
+def _find_band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> tuple[int, list[_Span]]:
     """Return the rows from `start` that share free strips between text, and these strips."""
-    free = _free(rows[start], page)
+    free = _free_spans(rows[start], page)
     lefts, rights = rows[start].x0, rows[start].x1
     end = start + 1
     while end < len(rows):
         row = rows[end]
         low, high = min(lefts, row.x0), max(rights, row.x1)
-        shared = _meet(free, _free(row, page), gutter)
+        shared = _intersect(free, _free_spans(row, page), gutter)
         inner = [span for span in shared if low <= span[0] + 1 and high >= span[1] - 1]
         if not inner:
             break
@@ -139,17 +136,17 @@ def _band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> 
     return end, [span for span in free if _separates_text(span, band) and span[1] - span[0] >= gutter]
 
 
-def _to_the_longer_band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> int:
+def _count_rows_above_columns(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> int:
     """Return the number of rows above the columns.
 
     A short title shares chance gaps with the first lines below it.
     """
-    end, _ = _band(rows, start, page, gutter)
-    for skipped in range(1, _MOST_SKIPPED + 1):
+    end, _ = _find_band(rows, start, page, gutter)
+    for skipped in range(1, _MAX_SKIPPED + 1):
         if start + skipped >= min(end, len(rows)):
             break
-        further, cuts = _band(rows, start + skipped, page, gutter)
-        if cuts and further >= end + _LEAST_ROWS:
+        further, cuts = _find_band(rows, start + skipped, page, gutter)
+        if cuts and further >= end + _MIN_ROWS:
             return skipped
     return 0
 
@@ -160,7 +157,7 @@ def _separates_text(span: _Span, rows: Sequence[LayoutRow]) -> bool:
     return before and any(run.x0 >= span[1] - 1 for row in rows for run in row.runs)
 
 
-def _free(row: LayoutRow, page: _Span) -> list[_Span]:
+def _free_spans(row: LayoutRow, page: _Span) -> list[_Span]:
     spans, at = [], page[0]
     for run in row.runs:
         if run.x0 > at:
@@ -171,9 +168,9 @@ def _free(row: LayoutRow, page: _Span) -> list[_Span]:
     return spans
 
 
-def _meet(one: Sequence[_Span], other: Sequence[_Span], least: float) -> list[_Span]:
-    met = ((max(a, c), min(b, d)) for a, b in one for c, d in other)
-    return [(a, b) for a, b in met if b - a >= least]
+def _intersect(one: Sequence[_Span], other: Sequence[_Span], min_width: float) -> list[_Span]:
+    overlaps = ((max(a, c), min(b, d)) for a, b in one for c, d in other)
+    return [(a, b) for a, b in overlaps if b - a >= min_width]
 
 
 def _columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[TextRun]]:
@@ -186,27 +183,23 @@ def _columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[Text
 
 def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -> bool:
     """Return True if columns contain prose instead of table cells or list labels."""
-    if len(rows) < _LEAST_ROWS or any(not column for column in columns):
+    if len(rows) < _MIN_ROWS or any(not column for column in columns):
         return False
     lines = [group_rows(column) for column in columns]
     if len(lines) == 2 and all(is_label(text_of_row(line)) for line in lines[0]):
         return False
     if len(lines) == 2 and _are_independent_columns(lines):
         return True
-    counts = [len(text_of_row(line).split()) for column in lines for line in column]
-    words = [
-        max(count, len(text_of_row(line)) // 6)
-        for count, line in zip(counts, (line for column in lines for line in column), strict=True)
-    ]
+    texts = [text_of_row(line) for column in lines for line in column]
+    words = fmean(max(len(text.split()), len(text) // 6) for text in texts)
     widths = [max(line.x1 for line in column) - min(line.x0 for line in column) for column in lines]
-    full = [
-        (line.x1 - line.x0) > _FULL_LINE * width for column, width in zip(lines, widths, strict=True) for line in column
-    ]
-    usual, share = sum(words) / len(words), sum(full) / len(full)
-    narrow = usual >= _WORDS_A_NARROW_LINE and share >= _NARROW_FULL_SHARE
-    if narrow and min(map(len, lines)) >= _LEAST_NARROW_LINES:
+    full_lines = fmean(
+        line.x1 - line.x0 > _FULL_LINE * width for column, width in zip(lines, widths, strict=True) for line in column
+    )
+    is_narrow = words >= _WORDS_A_NARROW_LINE and full_lines >= _NARROW_FULL_SHARE
+    if is_narrow and min(map(len, lines)) >= _MIN_NARROW_LINES:
         return True
-    return usual >= _WORDS_A_LINE and share > _FULL_SHARE
+    return words >= _WORDS_A_LINE and full_lines > _FULL_SHARE
 
 
 def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
@@ -217,7 +210,7 @@ def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
             all(abs(line.runs[0].middle - middle) > _SAME_LINE * line.size for middle in beside) for line in one
         )
         words = sum(len(text_of_row(line).split()) for line in one)
-        if len(one) < _LEAST_OWN_LINES or alone < _OWN_SHARE * len(one) or words < _OWN_WORDS * len(one):
+        if len(one) < _MIN_OWN_LINES or alone < _OWN_SHARE * len(one) or words < _OWN_WORDS * len(one):
             return False
     return True
 

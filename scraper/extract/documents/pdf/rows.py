@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import TypeVar
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
+
+T = TypeVar("T")
 
 _BULLETS = (
     "\u2022\u25cf\u25cb\u25aa\u25ab\u25a0\u25a1\u25e6\u2023\u2043"
@@ -37,7 +41,7 @@ _SAME_ROW = 0.45
 """Ratio to the line height. Runs whose centers are closer are on one line."""
 _SPACE = 0.12
 """Multiple of the font size. A wider gap between runs is a space: spaces are .2 to .33 of it, kerning is less."""
-_WHITE = re.compile(r"\s+")
+_WHITESPACE = re.compile(r"\s+")
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _ENDS_WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]$")
 _STARTS_WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]")
@@ -46,16 +50,25 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
+def group_adjacent(items: Iterable[T], is_same_group: Callable[[list[T], T], bool]) -> list[list[T]]:
+    """Split items into groups; an item joins the group before it if `is_same_group(group, item)`."""
+    groups: list[list[T]] = []
+    for item in items:
+        if groups and is_same_group(groups[-1], item):
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    return groups
+
+
 def group_rows(runs: Iterable[TextRun]) -> list[LayoutRow]:
     """Group runs into rows from top to bottom, each from left to right."""
-    groups: list[list[TextRun]] = []
-    middle = height = 0.0
-    for run in sorted(runs, key=lambda run: (run.middle, run.x0)):
-        if groups and run.middle - middle < _SAME_ROW * max(4.0, min(height, run.y1 - run.y0)):
-            groups[-1].append(run)
-            continue
-        groups.append([run])
-        middle, height = run.middle, run.y1 - run.y0
+
+    def is_same_row(group: list[TextRun], run: TextRun) -> bool:
+        height = min(group[0].y1 - group[0].y0, run.y1 - run.y0)
+        return run.middle - group[0].middle < _SAME_ROW * max(4.0, height)
+
+    groups = group_adjacent(sorted(runs, key=lambda run: (run.middle, run.x0)), is_same_row)
     return [LayoutRow(tuple(sorted(group, key=lambda run: run.x0))) for group in groups]
 
 
@@ -67,9 +80,9 @@ def text_of_row(row: LayoutRow) -> str:
 def text_of_runs(runs: Sequence[TextRun]) -> str:
     """Return the text of runs of one line; mostly right-to-left text is joined from the right."""
     if len(runs) == 1:
-        return _WHITE.sub(" ", runs[0].text).strip()
+        return _WHITESPACE.sub(" ", runs[0].text).strip()
     if is_right_to_left("".join(run.text for run in runs)):
-        return _from_right(runs)
+        return _join_right_to_left(runs)
     pieces: list[str] = []
     end = 0.0
     for run in runs:
@@ -77,7 +90,7 @@ def text_of_runs(runs: Sequence[TextRun]) -> str:
             pieces.append(" ")
         pieces.append(run.text)
         end = run.x1
-    return _WHITE.sub(" ", "".join(pieces)).strip()
+    return _WHITESPACE.sub(" ", "".join(pieces)).strip()
 
 
 def is_right_to_left(text: str) -> bool:
@@ -88,25 +101,25 @@ def is_right_to_left(text: str) -> bool:
     return len(_RIGHT_TO_LEFT.findall(text)) * 2 > letters
 
 
-def _from_right(runs: Sequence[TextRun]) -> str:
+def _is_left_to_right(run: TextRun) -> bool:
+    return not _RIGHT_TO_LEFT.search(run.text) and any(map(str.isalnum, run.text))
+
+
+def _join_right_to_left(runs: Sequence[TextRun]) -> str:
     """Join runs from right to left; sequences of Latin words or numbers keep their direction."""
-    ordered = sorted(runs, key=lambda run: -run.x1)
-    stretches: list[list[TextRun]] = []
-    for run in ordered:
-        left_to_right = not _RIGHT_TO_LEFT.search(run.text) and any(map(str.isalnum, run.text))
-        if left_to_right and stretches and stretches[-1][0].block == -2:
-            stretches[-1].insert(0, run._replace(block=-2))
-        else:
-            stretches.append([run._replace(block=-2 if left_to_right else -1)])
+    ordered: list[TextRun] = []
+    for is_left_to_right, group in groupby(sorted(runs, key=lambda run: -run.x1), key=_is_left_to_right):
+        stretch = list(group)
+        ordered += stretch[::-1] if is_left_to_right else stretch
     pieces: list[str] = []
     edge = 0.0
-    for run in (run for stretch in stretches for run in stretch):
+    for run in ordered:
         gap = max(edge - run.x1, run.x0 - edge) if pieces else 0.0
         if pieces and gap > _SPACE * run.size and not pieces[-1].endswith(" "):
             pieces.append(" ")
         pieces.append(run.text)
         edge = run.x0
-    return _WHITE.sub(" ", "".join(pieces)).strip()
+    return _WHITESPACE.sub(" ", "".join(pieces)).strip()
 
 
 def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -> str:

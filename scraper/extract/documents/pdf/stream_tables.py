@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 from scraper.extract.documents.pdf.cells import Segment, TextLine, merge_lines, split_row
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
@@ -14,16 +14,16 @@ from scraper.extract.documents.pdf.table_headers import add_rotated_headers, fin
 
 _Span = tuple[float, float]
 
-_LOOK_BACK = 4
-"""Rows above of which one must share a gap with a row."""
-_LOOK_AHEAD = 3
+_MAX_ROWS_ABOVE = 4
+"""Rows above a row; one of them must share a gap with it."""
+_MAX_ROWS_BETWEEN = 3
 """Rows without a gap that may occur between rows of one table."""
-_SHARED = 2.0
+_MIN_SHARED_GAP = 2.0
 """Points that gaps must have in common."""
-_ROOM = 3.0
+_MAX_RULED_DISTANCE = 3.0
 """Multiple of the row height. A wider distance ends a table without enclosing lines."""
-_TIGHT_ROOM = 1.6
-_LEAST_ROWS_OF_TWO_COLUMNS = 3
+_MAX_ROW_DISTANCE = 1.6
+_MIN_ROWS_OF_TWO_COLUMNS = 3
 _WIDE = 0.75
 """Ratio to the table width. A wider row without a gap is prose beside the table."""
 _WORDS_OF_PROSE = 9
@@ -31,26 +31,24 @@ _TOLERANCE = 0.1
 """Ratio of the rows that may cross the space between two columns: spanning headers, long names."""
 _FEW_NUMBERS = 0.25
 _DENSE = 0.75
-_LEAST_FILLED = 0.3
-_SURE_ROWS = 4
+_MIN_FILLED = 0.3
+_MIN_SURE_ROWS = 4
 _FLUSH = 3.0
 _DOTS_AT_END = re.compile(r"(?<![\s.])[\s.]++$")
 _LEADER = re.compile(r"(?:\.\s?){3}$")
 _DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
 
 
-@dataclass(frozen=True, slots=True)
-class StreamTable:
+class StreamTable(NamedTuple):
     """A table between two rows of a flow (the second exclusive)."""
 
     start: int
     end: int
     rows: tuple[tuple[str, ...], ...]
-    columns: tuple[_Span, ...] = ()
 
 
 def find_tables(
-    rows: Sequence[LayoutRow], across: Sequence[RuledLine], sideways: Sequence[TextRun] = ()
+    rows: Sequence[LayoutRow], across: Sequence[RuledLine], rotated_runs: Sequence[TextRun] = ()
 ) -> list[StreamTable]:
     """Return the tables in a flow of rows, from top to bottom."""
     lines = [split_row(row) for row in rows]
@@ -64,9 +62,9 @@ def find_tables(
             continue
         columns = _columns(lines[at:end])
         top = lines[at].y0
-        table, upright = add_rotated_headers(table, find_rotated_headers(sideways, columns, top, lines[at].y1), top)
-        heads, taken = find_headers_above(rows[found[-1].end if found else 0 : at], columns, top, upright)
-        found.append(StreamTable(at - taken, end, (*map(tuple, heads), *table), tuple(columns)))
+        table, rotated = add_rotated_headers(table, find_rotated_headers(rotated_runs, columns, top, lines[at].y1), top)
+        headers, count = find_headers_above(rows[found[-1].end if found else 0 : at], columns, top, rotated)
+        found.append(StreamTable(at - count, end, (*map(tuple, headers), *table)))
         at = end
     return found
 
@@ -85,9 +83,9 @@ def _find_table_end(lines: Sequence[TextLine], start: int, across: Sequence[Rule
             break
         for line in lines[end : ahead + 1]:
             left, right = min(left, line.x0), max(right, line.x1)
-        recent = [*recent, lines[ahead]][-_LOOK_BACK:]
+        recent = [*recent, lines[ahead]][-_MAX_ROWS_ABOVE:]
         end = ahead + 1
-    return _with_last_words(lines, start, end, left)
+    return _include_last_line(lines, start, end, left)
 
 
 def _next_cellular(
@@ -99,20 +97,21 @@ def _next_cellular(
     right: float,
 ) -> int | None:
     """Return the next row that shares a gap with those above, if the rows between can be part of a table."""
-    for index in range(at, min(at + _LOOK_AHEAD + 1, len(lines))):
+    for index in range(at, min(at + _MAX_ROWS_BETWEEN + 1, len(lines))):
         line, above = lines[index], lines[index - 1]
         if not _is_near(above, line, across):
             return None
-        if _is_cellular(line) and any(_share_gap(line, other) for other in recent):
+        shares_gap = any(_share_gap(line, other) for other in recent)
+        if _is_cellular(line) and shares_gap:
             return index
-        if len(line.segments) > 1 and not _fits(line, recent):
+        if len(line.segments) > 1 and not shares_gap:
             return None
-        if len(line.segments) == 1 and line.x1 - line.x0 > _WIDE * (right - left) and not _is_head(line):
+        if len(line.segments) == 1 and line.x1 - line.x0 > _WIDE * (right - left) and not _is_header(line):
             return None
     return None
 
 
-def _with_last_words(lines: Sequence[TextLine], start: int, end: int, left: float) -> int:
+def _include_last_line(lines: Sequence[TextLine], start: int, end: int, left: float) -> int:
     """Include a last row with one cell that continues a cell of the row above."""
     if end >= len(lines) or end - start < 2:
         return end
@@ -131,46 +130,41 @@ def _is_cellular(line: TextLine) -> bool:
     return not (len(line.segments) == 2 and is_label(line.segments[0].text))
 
 
-def _is_head(line: TextLine) -> bool:
+def _is_header(line: TextLine) -> bool:
     return line.row.bold and sum(len(run.text) for run in line.row.runs) < 80
 
 
 def _is_near(above: TextLine, line: TextLine, across: Sequence[RuledLine]) -> bool:
     height = max(above.y1 - above.y0, line.y1 - line.y0, 4.0)
     distance = line.y0 - above.y1
-    if distance <= _TIGHT_ROOM * height:
+    if distance <= _MAX_ROW_DISTANCE * height:
         return True
     between = any(above.y1 - 2 <= rule.at <= line.y0 + 2 for rule in across)
-    return distance <= _ROOM * height and between
+    return distance <= _MAX_RULED_DISTANCE * height and between
 
 
 def _share_gap(line: TextLine, other: TextLine) -> bool:
-    return any(min(a[1], b[1]) - max(a[0], b[0]) >= _SHARED for a in line.gaps for b in other.gaps)
-
-
-def _fits(line: TextLine, recent: Sequence[TextLine]) -> bool:
-    return any(_share_gap(line, other) for other in recent)
+    return any(min(a[1], b[1]) - max(a[0], b[0]) >= _MIN_SHARED_GAP for a in line.gaps for b in other.gaps)
 
 
 def _table(lines: Sequence[TextLine], across: Sequence[RuledLine]) -> tuple[tuple[str, ...], ...] | None:
     columns = _columns(lines)
     cellular = [line for line in lines if len(line.segments) > 1]
-    if len(columns) < 2 or (len(columns) == 2 and len(cellular) < _LEAST_ROWS_OF_TWO_COLUMNS):
+    if len(columns) < 2 or (len(columns) == 2 and len(cellular) < _MIN_ROWS_OF_TWO_COLUMNS):
         return None
     grid = [_cells(line, columns) for line in lines]
     if _is_prose(lines, grid):
         return None
-    rows = merge_lines(lines, grid, across)
-    rows = [row for row in rows if any(row)]
+    rows = [row for row in merge_lines(lines, grid, across) if any(row)]
     filled = sum(bool(cell) for row in rows for cell in row)
-    if len(rows) < 2 or filled < _LEAST_FILLED * len(rows) * len(columns):
+    if len(rows) < 2 or filled < _MIN_FILLED * len(rows) * len(columns):
         return None
     return tuple(tuple(row) for row in rows)
 
 
 def _is_justified(lines: Sequence[TextLine], start: int, end: int, table: Sequence[Sequence[str]]) -> bool:
     """Return True if a few rows are lines of a justified paragraph with wide word gaps."""
-    if len(table) >= _SURE_ROWS or any(any(map(str.isdigit, cell)) for row in table for cell in row):
+    if len(table) >= _MIN_SURE_ROWS or any(any(map(str.isdigit, cell)) for row in table for cell in row):
         return False
     inside = lines[start:end]
     beside = [lines[at] for at in (start - 1, end) if 0 <= at < len(lines)]
@@ -244,7 +238,7 @@ def _place_segment(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple
     inside = [_overlap(segment, column) / max(1.0, segment.x1 - segment.x0) for column in columns]
     touched = [place for place, share in enumerate(inside) if share > 0.1]
     if len(touched) > 1 and len(segment.runs) > 1:
-        by_run = [_mostly_in(run.x0, run.x1, columns) for run in segment.runs]
+        by_run = [max(range(len(columns)), key=lambda at: _overlap(run, columns[at])) for run in segment.runs]
         for place in sorted(set(by_run)):
             runs = tuple(run for run, own in zip(segment.runs, by_run, strict=True) if own == place)
             yield Segment(runs, runs[0].x0, max(run.x1 for run in runs)), place
@@ -253,17 +247,8 @@ def _place_segment(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple
     yield segment, touched[0] if len(touched) > 1 and inside[best] < 0.7 else best
 
 
-def _mostly_in(x0: float, x1: float, columns: Sequence[_Span]) -> int:
-    shares = [_cover(x0, x1, column) for column in columns]
-    return shares.index(max(shares))
-
-
-def _overlap(segment: Segment, column: _Span) -> float:
-    return _cover(segment.x0, segment.x1, column)
-
-
-def _cover(x0: float, x1: float, column: _Span) -> float:
-    return max(0.0, min(x1, column[1]) - max(x0, column[0]))
+def _overlap(part: Segment | TextRun, column: _Span) -> float:
+    return max(0.0, min(part.x1, column[1]) - max(part.x0, column[0]))
 
 
 def _is_prose(lines: Sequence[TextLine], grid: Sequence[Sequence[str]]) -> bool:

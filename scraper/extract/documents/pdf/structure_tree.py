@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TagNode, TextRun
 from scraper.extract.documents.pdf.paragraphs import format_code, is_code
 from scraper.extract.documents.pdf.reading_order import order_by_columns
-from scraper.extract.documents.pdf.rows import join_lines, split_mark, text_of_row
+from scraper.extract.documents.pdf.rows import group_adjacent, join_lines, split_mark, text_of_row
 
 _HEADINGS = {"H": 2, "Title": 1, "H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
 _GROUPS = frozenset(
@@ -18,15 +18,15 @@ _GROUPS = frozenset(
 )
 _TEXTS = frozenset("P Caption Note FENote TOCI Formula BibEntry Quote Figure Annot Normal Em Strong".split())
 _ROW_GROUPS = frozenset({"THead", "TBody", "TFoot"})
-_COVERED = 0.97
+_MIN_TAGGED = 0.97
 """Ratio of the text outside the margins: untagged text there must be read too."""
-_IN_BLOCKS = 0.9
+_MIN_IN_BLOCKS = 0.9
 """Ratio of the tagged text; the rest is in elements without meaning."""
 _MARGIN = 0.1
 _SAME_ROW = 0.45
-_LARGEST_PARAGRAPH = 4_000
+_MAX_PARAGRAPH_CHARS = 4_000
 """Characters. A longer paragraph is a page that was tagged as a whole."""
-_LEAST_BLOCKS = 2
+_MIN_BLOCKS = 2
 
 
 def read_tagged_blocks(page: LayoutPage) -> list[LayoutBlock] | None:
@@ -37,20 +37,20 @@ def read_tagged_blocks(page: LayoutPage) -> list[LayoutBlock] | None:
     for run in page.runs:
         if run.mark is not None:
             tagged[run.mark].append(run)
-    reader = _Reader(tagged, _owners(page.tags, tagged))
+    reader = _Reader(tagged, _find_owners(page.tags, tagged))
     blocks = [block for node in page.tags for block in reader.blocks(node, 0)]
-    if len(blocks) < _LEAST_BLOCKS or not _is_reliable(page, reader, blocks):
+    if len(blocks) < _MIN_BLOCKS or not _is_reliable(page, reader, blocks):
         return None
     return blocks
 
 
 def _is_reliable(page: LayoutPage, reader: _Reader, blocks: Sequence[LayoutBlock]) -> bool:
     inner = [run for run in page.runs if run.y0 > _MARGIN * page.height and run.y1 < (1 - _MARGIN) * page.height]
-    letters = sum(len(run.text) for run in inner)
-    told = sum(len(run.text) for run in inner if run.mark in reader.used)
-    in_blocks = reader.letters - reader.loose >= _IN_BLOCKS * reader.letters
-    heap = any(block.kind is BlockKind.TEXT and sum(map(len, block.lines)) > _LARGEST_PARAGRAPH for block in blocks)
-    return told >= _COVERED * letters and in_blocks and not heap
+    characters = sum(len(run.text) for run in inner)
+    tagged = sum(len(run.text) for run in inner if run.mark in reader.used)
+    has_blocks = reader.characters - reader.outside_blocks >= _MIN_IN_BLOCKS * reader.characters
+    longest = max((sum(map(len, block.lines)) for block in blocks if block.kind is BlockKind.TEXT), default=0)
+    return tagged >= _MIN_TAGGED * characters and has_blocks and longest <= _MAX_PARAGRAPH_CHARS
 
 
 class _Reader:
@@ -58,8 +58,8 @@ class _Reader:
 
     def __init__(self, tagged: dict[int, list[TextRun]], owners: dict[int, int]) -> None:
         self.used: set[int] = set()
-        self.letters = 0
-        self.loose = 0
+        self.characters = 0
+        self.outside_blocks = 0
         self._tagged = tagged
         self._owners = owners
 
@@ -74,7 +74,7 @@ class _Reader:
         elif node.kind in _TEXTS or node.kind == "Code":
             yield from self._texts(node, depth)
         else:
-            yield from self._loose(node)
+            yield from self._direct_text(node)
             for child in node.children:
                 yield from self.blocks(child, depth)
 
@@ -91,11 +91,11 @@ class _Reader:
         for child in inner:
             yield from self.blocks(child, depth)
 
-    def _loose(self, node: TagNode) -> Iterator[LayoutBlock]:
+    def _direct_text(self, node: TagNode) -> Iterator[LayoutBlock]:
         """Yield text that is directly in an element that is no block."""
         runs = [run for mark in node.marks for run in self._take(mark, node)]
         if node.kind not in _GROUPS or runs:
-            self.loose += sum(len(run.text) for run in runs)
+            self.outside_blocks += sum(len(run.text) for run in runs)
         yield from self._paragraph(runs, code=False)
 
     def _paragraph(self, runs: Sequence[TextRun], *, code: bool) -> Iterator[LayoutBlock]:
@@ -118,7 +118,7 @@ class _Reader:
                 yield from self.blocks(item, depth)
 
     def _item(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
-        inner = [list_ for list_ in _descendants(node) if list_.kind in ("L", "Table")]
+        inner = [list_ for list_ in _iter_descendants(node) if list_.kind in ("L", "Table")]
         labels = [child for child in node.children if child.kind == "Lbl"]
         label = "".join(run.text for child in labels for run in self._runs(child)).strip()
         rows = _rows(self._runs(node, without=[*inner, *labels]))
@@ -140,7 +140,7 @@ class _Reader:
             if child.kind == "Caption":
                 yield from self._texts(child, 0)
         rows = [[self._cell(cell) for cell in row.children if cell.kind in ("TD", "TH")] for row in _table_rows(node)]
-        yield from self._loose(node)
+        yield from self._direct_text(node)
         grid = fill_spans(rows)
         if any(any(row) for row in grid):
             yield LayoutBlock(BlockKind.TABLE, table=tuple(tuple(row) for row in grid if row))
@@ -153,11 +153,11 @@ class _Reader:
 
     def _runs(self, node: TagNode, without: Sequence[TagNode] = ()) -> list[TextRun]:
         """Return the runs of an element in drawing order."""
-        left_out = {id(inner) for inner in without}
+        excluded = {id(inner) for inner in without}
 
         def gather(part: TagNode) -> list[tuple[int, TagNode]]:
             own = [(mark, part) for mark in part.marks]
-            inner = [mark for child in part.children if id(child) not in left_out for mark in gather(child)]
+            inner = [mark for child in part.children if id(child) not in excluded for mark in gather(child)]
             # Only the marked content IDs order an element's own text among that of its children.
             return sorted(own + inner, key=lambda pair: pair[0]) if own and inner else own + inner
 
@@ -168,17 +168,17 @@ class _Reader:
             return []
         runs = self._tagged.get(mark, [])
         self.used.add(mark)
-        self.letters += sum(len(run.text) for run in runs)
+        self.characters += sum(len(run.text) for run in runs)
         return runs
 
 
-def _owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> dict[int, int]:
+def _find_owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> dict[int, int]:
     """Return the owner of marked content IDs that several elements claim.
 
     An element over several pages names its IDs on all of them, and each page counts from 0. IDs grow in element order,
     so the owner is the element whose neighbors' IDs enclose them.
     """
-    claims = [(mark, id(node)) for node in _all(tags) for mark in node.marks if mark in tagged]
+    claims = [(mark, id(node)) for node in _iter_nodes(tags) for mark in node.marks if mark in tagged]
     counts = Counter(mark for mark, _ in claims)
     owners: dict[int, int] = {}
     least: dict[int, int] = {}
@@ -194,20 +194,17 @@ def _owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> dict[i
     return owners
 
 
-def _all(nodes: Sequence[TagNode]) -> Iterator[TagNode]:
+def _iter_nodes(nodes: Sequence[TagNode]) -> Iterator[TagNode]:
     for node in nodes:
         yield node
-        yield from _all(node.children)
+        yield from _iter_nodes(node.children)
 
 
 def _rows(runs: Sequence[TextRun]) -> list[LayoutRow]:
     """Split runs in their order into rows, a new one where the height changes."""
-    groups: list[list[TextRun]] = []
-    for run in runs:
-        if groups and abs(run.middle - groups[-1][-1].middle) < _SAME_ROW * max(4.0, run.y1 - run.y0):
-            groups[-1].append(run)
-        else:
-            groups.append([run])
+    groups = group_adjacent(
+        runs, lambda group, run: abs(run.middle - group[-1].middle) < _SAME_ROW * max(4.0, run.y1 - run.y0)
+    )
     return [LayoutRow(tuple(sorted(group, key=lambda run: run.x0))) for group in groups]
 
 
@@ -223,16 +220,16 @@ def _is_block(node: TagNode) -> bool:
     return node.kind in ("Table", "L", "P", "Code") or node.kind in _HEADINGS
 
 
-def _descendants(node: TagNode) -> Iterator[TagNode]:
+def _iter_descendants(node: TagNode) -> Iterator[TagNode]:
     """Yield the elements inside of one, without descending into lists and tables."""
     for child in node.children:
         yield child
         if child.kind not in ("L", "Table"):
-            yield from _descendants(child)
+            yield from _iter_descendants(child)
 
 
-_COLUMNS = 100
-_ROWS = 2_000
+_MAX_COLUMNS = 100
+_MAX_ROWS = 2_000
 
 
 class TaggedCell(NamedTuple):
@@ -248,45 +245,45 @@ class TaggedCell(NamedTuple):
 def fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
     """Return the texts by row and column; a spanning cell's text is in its first position."""
     width = max((sum(cell.column_span for cell in row) for row in rows), default=0)
-    places = _column_places(rows, width)
+    ranges = _column_ranges(rows, width)
     grid: list[list[str]] = []
-    taken: set[tuple[int, int]] = set()
-    for number, row in enumerate(rows[:_ROWS]):
+    covered: set[tuple[int, int]] = set()
+    for number, row in enumerate(rows[:_MAX_ROWS]):
         line: list[str] = []
-        lacks = width - sum(cell.column_span for cell in row) - sum((number, x) in taken for x in range(width))
+        missing = width - sum(cell.column_span for cell in row) - sum((number, x) in covered for x in range(width))
         for cell in row:
-            while (number, len(line)) in taken:
+            while (number, len(line)) in covered:
                 line.append("")
-            while lacks > 0 and cell.x0 is not None and _stands_further(cell, len(line), places):
+            while missing > 0 and cell.x0 is not None and _is_further_right(cell, len(line), ranges):
                 line.append("")
-                lacks -= 1
-            taken |= {
+                missing -= 1
+            covered |= {
                 (number + down, len(line) + right)
                 for down in range(1, min(cell.row_span, len(rows) - number))
                 for right in range(cell.column_span)
             }
             line += [cell.text, *[""] * (cell.column_span - 1)]
-        grid.append(line[:_COLUMNS])
+        grid.append(line[:_MAX_COLUMNS])
     return grid
 
 
-def _column_places(rows: Sequence[Sequence[TaggedCell]], width: int) -> list[tuple[float, float] | None]:
+def _column_ranges(rows: Sequence[Sequence[TaggedCell]], width: int) -> list[tuple[float, float] | None]:
     """Return the horizontal range of each column's text, from rows with all cells."""
-    places: list[tuple[float, float] | None] = [None] * width
+    ranges: list[tuple[float, float] | None] = [None] * width
     for row in rows:
         if len(row) != width:
             continue
         for index, cell in enumerate(row):
             if cell.x0 is not None and cell.x1 is not None:
-                known = places[index] or (cell.x0, cell.x1)
-                places[index] = (min(known[0], cell.x0), max(known[1], cell.x1))
-    return places
+                known = ranges[index] or (cell.x0, cell.x1)
+                ranges[index] = (min(known[0], cell.x0), max(known[1], cell.x1))
+    return ranges
 
 
-def _stands_further(cell: TaggedCell, column: int, places: Sequence[tuple[float, float] | None]) -> bool:
+def _is_further_right(cell: TaggedCell, column: int, ranges: Sequence[tuple[float, float] | None]) -> bool:
     """Return True if a cell's text begins right of this column, below a later one."""
-    if column + 1 >= len(places) or cell.x0 is None:
+    if column + 1 >= len(ranges) or cell.x0 is None:
         return False
-    here, later = places[column], places[column + 1 :]
+    here, later = ranges[column], ranges[column + 1 :]
     beyond = here is None or cell.x0 >= here[1]
     return beyond and any(place is not None and cell.x0 >= place[0] - 2 for place in later)

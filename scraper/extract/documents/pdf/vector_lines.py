@@ -11,12 +11,12 @@ from liteparse.types import VectorGraphics
 
 from scraper.extract.documents.pdf.layout_model import LayoutPage, RuledLine, TextRun
 
-MAX_RULES = 4_000
+MAX_LINES = 4_000
 """A page with more lines is a map or a drawing without tables."""
 
-_THIN = 2.5
+_MAX_LINE_WIDTH = 2.5
 """Points. A filled box that is no thicker is a line."""
-_SHORT = 6.0
+_MIN_BOX_SIDE = 6.0
 _TYPED_LINE = re.compile(r"\s*[-=_\u2014\u2500]{8,}\s*")
 
 _Rules = tuple[RuledLine, ...]
@@ -37,16 +37,16 @@ def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...],
     lines = {run for run in runs if _TYPED_LINE.fullmatch(run.text)}
     if not lines:
         return runs, ()
-    kept = tuple(run for run in runs if run not in lines)
-    return kept, tuple(RuledLine(run.middle, run.x0, run.x1) for run in lines)
+    texts = tuple(run for run in runs if run not in lines)
+    return texts, tuple(RuledLine(run.middle, run.x0, run.x1) for run in lines)
 
 
 def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> VectorLines:
     """Return horizontal and vertical lines, and the edges of boxes small enough for a table.
 
-    The result is empty if the page has more than `MAX_RULES` shapes and lines.
+    The result is empty if the page has more than `MAX_LINES` shapes and lines.
     """
-    if drawing is None or len(drawing.shapes) + len(drawing.lines) > MAX_RULES:
+    if drawing is None or len(drawing.shapes) + len(drawing.lines) > MAX_LINES:
         return VectorLines()
     across: list[RuledLine] = []
     down: list[RuledLine] = []
@@ -55,17 +55,18 @@ def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> V
         x, y, w, h = shape.bbox
         if not all(map(math.isfinite, shape.bbox)) or not (shape.stroke or shape.fill):
             continue
-        if h <= _THIN < w:
+        if h <= _MAX_LINE_WIDTH < w:
             across.append(RuledLine(y + h / 2, x, x + w))
-        elif w <= _THIN < h:
+        elif w <= _MAX_LINE_WIDTH < h:
             down.append(RuledLine(x + w / 2, y, y + h))
-        elif not shape.has_curve and _SHORT < w < width * 0.97 and _SHORT < h < height * 0.9:
+        elif not shape.has_curve and _MIN_BOX_SIDE < w < width * 0.97 and _MIN_BOX_SIDE < h < height * 0.9:
             boxes.append((x, y, x + w, y + h))
     for line in drawing.lines:
-        if abs(line.y1 - line.y2) <= _THIN < abs(line.x1 - line.x2):
-            across.append(RuledLine((line.y1 + line.y2) / 2, min(line.x1, line.x2), max(line.x1, line.x2)))
-        elif abs(line.x1 - line.x2) <= _THIN < abs(line.y1 - line.y2):
-            down.append(RuledLine((line.x1 + line.x2) / 2, min(line.y1, line.y2), max(line.y1, line.y2)))
+        (x0, x1), (y0, y1) = sorted((line.x1, line.x2)), sorted((line.y1, line.y2))
+        if y1 - y0 <= _MAX_LINE_WIDTH < x1 - x0:
+            across.append(RuledLine((y0 + y1) / 2, x0, x1))
+        elif x1 - x0 <= _MAX_LINE_WIDTH < y1 - y0:
+            down.append(RuledLine((x0 + x1) / 2, y0, y1))
     return VectorLines(
         _sorted(across),
         _sorted(down),
