@@ -39,7 +39,7 @@ def body(*paragraphs: str) -> str:
     return fields(made.docx("".join(paragraphs), styles=HEADINGS, numbering=NUMBERS)).markdown
 
 
-def test_headings_carry_the_numbers_that_word_computes() -> None:
+def test_headings_have_the_numbers_that_word_computes() -> None:
     text = body(
         paragraph("Start", "Heading1"),
         paragraph("Inner", "Heading2"),
@@ -50,7 +50,7 @@ def test_headings_carry_the_numbers_that_word_computes() -> None:
     assert text.split("\n\n") == ["# 1 Start", "## 1.1 Inner", "## 1.2 Second", "# 2 Next", "## 2.1 Again"]
 
 
-def test_a_paragraph_may_name_its_own_level_of_the_outline() -> None:
+def test_outline_level_of_a_paragraph_makes_a_heading() -> None:
     def outlined(text: str, level: int, more: str = "") -> str:
         return f'<w:p><w:pPr>{more}<w:outlineLvl w:val="{level}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
 
@@ -65,7 +65,7 @@ def test_a_paragraph_may_name_its_own_level_of_the_outline() -> None:
     assert "\n\nA whole paragraph." in text
 
 
-def test_a_style_may_name_the_level_for_its_paragraphs_numbered_or_not() -> None:
+def test_outline_level_of_a_style_makes_headings_with_or_without_numbers() -> None:
     styles = (
         '<w:style w:type="paragraph" w:styleId="Clause"><w:name w:val="Clause"/>'
         '<w:pPr><w:numPr><w:numId w:val="1"/></w:numPr><w:outlineLvl w:val="1"/></w:pPr></w:style>'
@@ -77,16 +77,16 @@ def test_a_style_may_name_the_level_for_its_paragraphs_numbered_or_not() -> None
     assert found == "## 1 Scope\n\n## 2 Terms\n\nWords"
 
 
-def test_a_list_counts_from_where_it_starts_and_goes_on_after_prose() -> None:
+def test_list_starts_at_its_number_and_continues_after_text() -> None:
     text = body(paragraph("a", numbered=2), paragraph("Between."), paragraph("b", numbered=2))
     assert text == "3. a\n\nBetween.\n\n4. b"
 
 
-def test_labels_that_markdown_cannot_count_stand_as_text() -> None:
+def test_labels_that_markdown_cannot_count_are_text() -> None:
     assert body(paragraph("a", numbered=3), paragraph("b", numbered=3)) == "- (i) a\n- (ii) b"
 
 
-def test_formulas_are_latex() -> None:
+def test_formulas_become_latex() -> None:
     formula = (
         "<w:p><m:oMathPara><m:oMath><m:sSup><m:e><m:f><m:num><m:r><m:t>a_b</m:t></m:r></m:num><m:den><m:r><m:t>2"
         "</m:t></m:r></m:den></m:f></m:e><m:sup><m:r><m:t>n</m:t></m:r></m:sup></m:sSup><m:r><m:t>≤π</m:t></m:r>"
@@ -100,7 +100,7 @@ def test_formulas_are_latex() -> None:
     assert body(inline) == r"So $\sqrt{x}$"
 
 
-def test_the_text_of_a_box_stands_once_after_its_paragraph() -> None:
+def test_text_of_a_text_box_follows_its_paragraph_once() -> None:
     box = "<w:txbxContent><w:p><w:r><w:t>In the box</w:t></w:r></w:p></w:txbxContent>"
     spaces = (
         'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="urn:wps" xmlns:v="urn:v"'
@@ -113,7 +113,7 @@ def test_the_text_of_a_box_stands_once_after_its_paragraph() -> None:
     assert text == "Before.\n\nIn the box\n\nAfter."
 
 
-def test_ticks_are_shown_and_hidden_text_is_not() -> None:
+def test_check_boxes_are_written_and_hidden_text_is_omitted() -> None:
     ticked = (
         '<w:p><w:sdt><w:sdtPr><w14:checkbox><w14:checked w14:val="{0}"/></w14:checkbox></w:sdtPr>'
         "<w:sdtContent><w:r><w:t>☐</w:t></w:r></w:sdtContent></w:sdt><w:r><w:t>{1}</w:t></w:r></w:p>"
@@ -123,7 +123,7 @@ def test_ticks_are_shown_and_hidden_text_is_not() -> None:
     assert body(hidden) == "Seen"
 
 
-def test_merged_cells_are_said_wherever_they_reach() -> None:
+def test_merged_cells_repeat_their_text() -> None:
     cell = "<w:tc><w:tcPr>{0}</w:tcPr><w:p><w:r><w:t>{1}</w:t></w:r></w:p></w:tc>".format
     wide, tall = '<w:gridSpan w:val="2"/>', '<w:vMerge w:val="restart"/>'
     table = (
@@ -136,7 +136,7 @@ def test_merged_cells_are_said_wherever_they_reach() -> None:
     ]  # fmt: skip
 
 
-def test_a_grid_span_of_two_billion_is_bounded() -> None:
+def test_grid_span_of_two_billion_is_limited() -> None:
     table = (
         '<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2000000000"/></w:tcPr>'
         "<w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc></w:tr></w:tbl>"
@@ -168,12 +168,12 @@ def test_a_grid_span_of_two_billion_is_bounded() -> None:
     ],
     ids=["cut", "open", "deep", "bomb", "entity", "wide entity", "far entity", "bare", "empty"],
 )
-def test_what_is_broken_or_hostile_is_a_typed_error(data: bytes, error: type[errors.ScraperError]) -> None:
+def test_damaged_or_hostile_file_raises_a_typed_error(data: bytes, error: type[errors.ScraperError]) -> None:
     with pytest.raises(error):
         fields(data)
 
 
-def test_a_part_whose_sum_is_wrong_is_told() -> None:
+def test_part_with_wrong_checksum_raises_an_error() -> None:
     data = made.docx(paragraph("a"))
     wrong = zlib.crc32(b"something else").to_bytes(4, "little")
     at = data.rfind(b"PK\x01\x02") + 16
@@ -181,7 +181,7 @@ def test_a_part_whose_sum_is_wrong_is_told() -> None:
         fields(data[:at] + wrong + data[at + 4 :].replace(b"PK\x05\x06", b"PK\x05\x06"))
 
 
-def test_a_damaged_part_beside_the_text_costs_only_what_it_holds() -> None:
+def test_damaged_part_beside_the_text_loses_only_its_content() -> None:
     data = made.docx(paragraph("Words"), styles=HEADINGS, comments="<w:comment")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
@@ -196,7 +196,7 @@ COMMENTS = (
 )
 
 
-def test_a_comment_is_a_note_where_its_passage_ends() -> None:
+def test_comment_becomes_a_note_at_the_end_of_its_passage() -> None:
     text = '<w:p><w:r><w:t>a</w:t></w:r><w:r><w:commentReference w:id="7"/></w:r><w:r><w:t> b</w:t></w:r></w:p>'
     assert fields(made.docx(text, comments=COMMENTS)).markdown == (
         "a[^comment-1] b\n\n[^comment-1]: Ann, 2026-01-02: Is it so?"
@@ -213,20 +213,20 @@ ODD = (
 )
 
 
-def test_the_second_reader_reads_the_main_part_alone() -> None:
+def test_fallback_reader_reads_only_the_main_part() -> None:
     text = fields(made.docx(ODD), plain_reader=True).markdown
     assert text.startswith("# Head\n\nWords & more\n\n- one\n- two\n\n| a | b |\n| --- | --- |\n\nThe end")
 
 
 @pytest.mark.parametrize("lost", [40, 1_500])
-def test_the_second_reader_reads_what_came_of_a_file_that_was_cut_off(lost: int) -> None:
+def test_fallback_reader_reads_the_start_of_a_truncated_file(lost: int) -> None:
     data = made.docx(ODD)
     with pytest.raises(errors.MalformedDocumentError):
         fields(data[:-lost])
     assert fields(data[:-lost], plain_reader=True).markdown.startswith("# Head\n\nWords & more")
 
 
-def test_the_second_reader_bounds_what_inflates() -> None:
+def test_fallback_reader_limits_decompression() -> None:
     bomb = made.docx("<w:p><w:r><w:t>" + "a" * 150_000_000 + "</w:t></w:r></w:p>")
     with pytest.raises(errors.ContentTooLargeError):
         fields(bomb[:-30], plain_reader=True)

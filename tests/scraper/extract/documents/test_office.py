@@ -21,7 +21,7 @@ def row(number: int, *cells: str) -> str:
     return f'<row r="{number}">{written}</row>'
 
 
-def test_each_sheet_is_a_heading_and_its_blocks_of_cells_are_tables() -> None:
+def test_sheet_becomes_a_heading_and_its_blocks_of_cells_become_tables() -> None:
     data = row(1, "town", "people") + row(2, "Bergen", "290.0") + row(4, "year", "rain") + row(5, "2020", "1.5")
     parsed = fields(made.xlsx(("Towns", data), ("Notes", row(3, "Only this"))))
     assert parsed.pages == 2
@@ -31,7 +31,7 @@ def test_each_sheet_is_a_heading_and_its_blocks_of_cells_are_tables() -> None:
     )
 
 
-def test_a_cell_far_out_and_a_text_used_without_end_are_refused_before_they_are_read() -> None:
+def test_distant_cell_and_repeated_long_text_are_refused_before_reading() -> None:
     far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
     with pytest.raises(errors.ContentTooLargeError, match="1,048,576 rows"):
         fields(made.xlsx(("A", row(1, "1") + far)))
@@ -40,12 +40,12 @@ def test_a_cell_far_out_and_a_text_used_without_end_are_refused_before_they_are_
         fields(made.xlsx(("A", many), shared="<si><t>" + "abcdefghi " * 20_000 + "</t></si>"))
 
 
-def test_a_long_sheet_says_what_is_left_out() -> None:
+def test_long_sheet_has_a_warning_with_its_row_count() -> None:
     parsed = fields(made.xlsx(("A", "".join(row(n, str(n), "x") for n in range(1, 20_500)))))
     assert "only the first 20,000 of 20,499 rows" in parsed.warnings[0]
 
 
-def test_a_sheet_of_more_rows_than_memory_shows_its_first_ones_and_says_how_many_there_are() -> None:
+def test_huge_sheet_shows_its_first_rows_and_counts_the_rest() -> None:
     many = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 600_001))
     assert len(many) > 25_000_000
     parsed = fields(made.xlsx(("Many", many), ("Few", row(1, "x"))))
@@ -70,7 +70,7 @@ def presentation() -> bytes:
         return file.getvalue()
 
 
-def test_slides_are_their_titles_lists_tables_and_notes() -> None:
+def test_slides_contain_titles_lists_tables_and_notes() -> None:
     parsed = fields(presentation())
     assert parsed.pages == 2
     assert parsed.markdown == (
@@ -79,13 +79,13 @@ def test_slides_are_their_titles_lists_tables_and_notes() -> None:
     )
 
 
-def test_a_book_is_its_chapters_in_the_order_of_its_spine() -> None:
+def test_chapters_are_in_the_order_of_the_spine() -> None:
     parsed = fields(made.epub({"two.xhtml": "<h1>One</h1><p>a</p>", "one.xhtml": "<h1>Two</h1><p>b</p>"}))
     assert (parsed.title, parsed.author) == ("The Book", "A. Writer")
     assert parsed.markdown == "# One\n\na\n\n# Two\n\nb"
 
 
-def test_a_book_keeps_its_notes_and_none_of_its_inner_links() -> None:
+def test_book_has_notes_and_no_internal_links() -> None:
     chapter = (
         '<p>Words<a epub:type="noteref" href="#n">1</a> and <a href="b.xhtml">the next chapter</a>.</p>'
         '<aside epub:type="footnote" id="n"><p>Below.</p></aside>'
@@ -94,7 +94,7 @@ def test_a_book_keeps_its_notes_and_none_of_its_inner_links() -> None:
 
 
 @pytest.mark.parametrize("package", ["<package><manifest>", None])
-def test_a_book_whose_list_of_chapters_is_damaged_is_read_by_their_names(package: str | None) -> None:
+def test_chapters_are_sorted_by_name_if_the_spine_is_damaged(package: str | None) -> None:
     chapters = {"b.xhtml": "<body><h1>Two</h1></body>", "a.xhtml": "<body><h1>One</h1></body>"}
     parts = {"mimetype": "application/epub+zip", **({"x.opf": package} if package else {}), **chapters}
     parsed = fields(made.zipped(parts))
@@ -102,12 +102,12 @@ def test_a_book_whose_list_of_chapters_is_damaged_is_read_by_their_names(package
     assert "damaged" in parsed.warnings[0]
 
 
-def test_what_a_chapter_declares_of_its_type_is_no_text() -> None:
+def test_document_type_of_a_chapter_is_omitted() -> None:
     typed = '<!DOCTYPE html PUBLIC "x" "y" [<!ENTITY e "bad">]><html><body><p>Fine</p></body></html>'
     assert fields(made.zipped({"mimetype": "application/epub+zip", "a.xhtml": typed})).markdown == "Fine"
 
 
-def test_a_locked_book_is_told() -> None:
+def test_encrypted_book_raises_an_error() -> None:
     data = made.zipped({"mimetype": "application/epub+zip", "META-INF/encryption.xml": "http://ns.adobe.com/adept"})
     with pytest.raises(errors.EncryptedDocumentError, match="DRM"):
         fields(data)

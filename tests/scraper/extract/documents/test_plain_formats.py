@@ -16,7 +16,7 @@ from tests.scraper.extract.documents import made
 from tests.scraper.extract.documents.made import fields
 
 
-def test_a_csv_is_a_table_whatever_parts_its_cells() -> None:
+def test_csv_becomes_a_table_with_any_delimiter() -> None:
     table = "| town | people |\n| --- | --- |\n| Bergen | 290 |\n| Porto | 230 |"
     for text in (
         "town,people\nBergen,290\nPorto,230",
@@ -26,46 +26,46 @@ def test_a_csv_is_a_table_whatever_parts_its_cells() -> None:
         assert fields(text.encode(), name="a.csv").markdown == table
 
 
-def test_a_csv_keeps_quoted_commas_and_lines_and_fills_short_rows() -> None:
+def test_csv_preserves_quoted_commas_and_line_breaks_and_pads_short_rows() -> None:
     parsed = fields(b'a,b,c\n"x, y","1\n2"\n', name="a.csv")
     assert parsed.markdown.splitlines()[-1] == "| x, y | 1<br>2 |  |"
 
 
-def test_rarer_marks_part_cells_too_and_letters_do_not() -> None:
+def test_rare_delimiters_are_detected_and_letters_are_none() -> None:
     assert fields(b"a^b\n1^2\n3^4\n", name="a.csv").markdown == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
     assert fields(b"a b\n1 2\n", name="a.csv").markdown == "| a b |\n| --- |\n| 1 2 |"
 
 
-def test_a_quote_that_never_closes_does_not_swallow_the_table() -> None:
+def test_unclosed_quote_does_not_join_the_rows() -> None:
     parsed = fields(b'a,b\n"open quote ' + b"x,1\n" * 60_000, name="a.csv")
     assert parsed.markdown.count("\n") > 10_000
     assert "first 20,000 rows" in parsed.warnings[0]
 
 
-def test_a_line_of_a_million_commas_is_bounded() -> None:
+def test_line_of_a_million_commas_is_limited() -> None:
     parsed = fields(b"a," * 1_000_000, name="a.csv")
     assert "2,000 of" in parsed.warnings[-1]
     assert len(parsed.markdown) < 100_000
 
 
-def test_a_text_beyond_the_bound_says_so_once() -> None:
+def test_text_beyond_the_limit_has_one_warning() -> None:
     parsed = fields(b'["' + b"a" * 17_000_000 + b'"]', name="a.json")
     assert parsed.warnings == ("Only the first 4,000,000 characters are shown.",)
 
 
-def test_the_text_that_searches_go_by_is_made_with_the_markdown_and_ends_where_it_ends() -> None:
+def test_search_text_is_derived_from_the_truncated_markdown() -> None:
     parsed = fields(b"# A *title*\n\n**Bold** words in [a link](http://site.example/)\n", name="a.md")
     assert parsed.text == "A *title*\n\nBold words in a link"
     assert len(fields(b"words and more " * 300_000, name="a.txt").text) <= 4_000_000
 
 
-def test_json_is_laid_out_and_what_nests_too_deep_is_shown_as_it_is() -> None:
+def test_json_is_indented_unless_it_nests_too_deep() -> None:
     assert fields(b'{"a":[1]}').markdown == '```json\n{\n  "a": [\n    1\n  ]\n}\n```'
     assert fields(b"[" * 100_000 + b"]", name="a.json").markdown.startswith("```json\n[[[[")
     assert fields(b"1" * 20_000, name="a.json").format == "text"
 
 
-def test_a_notebook_is_its_text_code_and_output() -> None:
+def test_notebook_contains_text_code_and_output() -> None:
     notebook = {
         "nbformat": 4,
         "metadata": {"kernelspec": {"language": "python"}},
@@ -77,7 +77,7 @@ def test_a_notebook_is_its_text_code_and_output() -> None:
     assert fields(json.dumps(notebook).encode()).markdown == "# Title\n\n```python\nprint(1)\n```\n\n```\n1\n```"
 
 
-def test_a_feed_is_its_entries_and_its_entities_stay_unresolved() -> None:
+def test_feed_contains_entries_and_unresolved_entities() -> None:
     rss = b'<?xml version="1.0"?><rss><channel><title>News</title>'
     rss += b"<item><title>One</title></item></channel></rss>"
     assert fields(rss).markdown == "# News\n\n## One"
@@ -88,7 +88,7 @@ def test_a_feed_is_its_entries_and_its_entities_stay_unresolved() -> None:
     assert "root:" not in fields(attack).markdown
 
 
-def test_a_feed_of_many_vocabularies_shows_all_that_its_entries_say() -> None:
+def test_feed_of_many_vocabularies_shows_all_fields_of_its_entries() -> None:
     names = "xmlns:content='http://purl.org/rss/1.0/modules/content/' xmlns:dc='http://purl.org/dc/elements/1.1/'"
     feed = (
         f"<rss version='2.0' {names} xmlns:media='http://search.yahoo.com/mrss/'><channel><title>News</title><item>"
@@ -104,7 +104,7 @@ def test_a_feed_of_many_vocabularies_shows_all_that_its_entries_say() -> None:
     )
 
 
-def test_a_feed_is_known_by_its_root_whatever_its_prefix() -> None:
+def test_feed_is_detected_by_its_root_with_any_prefix() -> None:
     feed = (
         b"<a:feed xmlns:a='http://www.w3.org/2005/Atom'><a:title>Log</a:title><a:entry><a:title>One</a:title>"
         b"<a:content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'><p>Words</p></div></a:content>"
@@ -114,7 +114,7 @@ def test_a_feed_is_known_by_its_root_whatever_its_prefix() -> None:
     assert (parsed.format, parsed.markdown) == ("feed", "# Log\n\n## One\n\nWords")
 
 
-def test_a_mail_shows_its_head_its_text_and_names_what_is_attached() -> None:
+def test_email_shows_headers_text_and_attachment_names() -> None:
     mail = (
         b"From: a@b.example\nTo: c@d.example\nSubject: =?utf-8?b?" + base64.b64encode("Grüße".encode()) + b"?=\n"
         b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/html\n\n"
@@ -127,7 +127,7 @@ def test_a_mail_shows_its_head_its_text_and_names_what_is_attached() -> None:
     assert parsed.markdown.endswith("Attached (not read): plan.pdf")
 
 
-def test_a_picture_is_described() -> None:
+def test_image_is_described() -> None:
     png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (640).to_bytes(4, "big") + (480).to_bytes(4, "big") + b"\0" * 20
     assert fields(png).markdown.startswith("Image: PNG, 640 x 480 pixels, ")
     drawing = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 30 20"><text>Depth</text></svg>'
@@ -136,7 +136,7 @@ def test_a_picture_is_described() -> None:
     assert fields(b"\x89PNG\r\n\x1a\n").markdown.startswith("Image: damaged")
 
 
-def test_an_archive_is_listed_and_never_extracted() -> None:
+def test_archive_is_listed_and_not_extracted() -> None:
     parsed = fields(made.zipped({"../../etc/passwd": "secret words", "b.txt": "b"}))
     assert "| ../../etc/passwd | 12 |" in parsed.markdown
     assert "secret words" not in parsed.markdown
@@ -144,14 +144,14 @@ def test_an_archive_is_listed_and_never_extracted() -> None:
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
-def test_a_tar_is_listed_however_it_is_packed(mode: str) -> None:
+def test_tar_is_listed_with_each_compression(mode: str) -> None:
     with BytesIO() as file:
         with tarfile.open(fileobj=file, mode=mode) as archive:  # type: ignore[call-overload]
             archive.addfile(tarfile.TarInfo("folder/a.txt"))
         assert "1 entry.\n\n| name | bytes |\n| --- | --- |\n| folder/a.txt | 0 |" in fields(file.getvalue()).markdown
 
 
-def test_a_file_that_is_packed_alone_is_described_and_bounded() -> None:
+def test_single_compressed_file_is_described_and_limited() -> None:
     with BytesIO() as file:
         with gzip.GzipFile("log.txt", "wb", fileobj=file, mtime=0) as packed:
             packed.write(b"words " * 100)
@@ -168,21 +168,21 @@ def test_a_file_that_is_packed_alone_is_described_and_bounded() -> None:
         ("EncryptedPackage", errors.EncryptedDocumentError, "without a password"),
     ],
 )
-def test_old_and_locked_office_files_get_advice(stream: str, error: type[errors.ScraperError], words: str) -> None:
+def test_legacy_and_encrypted_office_files_raise_errors_with_advice(stream: str, error: type[errors.ScraperError], words: str) -> None:
     data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504 + stream.encode("utf-16-le") + b"\0" * 64
     with pytest.raises(error) as raised:
         fields(data)
     assert words in raised.value.sentence()
 
 
-def test_nothing_and_bytes_without_meaning_are_errors() -> None:
+def test_empty_and_binary_files_raise_errors() -> None:
     with pytest.raises(errors.NoContentError):
         fields(b"")
     with pytest.raises(errors.UnsupportedTypeError):
         fields(bytes(range(256)) * 8)
 
 
-def test_letters_are_read_in_the_encoding_that_fits_and_invisible_ones_go() -> None:
+def test_text_is_decoded_and_invisible_characters_are_removed() -> None:
     assert fields("na\u00efve \u201cquoted\u201d caf\u00e9".encode("cp1252")).markdown == "naïve “quoted” café"
     assert fields("plain words".encode("utf-16-le")).markdown == "plain words"
     assert fields("safe \u202egpj.exe\u202c and \u200bwords".encode()).markdown == "safe gpj.exe and words"
@@ -197,13 +197,13 @@ def test_letters_are_read_in_the_encoding_that_fits_and_invisible_ones_go() -> N
         ("title:\nauthor: A", "Other"),
     ],
 )
-def test_markdown_stays_as_it_is_and_its_front_matter_names_it(front: str, title: str) -> None:
+def test_markdown_is_unchanged_and_its_front_matter_has_the_title(front: str, title: str) -> None:
     parsed = fields(f"---\n{front}\n---\n\n# Other\n\nText.\n".encode(), name="a.md")
     assert parsed.title == title
     assert parsed.markdown.endswith("# Other\n\nText.")
 
 
-def test_a_page_asked_for_as_a_document_is_read_as_a_page() -> None:
+def test_html_document_is_read_like_a_page() -> None:
     page = "<html><head><title>T</title></head><body><nav>Menu</nav><main><h1>Head</h1>" + "<p>Words.</p>" * 30
     parsed = fields(page.encode())
     assert parsed.format == "html"

@@ -56,24 +56,24 @@ def ole(stream: str) -> bytes:
         (b" \n ", DocumentKind.EMPTY),
     ],
 )
-def test_bytes_tell_the_kind(data: bytes, kind: DocumentKind) -> None:
+def test_kind_is_detected_from_bytes(data: bytes, kind: DocumentKind) -> None:
     assert sniff_kind(data) is kind
 
 
 @pytest.mark.parametrize(
     "data", [b"<!--a-->" * 26 + b"x", b"<!--" * 9_999, b"<?xml>" * 9_999, b"<" * 9_999, b"From:\n" * 9_999]
 )
-def test_a_hostile_file_is_told_soon(data: bytes) -> None:
+def test_detection_is_fast_for_hostile_files(data: bytes) -> None:
     with soon():  # the first took eight seconds when its comments could match in many ways
         sniff_kind(data)
 
 
-def test_a_name_or_a_declared_type_cannot_make_a_pdf_of_a_text() -> None:
+def test_name_and_declared_type_cannot_make_a_pdf_of_a_text() -> None:
     assert sniff_kind(b"plain words", media_type="application/pdf", name="a.pdf") is DocumentKind.TEXT
     assert sniff_kind(made.drawn_pdf([]), media_type="text/plain", name="a.docx") is DocumentKind.PDF
 
 
-def test_among_texts_names_and_types_choose() -> None:
+def test_names_and_declared_types_distinguish_text_formats() -> None:
     assert sniff_kind(b"a,b\n1,2\n", name="A.CSV") is DocumentKind.CSV
     assert sniff_kind(b"a,b\n1,2\n", media_type="text/csv; charset=utf-8") is DocumentKind.CSV
     assert sniff_kind(b"# a\n", name="readme.md") is DocumentKind.MARKDOWN

@@ -37,7 +37,7 @@ def row(*cells: str) -> str:
     return f"<table:table-row>{''.join(cells)}</table:table-row>"
 
 
-def test_headings_stand_below_the_title_and_carry_the_numbers_that_are_shown() -> None:
+def test_headings_are_below_the_title_and_have_visible_numbers() -> None:
     outline = (
         '<text:outline-style><text:outline-level-style text:level="1" style:num-format="1"/>'
         '<text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/>'
@@ -53,7 +53,7 @@ def test_headings_stand_below_the_title_and_carry_the_numbers_that_are_shown() -
     )
 
 
-def test_weight_slant_strokes_and_breaks_are_kept_and_hidden_text_is_not() -> None:
+def test_bold_italic_struck_and_breaks_are_preserved_and_hidden_text_is_omitted() -> None:
     looks = "".join(
         f'<style:style style:name="{name}" style:family="text"><style:text-properties {look}/></style:style>'
         for name, look in (
@@ -67,7 +67,7 @@ def test_weight_slant_strokes_and_breaks_are_kept_and_hidden_text_is_not() -> No
     assert fields(made.odf("text", body, looks)).markdown == "a **bold** *slanted* ~~gone~~  \nb"
 
 
-def test_a_list_goes_on_after_prose_and_below_its_levels() -> None:
+def test_list_continues_after_text_and_below_its_levels() -> None:
     body = (
         listed(item(p("one")), item(p("two")))
         + listed(item(listed(item(p("inner")), more="")))
@@ -81,7 +81,7 @@ def test_a_list_goes_on_after_prose_and_below_its_levels() -> None:
     )
 
 
-def test_merged_cells_are_said_wherever_they_reach_and_tables_in_cells_are_text() -> None:
+def test_merged_cells_repeat_their_text_and_inner_tables_become_text() -> None:
     inner = f"<table:table>{row(cell(p('x')), cell(p('y')))}</table:table>"
     covered = "<table:covered-table-cell/>"
     body = (
@@ -96,7 +96,7 @@ def test_merged_cells_are_said_wherever_they_reach_and_tables_in_cells_are_text(
     )
 
 
-def test_charts_are_their_numbers_and_formulas_stand_in_their_line() -> None:
+def test_charts_become_tables_and_formulas_are_inline() -> None:
     numbers = row(cell(""), cell(p("Sales"))) + row(cell(p("May")), cell(p("7")))
     chart = (
         f'<office:body><chart:chart chart:class="chart:bar"><chart:title>{p("Year")}</chart:title>'
@@ -111,7 +111,7 @@ def test_charts_are_their_numbers_and_formulas_stand_in_their_line() -> None:
     )
 
 
-def test_a_comment_is_a_note_where_its_passage_ends() -> None:
+def test_comment_becomes_a_note_at_the_end_of_its_passage() -> None:
     body = p(
         'a<office:annotation office:name="1"><dc:creator>Ann</dc:creator>'
         "<dc:date>2026-01-02T03:04:05</dc:date>"
@@ -120,7 +120,7 @@ def test_a_comment_is_a_note_where_its_passage_ends() -> None:
     assert fields(made.odf("text", body)).markdown == ("a b[^comment-1] c\n\n[^comment-1]: Ann, 2026-01-02: Is it so?")
 
 
-def test_boxes_stand_after_their_paragraph_and_code_keeps_its_lines() -> None:
+def test_text_boxes_follow_their_paragraph_and_code_preserves_its_lines() -> None:
     box = f"<draw:frame><draw:text-box>{p('In a box')}</draw:text-box></draw:frame>"
     code = p("if x:", "Preformatted_20_Text") + p('<text:s text:c="4"/>run()', "Preformatted_20_Text")
     assert fields(made.odf("text", p(f"Before{box} after") + code)).markdown == (
@@ -128,7 +128,7 @@ def test_boxes_stand_after_their_paragraph_and_code_keeps_its_lines() -> None:
     )
 
 
-def test_a_slide_without_a_named_title_is_titled_by_its_largest_letters() -> None:
+def test_slide_without_a_declared_title_uses_its_largest_text() -> None:
     size = (
         '<style:style style:name="{}" style:family="paragraph"><style:text-properties fo:font-size="{}pt"/>'
         "</style:style>"
@@ -145,7 +145,7 @@ def test_a_slide_without_a_named_title_is_titled_by_its_largest_letters() -> Non
     assert parsed.pages == 2
 
 
-def test_a_sheet_shows_its_merged_cells_comments_and_what_was_left_out() -> None:
+def test_sheet_shows_merged_cells_comments_and_truncation() -> None:
     noted = cell(f"{p('7')}<office:annotation><dc:creator>Bo</dc:creator>{p('Counted twice')}</office:annotation>")
     sheet = (
         '<table:table table:name="S">'
@@ -162,7 +162,7 @@ def test_a_sheet_shows_its_merged_cells_comments_and_what_was_left_out() -> None
     assert parsed.warnings == ("Sheet L: only the first 20,000 rows are shown.",)
 
 
-def test_spans_and_levels_without_end_are_bounded() -> None:
+def test_huge_spans_and_levels_are_limited() -> None:
     wide = cell(p("x"), 'table:number-columns-spanned="999999999" table:number-rows-spanned="999999999"')
     deep = "<text:list><text:list-item>" * 60 + p("deep") + "</text:list-item></text:list>" * 60
     parsed = fields(made.odf("text", f"<table:table>{row(wide, cell(p('y')))}</table:table>{deep}{p('end')}"))
@@ -170,7 +170,7 @@ def test_spans_and_levels_without_end_are_bounded() -> None:
     assert parsed.markdown.endswith("end")
 
 
-def test_an_opendocument_text_keeps_headings_lists_tables_links_and_notes() -> None:
+def test_text_has_headings_lists_tables_links_and_notes() -> None:
     styles = '<text:list-style style:name="N"><text:list-level-style-number text:level="1"/></text:list-style>'
     parsed = fields(
         made.odf(
@@ -191,7 +191,7 @@ def test_an_opendocument_text_keeps_headings_lists_tables_links_and_notes() -> N
     )
 
 
-def test_a_sheet_of_opendocument_that_repeats_for_ever_is_bounded() -> None:
+def test_repeated_rows_of_a_sheet_are_limited() -> None:
     cell = '<table:table-cell table:number-columns-repeated="{0}">{1}</table:table-cell>'.format
     rows = (
         f'<table:table-row table:number-rows-repeated="1000000">{cell(1, "<text:p>a</text:p>")}'

@@ -52,7 +52,7 @@ FILLED = (
 )
 
 
-def test_what_is_filled_in_is_shown_by_the_names_of_its_fields() -> None:
+def test_filled_form_fields_are_listed_with_their_names() -> None:
     assert fields(form(*FILLED)).markdown == (
         "<!-- page 1 -->\n\nPlease fill in this form\n\nFilled in on this form:\n\n"
         "- applicant: Ada Lovelace\n- Date of birth: 10 December 1815\n- pin: (hidden)\n"
@@ -61,7 +61,7 @@ def test_what_is_filled_in_is_shown_by_the_names_of_its_fields() -> None:
     )
 
 
-def test_an_empty_form_is_its_page_alone() -> None:
+def test_empty_form_adds_nothing_to_its_page() -> None:
     assert fields(form("/FT /Tx /T (a)", "/FT /Btn /T (b) /AS /Off")).markdown == (
         "<!-- page 1 -->\n\nPlease fill in this form"
     )
@@ -77,7 +77,7 @@ def test_an_empty_form_is_its_page_alone() -> None:
         ("()", None),
     ],
 )
-def test_the_title_stands_in_the_table_of_facts(said: str, title: str | None) -> None:
+def test_title_is_read_from_the_information_dictionary(said: str, title: str | None) -> None:
     words = "BT /F1 12 Tf 60 700 Td (Words of the page) Tj ET"
     facts = f"<< /Title {said} /Author (A. Writer) >>".encode("latin-1")
     parsed = fields(one_page(words, "", "", facts, trailer="/Info 5 0 R"))
@@ -87,7 +87,7 @@ def test_the_title_stands_in_the_table_of_facts(said: str, title: str | None) ->
 PICTURE = b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\nstream\n0\nendstream"  # noqa: E501
 
 
-def test_a_page_that_is_a_picture_is_named_and_its_letters_are_not_made_up() -> None:
+def test_page_that_is_an_image_raises_ocr_needed() -> None:
     scan = one_page("q 595 0 0 842 0 0 cm /I Do Q", "", "/XObject << /I 5 0 R >>", PICTURE)
     with pytest.raises(errors.OcrNeededError, match="scanned") as raised:
         fields(scan)

@@ -15,14 +15,14 @@ def body(*operators: str) -> str:
     return fields(drawn_pdf(operators)).markdown.removeprefix("<!-- page 1 -->").strip()
 
 
-def test_slanted_letters_are_read_where_they_stand() -> None:
+def test_slanted_text_is_read_in_place() -> None:
     slanted = (leaning(60, y, f"The slanted line at {y} points down the page", "1 0 .3 1") for y in (100, 112))
     assert body(*slanted) == (
         "The slanted line at 100 points down the page The slanted line at 112 points down the page"
     )
 
 
-def test_what_is_turned_as_a_stamp_is_no_text() -> None:
+def test_rotated_stamp_is_omitted() -> None:
     turned = leaning(300, 500, "A long stamp across the page that says draft", ".966 .259 -.259 .966")
     assert body(text_at(60, 100, "The text of the page."), turned) == "The text of the page."
 
@@ -31,7 +31,7 @@ XS = (60, 160, 220, 280, 340)
 ROWS = [["1", "0.25", "0.50", "0.75"], ["2", "1.25", "1.50", "1.75"], ["3", "2.25", "2.50", "2.75"]]
 
 
-def test_heads_that_stand_upright_are_heads_of_their_columns() -> None:
+def test_rotated_headers_belong_to_their_columns() -> None:
     heads = [
         leaning(x + 30, 190, word, "0 1 -1 0", 8) for x, word in zip(XS[1:], ("Low", "Middle", "High"), strict=False)
     ]
@@ -50,7 +50,7 @@ def test_sums_below_a_frame_are_its_last_row() -> None:
     )
 
 
-def test_a_head_over_several_columns_stands_in_the_first_of_them() -> None:
+def test_header_over_several_columns_is_in_the_first() -> None:
     xs = (60, 120, 180, 240, 300)
     rows = [[f"{row}.{column}" for column in range(4)] for row in range(1, 5)]
     over = [text_at(108, 184, "Left"), text_at(226, 184, "Right")]
@@ -59,7 +59,7 @@ def test_a_head_over_several_columns_stands_in_the_first_of_them() -> None:
     )
 
 
-def test_columns_whose_lines_do_not_stand_beside_each_other_are_read_one_after_the_other() -> None:
+def test_columns_with_unaligned_lines_are_read_one_after_the_other() -> None:
     def column(x: float, word: str, at: tuple[int, ...]) -> list[str]:
         return [text_at(x, y, f"{word} {number} of a short card here") for number, y in enumerate(at)]
 
@@ -73,7 +73,7 @@ def lines(x: float, y: float, words: str, count: int) -> list[str]:
     return [text_at(x, y + 12 * at, f"{words} {at} goes on") for at in range(count)]
 
 
-def test_a_title_that_is_driven_apart_stands_above_its_columns_with_its_second_line() -> None:
+def test_title_with_wide_gaps_is_above_its_columns() -> None:
     words = zip((60, 215, 330, 470), ("Preference", "Shall", "Given", "Regulation"), strict=True)
     title = [text_at(x, 90, word, 19) for x, word in words] + [text_at(60, 114, "Of Commerce", 19)]
     columns = lines(60, 150, "the left column runs on", 8) + lines(330, 150, "the right column runs on", 8)

@@ -14,7 +14,7 @@ LONG = 100_000
     ("cell", "left"),
     [("Chapter 1 . . . . .", "Chapter 1"), ("a...", "a"), ("e.g. .", "e.g. ."), ("....", ""), ("a. b", "a. b")],
 )
-def test_dots_that_lead_on_are_no_part_of_a_cell(cell: str, left: str) -> None:
+def test_leader_dots_are_removed_from_cells(cell: str, left: str) -> None:
     assert stream_tables._remove_leader_dots(cell) == left
 
 
@@ -27,7 +27,7 @@ def test_dots_that_lead_on_are_no_part_of_a_cell(cell: str, left: str) -> None:
         ("One ... 12", "One ... 12"),
     ],
 )
-def test_dots_before_a_page_number_are_one_sign(line: str, entry: str) -> None:
+def test_leader_dots_before_a_page_number_become_an_ellipsis(line: str, entry: str) -> None:
     assert paragraphs._LEADER.sub(r" … \1", line) == entry
 
 
@@ -35,12 +35,12 @@ def test_dots_before_a_page_number_are_one_sign(line: str, entry: str) -> None:
     ("cell", "is_number"),
     [("1,299.00", True), ("12 %", True), ("-", True), ("n/a", True), ("3b", True), ("b", False), ("3 ab", False)],
 )
-def test_numbers_are_told_from_words(cell: str, is_number: bool) -> None:
+def test_numbers_are_distinguished_from_words(cell: str, is_number: bool) -> None:
     assert cells._is_number(cell) is is_number
 
 
 @pytest.mark.parametrize("piece", [" ", ".", ". ", "1", "a", "1 "])
-def test_a_hostile_line_is_looked_at_soon(piece: str) -> None:
+def test_patterns_are_fast_for_hostile_lines(piece: str) -> None:
     text = f"{piece * (LONG // len(piece))}\0"
     with soon():
         stream_tables._remove_leader_dots(text)

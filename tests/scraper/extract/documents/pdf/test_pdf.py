@@ -39,7 +39,7 @@ def test_columns_are_read_one_after_the_other() -> None:
     assert text.startswith("<!-- page 1 -->\n\n# A title over both of the columns")
 
 
-def test_a_drawn_table_is_a_table_with_its_empty_cells() -> None:
+def test_table_with_drawn_lines_has_its_empty_cells() -> None:
     rows = [["Town", "People", "Year"], ["Bergen", "", "2020"], ["Porto", "230,000", "2021"]]
     text = body([*column(60, 80, PROSE), *table_cells((60, 180, 300, 400), (150, 170, 190, 210), rows)])
     assert text.endswith(
@@ -47,7 +47,7 @@ def test_a_drawn_table_is_a_table_with_its_empty_cells() -> None:
     )
 
 
-def test_a_table_without_lines_is_found_by_its_gaps() -> None:
+def test_table_without_lines_is_found_by_its_gaps() -> None:
     rows = [
         ("Town", "People", "Share"),
         ("Bergen", "290,000", "4.1"),
@@ -81,7 +81,7 @@ def test_a_cell_of_two_lines_is_one_cell() -> None:
     assert "| Bergen | a remark that goes on in a second line |" in body(drawn)
 
 
-def test_headings_are_told_by_their_size_and_weight() -> None:
+def test_headings_are_detected_by_size_and_weight() -> None:
     page = [
         text_at(60, 60, "The Report", 20, "F2"),
         *column(60, 100, PROSE),
@@ -94,7 +94,7 @@ def test_headings_are_told_by_their_size_and_weight() -> None:
     assert heads == ["# The Report", "## First part", "### A smaller point"]
 
 
-def test_running_lines_and_page_numbers_are_left_out_and_pages_are_marked() -> None:
+def test_running_lines_and_page_numbers_are_removed_and_pages_are_marked() -> None:
     pages = [
         [
             text_at(60, 30, "Bulletin of the Harbour, Volume 7", 8),
@@ -111,14 +111,14 @@ def test_running_lines_and_page_numbers_are_left_out_and_pages_are_marked() -> N
     assert not [row for row in text.splitlines() if row.strip() in {"11", "12", "13"}]
 
 
-def test_words_cut_by_a_hyphen_are_whole_again_unless_they_are_written_with_one() -> None:
+def test_hyphenated_words_are_joined_unless_the_hyphen_belongs_to_them() -> None:
     text = body(
         [*column(60, 80, ("The har-", "bour is a well-known place, and well-", "known it will always remain to us."))]
     )
     assert "The harbour is a well-known place, and well-known it will" in text
 
 
-def test_lists_and_code_stay_what_they_are() -> None:
+def test_lists_and_code_are_detected() -> None:
     page = [
         *column(60, 80, ("1. Cast off the lines", "2. Leave the harbour")),
         *[
@@ -131,7 +131,7 @@ def test_lists_and_code_stay_what_they_are() -> None:
     )
 
 
-def test_a_page_without_letters_is_told_where_others_have_some() -> None:
+def test_image_pages_are_reported_beside_text_pages() -> None:
     parsed = fields(drawn_pdf(column(60, 80, PROSE), []))
     assert parsed.pages == 2
     assert parsed.ocr_pages == ()
@@ -139,12 +139,12 @@ def test_a_page_without_letters_is_told_where_others_have_some() -> None:
         fields(drawn_pdf([], []))
 
 
-def test_a_table_of_contents_is_a_list_of_its_lines() -> None:
+def test_table_of_contents_becomes_a_list() -> None:
     lines = ("1 The harbour .................... 3", "1.1 The lighthouse .............. 12", "2 The sea ........ 20")
     assert body(column(60, 200, lines)).endswith("- 1 The harbour … 3\n- 1.1 The lighthouse … 12\n- 2 The sea … 20")
 
 
-def test_chosen_pages_are_read_alone() -> None:
+def test_only_requested_pages_are_read() -> None:
     data = drawn_pdf(*(column(60, 200, (f"This is page number {number} of the log",)) for number in range(1, 6)))
     parsed = fields(data, pages=(2, 4))
     assert parsed.pages == 5
@@ -152,7 +152,7 @@ def test_chosen_pages_are_read_alone() -> None:
     assert "number 3" not in parsed.markdown
 
 
-def test_what_is_no_pdf_after_all_is_a_typed_error() -> None:
+def test_damaged_pdf_raises_a_typed_error() -> None:
     with pytest.raises(errors.MalformedDocumentError):
         fields(b"%PDF-1.7\n")
 

@@ -18,23 +18,23 @@ def text(body: bytes) -> str:
     return fields(rb"{\rtf1\ansi\ansicpg1252" + FONTS + body + b"}").markdown
 
 
-def test_headings_stand_below_the_title() -> None:
+def test_headings_are_one_level_below_the_title() -> None:
     assert text(rb"\pard\s9 Log\par\pard\s1 {\b One}\par\pard Words\par\pard\outlinelevel1 Two\par") == (
         "# Log\n\n## One\n\nWords\n\n### Two"
     )
 
 
-def test_looks_hold_until_their_group_ends_and_hidden_letters_are_not_shown() -> None:
+def test_formats_end_with_their_group_and_hidden_text_is_omitted() -> None:
     body = rb"a {\b bold {\i both}} {\strike gone}{\v secret} \v hidden\v0 {\deleted never}b\line c\par"
     assert text(body) == "a **bold *both*** ~~gone~~ b  \nc"
 
 
-def test_letters_are_those_of_their_font_and_of_unicode_with_what_stands_for_it_left_out() -> None:
+def test_text_is_decoded_by_font_and_unicode_fallbacks_are_skipped() -> None:
     body = rb"caf\'e9 \u8364?\u-10179?\u-8704? {\uc2\u26085\'93\'fax} {\f1 \'cc\'e8\'f0}"
     assert text(body + rb" {\f2 \'93\'fa\'96\'7b}\par") == "café €😀 日x Мир 日本"
 
 
-def test_letters_of_an_unknown_kind_are_taken_for_those_of_europe() -> None:
+def test_unknown_encoding_is_read_as_western_european() -> None:
     assert fields(rb"{\rtf1\ansi\ansicpg125 caf\'e9}").markdown == "café"
 
 
@@ -45,7 +45,7 @@ def test_lists_nest_by_their_levels() -> None:
     assert text(item % (b"\\u9745?", 0, b"done")) == "- [x] done"
 
 
-def test_cells_keep_their_paragraphs_and_merged_ones_are_said_wherever_they_reach() -> None:
+def test_cells_preserve_paragraphs_and_merged_cells_repeat_their_text() -> None:
     row = b"\\trowd%s\\pard\\intbl %s\\cell %s\\cell\\row"
     plain, above, left = b"\\cellx1\\cellx2", b"\\clvmrg\\cellx1\\cellx2", b"\\cellx1\\clmrg\\cellx2"
     rows = row % (plain, b"a", b"b\\par\\intbl more") + row % (plain, b"tall", b"c") + row % (above, b"", b"d")
@@ -54,7 +54,7 @@ def test_cells_keep_their_paragraphs_and_merged_ones_are_said_wherever_they_reac
     )
 
 
-def test_links_notes_and_comments_are_kept() -> None:
+def test_links_notes_and_comments_are_preserved() -> None:
     link = rb'{\field{\*\fldinst{ HYPERLINK "https://a.example/" }}{\fldrslt{\ul there}}}'
     note = rb"{\footnote\pard See {\i below}.}"
     comment = rb"{\*\atnid A}{\*\atnauthor Ann}\chatn{\*\annotation\pard Is it so?}"
@@ -63,26 +63,26 @@ def test_links_notes_and_comments_are_kept() -> None:
     )
 
 
-def test_links_that_are_none_of_the_web_are_their_words() -> None:
+def test_links_outside_of_the_web_become_text() -> None:
     link = rb'{\field{\*\fldinst HYPERLINK "javascript:alert(1)"}{\fldrslt click}}'
     assert text(link + rb"\par") == "click"
 
 
-def test_code_keeps_its_lines() -> None:
+def test_code_preserves_its_lines() -> None:
     assert text(rb"\pard{\f3 if x:\line\~\~run(x)}\par\pard{\f3 end()}\par") == "```\nif x:\n  run(x)\nend()\n```"
 
 
-def test_pictures_margins_and_what_other_programs_keep_are_no_text() -> None:
+def test_pictures_margins_and_private_data_are_omitted() -> None:
     body = rb"a{\pict\pngblip 89504e47}{\header no}{\*\unknown no}{\object{\*\objdata 00}} b"
     assert text(body + rb"{\pict\bin3 {}}}c\par") == "a bc"
     assert fields(rb"{\rtf1{\info{\title Log}{\author Ann}{\operator Bo}}x}").title == "Log"
 
 
 @pytest.mark.parametrize("body", [b"{" * 50_000 + b"deep" + b"}" * 50_000, b"deep" + b"}" * 50_000, b"deep{" * 3])
-def test_braces_without_end_are_bounded(body: bytes) -> None:
+def test_unclosed_braces_are_limited(body: bytes) -> None:
     assert fields(b"{\\rtf1 " + body).markdown.startswith("deep")
 
 
-def test_a_file_without_text_says_so() -> None:
+def test_file_without_text_raises_no_content() -> None:
     with pytest.raises(errors.NoContentError):
         fields(b"{\\rtf1{\\pict 00}}")
