@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.contract.rows.row import Check, Row, seen
 from benchmarks.contract.rows.world import World
-from tests.scraper.extract.documents.made import docx
+from tests.scraper.extract.documents.builders import docx
 
 _PAGE_KEYS = {
     "url", "title", "content", "method", "truncated", "tokens_estimated", "author", "published_date",

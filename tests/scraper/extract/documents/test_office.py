@@ -9,8 +9,8 @@ from pptx import Presentation
 from pptx.util import Inches
 
 from scraper import errors
-from tests.scraper.extract.documents import made
-from tests.scraper.extract.documents.made import fields
+from tests.scraper.extract.documents import builders
+from tests.scraper.extract.documents.builders import parse
 
 
 def row(number: int, *cells: str) -> str:
@@ -23,7 +23,7 @@ def row(number: int, *cells: str) -> str:
 
 def test_sheet_becomes_a_heading_and_its_blocks_of_cells_become_tables() -> None:
     data = row(1, "town", "people") + row(2, "Bergen", "290.0") + row(4, "year", "rain") + row(5, "2020", "1.5")
-    parsed = fields(made.xlsx(("Towns", data), ("Notes", row(3, "Only this"))))
+    parsed = parse(builders.xlsx(("Towns", data), ("Notes", row(3, "Only this"))))
     assert parsed.pages == 2
     assert parsed.markdown == (
         "<!-- page 1 -->\n\n## Towns\n\n| town | people |\n| --- | --- |\n| Bergen | 290 |\n\n"
@@ -34,21 +34,21 @@ def test_sheet_becomes_a_heading_and_its_blocks_of_cells_become_tables() -> None
 def test_distant_cell_and_repeated_long_text_are_refused_before_reading() -> None:
     far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
     with pytest.raises(errors.ContentTooLargeError, match="1,048,576 rows"):
-        fields(made.xlsx(("A", row(1, "1") + far)))
+        parse(builders.xlsx(("A", row(1, "1") + far)))
     many = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c></row>' for n in range(1, 30_000))
     with pytest.raises(errors.ContentTooLargeError):
-        fields(made.xlsx(("A", many), shared="<si><t>" + "abcdefghi " * 20_000 + "</t></si>"))
+        parse(builders.xlsx(("A", many), shared="<si><t>" + "abcdefghi " * 20_000 + "</t></si>"))
 
 
 def test_long_sheet_has_a_warning_with_its_row_count() -> None:
-    parsed = fields(made.xlsx(("A", "".join(row(n, str(n), "x") for n in range(1, 20_500)))))
+    parsed = parse(builders.xlsx(("A", "".join(row(n, str(n), "x") for n in range(1, 20_500)))))
     assert "only the first 20,000 of 20,499 rows" in parsed.warnings[0]
 
 
 def test_huge_sheet_shows_its_first_rows_and_counts_the_rest() -> None:
     many = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 600_001))
     assert len(many) > 25_000_000
-    parsed = fields(made.xlsx(("Many", many), ("Few", row(1, "x"))))
+    parsed = parse(builders.xlsx(("Many", many), ("Few", row(1, "x"))))
     assert parsed.warnings == ("Sheet Many: only the first 20,000 of 600,000 rows are shown.",)
     assert "| 20000 |\n\n<!-- page 2 -->\n\n## Few\n\nx" in parsed.markdown
 
@@ -71,7 +71,7 @@ def presentation() -> bytes:
 
 
 def test_slides_contain_titles_lists_tables_and_notes() -> None:
-    parsed = fields(presentation())
+    parsed = parse(presentation())
     assert parsed.pages == 2
     assert parsed.markdown == (
         "<!-- page 1 -->\n\n# The Title\n\n- First\n- Second\n\n| a | b |\n| --- | --- |\n| c | d |\n\n"
@@ -80,7 +80,7 @@ def test_slides_contain_titles_lists_tables_and_notes() -> None:
 
 
 def test_chapters_are_in_the_order_of_the_spine() -> None:
-    parsed = fields(made.epub({"two.xhtml": "<h1>One</h1><p>a</p>", "one.xhtml": "<h1>Two</h1><p>b</p>"}))
+    parsed = parse(builders.epub({"two.xhtml": "<h1>One</h1><p>a</p>", "one.xhtml": "<h1>Two</h1><p>b</p>"}))
     assert (parsed.title, parsed.author) == ("The Book", "A. Writer")
     assert parsed.markdown == "# One\n\na\n\n# Two\n\nb"
 
@@ -90,24 +90,24 @@ def test_book_has_notes_and_no_internal_links() -> None:
         '<p>Words<a epub:type="noteref" href="#n">1</a> and <a href="b.xhtml">the next chapter</a>.</p>'
         '<aside epub:type="footnote" id="n"><p>Below.</p></aside>'
     )
-    assert fields(made.epub({"a.xhtml": chapter})).markdown == ("Words[^1] and the next chapter.\n\n[^1]: Below.")
+    assert parse(builders.epub({"a.xhtml": chapter})).markdown == ("Words[^1] and the next chapter.\n\n[^1]: Below.")
 
 
 @pytest.mark.parametrize("package", ["<package><manifest>", None])
 def test_chapters_are_sorted_by_name_if_the_spine_is_damaged(package: str | None) -> None:
     chapters = {"b.xhtml": "<body><h1>Two</h1></body>", "a.xhtml": "<body><h1>One</h1></body>"}
     parts = {"mimetype": "application/epub+zip", **({"x.opf": package} if package else {}), **chapters}
-    parsed = fields(made.zipped(parts))
+    parsed = parse(builders.zipped(parts))
     assert parsed.markdown == "# One\n\n# Two"
     assert "damaged" in parsed.warnings[0]
 
 
 def test_document_type_of_a_chapter_is_omitted() -> None:
     typed = '<!DOCTYPE html PUBLIC "x" "y" [<!ENTITY e "bad">]><html><body><p>Fine</p></body></html>'
-    assert fields(made.zipped({"mimetype": "application/epub+zip", "a.xhtml": typed})).markdown == "Fine"
+    assert parse(builders.zipped({"mimetype": "application/epub+zip", "a.xhtml": typed})).markdown == "Fine"
 
 
 def test_encrypted_book_raises_an_error() -> None:
-    data = made.zipped({"mimetype": "application/epub+zip", "META-INF/encryption.xml": "http://ns.adobe.com/adept"})
+    data = builders.zipped({"mimetype": "application/epub+zip", "META-INF/encryption.xml": "http://ns.adobe.com/adept"})
     with pytest.raises(errors.EncryptedDocumentError, match="DRM"):
-        fields(data)
+        parse(data)

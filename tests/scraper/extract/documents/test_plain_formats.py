@@ -12,8 +12,8 @@ from io import BytesIO
 import pytest
 
 from scraper import errors
-from tests.scraper.extract.documents import made
-from tests.scraper.extract.documents.made import fields
+from tests.scraper.extract.documents import builders
+from tests.scraper.extract.documents.builders import parse
 
 
 def test_csv_becomes_a_table_with_any_delimiter() -> None:
@@ -23,46 +23,46 @@ def test_csv_becomes_a_table_with_any_delimiter() -> None:
         "town;people\nBergen;290\nPorto;230",
         "town\tpeople\nBergen\t290\nPorto\t230",
     ):
-        assert fields(text.encode(), name="a.csv").markdown == table
+        assert parse(text.encode(), name="a.csv").markdown == table
 
 
 def test_csv_preserves_quoted_commas_and_line_breaks_and_pads_short_rows() -> None:
-    parsed = fields(b'a,b,c\n"x, y","1\n2"\n', name="a.csv")
+    parsed = parse(b'a,b,c\n"x, y","1\n2"\n', name="a.csv")
     assert parsed.markdown.splitlines()[-1] == "| x, y | 1<br>2 |  |"
 
 
 def test_rare_delimiters_are_detected_and_letters_are_none() -> None:
-    assert fields(b"a^b\n1^2\n3^4\n", name="a.csv").markdown == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
-    assert fields(b"a b\n1 2\n", name="a.csv").markdown == "| a b |\n| --- |\n| 1 2 |"
+    assert parse(b"a^b\n1^2\n3^4\n", name="a.csv").markdown == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
+    assert parse(b"a b\n1 2\n", name="a.csv").markdown == "| a b |\n| --- |\n| 1 2 |"
 
 
 def test_unclosed_quote_does_not_join_the_rows() -> None:
-    parsed = fields(b'a,b\n"open quote ' + b"x,1\n" * 60_000, name="a.csv")
+    parsed = parse(b'a,b\n"open quote ' + b"x,1\n" * 60_000, name="a.csv")
     assert parsed.markdown.count("\n") > 10_000
     assert "first 20,000 rows" in parsed.warnings[0]
 
 
 def test_line_of_a_million_commas_is_limited() -> None:
-    parsed = fields(b"a," * 1_000_000, name="a.csv")
+    parsed = parse(b"a," * 1_000_000, name="a.csv")
     assert "2,000 of" in parsed.warnings[-1]
     assert len(parsed.markdown) < 100_000
 
 
 def test_text_beyond_the_limit_has_one_warning() -> None:
-    parsed = fields(b'["' + b"a" * 17_000_000 + b'"]', name="a.json")
+    parsed = parse(b'["' + b"a" * 17_000_000 + b'"]', name="a.json")
     assert parsed.warnings == ("Only the first 4,000,000 characters are shown.",)
 
 
 def test_search_text_is_derived_from_the_truncated_markdown() -> None:
-    parsed = fields(b"# A *title*\n\n**Bold** words in [a link](http://site.example/)\n", name="a.md")
+    parsed = parse(b"# A *title*\n\n**Bold** words in [a link](http://site.example/)\n", name="a.md")
     assert parsed.text == "A *title*\n\nBold words in a link"
-    assert len(fields(b"words and more " * 300_000, name="a.txt").text) <= 4_000_000
+    assert len(parse(b"words and more " * 300_000, name="a.txt").text) <= 4_000_000
 
 
 def test_json_is_indented_unless_it_nests_too_deep() -> None:
-    assert fields(b'{"a":[1]}').markdown == '```json\n{\n  "a": [\n    1\n  ]\n}\n```'
-    assert fields(b"[" * 100_000 + b"]", name="a.json").markdown.startswith("```json\n[[[[")
-    assert fields(b"1" * 20_000, name="a.json").format == "text"
+    assert parse(b'{"a":[1]}').markdown == '```json\n{\n  "a": [\n    1\n  ]\n}\n```'
+    assert parse(b"[" * 100_000 + b"]", name="a.json").markdown.startswith("```json\n[[[[")
+    assert parse(b"1" * 20_000, name="a.json").format == "text"
 
 
 def test_notebook_contains_text_code_and_output() -> None:
@@ -74,18 +74,18 @@ def test_notebook_contains_text_code_and_output() -> None:
             {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["1\n"]}]},
         ],
     }
-    assert fields(json.dumps(notebook).encode()).markdown == "# Title\n\n```python\nprint(1)\n```\n\n```\n1\n```"
+    assert parse(json.dumps(notebook).encode()).markdown == "# Title\n\n```python\nprint(1)\n```\n\n```\n1\n```"
 
 
 def test_feed_contains_entries_and_unresolved_entities() -> None:
     rss = b'<?xml version="1.0"?><rss><channel><title>News</title>'
     rss += b"<item><title>One</title></item></channel></rss>"
-    assert fields(rss).markdown == "# News\n\n## One"
+    assert parse(rss).markdown == "# News\n\n## One"
     attack = (
         b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]>'
         b"<rss><channel><title>&e;</title><item><title>Fine</title></item></channel></rss>"
     )
-    assert "root:" not in fields(attack).markdown
+    assert "root:" not in parse(attack).markdown
 
 
 def test_feed_of_many_vocabularies_shows_all_fields_of_its_entries() -> None:
@@ -98,7 +98,7 @@ def test_feed_of_many_vocabularies_shows_all_fields_of_its_entries() -> None:
         "<pubDate>Mon, 01 Jan 2024 08:00:00 GMT</pubDate>"
         "<enclosure url='https://a.example/1.mp3' type='audio/mpeg'/></item></channel></rss>"
     )
-    assert fields(feed.encode()).markdown == (
+    assert parse(feed.encode()).markdown == (
         "# News\n\n## [One](https://a.example/1)\n\n2024-01-01, Ann\n\nLong **text** of it.\n\n"
         "Attached: https://a.example/1.mp3"
     )
@@ -110,7 +110,7 @@ def test_feed_is_detected_by_its_root_with_any_prefix() -> None:
         b"<a:content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'><p>Words</p></div></a:content>"
         b"</a:entry></a:feed>"
     )
-    parsed = fields(feed)
+    parsed = parse(feed)
     assert (parsed.format, parsed.markdown) == ("feed", "# Log\n\n## One\n\nWords")
 
 
@@ -121,7 +121,7 @@ def test_email_shows_headers_text_and_attachment_names() -> None:
         b"<p>Hello <b>you</b></p>\n--x\nContent-Type: application/pdf\n"
         b'Content-Disposition: attachment; filename="plan.pdf"\n\nx\n--x--\n'
     )
-    parsed = fields(mail)
+    parsed = parse(mail)
     assert parsed.title == "Grüße"
     assert "Hello **you**" in parsed.markdown
     assert parsed.markdown.endswith("Attached (not read): plan.pdf")
@@ -129,15 +129,15 @@ def test_email_shows_headers_text_and_attachment_names() -> None:
 
 def test_image_is_described() -> None:
     png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (640).to_bytes(4, "big") + (480).to_bytes(4, "big") + b"\0" * 20
-    assert fields(png).markdown.startswith("Image: PNG, 640 x 480 pixels, ")
+    assert parse(png).markdown.startswith("Image: PNG, 640 x 480 pixels, ")
     drawing = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 30 20"><text>Depth</text></svg>'
-    assert "SVG, 30 x 20 pixels" in fields(drawing).markdown
-    assert fields(drawing).markdown.endswith("Depth")
-    assert fields(b"\x89PNG\r\n\x1a\n").markdown.startswith("Image: damaged")
+    assert "SVG, 30 x 20 pixels" in parse(drawing).markdown
+    assert parse(drawing).markdown.endswith("Depth")
+    assert parse(b"\x89PNG\r\n\x1a\n").markdown.startswith("Image: damaged")
 
 
 def test_archive_is_listed_and_not_extracted() -> None:
-    parsed = fields(made.zipped({"../../etc/passwd": "secret words", "b.txt": "b"}))
+    parsed = parse(builders.zipped({"../../etc/passwd": "secret words", "b.txt": "b"}))
     assert "| ../../etc/passwd | 12 |" in parsed.markdown
     assert "secret words" not in parsed.markdown
     assert "2 entries." in parsed.markdown
@@ -148,16 +148,16 @@ def test_tar_is_listed_with_each_compression(mode: str) -> None:
     with BytesIO() as file:
         with tarfile.open(fileobj=file, mode=mode) as archive:  # type: ignore[call-overload]
             archive.addfile(tarfile.TarInfo("folder/a.txt"))
-        assert "1 entry.\n\n| name | bytes |\n| --- | --- |\n| folder/a.txt | 0 |" in fields(file.getvalue()).markdown
+        assert "1 entry.\n\n| name | bytes |\n| --- | --- |\n| folder/a.txt | 0 |" in parse(file.getvalue()).markdown
 
 
 def test_single_compressed_file_is_described_and_limited() -> None:
     with BytesIO() as file:
         with gzip.GzipFile("log.txt", "wb", fileobj=file, mtime=0) as packed:
             packed.write(b"words " * 100)
-        assert fields(file.getvalue()).markdown.endswith("It holds one file log.txt of 600 bytes.")
-    assert fields(lzma.compress(bytes(80_000_000), preset=0)).markdown.endswith("of at least 64,000,000 bytes.")
-    assert "is not read here" in fields(b"7z\xbc\xaf\x27\x1c" + bytes(40)).markdown
+        assert parse(file.getvalue()).markdown.endswith("It holds one file log.txt of 600 bytes.")
+    assert parse(lzma.compress(bytes(80_000_000), preset=0)).markdown.endswith("of at least 64,000,000 bytes.")
+    assert "is not read here" in parse(b"7z\xbc\xaf\x27\x1c" + bytes(40)).markdown
 
 
 @pytest.mark.parametrize(
@@ -168,24 +168,26 @@ def test_single_compressed_file_is_described_and_limited() -> None:
         ("EncryptedPackage", errors.EncryptedDocumentError, "without a password"),
     ],
 )
-def test_legacy_and_encrypted_office_files_raise_errors_with_advice(stream: str, error: type[errors.ScraperError], words: str) -> None:
+def test_legacy_and_encrypted_office_files_raise_errors_with_advice(
+    stream: str, error: type[errors.ScraperError], words: str
+) -> None:
     data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504 + stream.encode("utf-16-le") + b"\0" * 64
     with pytest.raises(error) as raised:
-        fields(data)
+        parse(data)
     assert words in raised.value.sentence()
 
 
 def test_empty_and_binary_files_raise_errors() -> None:
     with pytest.raises(errors.NoContentError):
-        fields(b"")
+        parse(b"")
     with pytest.raises(errors.UnsupportedTypeError):
-        fields(bytes(range(256)) * 8)
+        parse(bytes(range(256)) * 8)
 
 
 def test_text_is_decoded_and_invisible_characters_are_removed() -> None:
-    assert fields("na\u00efve \u201cquoted\u201d caf\u00e9".encode("cp1252")).markdown == "naïve “quoted” café"
-    assert fields("plain words".encode("utf-16-le")).markdown == "plain words"
-    assert fields("safe \u202egpj.exe\u202c and \u200bwords".encode()).markdown == "safe gpj.exe and words"
+    assert parse("na\u00efve \u201cquoted\u201d caf\u00e9".encode("cp1252")).markdown == "naïve “quoted” café"
+    assert parse("plain words".encode("utf-16-le")).markdown == "plain words"
+    assert parse("safe \u202egpj.exe\u202c and \u200bwords".encode()).markdown == "safe gpj.exe and words"
 
 
 @pytest.mark.parametrize(
@@ -198,14 +200,14 @@ def test_text_is_decoded_and_invisible_characters_are_removed() -> None:
     ],
 )
 def test_markdown_is_unchanged_and_its_front_matter_has_the_title(front: str, title: str) -> None:
-    parsed = fields(f"---\n{front}\n---\n\n# Other\n\nText.\n".encode(), name="a.md")
+    parsed = parse(f"---\n{front}\n---\n\n# Other\n\nText.\n".encode(), name="a.md")
     assert parsed.title == title
     assert parsed.markdown.endswith("# Other\n\nText.")
 
 
 def test_html_document_is_read_like_a_page() -> None:
     page = "<html><head><title>T</title></head><body><nav>Menu</nav><main><h1>Head</h1>" + "<p>Words.</p>" * 30
-    parsed = fields(page.encode())
+    parsed = parse(page.encode())
     assert parsed.format == "html"
     assert "# Head" in parsed.markdown
     assert "Menu" not in parsed.markdown

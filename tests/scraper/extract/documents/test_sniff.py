@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
-from tests.scraper.extract.documents import made
+from tests.scraper.extract.documents import builders
 from tests.scraper.soon import soon
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504
@@ -18,16 +18,16 @@ def ole(stream: str) -> bytes:
 @pytest.mark.parametrize(
     ("data", "kind"),
     [
-        (made.drawn_pdf([made.text_at(50, 50, "a")]), DocumentKind.PDF),
-        (b"\r\n" * 20 + made.drawn_pdf([]), DocumentKind.PDF),
-        (made.docx("<w:p/>"), DocumentKind.DOCX),
-        (made.xlsx(("A", "")), DocumentKind.XLSX),
-        (made.epub({"a.xhtml": "<p>a</p>"}), DocumentKind.EPUB),
-        (made.odf("text", ""), DocumentKind.ODT),
-        (made.odf("spreadsheet", ""), DocumentKind.ODS),
-        (made.odf("presentation", ""), DocumentKind.ODP),
-        (made.zipped({"a.txt": "a"}), DocumentKind.ARCHIVE),
-        (made.docx("<w:p/>")[:-40], DocumentKind.DOCX),
+        (builders.drawn_pdf([builders.text_at(50, 50, "a")]), DocumentKind.PDF),
+        (b"\r\n" * 20 + builders.drawn_pdf([]), DocumentKind.PDF),
+        (builders.docx("<w:p/>"), DocumentKind.DOCX),
+        (builders.xlsx(("A", "")), DocumentKind.XLSX),
+        (builders.epub({"a.xhtml": "<p>a</p>"}), DocumentKind.EPUB),
+        (builders.odf("text", ""), DocumentKind.ODT),
+        (builders.odf("spreadsheet", ""), DocumentKind.ODS),
+        (builders.odf("presentation", ""), DocumentKind.ODP),
+        (builders.zipped({"a.txt": "a"}), DocumentKind.ARCHIVE),
+        (builders.docx("<w:p/>")[:-40], DocumentKind.DOCX),
         (ole("WordDocument"), DocumentKind.DOC),
         (ole("PowerPoint Document"), DocumentKind.PPT),
         (ole("Workbook"), DocumentKind.XLS),
@@ -70,7 +70,7 @@ def test_detection_is_fast_for_hostile_files(data: bytes) -> None:
 
 def test_name_and_declared_type_cannot_make_a_pdf_of_a_text() -> None:
     assert sniff_kind(b"plain words", media_type="application/pdf", name="a.pdf") is DocumentKind.TEXT
-    assert sniff_kind(made.drawn_pdf([]), media_type="text/plain", name="a.docx") is DocumentKind.PDF
+    assert sniff_kind(builders.drawn_pdf([]), media_type="text/plain", name="a.docx") is DocumentKind.PDF
 
 
 def test_names_and_declared_types_distinguish_text_formats() -> None:

@@ -17,7 +17,7 @@ from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.workers.single_use import SingleUseProcesses
-from tests.scraper.extract.documents.made import drawn_pdf, text_at
+from tests.scraper.extract.documents.builders import drawn_pdf, text_at
 from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
 
 PDF = drawn_pdf(*([text_at(60, 300, f"This is what stands on page {n} of it")] for n in (1, 2, 3)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper import errors
-from tests.scraper.extract.documents.made import fields, pdf_of
+from tests.scraper.extract.documents.builders import parse, pdf_of
 
 PAGE = (
     "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R {} "
@@ -53,7 +53,7 @@ FILLED = (
 
 
 def test_filled_form_fields_are_listed_with_their_names() -> None:
-    assert fields(form(*FILLED)).markdown == (
+    assert parse(form(*FILLED)).markdown == (
         "<!-- page 1 -->\n\nPlease fill in this form\n\nFilled in on this form:\n\n"
         "- applicant: Ada Lovelace\n- Date of birth: 10 December 1815\n- pin: (hidden)\n"
         "- agrees: [x]\n- newsletter: [ ]\n- country: GB\n"
@@ -62,13 +62,13 @@ def test_filled_form_fields_are_listed_with_their_names() -> None:
 
 
 def test_empty_form_adds_nothing_to_its_page() -> None:
-    assert fields(form("/FT /Tx /T (a)", "/FT /Btn /T (b) /AS /Off")).markdown == (
+    assert parse(form("/FT /Tx /T (a)", "/FT /Btn /T (b) /AS /Off")).markdown == (
         "<!-- page 1 -->\n\nPlease fill in this form"
     )
 
 
 @pytest.mark.parametrize(
-    ("said", "title"),
+    ("declared", "title"),
     [
         ("(The \\(old\\) harbour \\351t\\351)", "The (old) harbour été"),
         ("<FEFF00C9007400E9>", "Été"),
@@ -77,10 +77,10 @@ def test_empty_form_adds_nothing_to_its_page() -> None:
         ("()", None),
     ],
 )
-def test_title_is_read_from_the_information_dictionary(said: str, title: str | None) -> None:
+def test_title_is_read_from_the_information_dictionary(declared: str, title: str | None) -> None:
     words = "BT /F1 12 Tf 60 700 Td (Words of the page) Tj ET"
-    facts = f"<< /Title {said} /Author (A. Writer) >>".encode("latin-1")
-    parsed = fields(one_page(words, "", "", facts, trailer="/Info 5 0 R"))
+    facts = f"<< /Title {declared} /Author (A. Writer) >>".encode("latin-1")
+    parsed = parse(one_page(words, "", "", facts, trailer="/Info 5 0 R"))
     assert (parsed.title, parsed.author) == (title, "A. Writer")
 
 
@@ -90,5 +90,5 @@ PICTURE = b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /De
 def test_page_that_is_an_image_raises_ocr_needed() -> None:
     scan = one_page("q 595 0 0 842 0 0 cm /I Do Q", "", "/XObject << /I 5 0 R >>", PICTURE)
     with pytest.raises(errors.OcrNeededError, match="scanned") as raised:
-        fields(scan)
+        parse(scan)
     assert "Text in pictures is not read here" in raised.value.next_step

@@ -9,8 +9,8 @@ import zlib
 import pytest
 
 from scraper import errors
-from tests.scraper.extract.documents import made
-from tests.scraper.extract.documents.made import fields
+from tests.scraper.extract.documents import builders
+from tests.scraper.extract.documents.builders import parse
 
 HEADINGS = "".join(
     f'<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/>'
@@ -36,7 +36,7 @@ def paragraph(text: str, style: str = "", numbered: int = 0) -> str:
 
 
 def body(*paragraphs: str) -> str:
-    return fields(made.docx("".join(paragraphs), styles=HEADINGS, numbering=NUMBERS)).markdown
+    return parse(builders.docx("".join(paragraphs), styles=HEADINGS, numbering=NUMBERS)).markdown
 
 
 def test_headings_have_the_numbers_that_word_computes() -> None:
@@ -73,7 +73,7 @@ def test_outline_level_of_a_style_makes_headings_with_or_without_numbers() -> No
         '<w:basedOn w:val="Clause"/></w:style>'
     )
     paragraphs = paragraph("Scope", "Clause") + paragraph("Terms", "Sub") + paragraph("Words")
-    found = fields(made.docx(paragraphs, styles=styles, numbering=NUMBERS)).markdown
+    found = parse(builders.docx(paragraphs, styles=styles, numbering=NUMBERS)).markdown
     assert found == "## 1 Scope\n\n## 2 Terms\n\nWords"
 
 
@@ -147,46 +147,49 @@ def test_grid_span_of_two_billion_is_limited() -> None:
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        (made.docx("<w:p/>")[:-40], errors.MalformedDocumentError),
-        (made.docx("<w:p>"), errors.MalformedDocumentError),
-        (made.docx("<w:tbl><w:tr><w:tc>" * 90 + "</w:tc></w:tr></w:tbl>" * 90), errors.MalformedDocumentError),
-        (made.docx("<w:p><w:r><w:t>" + "a" * 5_000_000 + "</w:t></w:r></w:p>"), errors.ContentTooLargeError),
-        (made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a>&e;</a>'}), errors.MalformedDocumentError),
+        (builders.docx("<w:p/>")[:-40], errors.MalformedDocumentError),
+        (builders.docx("<w:p>"), errors.MalformedDocumentError),
+        (builders.docx("<w:tbl><w:tr><w:tc>" * 90 + "</w:tc></w:tr></w:tbl>" * 90), errors.MalformedDocumentError),
+        (builders.docx("<w:p><w:r><w:t>" + "a" * 5_000_000 + "</w:t></w:r></w:p>"), errors.ContentTooLargeError),
         (
-            made.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a/>'.encode("utf-16")}),
+            builders.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a>&e;</a>'}),
             errors.MalformedDocumentError,
         ),
         (
-            made.zipped({"word/document.xml": f"<!--{'c' * 200_000}--><!DOCTYPE a '>' [<!ENTITY e 'b'>]><a/>"}),
+            builders.zipped({"word/document.xml": '<!DOCTYPE a [<!ENTITY e "b">]><a/>'.encode("utf-16")}),
             errors.MalformedDocumentError,
         ),
         (
-            made.zipped({"[Content_Types].xml": "wordprocessingml.document.main", "a.xml": "a"}),
+            builders.zipped({"word/document.xml": f"<!--{'c' * 200_000}--><!DOCTYPE a '>' [<!ENTITY e 'b'>]><a/>"}),
             errors.MalformedDocumentError,
         ),
-        (made.docx("<w:p/>"), errors.NoContentError),
+        (
+            builders.zipped({"[Content_Types].xml": "wordprocessingml.document.main", "a.xml": "a"}),
+            errors.MalformedDocumentError,
+        ),
+        (builders.docx("<w:p/>"), errors.NoContentError),
     ],
     ids=["cut", "open", "deep", "bomb", "entity", "wide entity", "far entity", "bare", "empty"],
 )
 def test_damaged_or_hostile_file_raises_a_typed_error(data: bytes, error: type[errors.ScraperError]) -> None:
     with pytest.raises(error):
-        fields(data)
+        parse(data)
 
 
 def test_part_with_wrong_checksum_raises_an_error() -> None:
-    data = made.docx(paragraph("a"))
+    data = builders.docx(paragraph("a"))
     wrong = zlib.crc32(b"something else").to_bytes(4, "little")
     at = data.rfind(b"PK\x01\x02") + 16
     with pytest.raises(errors.MalformedDocumentError):
-        fields(data[:at] + wrong + data[at + 4 :].replace(b"PK\x05\x06", b"PK\x05\x06"))
+        parse(data[:at] + wrong + data[at + 4 :].replace(b"PK\x05\x06", b"PK\x05\x06"))
 
 
 def test_damaged_part_beside_the_text_loses_only_its_content() -> None:
-    data = made.docx(paragraph("Words"), styles=HEADINGS, comments="<w:comment")
+    data = builders.docx(paragraph("Words"), styles=HEADINGS, comments="<w:comment")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
-    damaged = made.zipped({**parts, "word/footnotes.xml": "<w:footnotes", "word/numbering.xml": "\0"})
-    assert fields(damaged).markdown == "Words"
+    damaged = builders.zipped({**parts, "word/footnotes.xml": "<w:footnotes", "word/numbering.xml": "\0"})
+    assert parse(damaged).markdown == "Words"
 
 
 COMMENTS = (
@@ -198,7 +201,7 @@ COMMENTS = (
 
 def test_comment_becomes_a_note_at_the_end_of_its_passage() -> None:
     text = '<w:p><w:r><w:t>a</w:t></w:r><w:r><w:commentReference w:id="7"/></w:r><w:r><w:t> b</w:t></w:r></w:p>'
-    assert fields(made.docx(text, comments=COMMENTS)).markdown == (
+    assert parse(builders.docx(text, comments=COMMENTS)).markdown == (
         "a[^comment-1] b\n\n[^comment-1]: Ann, 2026-01-02: Is it so?"
     )
 
@@ -214,19 +217,19 @@ ODD = (
 
 
 def test_fallback_reader_reads_only_the_main_part() -> None:
-    text = fields(made.docx(ODD), plain_reader=True).markdown
+    text = parse(builders.docx(ODD), plain_reader=True).markdown
     assert text.startswith("# Head\n\nWords & more\n\n- one\n- two\n\n| a | b |\n| --- | --- |\n\nThe end")
 
 
 @pytest.mark.parametrize("lost", [40, 1_500])
 def test_fallback_reader_reads_the_start_of_a_truncated_file(lost: int) -> None:
-    data = made.docx(ODD)
+    data = builders.docx(ODD)
     with pytest.raises(errors.MalformedDocumentError):
-        fields(data[:-lost])
-    assert fields(data[:-lost], plain_reader=True).markdown.startswith("# Head\n\nWords & more")
+        parse(data[:-lost])
+    assert parse(data[:-lost], plain_reader=True).markdown.startswith("# Head\n\nWords & more")
 
 
 def test_fallback_reader_limits_decompression() -> None:
-    bomb = made.docx("<w:p><w:r><w:t>" + "a" * 150_000_000 + "</w:t></w:r></w:p>")
+    bomb = builders.docx("<w:p><w:r><w:t>" + "a" * 150_000_000 + "</w:t></w:r></w:p>")
     with pytest.raises(errors.ContentTooLargeError):
-        fields(bomb[:-30], plain_reader=True)
+        parse(bomb[:-30], plain_reader=True)

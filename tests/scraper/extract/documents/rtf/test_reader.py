@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper import errors
-from tests.scraper.extract.documents.made import fields
+from tests.scraper.extract.documents.builders import parse
 
 FONTS = (
     rb"{\fonttbl{\f0\fcharset0 Times;}{\f1\fcharset204 Times;}{\f2\fcharset128 Gothic;}{\f3 Courier New;}}"
@@ -15,7 +15,7 @@ FONTS = (
 
 def text(body: bytes) -> str:
     """Return the Markdown of an RTF body."""
-    return fields(rb"{\rtf1\ansi\ansicpg1252" + FONTS + body + b"}").markdown
+    return parse(rb"{\rtf1\ansi\ansicpg1252" + FONTS + body + b"}").markdown
 
 
 def test_headings_are_one_level_below_the_title() -> None:
@@ -35,7 +35,7 @@ def test_text_is_decoded_by_font_and_unicode_fallbacks_are_skipped() -> None:
 
 
 def test_unknown_encoding_is_read_as_western_european() -> None:
-    assert fields(rb"{\rtf1\ansi\ansicpg125 caf\'e9}").markdown == "café"
+    assert parse(rb"{\rtf1\ansi\ansicpg125 caf\'e9}").markdown == "café"
 
 
 def test_lists_nest_by_their_levels() -> None:
@@ -75,14 +75,14 @@ def test_code_preserves_its_lines() -> None:
 def test_pictures_margins_and_private_data_are_omitted() -> None:
     body = rb"a{\pict\pngblip 89504e47}{\header no}{\*\unknown no}{\object{\*\objdata 00}} b"
     assert text(body + rb"{\pict\bin3 {}}}c\par") == "a bc"
-    assert fields(rb"{\rtf1{\info{\title Log}{\author Ann}{\operator Bo}}x}").title == "Log"
+    assert parse(rb"{\rtf1{\info{\title Log}{\author Ann}{\operator Bo}}x}").title == "Log"
 
 
 @pytest.mark.parametrize("body", [b"{" * 50_000 + b"deep" + b"}" * 50_000, b"deep" + b"}" * 50_000, b"deep{" * 3])
 def test_unclosed_braces_are_limited(body: bytes) -> None:
-    assert fields(b"{\\rtf1 " + body).markdown.startswith("deep")
+    assert parse(b"{\\rtf1 " + body).markdown.startswith("deep")
 
 
 def test_file_without_text_raises_no_content() -> None:
     with pytest.raises(errors.NoContentError):
-        fields(b"{\\rtf1{\\pict 00}}")
+        parse(b"{\\rtf1{\\pict 00}}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.scraper.extract.documents.made import drawn_pdf, fields, table_cells, text_at
+from tests.scraper.extract.documents.builders import drawn_pdf, parse, table_cells, text_at
 
 
 def leaning(x: float, y: float, text: str, matrix: str, size: float = 10) -> str:
@@ -12,7 +12,7 @@ def leaning(x: float, y: float, text: str, matrix: str, size: float = 10) -> str
 
 def body(*operators: str) -> str:
     """Return the Markdown of one page without its page comment."""
-    return fields(drawn_pdf(operators)).markdown.removeprefix("<!-- page 1 -->").strip()
+    return parse(drawn_pdf(operators)).markdown.removeprefix("<!-- page 1 -->").strip()
 
 
 def test_slanted_text_is_read_in_place() -> None:

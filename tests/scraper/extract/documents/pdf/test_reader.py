@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper import errors
-from tests.scraper.extract.documents.made import drawn_pdf, fields, line, table_cells, text_at
+from tests.scraper.extract.documents.builders import drawn_pdf, line, parse, table_cells, text_at
 
 PROSE = (
     "The morning ferry left with many passengers and a crate of",
@@ -20,7 +20,7 @@ def column(x: float, y: float, lines: tuple[str, ...], size: float = 8) -> list[
 
 
 def body(*pages: list[str]) -> str:
-    return fields(drawn_pdf(*pages)).markdown
+    return parse(drawn_pdf(*pages)).markdown
 
 
 def test_columns_are_read_one_after_the_other() -> None:
@@ -132,11 +132,11 @@ def test_lists_and_code_are_detected() -> None:
 
 
 def test_image_pages_are_reported_beside_text_pages() -> None:
-    parsed = fields(drawn_pdf(column(60, 80, PROSE), []))
+    parsed = parse(drawn_pdf(column(60, 80, PROSE), []))
     assert parsed.pages == 2
     assert parsed.ocr_pages == ()
     with pytest.raises(errors.NoContentError):
-        fields(drawn_pdf([], []))
+        parse(drawn_pdf([], []))
 
 
 def test_table_of_contents_becomes_a_list() -> None:
@@ -146,7 +146,7 @@ def test_table_of_contents_becomes_a_list() -> None:
 
 def test_only_requested_pages_are_read() -> None:
     data = drawn_pdf(*(column(60, 200, (f"This is page number {number} of the log",)) for number in range(1, 6)))
-    parsed = fields(data, pages=(2, 4))
+    parsed = parse(data, pages=(2, 4))
     assert parsed.pages == 5
     assert "number 2" in parsed.markdown and "number 4" in parsed.markdown
     assert "number 3" not in parsed.markdown
@@ -154,10 +154,10 @@ def test_only_requested_pages_are_read() -> None:
 
 def test_damaged_pdf_raises_a_typed_error() -> None:
     with pytest.raises(errors.MalformedDocumentError):
-        fields(b"%PDF-1.7\n")
+        parse(b"%PDF-1.7\n")
 
 
 def test_both_readers_read_the_same_words() -> None:
     data = drawn_pdf(column(60, 80, PROSE))
-    plain = fields(data, plain_reader=True)
-    assert plain.markdown.split()[4:] == fields(data).markdown.split()[4:]
+    plain = parse(data, plain_reader=True)
+    assert plain.markdown.split()[4:] == parse(data).markdown.split()[4:]

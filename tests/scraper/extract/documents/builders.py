@@ -19,7 +19,7 @@ _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-def fields(data: bytes, **request: object) -> ParsedDocument:
+def parse(data: bytes, **request: object) -> ParsedDocument:
     """Parse a file."""
     return read(data, ParseRequest(**request))  # type: ignore[arg-type]
 

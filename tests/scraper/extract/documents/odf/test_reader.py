@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.scraper.extract.documents import made
-from tests.scraper.extract.documents.made import fields
+from tests.scraper.extract.documents import builders
+from tests.scraper.extract.documents.builders import parse
 
 COUNTED = (
     '<text:list-style style:name="N"><text:list-level-style-number text:level="1" style:num-format="1"/>'
@@ -47,7 +47,7 @@ def test_headings_are_below_the_title_and_have_visible_numbers() -> None:
     )
     head = '<text:h text:outline-level="{}">{}</text:h>'.format
     body = p("The paper", "P1") + p("In short", "Subtitle") + head(1, "Start") + head(3, "Deep") + head(2, "Next")
-    parsed = fields(made.odf("text", body + head(1, "End"), outline))
+    parsed = parse(builders.odf("text", body + head(1, "End"), outline))
     assert parsed.markdown == (
         "# The paper\n\n## In short\n\n## 1 Start\n\n#### 1.1.1 Deep\n\n### 1.2 Next\n\n## 2 End"
     )
@@ -64,7 +64,7 @@ def test_bold_italic_struck_and_breaks_are_preserved_and_hidden_text_is_omitted(
     span = '<text:span text:style-name="{}">{}</text:span>'.format
     spans = f"{span('B', 'bold')} {span('I', 'slanted')} {span('S', 'gone')}{span('H', 'secret')}"
     body = p(f"a {spans}<text:line-break/>b")
-    assert fields(made.odf("text", body, looks)).markdown == "a **bold** *slanted* ~~gone~~  \nb"
+    assert parse(builders.odf("text", body, looks)).markdown == "a **bold** *slanted* ~~gone~~  \nb"
 
 
 def test_list_continues_after_text_and_below_its_levels() -> None:
@@ -76,7 +76,7 @@ def test_list_continues_after_text_and_below_its_levels() -> None:
         + listed(item(p("four")), more='text:style-name="N" text:continue-numbering="true"')
         + listed(item(p("nine"), start=' text:start-value="9"'))
     )
-    assert fields(made.odf("text", body, COUNTED)).markdown == (
+    assert parse(builders.odf("text", body, COUNTED)).markdown == (
         "1. one\n2. two\n\n   - a) inner\n3. three\n\nBetween.\n\n4. four\n\n9. nine"
     )
 
@@ -91,7 +91,7 @@ def test_merged_cells_repeat_their_text_and_inner_tables_become_text() -> None:
         + row(covered, cell(p("d")), cell(p("e")))
         + "</table:table>"
     )
-    assert fields(made.odf("text", body)).markdown == (
+    assert parse(builders.odf("text", body)).markdown == (
         "| wide | wide | c |\n| --- | --- | --- |\n| tall | b | x y |\n| tall | d | e |"
     )
 
@@ -106,7 +106,7 @@ def test_charts_become_tables_and_formulas_are_inline() -> None:
     frame = '<draw:frame><draw:object xlink:href="./{}"/></draw:frame>'.format
     body = p(f"It is {frame('F')} here.") + p(frame("C"))
     parts = {"C/content.xml": chart, "F/content.xml": math}
-    assert fields(made.odf("text", body, parts=parts)).markdown == (
+    assert parse(builders.odf("text", body, parts=parts)).markdown == (
         "It is $\\frac{a}{b}$ here.\n\nYear\n\nBar chart\n\n|  | Sales |\n| --- | --- |\n| May | 7 |"
     )
 
@@ -117,13 +117,15 @@ def test_comment_becomes_a_note_at_the_end_of_its_passage() -> None:
         "<dc:date>2026-01-02T03:04:05</dc:date>"
         f'{p("Is it so?")}</office:annotation> b<office:annotation-end office:name="1"/> c'
     )
-    assert fields(made.odf("text", body)).markdown == ("a b[^comment-1] c\n\n[^comment-1]: Ann, 2026-01-02: Is it so?")
+    assert parse(builders.odf("text", body)).markdown == (
+        "a b[^comment-1] c\n\n[^comment-1]: Ann, 2026-01-02: Is it so?"
+    )
 
 
 def test_text_boxes_follow_their_paragraph_and_code_preserves_its_lines() -> None:
     box = f"<draw:frame><draw:text-box>{p('In a box')}</draw:text-box></draw:frame>"
     code = p("if x:", "Preformatted_20_Text") + p('<text:s text:c="4"/>run()', "Preformatted_20_Text")
-    assert fields(made.odf("text", p(f"Before{box} after") + code)).markdown == (
+    assert parse(builders.odf("text", p(f"Before{box} after") + code)).markdown == (
         "Before after\n\nIn a box\n\n```\nif x:\n    run()\n```"
     )
 
@@ -139,7 +141,7 @@ def test_slide_without_a_declared_title_uses_its_largest_text() -> None:
         f"<draw:page><draw:custom-shape>{p('Head', 'L')}</draw:custom-shape>"
         f"<draw:frame><draw:text-box>{p('Words', 'S')}</draw:text-box></draw:frame>{notes}</draw:page>"
     )
-    parsed = fields(made.odf("presentation", slide * 2, size("L", 40) + size("S", 20)))
+    parsed = parse(builders.odf("presentation", slide * 2, size("L", 40) + size("S", 20)))
     one = "<!-- page {} -->\n\n# Head\n\nWords\n\nNotes: Say it slowly".format
     assert parsed.markdown == f"{one(1)}\n\n{one(2)}"
     assert parsed.pages == 2
@@ -153,27 +155,27 @@ def test_sheet_shows_merged_cells_comments_and_truncation() -> None:
         + row(cell(p("1")), cell(p("2")), noted)
         + "</table:table>"
     )
-    assert fields(made.odf("spreadsheet", sheet)).markdown == (
+    assert parse(builders.odf("spreadsheet", sheet)).markdown == (
         "<!-- page 1 -->\n\n## S\n\n| a | a | b |\n| --- | --- | --- |\n| 1 | 2 | 7 |\n\n"
         "Comments:\n\n- 7: (Bo) Counted twice"
     )
     long = "".join(row(cell(p(str(n)))) for n in range(20_100))
-    parsed = fields(made.odf("spreadsheet", f'<table:table table:name="L">{long}</table:table>'))
+    parsed = parse(builders.odf("spreadsheet", f'<table:table table:name="L">{long}</table:table>'))
     assert parsed.warnings == ("Sheet L: only the first 20,000 rows are shown.",)
 
 
 def test_huge_spans_and_levels_are_limited() -> None:
     wide = cell(p("x"), 'table:number-columns-spanned="999999999" table:number-rows-spanned="999999999"')
     deep = "<text:list><text:list-item>" * 60 + p("deep") + "</text:list-item></text:list>" * 60
-    parsed = fields(made.odf("text", f"<table:table>{row(wide, cell(p('y')))}</table:table>{deep}{p('end')}"))
+    parsed = parse(builders.odf("text", f"<table:table>{row(wide, cell(p('y')))}</table:table>{deep}{p('end')}"))
     assert len(parsed.markdown) < 5_000
     assert parsed.markdown.endswith("end")
 
 
 def test_text_has_headings_lists_tables_links_and_notes() -> None:
     styles = '<text:list-style style:name="N"><text:list-level-style-number text:level="1"/></text:list-style>'
-    parsed = fields(
-        made.odf(
+    parsed = parse(
+        builders.odf(
             "text",
             '<text:h text:outline-level="2">Head</text:h><text:p>One<text:s text:c="3"/>two '
             '<text:a xlink:href="https://a.example/">there</text:a><text:note><text:note-citation>1'
@@ -198,6 +200,6 @@ def test_repeated_rows_of_a_sheet_are_limited() -> None:
         f"{cell(16_000, '')}</table:table-row>"
         f'<table:table-row table:number-rows-repeated="1000000">{cell(16_000, "")}</table:table-row>'
     )
-    parsed = fields(made.odf("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'))
+    parsed = parse(builders.odf("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'))
     assert parsed.markdown.startswith("<!-- page 1 -->\n\n## S\n\n| a |")
     assert len(parsed.markdown) < 2_000
