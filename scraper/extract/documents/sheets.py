@@ -210,11 +210,11 @@ def _used_range(xml: bytes) -> tuple[int, int]:
     """Return the highest row and column in use; the declared dimension is not trusted."""
     cells = _CELL.findall(xml)
     rows = max((int(digits) for _, digits in cells), default=0)
-    return rows, max(map(_column_number, {letters for letters, _ in cells}), default=0)
+    return rows, max(map(_column_number, {name for name, _ in cells}), default=0)
 
 
-def _column_number(letters: bytes) -> int:
-    return functools.reduce(lambda number, letter: number * 26 + letter - 64, letters, 0)
+def _column_number(name: bytes) -> int:
+    return functools.reduce(lambda number, letter: number * 26 + letter - 64, name, 0)
 
 
 def _rewrite_workbook(parts: Parts, sheets: Mapping[str, bytes]) -> bytes:

@@ -75,19 +75,19 @@ class Numbering:
             levels[list_id], abstract[list_id], overridden[list_id] = own, pattern, starts
         return cls(levels, abstract, overridden)
 
-    def count(self, place: NumberingLevel) -> tuple[str, int | None]:
+    def count(self, position: NumberingLevel) -> tuple[str, int | None]:
         """Count a paragraph; return its label, and the count if the list counts 1, 2, 3, as Markdown lists do.
 
         The label of a bullet is empty.
         """
-        list_id, at = place
+        list_id, at = position
         levels = self.levels.get(list_id)
         if levels is None or at not in levels:
             return "", None
         counts, level = self._counts[self.abstract[list_id]], levels[at]
         start = self.overridden[list_id].get(at)
-        if start is not None and place not in self._started:
-            self._started.add(place)
+        if start is not None and position not in self._started:
+            self._started.add(position)
             counts[at] = start
         else:
             counts[at] = min(counts.get(at, level.start - 1) + 1, _MAX_COUNT)

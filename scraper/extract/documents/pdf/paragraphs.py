@@ -92,14 +92,14 @@ def is_code(rows: Sequence[LayoutRow]) -> bool:
 def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
     """Return lines of code with their indents and inner spaces."""
     left = min(row.x0 for row in rows)
-    letters = [(run.x1 - run.x0) / len(run.text) for row in rows for run in row.runs if len(run.text) > 2]
-    width = sorted(letters)[len(letters) // 2] if letters else 5.0
+    widths = [(run.x1 - run.x0) / len(run.text) for row in rows for run in row.runs if len(run.text) > 2]
+    width = sorted(widths)[len(widths) // 2] if widths else 5.0
     lines = []
     for row in rows:
         line = ""
         for run in row.runs:
-            place = round((run.x0 - left) / max(width, 1.0))
-            line += " " * max(0, place - len(line)) + run.text
+            column = round((run.x0 - left) / max(width, 1.0))
+            line += " " * max(0, column - len(line)) + run.text
         lines.append(line.rstrip())
     return tuple(lines)
 

@@ -166,10 +166,10 @@ def _convert_page(page: Any, max_runs: int) -> LayoutPage:
 
 def _reading_angle(items: list[TextItem]) -> int:
     """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
-    letters: Counter[int] = Counter()
+    characters: Counter[int] = Counter()
     for item in items:
-        letters[round(item.rotation / 90) * 90 % 360 if math.isfinite(item.rotation) else 0] += len(item.text)
-    return letters.most_common(1)[0][0] if letters else 0
+        characters[round(item.rotation / 90) * 90 % 360 if math.isfinite(item.rotation) else 0] += len(item.text)
+    return characters.most_common(1)[0][0] if characters else 0
 
 
 def _convert_runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:

@@ -111,25 +111,27 @@ def _blocks(page: LayoutPage) -> Iterator[LayoutBlock]:
 
 
 def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: LayoutPage) -> Iterator[LayoutBlock]:
-    """Yield the blocks of one flow: drawn tables in place, tables by alignment, paragraphs."""
+    """Yield the blocks of one flow: drawn tables in grid_index, tables by alignment, paragraphs."""
     piece: list[LayoutRow] = []
     above: LatticeGrid | None = None
     table: list[tuple[str, ...]] = []
     for row in rows:
-        places = [run.block for run in row.runs if run.block >= 0]
-        if not places:
+        grid_indexes = [run.block for run in row.runs if run.block >= 0]
+        if not grid_indexes:
             piece.append(row)
             continue
         beside = tuple(run for run in row.runs if run.block < 0)
         if beside:
             piece.append(LayoutRow(beside))
         piece = yield from _add_footers(table, above, piece)
-        table, header_count = _add_headers(grids[places[0]], [] if beside or len(places) > 1 else piece, page)
+        table, header_count = _add_headers(
+            grids[grid_indexes[0]], [] if beside or len(grid_indexes) > 1 else piece, page
+        )
         yield from _text_blocks(piece[: len(piece) - header_count], page)
-        for place in places[1:]:
+        for grid_index in grid_indexes[1:]:
             yield LayoutBlock(BlockKind.TABLE, table=tuple(table))
-            table, _ = _add_headers(grids[place], [], page)
-        piece, above = [], grids[places[-1]]
+            table, _ = _add_headers(grids[grid_index], [], page)
+        piece, above = [], grids[grid_indexes[-1]]
     piece = yield from _add_footers(table, above, piece)
     yield from _text_blocks(piece, page)
 

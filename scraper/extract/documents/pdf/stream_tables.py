@@ -222,8 +222,8 @@ def _cells(line: TextLine, columns: Sequence[_Span]) -> list[str]:
     """Return the texts of a row by column; a spanning text is in its first column."""
     pieces: list[list[Segment]] = [[] for _ in columns]
     for segment in line.segments:
-        for piece, place in _place_segment(segment, columns):
-            pieces[place].append(piece)
+        for piece, column_index in _place_segment(segment, columns):
+            pieces[column_index].append(piece)
     return [_remove_leader_dots(" ".join(piece.text for piece in cell)) for cell in pieces]
 
 
@@ -236,15 +236,15 @@ def _remove_leader_dots(text: str) -> str:
 def _place_segment(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple[Segment, int]]:
     """Yield a segment in its main column; split it at gaps if its runs belong to several columns."""
     inside = [_overlap(segment, column) / max(1.0, segment.x1 - segment.x0) for column in columns]
-    touched = [place for place, share in enumerate(inside) if share > 0.1]
-    if len(touched) > 1 and len(segment.runs) > 1:
+    touched_columns = [column_index for column_index, share in enumerate(inside) if share > 0.1]
+    if len(touched_columns) > 1 and len(segment.runs) > 1:
         by_run = [max(range(len(columns)), key=lambda at: _overlap(run, columns[at])) for run in segment.runs]
-        for place in sorted(set(by_run)):
-            runs = tuple(run for run, own in zip(segment.runs, by_run, strict=True) if own == place)
-            yield Segment(runs, runs[0].x0, max(run.x1 for run in runs)), place
+        for column_index in sorted(set(by_run)):
+            runs = tuple(run for run, own in zip(segment.runs, by_run, strict=True) if own == column_index)
+            yield Segment(runs, runs[0].x0, max(run.x1 for run in runs)), column_index
         return
     best = max(range(len(columns)), key=inside.__getitem__)
-    yield segment, touched[0] if len(touched) > 1 and inside[best] < 0.7 else best
+    yield segment, touched_columns[0] if len(touched_columns) > 1 and inside[best] < 0.7 else best
 
 
 def _overlap(part: Segment | TextRun, column: _Span) -> float:
@@ -271,5 +271,5 @@ def _is_flush(lines: Sequence[TextLine]) -> bool:
 
 def _fill(lines: Sequence[TextLine]) -> float:
     """Return the ratio of text to the length of the lines."""
-    letters = sum(segment.x1 - segment.x0 for line in lines for segment in line.segments)
-    return letters / max(1.0, sum(line.x1 - line.x0 for line in lines))
+    text_width = sum(segment.x1 - segment.x0 for line in lines for segment in line.segments)
+    return text_width / max(1.0, sum(line.x1 - line.x0 for line in lines))

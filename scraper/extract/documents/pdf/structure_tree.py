@@ -12,10 +12,6 @@ from scraper.extract.documents.pdf.reading_order import order_by_columns
 from scraper.extract.documents.pdf.rows import group_adjacent, join_lines, split_mark, text_of_row
 
 _HEADINGS = {"H": 2, "Title": 1, "H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
-_GROUPS = frozenset(
-    "Document DocumentFragment Part Art Sect Div NonStruct Aside Story Index TOC BlockQuote Private Form "
-    "Textbox Article Chapter".split()
-)
 _TEXTS = frozenset("P Caption Note FENote TOCI Formula BibEntry Quote Figure Annot Normal Em Strong".split())
 _ROW_GROUPS = frozenset({"THead", "TBody", "TFoot"})
 _MIN_TAGGED = 0.97
@@ -27,6 +23,8 @@ _SAME_ROW = 0.45
 _MAX_PARAGRAPH_CHARS = 4_000
 """Characters. A longer paragraph is a page that was tagged as a whole."""
 _MIN_BLOCKS = 2
+_MAX_COLUMNS = 100
+_MAX_ROWS = 2_000
 
 
 def read_tagged_blocks(page: LayoutPage) -> list[LayoutBlock] | None:
@@ -37,14 +35,14 @@ def read_tagged_blocks(page: LayoutPage) -> list[LayoutBlock] | None:
     for run in page.runs:
         if run.mark is not None:
             tagged[run.mark].append(run)
-    reader = _Reader(tagged, _find_owners(page.tags, tagged))
+    reader = _TagReader(tagged, _find_owners(page.tags, tagged))
     blocks = [block for node in page.tags for block in reader.blocks(node, 0)]
     if len(blocks) < _MIN_BLOCKS or not _is_reliable(page, reader, blocks):
         return None
     return blocks
 
 
-def _is_reliable(page: LayoutPage, reader: _Reader, blocks: Sequence[LayoutBlock]) -> bool:
+def _is_reliable(page: LayoutPage, reader: _TagReader, blocks: Sequence[LayoutBlock]) -> bool:
     inner = [run for run in page.runs if run.y0 > _MARGIN * page.height and run.y1 < (1 - _MARGIN) * page.height]
     characters = sum(len(run.text) for run in inner)
     tagged = sum(len(run.text) for run in inner if run.mark in reader.used)
@@ -53,7 +51,7 @@ def _is_reliable(page: LayoutPage, reader: _Reader, blocks: Sequence[LayoutBlock
     return tagged >= _MIN_TAGGED * characters and has_blocks and longest <= _MAX_PARAGRAPH_CHARS
 
 
-class _Reader:
+class _TagReader:
     """Traversal of one page; records the runs it used, and those outside of any block."""
 
     def __init__(self, tagged: dict[int, list[TextRun]], owners: dict[int, int]) -> None:
@@ -80,7 +78,7 @@ class _Reader:
 
     def _heading(self, node: TagNode) -> Iterator[LayoutBlock]:
         rows = _rows(self._runs(node))
-        lines = tuple(text_of_row(row) for row in rows)
+        lines = tuple(map(text_of_row, rows))
         if any(lines):
             yield LayoutBlock(BlockKind.HEADING, lines, size=max(row.size for row in rows), level=_HEADINGS[node.kind])
 
@@ -94,8 +92,7 @@ class _Reader:
     def _direct_text(self, node: TagNode) -> Iterator[LayoutBlock]:
         """Yield text that is directly in an element that is no block."""
         runs = [run for mark in node.marks for run in self._take(mark, node)]
-        if node.kind not in _GROUPS or runs:
-            self.outside_blocks += sum(len(run.text) for run in runs)
+        self.outside_blocks += sum(len(run.text) for run in runs)
         yield from self._paragraph(runs, code=False)
 
     def _paragraph(self, runs: Sequence[TextRun], *, code: bool) -> Iterator[LayoutBlock]:
@@ -106,7 +103,7 @@ class _Reader:
         if (code or all(row.mono for row in rows)) and is_code(rows):
             yield LayoutBlock(BlockKind.CODE, format_code(rows), size=size)
         else:
-            yield LayoutBlock(BlockKind.TEXT, tuple(text_of_row(row) for row in rows), size=size, bold=bold)
+            yield LayoutBlock(BlockKind.TEXT, tuple(map(text_of_row, rows)), size=size, bold=bold)
 
     def _list(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
         for item in node.children:
@@ -122,12 +119,12 @@ class _Reader:
         labels = [child for child in node.children if child.kind == "Lbl"]
         label = "".join(run.text for child in labels for run in self._runs(child)).strip()
         rows = _rows(self._runs(node, without=[*inner, *labels]))
-        lines = [text_of_row(row) for row in rows]
+        lines = list(map(text_of_row, rows))
         if label and lines and lines[0].startswith(label):
             lines[0] = lines[0][len(label) :].strip()
         if not any(lines) and label:  # The label contains the whole item.
-            mark, rest = split_mark(label)
-            label, lines = mark or "", [rest]
+            mark, content = split_mark(label)
+            label, lines = mark or "", [content]
         if any(lines):
             number = label if any(map(str.isalnum, label)) else ""
             size = max((row.size for row in rows), default=0.0)
@@ -148,7 +145,7 @@ class _Reader:
     def _cell(self, node: TagNode) -> TaggedCell:
         rows = _rows(self._runs(node))
         x0 = min((row.x0 for row in rows), default=None)
-        text = join_lines(text_of_row(row) for row in rows)
+        text = join_lines(map(text_of_row, rows))
         return TaggedCell(text, node.column_span, node.row_span, x0, max((row.x1 for row in rows), default=None))
 
     def _runs(self, node: TagNode, without: Sequence[TagNode] = ()) -> list[TextRun]:
@@ -181,7 +178,7 @@ def _find_owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> d
     claims = [(mark, id(node)) for node in _iter_nodes(tags) for mark in node.marks if mark in tagged]
     counts = Counter(mark for mark, _ in claims)
     owners: dict[int, int] = {}
-    least: dict[int, int] = {}
+    misfits: dict[int, int] = {}
     before = -1
     for index, (mark, owner) in enumerate(claims):
         if counts[mark] == 1:
@@ -189,8 +186,8 @@ def _find_owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> d
             continue
         after = next((other for other, _ in claims[index + 1 : index + 50] if counts[other] == 1), mark)
         misfit = (before > mark) + (after < mark)
-        if mark not in owners or misfit < least[mark]:
-            owners[mark], least[mark] = owner, misfit
+        if mark not in owners or misfit < misfits[mark]:
+            owners[mark], misfits[mark] = owner, misfit
     return owners
 
 
@@ -226,10 +223,6 @@ def _iter_descendants(node: TagNode) -> Iterator[TagNode]:
         yield child
         if child.kind not in ("L", "Table"):
             yield from _iter_descendants(child)
-
-
-_MAX_COLUMNS = 100
-_MAX_ROWS = 2_000
 
 
 class TaggedCell(NamedTuple):
@@ -286,4 +279,4 @@ def _is_further_right(cell: TaggedCell, column: int, ranges: Sequence[tuple[floa
         return False
     here, later = ranges[column], ranges[column + 1 :]
     beyond = here is None or cell.x0 >= here[1]
-    return beyond and any(place is not None and cell.x0 >= place[0] - 2 for place in later)
+    return beyond and any(span is not None and cell.x0 >= span[0] - 2 for span in later)

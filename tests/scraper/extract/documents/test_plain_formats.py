@@ -168,7 +168,7 @@ def test_single_compressed_file_is_described_and_limited() -> None:
         ("EncryptedPackage", errors.EncryptedDocumentError, "without a password"),
     ],
 )
-def test_legacy_and_encrypted_office_files_raise_errors_with_advice(
+def test_legacy_and_encrypted_office_files_get_advice(
     stream: str, error: type[errors.ScraperError], words: str
 ) -> None:
     data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504 + stream.encode("utf-16-le") + b"\0" * 64
