@@ -71,7 +71,6 @@ def _flatten_inner_tables(root: Element) -> None:
 
 
 def _split_merged_cells(table: Element) -> None:
-    """Replace merged cells by one cell per position."""
     below: dict[int, tuple[int, Element]] = {}
     """Number of rows to fill and the cell, by column."""
     for row in list(table_rows(table)):

@@ -63,12 +63,11 @@ def _recover_main_part(data: bytes) -> bytes:
 
 
 def _decompress(compressed: bytes) -> bytes:
-    """Decompress up to the first damage."""
     decompressor, pieces, size = zlib.decompressobj(wbits=-zlib.MAX_WBITS), [], 0
     for at in range(0, len(compressed), 1 << 16):
         try:
             piece = decompressor.decompress(compressed[at : at + (1 << 16)], MAX_PART_BYTES)
-        except zlib.error:
+        except zlib.error:  # Damaged from here on.
             break
         pieces.append(piece)
         size += len(piece)

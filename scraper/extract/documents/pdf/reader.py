@@ -116,8 +116,8 @@ def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: 
     above: LatticeGrid | None = None
     table: list[tuple[str, ...]] = []
     for row in rows:
-        grid_indexes = [run.block for run in row.runs if run.block >= 0]
-        if not grid_indexes:
+        indexes = [run.block for run in row.runs if run.block >= 0]
+        if not indexes:
             piece.append(row)
             continue
         beside = tuple(run for run in row.runs if run.block < 0)
@@ -125,13 +125,13 @@ def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: 
             piece.append(LayoutRow(beside))
         piece = yield from _add_footers(table, above, piece)
         table, header_count = _add_headers(
-            grids[grid_indexes[0]], [] if beside or len(grid_indexes) > 1 else piece, page
+            grids[indexes[0]], [] if beside or len(indexes) > 1 else piece, page
         )
         yield from _text_blocks(piece[: len(piece) - header_count], page)
-        for grid_index in grid_indexes[1:]:
+        for grid_index in indexes[1:]:
             yield LayoutBlock(BlockKind.TABLE, table=tuple(table))
             table, _ = _add_headers(grids[grid_index], [], page)
-        piece, above = [], grids[grid_indexes[-1]]
+        piece, above = [], grids[indexes[-1]]
     piece = yield from _add_footers(table, above, piece)
     yield from _text_blocks(piece, page)
 

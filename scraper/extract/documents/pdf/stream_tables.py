@@ -228,7 +228,6 @@ def _cells(line: TextLine, columns: Sequence[_Span]) -> list[str]:
 
 
 def _remove_leader_dots(text: str) -> str:
-    """Remove the leader dots at the end of a cell."""
     end = _DOTS_AT_END.search(text)
     return text[: end.start()] if end and _LEADER.search(end[0]) else text
 

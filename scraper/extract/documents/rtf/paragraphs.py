@@ -136,7 +136,6 @@ def _write_block(level: int | None, lower: int, text: str) -> str:
 
 
 def _write_list(items: Sequence[Paragraph]) -> str:
-    """Return items as nested lists."""
     written: list[str] = []
     open_tags: list[tuple[int, str]] = []
     for item in items:
