@@ -124,9 +124,7 @@ def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: 
         if beside:
             piece.append(LayoutRow(beside))
         piece = yield from _add_footers(table, above, piece)
-        table, header_count = _add_headers(
-            grids[indexes[0]], [] if beside or len(indexes) > 1 else piece, page
-        )
+        table, header_count = _add_headers(grids[indexes[0]], [] if beside or len(indexes) > 1 else piece, page)
         yield from _text_blocks(piece[: len(piece) - header_count], page)
         for grid_index in indexes[1:]:
             yield LayoutBlock(BlockKind.TABLE, table=tuple(table))

@@ -26,6 +26,9 @@ class RtfToken(NamedTuple):
     text: bytes = b""
 
 
+_OPEN, _CLOSE = RtfToken(brace=b"{"), RtfToken(brace=b"}")
+
+
 def tokenize(data: bytes) -> Iterator[RtfToken]:
     """Yield all tokens; skip binary data of pictures."""
     at = 0
@@ -43,7 +46,7 @@ def tokenize(data: bytes) -> Iterator[RtfToken]:
         elif symbol is not None:
             yield RtfToken(word=symbol.decode("latin-1"))
         elif brace is not None:
-            yield RtfToken(brace=brace)
+            yield _OPEN if brace == b"{" else _CLOSE
         elif text is not None:
             yield RtfToken(text=text)
 
