@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TypeGuard
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
@@ -45,8 +44,7 @@ _TEX_SERVICE = re.compile(r"latex|mathtex|mimetex")
 _QUERY_PARAMETER = re.compile(r"^(?:latex|eq|tex|formula|chl|q)=", re.IGNORECASE)
 _STYLING = re.compile(r"&(?:bg|fg|s|c|zoom|size)=.*$|\\(?:dpi|bg|fn|inline)(?:\{\w*\}|_\w+)?\s*")
 _ALT_TEX = re.compile(r"\\[A-Za-z]{2,}|[\^_]\{|^\$.+\$$")
-
-
+_COPIED_ATTRIBUTES = ("id", "style", "hidden", "data-x-hidden")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
 """A `<` that would open a tag where Markdown is shown without formulas. TeX ignores the added space."""
 
@@ -61,34 +59,27 @@ def normalize_formulas(root: Element, class_names: str | None = None) -> bool:
     has_math_classes = _CLASS_HINT.search(collect_class_names(root) if class_names is None else class_names) is not None
     candidates = _candidates(root, has_math_classes=has_math_classes)
     for element in candidates[:_MAX_FORMULAS]:
-        if is_normalized(element) or _is_detached(element, root) or _is_inside_any(element, normalized):
+        is_detached = element.getparent() is None and element is not root
+        if is_detached or is_normalized(element) or not normalized.isdisjoint(element.iterancestors()):
             continue
         found = _read_formula(element)
-        if found is None:
-            continue
-        tex, is_displayed = found
-        _replace(element, tex, display=is_displayed)
-        normalized.add(element)
+        if found is not None:
+            _replace(element, found[0], display=found[1])
+            normalized.add(element)
     return bool(candidates)
 
 
 def _candidates(root: Element, *, has_math_classes: bool) -> list[Element]:
-    """Return the elements that may be formulas, in document order.
-
-    They are identified by tag, and by class if any class suggests it.
-    """
-    found: list[Element] = []
-    for element in root.iter():
-        tag: str = element.tag
-        if ((tag in _FORMULA_TAGS or "-" in tag) and _may_be_formula(element, tag)) or (
-            has_math_classes and _CLASS_HINT.search(element.get("class") or "")
-        ):
-            found.append(element)
-    return found
+    """Return the elements that may be formulas by tag, or by class if any class suggests it, in document order."""
+    return [
+        element
+        for element in root.iter()
+        if ((element.tag in _FORMULA_TAGS or "-" in element.tag) and _may_be_formula(element, element.tag))
+        or (has_math_classes and _CLASS_HINT.search(element.get("class") or ""))
+    ]
 
 
 def _may_be_formula(element: Element, tag: str) -> bool:
-    """Return True if tag and attributes suggest a formula."""
     if tag == "script":
         return (element.get("type") or "").startswith("math/")
     if tag == "img":
@@ -105,14 +96,6 @@ def is_normalized(formula: Element) -> bool:
 def is_display(formula: Element) -> bool:
     """Return True if a normalized formula is on a line of its own."""
     return formula.get("display") == "block"
-
-
-def _is_detached(element: Element, root: Element) -> bool:
-    return element.getparent() is None and element is not root
-
-
-def _is_inside_any(element: Element, normalized: set[Element]) -> bool:
-    return bool(normalized) and any(around in normalized for around in element.iterancestors())
 
 
 def _read_formula(element: Element) -> tuple[str, bool] | None:
@@ -196,8 +179,7 @@ def _convert_mathml(formula: Element) -> str:
     """Return MathML as TeX, or "" if words would be lost, because then it is not a formula."""
     etree.strip_elements(formula, "annotation", "annotation-xml", with_tail=False)
     tex = _clean_tex(mathml.to_tex(formula) if len(formula) else formula.text or "")
-    kept = all(word in tex for piece in formula.itertext() for word in _WORD.findall(str(piece)))
-    return tex if kept else ""
+    return tex if all(word in tex for piece in formula.itertext() for word in _WORD.findall(str(piece))) else ""
 
 
 def _find_tex(element: Element) -> Iterator[str]:
@@ -205,19 +187,10 @@ def _find_tex(element: Element) -> Iterator[str]:
         if "tex" in (annotation.get("encoding") or "").lower():
             yield from filter(None, [_clean_tex(annotation.text or "")])
     inner = next(element.iter("math", "mjx-math"), None)
-    for place in filter(_is_element, (element, inner, _sole_parent(element))):
-        for name in _SOURCES:
+    is_only_child = element.getprevious() is None and element.getnext() is None
+    for place in (element, inner, element.getparent() if is_only_child else None):
+        for name in _SOURCES if place is not None else ():
             yield from filter(None, [_clean_tex(place.get(name) or "")])
-
-
-def _is_element(element: Element | None) -> TypeGuard[Element]:
-    return element is not None
-
-
-def _sole_parent(element: Element) -> Element | None:
-    """Return the parent if it contains nothing else."""
-    alone = element.getprevious() is None and element.getnext() is None
-    return element.getparent() if alone else None
 
 
 def _clean_tex(tex: str) -> str:
@@ -269,13 +242,11 @@ def _replace(element: Element, tex: str, *, display: bool) -> None:
         return
     tex = _TAG_LIKE.sub("< ", tex)
     tail = element.tail
-    kept = {name: element.attrib[name] for name in ("id", "style", "hidden", "data-x-hidden") if name in element.attrib}
-    if element.tag in ("script", "img"):
-        kept.pop("style", None)
+    names = ("id", "hidden", "data-x-hidden") if element.tag in ("script", "img") else _COPIED_ATTRIBUTES
+    attributes = {name: element.attrib[name] for name in names if name in element.attrib}
     element.clear()
     element.tag = "math"
-    for name, value in kept.items():
-        element.set(name, value)
+    element.attrib.update(attributes)
     if display:
         element.set("display", "block")
     element.set(_NORMALIZED, "")

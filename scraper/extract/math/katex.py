@@ -18,24 +18,16 @@ _IGNORED = frozenset(
     "strut pstrut mspace nulldelimiter vlist-s hide-tail frac-line mathml arraycolsep overline-line "
     "underline-line svg-align-none stretchy".split()
 )
-_VARIANTS = {
-    "mathbf": "bold",
-    "textbf": "bold",
-    "boldsymbol": "bold-italic",
-    "mathbb": "double-struck",
-    "mathcal": "script",
-    "mathscr": "script",
-    "mathfrak": "fraktur",
-    "mathsf": "sans-serif",
-    "mathtt": "monospace",
-}
+_VARIANTS = dict(
+    pair.split(":")
+    for pair in "mathbf:bold textbf:bold boldsymbol:bold-italic mathbb:double-struck mathcal:script mathscr:script "
+    "mathfrak:fraktur mathsf:sans-serif mathtt:monospace".split()
+)
 _OPERATORS = frozenset("mbin mrel mopen mclose mpunct op-symbol delimsizing".split())
 _TOP = re.compile(r"(?:^|;)\s*top:\s*(-?\d+(?:\.\d+)?)em")
 _BARE_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ACCENTS = {"ˉ": "¯", "⃗": "→", "˙": "˙", "^": "^", "~": "~", "ˊ": "´", "ˋ": "`", "ˇ": "ˇ", "˘": "˘", "¨": "¨"}
 _MAX_BOXES = 4 * MAX_DEPTH
-
-
 _NEGATION = "\ue020"
 """Stroke that KaTeX draws over a relation."""
 
@@ -86,24 +78,18 @@ def _convert_box(box: Element, classes: frozenset[str], depth: int) -> list[Elem
         return [_accent(box, classes, depth)]
     if "mtable" in classes:
         return [_table(box, depth)]
-    if "text" in classes or not (len(box) and _has_boxes(box)):
-        token = _token(box, classes)
-        return [] if token is None else [token]
+    if "text" in classes or not any(part.get("class") for part in box.iterdescendants()):
+        return _token(box, classes)
     if "vlist-t" in classes:
         return [part for item in _find_stacked(box) for part in _row(item, depth + 1)]
     inner = _row(box, depth + 1)
     return [_make("mrow", inner)] if len(inner) > 1 else inner
 
 
-def _has_boxes(box: Element) -> bool:
-    """Return True if a box contains more than the letters of one token."""
-    return any(part.get("class") for part in box.iterdescendants())
-
-
-def _token(box: Element, classes: frozenset[str]) -> Element | None:
+def _token(box: Element, classes: frozenset[str]) -> list[Element]:
     text = text_of(box).replace("\u200b", "").replace("\xa0", " ")
     if not text.strip():
-        return None
+        return []
     if "text" in classes:
         name = "mtext"
     elif _BARE_NUMBER.fullmatch(text):
@@ -112,11 +98,10 @@ def _token(box: Element, classes: frozenset[str]) -> Element | None:
         name = "mo" if not classes.isdisjoint(_OPERATORS) else "mi"
     token = etree.Element(name)
     token.text = text if "mrel" in classes else text.replace("\u2223", "|")
-    variant = next((_VARIANTS[one] for one in _VARIANTS if one in classes), None)
-    if variant:
+    if variant := next((_VARIANTS[one] for one in _VARIANTS if one in classes), None):
         token.set("mathvariant", variant)
         token.tag = "mi"
-    return token
+    return [token]
 
 
 def _find_stacked(box: Element) -> list[Element]:
@@ -125,14 +110,11 @@ def _find_stacked(box: Element) -> list[Element]:
     while waiting:
         part = waiting.pop(0)
         if "vlist" in _classes(part):
-            return sorted((item for item in part if _TOP.search(item.get("style") or "")), key=_top)
+            placed = ((_TOP.search(item.get("style") or ""), item) for item in part)
+            tops = [(float(top[1]), item) for top, item in placed if top]
+            return [item for _, item in sorted(tops, key=lambda pair: pair[0])]
         waiting += list(part)
     return []
-
-
-def _top(item: Element) -> float:
-    found = _TOP.search(item.get("style") or "")
-    return float(found.group(1)) if found else 0.0
 
 
 def _group(item: Element | None, depth: int) -> Element:
@@ -140,10 +122,7 @@ def _group(item: Element | None, depth: int) -> Element:
 
 
 def _scripts(base: Element, box: Element, depth: int) -> Element:
-    """Return a base with its scripts.
-
-    The upper of two scripts is the power. A single script is a subscript if the list extends below the line.
-    """
+    """Return a base with its scripts. A single script is a subscript if the list extends below the line."""
     items = _find_stacked(box)
     if len(items) > 1:
         return _make("msubsup", [base, _group(items[-1], depth), _group(items[0], depth)])
@@ -181,18 +160,14 @@ def _is_line(item: Element) -> bool:
 def _operator_with_limits(box: Element, depth: int) -> Element:
     """Return an operator with the limits above and below it, which have a smaller size."""
     items = _find_stacked(box)
-    at = next((n for n, item in enumerate(items) if not _is_reduced(item)), 0)
+    is_reduced = [any("sizing" in _classes(part) for part in item) for item in items]
+    at = is_reduced.index(False) if False in is_reduced else 0
     above, below = items[:at], items[at + 1 :]
-    base = _group(items[at] if items else None, depth)
-    if len(base) == 1:
-        base = base[0]
+    group = _group(items[at] if items else None, depth)
+    base = group[0] if len(group) == 1 else group
     parts = [base, *(_group(item, depth) for item in (*below[:1], *above[-1:]))]
     name = {(True, True): "munderover", (True, False): "munder", (False, True): "mover"}
     return _make(name.get((bool(below), bool(above)), "mrow"), parts)
-
-
-def _is_reduced(item: Element) -> bool:
-    return any("sizing" in _classes(part) for part in item)
 
 
 def _accent(box: Element, classes: frozenset[str], depth: int) -> Element:

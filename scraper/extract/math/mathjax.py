@@ -1,7 +1,4 @@
-"""Convert the output of MathJax back into MathML, for pages without a better source.
-
-MathJax output mirrors MathML.
-"""
+"""Convert the output of MathJax, which mirrors MathML, back into MathML, for pages without a better source."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ _TOKENS = frozenset({"mi", "mn", "mo", "mtext", "ms"})
 _SCRIPTS = frozenset({"msub", "msup", "msubsup"})
 _LIMITS = frozenset({"munder", "mover", "munderover"})
 _IGNORED = frozenset({"mjx-assistive-mml", "mjx-spacer", "mjx-surd", "mjx-speech", "mjx-menu"})
+_WRAPPERS = frozenset("mjx-box mjx-row mjx-munder mjx-mover mjx-sqrt mjx-frac mjx-dbox mjx-dtable".split())
 
 
 def to_mathml(container: Element) -> Element:
@@ -40,7 +38,9 @@ def _convert(element: Element, depth: int) -> Iterator[Element]:
         token.text = _read_glyphs(element)
         yield token
     elif name in _SCRIPTS or name in _LIMITS or name in ("mfrac", "msqrt", "mroot"):
-        yield _build_structure(name, element, depth)
+        made = etree.Element(name)
+        made.extend([_build("mrow", operand, depth) for operand in _find_operands(name, element)])
+        yield made
     elif name in ("mtable", "mtr", "mlabeledtr", "mtd", "mrow", "mspace"):
         yield _build(name, list(element), depth)
     else:
@@ -50,19 +50,9 @@ def _convert(element: Element, depth: int) -> Iterator[Element]:
 
 def _name(element: Element) -> str:
     """Return the name of the MathML element that a MathJax element represents."""
-    node = element.get("data-mml-node")
-    if node:
-        return "mrow" if node == "TeXAtom" else node
     tag = str(element.tag)
-    name = tag[4:] if tag.startswith("mjx-") else ""
-    return "mrow" if name == "texatom" else name
-
-
-def _build_structure(name: str, element: Element, depth: int) -> Element:
-    made = etree.Element(name)
-    for part in _find_operands(name, element):
-        made.append(_build("mrow", part, depth))
-    return made
+    name = element.get("data-mml-node") or (tag[4:] if tag.startswith("mjx-") else "")
+    return "mrow" if name in ("TeXAtom", "texatom") else name
 
 
 def _find_operands(name: str, element: Element) -> list[list[Element]]:
@@ -103,18 +93,13 @@ def _find_children(element: Element, name: str) -> list[Element]:
         part = waiting.pop(0)
         if part.tag == name:
             return list(part)
-        if str(part.tag) in ("mjx-box", "mjx-row", "mjx-munder", "mjx-mover", "mjx-sqrt", "mjx-frac") or (
-            str(part.tag) in ("mjx-dbox", "mjx-dtable")
-        ):
+        if part.tag in _WRAPPERS:
             waiting += list(part)
     return []
 
 
 def _read_glyphs(token: Element) -> str:
-    """Return the characters of a token.
-
-    They are its text, or code points in the class (`mjx-c1D465`) or in `data-c`.
-    """
+    """Return the characters of a token: its text, or code points in the class (`mjx-c1D465`) or in `data-c`."""
     pieces = []
     for element in token.iterdescendants():
         code = element.get("data-c") or next(

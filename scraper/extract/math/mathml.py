@@ -91,15 +91,13 @@ def to_tex(element: Element, depth: int = 0) -> str:
     name = _name(element)
     if depth > MAX_DEPTH:
         return _symbols(text_of(element))
-    token = _TOKENS.get(name)
-    if token is not None:
-        return token(element)
+    if name in _TOKENS:
+        return _TOKENS[name](element)
     parts = [child for child in element if not _name(child).startswith("annotation")]
     if not parts and name not in _SHAPES:
         return _symbols(text_of(element))
     inner = [to_tex(part, depth + 1) for part in parts]
-    shape = _SHAPES.get(name)
-    return _row(parts, inner) if shape is None else shape(element, parts, inner)
+    return _SHAPES[name](element, parts, inner) if name in _SHAPES else _row(parts, inner)
 
 
 def _name(element: Element) -> str:
@@ -107,13 +105,10 @@ def _name(element: Element) -> str:
 
 
 def _symbols(text: str) -> str:
-    return join_tex([SYMBOLS.get(character, character) for character in _strip_alphabet(text.strip())])
-
-
-def _strip_alphabet(text: str) -> str:
-    """Replace letters of the mathematical alphabets by plain ones; they differ only in style."""
-    letters = (unicodedata.normalize("NFKC", one) if one >= "\U0001d400" else one for one in text)
-    return unicodedata.normalize("NFC", "".join(letters))
+    # Letters of the mathematical alphabets differ from plain ones only in style.
+    letters = (unicodedata.normalize("NFKC", one) if one >= "\U0001d400" else one for one in text.strip())
+    plain = unicodedata.normalize("NFC", "".join(letters))
+    return join_tex([SYMBOLS.get(character, character) for character in plain])
 
 
 def _identifier(element: Element) -> str:
@@ -162,9 +157,8 @@ def _row(parts: list[Element], inner: list[str]) -> str:
     if len(tables) == 1:
         at = tables[0]
         before = inner[at - 1].strip() if at else ""
-        after = inner[at + 1].strip() if at + 1 < len(inner) else ""
-        kind = FENCES.get((before, after))
-        if kind:
+        after = _get(inner, at + 1).strip()
+        if kind := FENCES.get((before, after)):
             matrix = inner[at].replace("{matrix}", f"{{{kind}}}")
             last = at + 2 if after else at + 1
             return join_tex([*inner[: at - 1], matrix, *inner[last:]])
@@ -198,10 +192,8 @@ def _fraction(element: Element, parts: list[Element], inner: list[str]) -> str:
 
 def _scripts(element: Element, parts: list[Element], inner: list[str]) -> str:
     name = _name(element)
-    if name in ("mover", "munder"):
-        accented = _accent(name, parts, inner)
-        if accented:
-            return accented
+    if name in ("mover", "munder") and (accented := _accent(name, parts, inner)):
+        return accented
     base = _base(parts, inner)
     if name in ("msup", "mover"):
         return f"{base}^{{{_get(inner, 1)}}}"
@@ -211,10 +203,7 @@ def _scripts(element: Element, parts: list[Element], inner: list[str]) -> str:
 
 
 def _accent(name: str, parts: list[Element], inner: list[str]) -> str:
-    """Return an accent, brace or arrow on a base, or text set over a relation.
-
-    Return "" for limits of an operator.
-    """
+    """Return an accent, brace or arrow on a base, or text set over a relation; "" for limits of an operator."""
     mark = text_of(parts[1]).strip() if len(parts) > 1 else ""
     base = _get(inner, 0)
     command = (ACCENTS if name == "mover" else UNDER_ACCENTS).get(mark)
@@ -235,22 +224,15 @@ def _multiscripts(element: Element, parts: list[Element], inner: list[str]) -> s
 
 
 def _join_script_pairs(scripts: list[str]) -> str:
-    pieces = []
-    for at in range(0, len(scripts), 2):
-        if scripts[at]:
-            pieces.append(f"_{{{scripts[at]}}}")
-        if _get(scripts, at + 1):
-            pieces.append(f"^{{{scripts[at + 1]}}}")
-    return "".join(pieces)
+    return "".join(f"{'_^'[at % 2]}{{{script}}}" for at, script in enumerate(scripts) if script)
 
 
 def _fenced(element: Element, parts: list[Element], inner: list[str]) -> str:
     separators = (element.get("separators", ",") or "").strip()[:1]
     opening, closing = element.get("open", "("), element.get("close", ")")
-    if len(parts) == 1 and _is_matrix(parts[0]):
-        kind = FENCES.get((_symbols(opening), _symbols(closing)))
-        if kind:
-            return inner[0].replace("{matrix}", f"{{{kind}}}")
+    kind = FENCES.get((_symbols(opening), _symbols(closing))) if len(parts) == 1 and _is_matrix(parts[0]) else None
+    if kind:
+        return inner[0].replace("{matrix}", f"{{{kind}}}")
     return f"\\left{_symbols(opening) or '.'}{separators.join(inner)}\\right{_symbols(closing) or '.'}"
 
 

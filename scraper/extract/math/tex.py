@@ -86,7 +86,7 @@ def strip_delimiters(tex: str) -> str:
     tex = _COMMENT.sub("", tex).strip()
     whole = _WHOLE.fullmatch(tex)
     if whole is not None:
-        tex = (whole.group("a") or whole.group("b") or whole.group("c") or whole.group("d") or "").strip()
+        tex = next(filter(None, whole.groups()), "").strip()
     return "" if _MACROS.fullmatch(tex) or len(tex) > MAX_TEX else tex
 
 
