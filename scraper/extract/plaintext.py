@@ -17,24 +17,13 @@ MAX_CHARACTERS = 4_000_000
 _PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _MARKDOWN_TYPES = frozenset({"text/markdown", "text/x-markdown"})
 _PROSE_TYPES = frozenset({"text/plain", ""})
-_LANGUAGES = {
-    "text/csv": "csv",
-    "text/tab-separated-values": "tsv",
-    "text/css": "css",
-    "text/javascript": "javascript",
-    "application/javascript": "javascript",
-    "application/x-javascript": "javascript",
-    "application/ecmascript": "javascript",
-    "application/yaml": "yaml",
-    "application/x-yaml": "yaml",
-    "text/yaml": "yaml",
-    "application/toml": "toml",
-    "application/x-sh": "bash",
-    "application/sql": "sql",
-    "application/x-ndjson": "json",
-    "application/jsonl": "json",
-    "application/graphql": "graphql",
-}
+_LANGUAGES = dict(
+    pair.split(":")
+    for pair in "text/csv:csv text/tab-separated-values:tsv text/css:css text/javascript:javascript "
+    "application/javascript:javascript application/x-javascript:javascript application/ecmascript:javascript "
+    "application/yaml:yaml application/x-yaml:yaml text/yaml:yaml application/toml:toml application/x-sh:bash "
+    "application/sql:sql application/x-ndjson:json application/jsonl:json application/graphql:graphql".split()
+)
 _DOCUMENT_TYPES = {
     "application/pdf": "PDF",
     "application/msword": "Word",
@@ -68,10 +57,8 @@ def read(snapshot: Snapshot) -> Document:
     if not _is_text_type(media_type) or (is_binary(text) and text):
         raise _build_unsupported_error(snapshot)
     text, controls = sanitize.clean(text[:MAX_CHARACTERS].removeprefix("\ufeff"))
-    if _is_xml(media_type):
-        feed = feeds.read(text, snapshot.url)
-        if feed is not None:
-            return feed
+    if _is_xml(media_type) and (feed := feeds.read(text, snapshot.url)):
+        return feed
     body = _format_text(media_type, text)
     headings = markdown_structure.find_headings(body)
     return Document(
@@ -120,8 +107,7 @@ def _is_text_type(media_type: str) -> bool:
 
 def _build_unsupported_error(snapshot: Snapshot) -> UnsupportedTypeError:
     media_type = snapshot.media_type or "binary data"
-    kind = _DOCUMENT_TYPES.get(media_type)
-    if kind:
+    if kind := _DOCUMENT_TYPES.get(media_type):
         message = f"The URL leads to a document ({kind}, {media_type}), not to a page."
         step = "Use `read_doc` for it."
     else:

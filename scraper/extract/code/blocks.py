@@ -64,19 +64,11 @@ def extract_code(block: Element) -> str:
     held = block if inner is None else inner
     text = text_of(held) if _is_plain(held) else "".join(_pieces(held))
     text = text.replace("\r\n", "\n").replace("\u00a0", " ")
-    lines = [line.rstrip() for line in text.split("\n")]
-    while lines and not lines[0]:
-        lines.pop(0)
-    while lines and not lines[-1]:
-        lines.pop()
-    return "\n".join(lines)
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
 
 def find_code_in_table(table: Element) -> Element | None:
-    """Return the code of a table that sets line numbers beside it, or None for other tables.
-
-    The code is in one cell, or in one row per line.
-    """
+    """Return the code, in one cell or one row per line, of a table with line numbers; None for other tables."""
     rows = list(islice(table.iter("tr"), _MAX_LINES))
     numbered = not _NUMBERED_TABLES.isdisjoint(_classes(table)) or (
         bool(rows) and any(not NUMBERING.isdisjoint(_classes(cell)) for cell in rows[0])
@@ -129,7 +121,8 @@ def _is_numbered_line(row: Element) -> bool:
 def is_bare_block(code: Element) -> bool:
     """Return True if a `code` outside of `pre` is a block: alone, with several lines or a block style."""
     several = next(code.iterdescendants("br"), None) is not None or "\n" in text_of(code).strip()
-    if not several and not _is_styled_as_block(code):
+    is_styled = _BLOCK_STYLE.search(code.get("style") or "") or not _BLOCK_CLASSES.isdisjoint(_classes(code))
+    if not several and not is_styled:
         return False
     parent, before, after = code.getparent(), code.getprevious(), code.getnext()
     if parent is None or (code.tail or "").strip() or next(code.iterancestors("pre", "code"), None) is not None:
@@ -137,12 +130,6 @@ def is_bare_block(code: Element) -> bool:
     text_before = parent.text if before is None else before.tail
     beside = any(one is not None and one.tag in _INLINE_TAGS for one in (before, after))
     return not (text_before or "").strip() and not beside
-
-
-def _is_styled_as_block(code: Element) -> bool:
-    style = code.get("style") or ""
-    displayed = "display" in style and _BLOCK_STYLE.search(style) is not None
-    return displayed or not _BLOCK_CLASSES.isdisjoint(_classes(code))
 
 
 def _classes(element: Element) -> list[str]:
@@ -158,20 +145,13 @@ def _find_sole_code(block: Element) -> Element | None:
 
 
 def _is_plain(block: Element) -> bool:
-    """Return True if the text of a block needs no further processing.
-
-    This is true for most blocks, and the test costs a tenth of walking the tree.
-    """
+    """Return True if a block needs no processing, as most do. The test costs a tenth of iterating over the tree."""
     if next(block.iterdescendants(*_LAYOUT_TAGS), None) is not None:
         return False
     classes = set(cast("list[str]", _CLASSES(block)))
     if any(_POPUP.search(one) or not _NOT_CODE_CLASSES.isdisjoint(one.split()) for one in classes):
         return False
-    return not any("display" in style or "user-select" in style for style in set(_styles(block)))
-
-
-def _styles(block: Element) -> list[str]:
-    return cast("list[str]", _STYLES(block))
+    return not any("display" in style or "user-select" in style for style in cast("list[str]", _STYLES(block)))
 
 
 def _pieces(block: Element) -> Iterator[str]:
@@ -187,7 +167,10 @@ def _pieces(block: Element) -> Iterator[str]:
             if child.tag in ("div", "p") and before.strip() and not before.endswith("\n"):
                 yield "\n"
             yield from pieces
-            if (codes_are_lines or _is_line(child)) and not (pieces and pieces[-1].endswith("\n")):
+            is_line = child.tag in _LINE_TAGS or (
+                child.tag == "span" and _BLOCK_STYLE.search(child.get("style") or "") is not None
+            )
+            if (codes_are_lines or is_line) and not (pieces and pieces[-1].endswith("\n")):
                 yield "\n"
         before = child.tail or ""
         if before:
@@ -198,17 +181,8 @@ def _is_not_code(element: Element) -> bool:
     """Return True for line numbers, buttons and popups."""
     if element.tag in _NOT_CODE_TAGS or not _NOT_CODE_CLASSES.isdisjoint(_classes(element)):
         return True
-    classes = element.get("class")
-    if classes and _POPUP.search(classes):
-        return True
     style = element.get("style") or ""
-    return "user-select" in style and "none" in style
-
-
-def _is_line(element: Element) -> bool:
-    return element.tag in _LINE_TAGS or (
-        element.tag == "span" and _BLOCK_STYLE.search(element.get("style") or "") is not None
-    )
+    return bool(_POPUP.search(element.get("class") or "")) or ("user-select" in style and "none" in style)
 
 
 def _holds_code_lines_only(block: Element) -> bool:
@@ -235,20 +209,11 @@ _NO_LANGUAGE = frozenset(
 )
 """Words that highlighters write in the place of a language."""
 
-_ALIASES = {
-    "shell": "bash",
-    "pycon": "python",
-    "ipython": "python",
-    "jscript": "javascript",
-    "ipython2": "python",
-    "ipython3": "python",
-    "text-html-basic": "html",
-    "html-basic": "html",
-    "html-erb": "erb",
-    "css-scss": "scss",
-    "css-less": "less",
-    "json-comments": "jsonc",
-}
+_ALIASES = dict(
+    pair.split(":")
+    for pair in "shell:bash pycon:python ipython:python ipython2:python ipython3:python jscript:javascript "
+    "text-html-basic:html html-basic:html html-erb:erb css-scss:scss css-less:less json-comments:jsonc".split()
+)
 _HIGHLIGHTER_CLASSES = frozenset(
     "sourcecode highlight hljs codehilite prettyprint shiki code syntaxhighlighter".split()
 )
@@ -264,19 +229,11 @@ _KNOWN_LANGUAGES = frozenset(
 )
 """Names that mean a language even as a bare class beside a highlighter's."""
 
-_DISPLAYED_NAMES = {
-    "c++": "cpp",
-    "c#": "csharp",
-    "f#": "fsharp",
-    "plain text": "",
-    "plaintext": "",
-    "text": "",
-    "code": "",
-    "terminal": "bash",
-    "shell script": "bash",
-    "objective-c": "objectivec",
-    "node.js": "javascript",
-}
+_DISPLAYED_NAMES = dict.fromkeys(("plain text", "plaintext", "text", "code"), "") | dict(
+    pair.split(":")
+    for pair in "c++:cpp,c#:csharp,f#:fsharp,terminal:bash,shell script:bash,objective-c:objectivec,"
+    "node.js:javascript".split(",")
+)
 """Language names as they are displayed above a block."""
 
 _MAX_WRAPPERS = 5
@@ -287,21 +244,17 @@ def detect_code_language(block: Element) -> str:
     """Return the language declared on the block, on its `code`, or on a wrapper of this block only."""
     around = list(_find_wrappers(block))
     for element in around:
-        language = _read_language(element)
-        if language:
+        if language := _read_language(element):
             return language
         if element.tag in ("pre", "code") and (element.get("lang") or "").lower() in _KNOWN_LANGUAGES:
             return _normalize_language(element.get("lang") or "")
     for element in around[:4]:
         classes = (element.get("class") or "").lower().split()
         for name in classes:
-            if name in _KNOWN_LANGUAGES and (_is_highlighter(element, classes) or f"source-{name}" in classes):
+            is_highlighter = element.tag in ("pre", "code") or not _HIGHLIGHTER_CLASSES.isdisjoint(classes)
+            if name in _KNOWN_LANGUAGES and (is_highlighter or f"source-{name}" in classes):
                 return _ALIASES.get(name, name)
     return ""
-
-
-def _is_highlighter(element: Element, classes: list[str]) -> bool:
-    return element.tag in ("pre", "code") or not _HIGHLIGHTER_CLASSES.isdisjoint(classes)
 
 
 def is_language_name(name: str) -> bool:
@@ -317,27 +270,17 @@ def _find_wrappers(block: Element) -> Iterator[Element]:
     around = block.getparent()
     for _ in range(_MAX_WRAPPERS):
         # One block, or two if the line numbers are in another `pre`.
-        if around is None or around.tag in _STOP_TAGS or _holds_three(around):
+        if around is None or around.tag in _STOP_TAGS or len(list(islice(around.iterdescendants("pre"), 3))) == 3:
             return
         yield around
         around = around.getparent()
 
 
-def _holds_three(element: Element) -> bool:
-    return len(list(islice(element.iterdescendants("pre"), 3))) == 3
-
-
 def _read_language(element: Element) -> str:
-    for attribute in _LANGUAGE_ATTRIBUTES:
-        language = _normalize_language(element.get(attribute) or "")
-        if language:
-            return language
-    declared = f"{element.get('class') or ''} {element.get('data-syntaxhighlighter-params') or ''}"
-    for match in _LANGUAGE_CLASS.finditer(declared):
-        language = _normalize_language(next(group for group in match.groups() if group))
-        if language:
-            return language
-    return ""
+    classes = f"{element.get('class') or ''} {element.get('data-syntaxhighlighter-params') or ''}"
+    declared = [element.get(attribute) or "" for attribute in _LANGUAGE_ATTRIBUTES]
+    declared += [next(filter(None, match.groups())) for match in _LANGUAGE_CLASS.finditer(classes)]
+    return next(filter(None, map(_normalize_language, declared)), "")
 
 
 def _normalize_language(name: str) -> str:

@@ -35,7 +35,9 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
     _normalize_generated(root, class_names)
     _add_diff_signs(root, class_names)
     for block in list(root.iter("pre")):
-        _remove_line_numbers(block)
+        for beside in (block.getprevious(), block.getnext()):
+            if beside is not None and _is_numbering(beside, block):
+                remove(beside)
         _remove_labels(block)
         _remove_title_bar(block)
     for box in _BOXES(root):
@@ -44,29 +46,15 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
     _normalize_token_lines(root)
 
 
-def _remove_line_numbers(block: Element) -> None:
-    """Remove the column of line numbers beside a block."""
-    for beside in (block.getprevious(), block.getnext()):
-        if beside is not None and _is_numbering(beside, block):
-            remove(beside)
-
-
 def _is_numbering(beside: Element, block: Element) -> bool:
-    if beside.tag == "pre" and _is_line_number_block(beside, block):
+    """Return True for the line numbers of a block. Numbers in a `pre` after a block are its output."""
+    words = text_of(beside).split()
+    if not NUMBERING.isdisjoint(_classes(beside)) and "".join(words).isdecimal():
         return True
-    called = not NUMBERING.isdisjoint((beside.get("class") or "").split())
-    return called and "".join(text_of(beside).split()).isdecimal()
-
-
-def _is_line_number_block(beside: Element, block: Element) -> bool:
-    """Return True if line numbers precede their block and nothing else is there.
-
-    Numbers after a block are its output.
-    """
     around = block.getparent()
-    alone = around is not None and len(around) == 2 and not (beside.tail or "").strip()
-    several = len(text_of(beside).split()) > 1
-    return alone and several and beside is block.getprevious() and is_line_number_column(beside, block)
+    is_alone = around is not None and len(around) == 2 and not (beside.tail or "").strip()
+    is_before = beside.tag == "pre" and beside is block.getprevious()
+    return is_alone and is_before and len(words) > 1 and is_line_number_column(beside, block)
 
 
 def _remove_labels(block: Element) -> None:
@@ -87,11 +75,8 @@ def _remove_labels(block: Element) -> None:
 
 def _remove_title_bar(block: Element) -> None:
     """Remove the bar in, above or below a block, and store the language that it names."""
-    bar = _bar_inside(block)
-    if bar is None:
-        bar = _bar_above(block)
-    if bar is None:
-        bar = _bar_below(block)
+    bars = (find(block) for find in (_bar_inside, _bar_above, _bar_below))
+    bar = next((one for one in bars if one is not None), None)
     if bar is None:
         return
     label = _read_label(bar)
@@ -186,10 +171,7 @@ def _normalize_bare_code(root: Element) -> None:
 
 
 def _find_adjacent_blocks(code: Element) -> Iterator[Element]:
-    """Yield a bare block and the code blocks that directly follow it.
-
-    The first one is never beside a `pre`.
-    """
+    """Yield a bare block and the code blocks that directly follow it."""
     one: Element | None = code
     while one is not None and (one.tag == "pre" or (one.tag == "code" and is_bare_block(one))):
         yield one
@@ -224,10 +206,7 @@ def _normalize_token_lines(root: Element) -> None:
 
 
 def _find_token_lines(root: Element) -> Iterator[Element]:
-    """Yield the first line of each run of lines that contain adjacent token elements.
-
-    A first line may have only one token.
-    """
+    """Yield the first line, which may have only one token, of each run of lines with adjacent token elements."""
     seen: set[Element] = set()
     for code in list(root.iter("code")):
         after = code.getnext()
@@ -286,12 +265,12 @@ def _normalize_doxygen_block(box: Element) -> None:
     """Convert a box with one element per line, some of them perhaps in collapsible parts."""
     lines: list[Element] = []
     for part in box:
-        classes = (part.get("class") or "").split()
+        classes = _classes(part)
         if "line" in classes:
             lines.append(part)
         elif "foldopen" in classes:
-            lines += [line for line in part.iter("div") if "line" in (line.get("class") or "").split()]
-        elif "ttc" not in classes:  # tooltips of class_names
+            lines += [line for line in part.iter("div") if "line" in _classes(line)]
+        elif "ttc" not in classes:  # tooltips
             return
     if lines:
         for line in lines:
@@ -301,7 +280,7 @@ def _normalize_doxygen_block(box: Element) -> None:
 
 def _normalize_latexml_listing(box: Element) -> None:
     """Convert a LaTeXML listing, whose lines are elements and whose language is a class."""
-    lines = [line for line in box if "ltx_listingline" in (line.get("class") or "").split()]
+    lines = [line for line in box if "ltx_listingline" in _classes(line)]
     if not lines or next(box.iterdescendants("math"), None) is not None:
         return
     language = _LISTING_LANGUAGE.search(box.get("class") or "")
@@ -311,7 +290,7 @@ def _normalize_latexml_listing(box: Element) -> None:
             remove(number)
     box.tag, box.text, box[:] = "pre", None, lines
     if language:
-        box.set("data-lang", language.group(1))
+        box.set("data-lang", language[1])
 
 
 def _normalize_signature(table: Element) -> None:
@@ -319,9 +298,7 @@ def _normalize_signature(table: Element) -> None:
     words = " ".join(" ".join(text_of(cell).split()) for cell in table.iter("td"))
     code = etree.Element("code")
     code.text = _SUPERFLUOUS_BLANK.sub("", " ".join(words.split()))
-    table.tag = "p"
-    table[:] = [code]
-    table.text = None
+    table.tag, table.text, table[:] = "p", None, [code]
 
 
 _CHANGED_LINES = element_selector(
@@ -343,7 +320,7 @@ def _add_diff_signs(root: Element, class_names: str) -> None:
     changed = (line for line in _CHANGED_LINES(root)[:_MAX_DIFF_LINES] if _diff_sign(line) != " ")
     blocks = (next(line.iterancestors("pre"), None) for line in changed)
     for block in dict.fromkeys(block for block in blocks if block is not None):
-        lines = [line for line in block.iter("span", "div") if _is_diff_line(line)]
+        lines = [line for line in block.iter("span", "div") if not _DIFF_LINE_CLASSES.isdisjoint(_classes(line))]
         if any(text_of(line)[:1] in "+-" for line in lines if _diff_sign(line) != " " and text_of(line)):
             continue  # the signs are in the text already
         for line in lines:
@@ -355,9 +332,9 @@ def _add_diff_signs(root: Element, class_names: str) -> None:
             named.set("data-lang", "diff")
 
 
-def _is_diff_line(element: Element) -> bool:
-    return not _DIFF_LINE_CLASSES.isdisjoint((element.get("class") or "").split())
-
-
 def _diff_sign(line: Element) -> str:
-    return next((_DIFF_SIGNS[name] for name in (line.get("class") or "").split() if name in _DIFF_SIGNS), " ")
+    return next((_DIFF_SIGNS[name] for name in _classes(line) if name in _DIFF_SIGNS), " ")
+
+
+def _classes(element: Element) -> list[str]:
+    return (element.get("class") or "").split()
