@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from browsers.model import Snapshot
 from scraper.extract.dom.parsing import is_binary
@@ -45,26 +45,6 @@ _BLANKS = re.compile(r"[ \t\r\f\v]+")
 
 
 @dataclass(slots=True)
-class _HiddenElement:
-    """The hidden element that contains the current position, with its number of open tags."""
-
-    name: str = ""
-    depth: int = 0
-
-    def open(self, name: str) -> None:
-        """Count an opening tag inside of the hidden element, or begin one."""
-        if not self.name:
-            self.name = name
-        self.depth += name == self.name
-
-    def close(self, name: str) -> None:
-        """Count a closing tag, which may end the hidden element."""
-        self.depth -= name == self.name
-        if self.depth <= 0:
-            self.name, self.depth = "", 0
-
-
-@dataclass(slots=True)
 class _Scanner:
     """One pass over a page."""
 
@@ -73,13 +53,16 @@ class _Scanner:
     at: int = 0
     title: str = ""
     styles: int = 0
-    hidden_element: _HiddenElement = field(default_factory=_HiddenElement)
+    hidden: str = ""
+    """Tag of the hidden element that contains the current position."""
+    depth: int = 0
+    """Number of open tags with the name of the hidden element, including itself."""
 
     def scan(self) -> Iterator[str]:
         """Yield the text between the tags, and a line break for each block."""
         while self.at >= 0:
             opening = self.text.find("<", self.at)
-            if not self.hidden_element.name:
+            if not self.hidden:
                 yield self.text[self.at :] if opening < 0 else self.text[self.at : opening]
             if opening < 0:
                 return
@@ -95,19 +78,21 @@ class _Scanner:
         if name is None:
             declares = self.text.startswith(("<!", "<?", "</"), opening)
             self.at = self._find_end(">", opening) if declares else opening + 1
-            return "" if declares or self.hidden_element.name else "<"
+            return "" if declares or self.hidden else "<"
         self.at = self._find_end(">", opening)
         self._enter(name[0], opening, closing=closing)
         return "\n" if name[0] in _BLOCKS else ""
 
     def _enter(self, name: str, opening: int, *, closing: bool) -> None:
         if closing:
-            self.hidden_element.close(name)
-            return
-        if name in _SKIPPED_TAGS and not (self.at > 1 and self.text[self.at - 2] == "/"):
+            self.depth -= name == self.hidden
+            if self.depth <= 0:
+                self.hidden, self.depth = "", 0
+        elif name in _SKIPPED_TAGS and not (self.at > 1 and self.text[self.at - 2] == "/"):
             self._skip(name)
-        elif name not in _VOID and (self.hidden_element.name or self._is_hidden(name, opening)):
-            self.hidden_element.open(name)
+        elif name not in _VOID and (self.hidden or self._is_hidden(name, opening)):
+            self.hidden = self.hidden or name
+            self.depth += name == self.hidden
 
     def _is_hidden(self, name: str, opening: int) -> bool:
         if name in ("html", "body"):

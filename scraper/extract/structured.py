@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from scraper.extract.facts.model import FactSource
     from scraper.extract.facts.schema_graph import SchemaGraph
 
+_T = TypeVar("_T")
+
 MAX_RESPONSES = 20
 MAX_RESPONSE_CHARACTERS = 200_000
-
-_ProductAndRecipe = tuple[Item | None, Item | None]
-"""Facts of the product and of the recipe."""
 
 _PAGE_ERRORS = (
     ArithmeticError,
@@ -58,7 +57,7 @@ class _Reading:
     warnings: list[str]
 
     def bound(self, name: str, values: Iterable[Any]) -> tuple[Item, ...]:
-        """Return the values within bounds."""
+        """Return the values within bounds, and add a warning if something was omitted."""
         bounder = JsonBounder(self.base)
         bound_objects = bounder.bound_objects(values)
         if bounder.cut:
@@ -72,14 +71,6 @@ class _Reading:
         except _PAGE_ERRORS as error:
             self.warnings.append(f"{name}: it could not be read ({type(error).__name__}).")
             return ()
-
-    def try_facts(self, work: Callable[[], _ProductAndRecipe]) -> _ProductAndRecipe:
-        """Return the product and the recipe, or neither and a warning if reading fails."""
-        try:
-            return work()
-        except _PAGE_ERRORS as error:
-            self.warnings.append(f"product and recipe: they could not be read ({type(error).__name__}).")
-            return None, None
 
 
 def extract(snapshot: Snapshot) -> StructuredData:
@@ -121,9 +112,11 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
         FactSource.MICRODATA: SchemaGraph(microdata_items),
         FactSource.RDFA: SchemaGraph(rdfa.link_nodes(rdfa_nodes)),
     }
-    product_facts, recipe_facts = reading.try_facts(
-        lambda: _read_facts(snapshot, graphs, tags, fragments, fetched, reading)
-    )
+    product_facts, recipe_facts = None, None
+    try:
+        product_facts, recipe_facts = _read_facts(snapshot, graphs, tags, fragments, fetched, reading.base)
+    except _PAGE_ERRORS as error:
+        reading.warnings.append(f"product and recipe: they could not be read ({type(error).__name__}).")
     return StructuredData(
         url=snapshot.url,
         json_ld=json_ld,
@@ -138,7 +131,8 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
 
 
 def _read_json_ld(root: Element, reading: _Reading) -> tuple[Item, ...]:
-    blocks = jsonld.read(script.text or "" for script in root.iter("script") if _is_json_ld(script))
+    scripts = (script for script in root.iter("script") if "ld+json" in (script.get("type") or "").lower())
+    blocks = jsonld.read(script.text or "" for script in scripts)
     if blocks.broken:
         reading.warnings.append(f"json_ld: {blocks.broken} blocks are no JSON and were left out.")
     return reading.bound("json_ld", blocks.values)
@@ -150,12 +144,11 @@ def _read_facts(
     tags: list[tuple[str, str]],
     fragments: list[tuple[str, Element]],
     fetched: list[Any],
-    reading: _Reading,
-) -> _ProductAndRecipe:
-    """Return the product and the recipe of a page."""
+    base: str,
+) -> tuple[Item | None, Item | None]:
+    """Return the facts of the product and of the recipe of a page."""
     from scraper.extract.facts import money, product, product_js_state, recipe
     from scraper.extract.facts.model import FactSource
-    from scraper.extract.facts.money import country_of
     from scraper.extract.facts.schema_graph import clean_text
 
     page = page_tree.build_page_tree(snapshot)
@@ -165,9 +158,8 @@ def _read_facts(
     title = headings[0] if len(headings) == 1 else about.title or ""
     states = {FactSource.STATE: product_js_state.read_scripts(page.head.scripts), FactSource.XHR: fetched}
     locales = (content for name, content in page.head.metas if name == "og:locale")
-    country = country_of(snapshot.url, filter(None, (about.language, *locales)))
-    bounder = JsonBounder(reading.base)
-    picture = opengraph.find_image(tags, reading.base)
+    bounder = JsonBounder(base)
+    picture = opengraph.find_image(tags, base)
     recipe_facts = recipe.extract_recipe(graphs, page.body, title, author=about.author, picture=picture)
     evidence = product.PageEvidence(
         graphs,
@@ -175,35 +167,28 @@ def _read_facts(
         fragments,
         states,
         snapshot.url,
-        country,
-        lambda: money.currencies_in_scripts(page.head.scripts),
-        picture,
-        lambda: product_js_state.read_attributes(page.body),
+        country=money.country_of(snapshot.url, filter(None, (about.language, *locales))),
+        currencies=lambda: money.currencies_in_scripts(page.head.scripts),
+        picture=picture,
+        component_data=lambda: product_js_state.read_attributes(page.body),
     )
     product_facts = product.extract_product(evidence, page.body, title)
     return bounder.value(product_facts), bounder.value(recipe_facts)
 
 
-def _is_json_ld(script: Element) -> bool:
-    return "ld+json" in (script.get("type") or "").lower()
-
-
 def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[Item, ...], list[Any]]:
     """Return the JSON responses that the page fetched, as reported to the client, and their data."""
-    evidence: list[Item] = []
+    found: list[Item] = []
     for response in list(responses)[:MAX_RESPONSES]:
+        report: Item = {"url": response.url, "status": response.status, "data": None}
         if len(response.text) > MAX_RESPONSE_CHARACTERS:
-            evidence.append(
-                {"url": response.url, "status": response.status, "data": None, "too_large": len(response.text)}
-            )
+            found.append(report | {"too_large": len(response.text)})
             continue
         try:
-            data = json.loads(response.text, strict=False)
+            found.append(report | {"data": json.loads(response.text, strict=False)})
         except (ValueError, RecursionError):
             continue
-        evidence.append({"url": response.url, "status": response.status, "data": data})
-    bounder = JsonBounder("")
-    bound_objects = bounder.bound_objects(evidence)
+    bound_objects = JsonBounder("").bound_objects(found)
     return bound_objects, [part.get("data") for part in bound_objects]
 
 
@@ -235,14 +220,15 @@ class JsonBounder:
 
     def bound_objects(self, values: Any) -> tuple[dict[str, Any], ...]:
         """Return copies of the values that are objects, while the limit allows."""
-        found: list[dict[str, Any]] = []
+        objects = (value for value in self._while_allowed(values) if isinstance(value, dict))
+        return tuple(filter(None, map(self.value, objects)))
+
+    def _while_allowed(self, values: Iterable[_T]) -> Iterator[_T]:
         for value in values:
             if self._left <= 0:
                 self.cut = True
-                break
-            if isinstance(value, dict) and (copy := self.value(value)):
-                found.append(copy)
-        return tuple(found)
+                return
+            yield value
 
     def value(self, value: Any, name: str = "", depth: int = 0) -> Any:
         """Return a copy of a value without what exceeds the bounds."""
@@ -259,26 +245,11 @@ class JsonBounder:
             self.cut = True
             return None
         if isinstance(value, dict):
-            return self._object(value, depth)
-        return self._list(value, name, depth)
-
-    def _object(self, value: dict[Any, Any], depth: int) -> dict[str, Any]:
-        copy: dict[str, Any] = {}
-        for name, inner in value.items():
-            if self._left <= 0:
-                self.cut = True
-                break
-            copy[self._text(str(name), "")] = self.value(inner, str(name), depth + 1)
-        return copy
-
-    def _list(self, value: list[Any] | tuple[Any, ...], name: str, depth: int) -> list[Any]:
-        copy: list[Any] = []
-        for inner in value:
-            if self._left <= 0:
-                self.cut = True
-                break
-            copy.append(self.value(inner, name, depth + 1))
-        return copy
+            return {
+                self._text(str(key), ""): self.value(inner, str(key), depth + 1)
+                for key, inner in self._while_allowed(value.items())
+            }
+        return [self.value(inner, name, depth + 1) for inner in self._while_allowed(value)]
 
     def _text(self, text: str, name: str) -> str:
         if len(text) > MAX_TEXT:

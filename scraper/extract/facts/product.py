@@ -41,7 +41,7 @@ _SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
 
 _LABELED = LabelValuePairs(LABELS)
 _MIN_SKU, _MAX_SKU = 3, 30
-_PROOFS = 2
+_MIN_SIGNS = 2
 """Signs that a page without markup needs to be a product page. Each sign occurs on other pages too."""
 
 
@@ -60,48 +60,48 @@ class PageEvidence:
     """Return the currency codes in the scripts of the page."""
     picture: str | None = None
     """Image of the page, used if the product has none."""
-    given: Callable[[], Sequence[Any]] = tuple
+    component_data: Callable[[], Sequence[Any]] = tuple
     """Return the JSON in attributes of components; called only if no price was found."""
 
 
 def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[str, Any] | None:
     """Return the facts of the product, or None if the page is not about one."""
     facts = Facts()
-    place = product_price.find_title(body)
-
-    @functools.cache
-    def shown() -> VisiblePrice:
-        return product_price.find_visible_price(body, place)
-
+    heading = product_price.find_title(body)
+    shown = functools.cache(lambda: product_price.find_visible_price(body, heading))
     for source, graph in evidence.graphs.items():
         product_markup.add_product_items(facts, graph, source, fold_name(title), shown, evidence.url)
     product_markup.add_tags(facts, evidence.tags)
     product_markup.add_fragments(facts, evidence.fragments)
     for source, values in evidence.states.items():
         product_js_state.add_state_facts(facts, values, source, fold_name(title), evidence.country, shown)
-    is_told = any(name in facts for name in ("price", "availability", "sku"))
+    has_markup = any(name in facts for name in ("price", "availability", "sku"))
     product_visible.add_data_attribute_price(facts, body, shown)
-    _add_price(facts, shown, evidence, body)
+    _add_visible_price(facts, shown, evidence, body)
+    codes = evidence.currencies() if "price" in facts and "currency" not in facts else ()
+    if len(codes) == 1:
+        facts.add("currency", next(iter(codes)), FactSource.STATE, confidence=0.7)
     if "price" not in facts:
-        product_js_state.add_state_facts(
-            facts, evidence.given(), FactSource.STATE, fold_name(title), evidence.country, shown
-        )
-        is_told = is_told or "price" in facts
+        data = evidence.component_data()
+        product_js_state.add_state_facts(facts, data, FactSource.STATE, fold_name(title), evidence.country, shown)
+        has_markup = has_markup or "price" in facts
     if "availability" not in facts:
-        facts.add("availability", product_visible.find_availability(body, place), FactSource.VISIBLE, confidence=0.9)
+        facts.add("availability", product_visible.find_availability(body, heading), FactSource.VISIBLE, confidence=0.9)
     labels = _LABELED.find(body)
-    if not is_told and _proofs(facts, labels, evidence, shown) < _PROOFS:
+    if not has_markup and _count_product_signs(facts, labels, evidence, shown) < _MIN_SIGNS:
         return None
-    _add_labelled(facts, labels, body)
+    _add_labeled(facts, labels, body)
     if "brand" not in facts:
-        facts.add("brand", product_visible.find_brand(body, place), FactSource.VISIBLE, confidence=0.5)
+        facts.add("brand", product_visible.find_brand(body, heading), FactSource.VISIBLE, confidence=0.5)
     facts.add("sku", _number_in(evidence.url), FactSource.ADDRESS)
     facts.add("name", title, FactSource.VISIBLE, confidence=0.9)
     facts.add("image", evidence.picture, FactSource.OPENGRAPH)
     return facts.as_object(ORDER)
 
 
-def _proofs(facts: Facts, labels: Mapping[str, str], evidence: PageEvidence, shown: Callable[[], VisiblePrice]) -> int:
+def _count_product_signs(
+    facts: Facts, labels: Mapping[str, str], evidence: PageEvidence, shown: Callable[[], VisiblePrice]
+) -> int:
     kind = next((content for name, content in evidence.tags if name == "og:type"), "")
     return sum(
         (
@@ -114,14 +114,7 @@ def _proofs(facts: Facts, labels: Mapping[str, str], evidence: PageEvidence, sho
     )
 
 
-def _add_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence: PageEvidence, body: Element) -> None:
-    _add_shown_price(facts, shown, evidence, body)
-    codes = evidence.currencies() if "price" in facts and "currency" not in facts else ()
-    if len(codes) == 1:
-        facts.add("currency", next(iter(codes)), FactSource.STATE, confidence=0.7)
-
-
-def _add_shown_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence: PageEvidence, body: Element) -> None:
+def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence: PageEvidence, body: Element) -> None:
     price = facts.value("price")
     if price is not None and price in shown().signs:
         facts.note("price", shown=True)
@@ -133,11 +126,11 @@ def _add_shown_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence: 
     amount = shown().amount
     if amount is None:
         return
-    if price is not None and _is_past(price, amount.value, shown(), body):
-        facts.replace("price", money.simplify_number(amount.value), FactSource.VISIBLE, confidence=0.7, marked_up=price)
-    facts.add(
-        "price", money.simplify_number(amount.value), FactSource.VISIBLE, confidence=0.65 if shown().sure else 0.4
-    )
+    value = money.simplify_number(amount.value)
+    is_lower = price is not None and shown().sure and amount.value < price
+    if is_lower and product_price.is_only_old_price(price, body, shown()):
+        facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
+    facts.add("price", value, FactSource.VISIBLE, confidence=0.65 if shown().sure else 0.4)
     if amount.sign in money.ROUND_PRICE_MARKS:
         facts.add("currency", money.currency_code(amount.sign, evidence.country), FactSource.VISIBLE)
         return
@@ -147,18 +140,13 @@ def _add_shown_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence: 
     facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
 
 
-def _is_past(price: float, seen: float, shown: VisiblePrice, body: Element) -> bool:
-    """Return True if the page shows a marked-up price only as an old price, beside a lower one."""
-    return shown.sure and seen < price and product_price.is_only_old_price(price, body, shown)
-
-
-def _add_labelled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:
+def _add_labeled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:
     if is_gtin(labels.get("gtin", "")):
         facts.add("gtin", labels["gtin"], FactSource.VISIBLE, confidence=0.95)
     sku = labels.get("sku", "")
     if _MIN_SKU <= len(sku) <= _MAX_SKU and any(map(str.isdigit, sku)):
         marked = facts.value("sku")
-        if marked and sku != marked and not _is_shown(str(marked), body):
+        if marked and sku != marked and str(marked) not in text_of(body):
             # The marked-up number is internal to the shop; customers order by the visible one.
             facts.replace("sku", sku, FactSource.VISIBLE, confidence=0.8, marked_up=marked)
         facts.add("sku", sku, FactSource.VISIBLE, confidence=0.8)
@@ -166,13 +154,6 @@ def _add_labelled(facts: Facts, labels: Mapping[str, str], body: Element) -> Non
     facts.add("mpn", labels.get("mpn"), FactSource.VISIBLE)
 
 
-def _is_shown(code: str, body: Element) -> bool:
-    return code in text_of(body)
-
-
 def _number_in(url: str) -> str | None:
-    asked = _QUERY.search(url)
-    if asked:
-        return asked.group(1)
-    match = _ADDRESS.search(url)
+    match = _QUERY.search(url) or _ADDRESS.search(url)
     return next(filter(None, match.groups())) if match else None

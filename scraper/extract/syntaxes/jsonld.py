@@ -71,10 +71,7 @@ def read_items(
 def flatten(
     values: Iterable[Item], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
 ) -> list[Item]:
-    """Return every object among the values that has a type, breadth first.
-
-    So the objects of the page itself precede those that it mentions.
-    """
+    """Return every object with a type, breadth first, so that objects of the page precede those that it mentions."""
     found: list[Item] = []
     waiting: list[Any] = list(values)
     for part in waiting:
@@ -147,16 +144,12 @@ def _read_json_documents(text: str) -> list[Any]:
     while at < len(text):
         value, at = decoder.raw_decode(text, at)
         found.append(value)
-        behind = _SEPARATOR.match(text, at)
-        at = behind.end() if behind else at
+        at = _SEPARATOR.match(text, at).end()  # type: ignore[union-attr]
     return found
 
 
 def _parse_integer(digits: str) -> int | float:
-    """Parse an integer.
-
-    Thousands of digits, which Python rejects, become infinity as in most JSON readers.
-    """
+    """Parse an integer. Thousands of digits, which Python rejects, become infinity as in most JSON readers."""
     return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
@@ -259,17 +252,14 @@ def _complete_tokens(text: str) -> str:
 
 
 class _BracketStack:
-    """Stack of open brackets.
-
-    A bracket that closes nothing is removed. A bracket that closes an outer one closes the inner ones too.
-    """
+    """Stack of open brackets. A bracket that closes an outer one closes the inner ones too."""
 
     def __init__(self) -> None:
         self._expected: list[str] = []
         self._count = Counter[str]()
 
     def replace(self, bracket: str) -> str:
-        """Return the text for a bracket so that each one is closed by its counterpart."""
+        """Return the text for a bracket so that each one is closed by its counterpart; "" if it closes nothing."""
         closing = _CLOSING.get(bracket)
         if closing is not None:
             self._expected.append(closing)
@@ -292,11 +282,6 @@ def _format_token(kind: str, token: str) -> str:
         return f'"{token}"'
     if kind == "nothing":
         return "null"
-    if kind == "string" and (len(token) == 1 or not _is_closed(token)):
-        return f'{token.rstrip(chr(92))}"'
-    return token
-
-
-def _is_closed(string: str) -> bool:
-    behind = len(string) - 1 - len(string[:-1].rstrip("\\"))
-    return string.endswith('"') and behind % 2 == 0
+    escapes = len(token) - 1 - len(token[:-1].rstrip("\\"))
+    is_closed = len(token) > 1 and token.endswith('"') and escapes % 2 == 0
+    return f'{token.rstrip(chr(92))}"' if kind == "string" and not is_closed else token

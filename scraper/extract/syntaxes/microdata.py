@@ -58,12 +58,8 @@ def find_loose_properties(root: Element, names: frozenset[str]) -> list[tuple[st
         for element in _PROPERTIES(root)
         if element.get("itemscope") is None
         for name in (element.get("itemprop") or "").split()
-        if name in names and not _is_in_item(element)
+        if name in names and all(around.get("itemscope") is None for around in element.iterancestors())
     ]
-
-
-def _is_in_item(element: Element) -> bool:
-    return any(around.get("itemscope") is not None for around in element.iterancestors())
 
 
 def _to_jsonld(value: Any) -> Any:
@@ -83,13 +79,10 @@ def _to_jsonld(value: Any) -> Any:
 def _convert_type(item: Item) -> Item:
     declared = item.get("type")
     names = declared if isinstance(declared, list) else [declared] if declared else []
-    typed: Item = {}
-    if names:
-        context, _, _ = names[0].rpartition("/")
-        if context:
-            typed["@context"] = context
-        local_names = [name.rpartition("/")[2] or name for name in names]
-        typed["@type"] = local_names[0] if len(local_names) == 1 else local_names
-    if item.get("id"):
-        typed["@id"] = item["id"]
-    return typed
+    local_names = [name.rpartition("/")[2] or name for name in names]
+    typed = {
+        "@context": names[0].rpartition("/")[0] if names else "",
+        "@type": local_names[0] if len(local_names) == 1 else local_names,
+        "@id": item.get("id"),
+    }
+    return {name: value for name, value in typed.items() if value}

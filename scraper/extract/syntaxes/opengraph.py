@@ -10,8 +10,8 @@ from scraper.extract.dom.xpath import Element
 
 MAX_PROPERTIES = 300
 
-_OPEN_GRAPH = ("og:", "article:", "book:", "profile:", "video:", "music:", "product:", "business:", "place:", "fb:")
 _TWITTER = "twitter:"
+_PREFIXES = (*"og: article: book: profile: video: music: product: business: place: fb:".split(), _TWITTER)
 _URL_PROPERTIES = ("url", "secure_url", "image", "src", "video", "audio", "player", "stream")
 """Last words of properties whose values are URLs."""
 
@@ -23,36 +23,27 @@ def read_properties(root: Element) -> list[tuple[str, str]]:
         content = meta.get("content")
         for name in (meta.get("property"), meta.get("name")):
             if name and content and content.strip():
-                found += [(word, content.strip()) for word in name.lower().split() if _is_card_property(word)]
+                found += [(word, content.strip()) for word in name.lower().split() if word.startswith(_PREFIXES)]
     return list(dict.fromkeys(found))[:MAX_PROPERTIES]
 
 
 def to_objects(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any], ...]:
     """Return an object of OpenGraph properties and one of Twitter properties; repeated ones become lists."""
-    graph: dict[str, Any] = {}
-    cards: dict[str, Any] = {}
+    graph: dict[str, list[str]] = {}
+    cards: dict[str, list[str]] = {}
     for name, content in found:
-        _add(cards if name.startswith(_TWITTER) else graph, name, _absolute(name, content, base))
-    return tuple(part for part in (graph, cards) if part)
+        part = cards if name.startswith(_TWITTER) else graph
+        part.setdefault(name, []).append(_absolute(name, content, base))
+    return tuple(
+        {name: values if len(values) > 1 else values[0] for name, values in part.items()}
+        for part in (graph, cards)
+        if part
+    )
 
 
 def find_image(found: Iterable[tuple[str, str]], base: str) -> str | None:
     """Return the URL of the image that represents the page, or None."""
     return next((_absolute(name, content, base) for name, content in found if name == "og:image"), None)
-
-
-def _is_card_property(name: str) -> bool:
-    return name.startswith(_OPEN_GRAPH) or name.startswith(_TWITTER)
-
-
-def _add(part: dict[str, Any], name: str, content: str) -> None:
-    before = part.get(name)
-    if before is None:
-        part[name] = content
-    elif isinstance(before, list):
-        before.append(content)
-    else:
-        part[name] = [before, content]
 
 
 def _absolute(name: str, content: str, base: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from extruct.rdfa import RDFaExtractor
@@ -21,6 +22,7 @@ _MAX_DEPTH = 12
 _MAX_TEXT = 200_000
 """Characters of the page's text in which the position of each value is searched."""
 
+_BLANK_ID = re.compile(r'"_:[^"]*"')
 _TYPED = attribute_selector("typeof")
 _VOCABULARIES = attribute_selector("vocab")
 _PROPERTIES = attribute_selector("property")
@@ -52,7 +54,8 @@ def read(root: Element, base: str) -> tuple[Item, ...]:
     found = RDFaExtractor().extract_items(document, base_url=base)
     nodes = [node for node in found if not _is_ignored(node)]
     _sort_values(nodes, " ".join(text_of(root)[:_MAX_TEXT].split()))
-    return tuple(_rename_blank_nodes(sorted(nodes[:MAX_NODES], key=_sort_key)))
+    numbers: dict[str, str] = {}
+    return tuple(_rename_blank_nodes(node, numbers) for node in sorted(nodes[:MAX_NODES], key=_sort_key))
 
 
 def link_nodes(nodes: tuple[Item, ...]) -> list[Item]:
@@ -100,15 +103,11 @@ def _find_nodes(values: Any) -> list[Any]:
 
 
 def _find_position(value: Any, text: str, places: dict[Any, tuple[int, str]]) -> tuple[int, str]:
-    """Return the position of a text or node on the page.
-
-    Invisible values come last, in alphabetical order.
-    """
-    text_value = value.get("@value", "") if isinstance(value, dict) else value
+    """Return the position of a text or node on the page. Invisible values come last, in alphabetical order."""
     if isinstance(value, dict) and "@id" in value:
         name = str(value["@id"])
         return places.get(name, (len(text), "" if name.startswith("_:") else name))
-    words = " ".join(str(text_value).split())
+    words = " ".join(str(value.get("@value", "") if isinstance(value, dict) else value).split())
     at = text.find(words) if words else -1
     return (at if at >= 0 else len(text), words)
 
@@ -120,31 +119,17 @@ def _is_ignored(node: Item) -> bool:
 
 def _sort_key(node: Item) -> tuple[bool, str]:
     """Return a key that is the same each time: the names of blank nodes differ at each reading."""
-    return "@type" not in node, _remove_blank_ids(json.dumps(node, sort_keys=True, ensure_ascii=False))
+    return "@type" not in node, _BLANK_ID.sub("_:", json.dumps(node, sort_keys=True, ensure_ascii=False))
 
 
-def _remove_blank_ids(text: str) -> str:
-    return "_:".join(part if index == 0 else part.partition('"')[2] for index, part in enumerate(text.split('"_:')))
-
-
-def _rename_blank_nodes(nodes: list[Item]) -> list[Item]:
-    """Replace the ids of blank nodes by consecutive numbers."""
-    numbers: dict[str, str] = {}
-    return [_rename(node, numbers) for node in nodes]
-
-
-def _rename(value: Any, numbers: dict[str, str]) -> Any:
+def _rename_blank_nodes(value: Any, numbers: dict[str, str]) -> Any:
+    """Return a copy with consecutive numbers as the ids of blank nodes."""
     if isinstance(value, list):
-        return [_rename(part, numbers) for part in value]
-    if isinstance(value, dict):
-        return {
-            name: _rename_id(inner, numbers) if name == "@id" else _rename(inner, numbers)
-            for name, inner in value.items()
-        }
-    return value
-
-
-def _rename_id(name: Any, numbers: dict[str, str]) -> Any:
-    if isinstance(name, str) and name.startswith("_:"):
-        return numbers.setdefault(name, f"_:b{len(numbers)}")
-    return name
+        return [_rename_blank_nodes(part, numbers) for part in value]
+    if not isinstance(value, dict):
+        return value
+    renamed = {name: _rename_blank_nodes(inner, numbers) for name, inner in value.items() if name != "@id"}
+    identity = value.get("@id")
+    if isinstance(identity, str) and identity.startswith("_:"):
+        identity = numbers.setdefault(identity, f"_:b{len(numbers)}")
+    return {"@id": identity, **renamed} if "@id" in value else renamed
