@@ -8,7 +8,7 @@ _ISO = re.compile(
     r"P(?:0+(?:\.0+)?Y)?(?:0+(?:\.0+)?M)?(?:(\d{1,3})W)?(?:(\d{1,6}(?:\.\d+)?)?D)?T?(?:(\d{1,6}(?:\.\d+)?)?H)?(?:(\d{1,6}(?:\.\d+)?)?M)?(?:(\d{1,6}(?:\.\d+)?)?S)?",
     re.IGNORECASE,
 )
-_SPELT = re.compile(
+_WITH_UNITS = re.compile(
     r"(\d{1,5}(?:[.,]\d{1,2})?)\s*"
     r"(?:(?P<day>d(?:ays?|agar?|agen|ía?s?|ias?)?|tage?n?|jours?|giorn[oi]|dn[iy]|дн\w*|日)|"
     r"(?P<hour>h(?:(?:ou)?rs?|eures?|oras?)?|std|stunden?|or[ae]|uur|uren|tim(?:me|mar|er|ar)?|godz\w*|hod\w*|"
@@ -40,18 +40,18 @@ def parse_minutes(text: str | None) -> int | None:
     text = _BARE_MINUTES.sub(r"\1\2M", text)
     iso = _ISO.fullmatch(text.replace(" ", ""))
     if iso is not None and any(iso.groups()):
-        found = _of_parts(*(float(part or 0) for part in iso.groups()))
+        found = _sum_parts(*(float(part or 0) for part in iso.groups()))
     else:
-        found = float(text) if text.isascii() and text.isdecimal() else _spelt(text)
+        found = float(text) if text.isascii() and text.isdecimal() else _parse_units(text)
     return int(found) if found is not None and 0 <= found <= MAX_MINUTES else None
 
 
-def _of_parts(weeks: float, days: float, hours: float, whole: float, seconds: float) -> float | None:
+def _sum_parts(weeks: float, days: float, hours: float, whole: float, seconds: float) -> float | None:
     total = (weeks * 7 + days) * 1440 + hours * 60 + whole + seconds / 60
     return None if seconds and total < _LEAST_WITH_SECONDS else total
 
 
-def _spelt(text: str) -> float | None:
+def _parse_units(text: str) -> float | None:
     """Parse the first sequence of numbers with units, such as `1 hr 20 min`."""
     clock = _CLOCK.fullmatch(text)
     if clock:
@@ -59,7 +59,7 @@ def _spelt(text: str) -> float | None:
     text = _HALF.sub(lambda match: f"{match.group(1) or 0}.5", text)
     total: float | None = None
     end = 0
-    for match in _SPELT.finditer(text):
+    for match in _WITH_UNITS.finditer(text):
         if total is not None and not _BETWEEN.fullmatch(text[end : match.start()]):
             break
         unit = next(name for name in _UNITS if match.group(name))

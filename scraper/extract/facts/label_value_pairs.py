@@ -20,19 +20,16 @@ _HOLDERS = frozenset({"td", "th", "dt", "div", "span", "strong", "b", "p", "labe
 
 
 class LabelValuePairs:
-    """Find the values of several labels.
+    """Find the values of several labels."""
 
-    `words` maps each name to a regular expression of its labels in all languages.
-    """
-
-    def __init__(self, words: Mapping[str, str]) -> None:
-        """Compile the expressions of all labels."""
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        """Compile a regular expression of the labels in all languages for each name."""
         self._alone = {
-            name: re.compile(rf"\s*(?:{told})\.?\s*[:#：]?\s*", re.IGNORECASE) for name, told in words.items()
+            name: re.compile(rf"\s*(?:{label})\.?\s*[:#：]?\s*", re.IGNORECASE) for name, label in labels.items()
         }
         self._inline = {
-            name: re.compile(rf"\s*(?:{told})\.?\s*[:#：]\s*(\S.{{0,{_MAX_VALUE}}})", re.IGNORECASE)
-            for name, told in words.items()
+            name: re.compile(rf"\s*(?:{label})\.?\s*[:#：]\s*(\S.{{0,{_MAX_VALUE}}})", re.IGNORECASE)
+            for name, label in labels.items()
         }
 
     def find(self, body: Element) -> dict[str, str]:

@@ -45,12 +45,7 @@ _LOCALE = re.compile(r"\A/(?:[a-z]{2}[-_]([a-z]{2}))(?:/|\Z)", re.IGNORECASE)
 
 
 def country_of(url: str, languages: Iterable[str]) -> str:
-    """Return the two-letter country of a page in lower case, or an empty string.
-
-    Args:
-        url: URL of the page.
-        languages: language tags that the page declares.
-    """
+    """Return the two-letter country of a page in lower case by its URL and language tags, or an empty string."""
     address = urlsplit(url)
     *_, second, last = ("", "", *(address.hostname or "").split("."))
     if len(last) == 2 and (last not in _WORLDWIDE or second in _OF_A_COUNTRY):
@@ -172,8 +167,8 @@ def parse_visible_price(text: str) -> Amount | None:
 def _sign_in(text: str, sign: str | None) -> str | None:
     """Return the sign beside the number; letters count only as a separate word, not `Le` in `Legend`."""
     beside = _CODES_BESIDE.get(_shared(sign))
-    if beside and (told := beside.search(text)):
-        return told.group()
+    if beside and (code := beside.search(text)):
+        return code.group()
     if sign and (not sign[0].isalpha() or re.search(rf"(?<![^\W\d_]){re.escape(sign)}(?![^\W\d_])", text)):
         return sign
     other = _LOCAL_SIGN.search(text)
@@ -206,8 +201,8 @@ def code_or_sign(sign: str | None) -> str | None:
 def guess_currency(sign: str | None, country: str, page_codes: Set[str]) -> str | None:
     """Return the only currency of an ambiguous sign that the page states, else that of its country."""
     by_country = _BY_COUNTRY.get(_shared(sign), {})
-    told = {code for code in by_country.values() if code in page_codes}
-    return told.pop() if len(told) == 1 else by_country.get(country)
+    stated = {code for code in by_country.values() if code in page_codes}
+    return stated.pop() if len(stated) == 1 else by_country.get(country)
 
 
 def _shared(sign: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from scraper.extract.facts import money
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_markup import is_gtin, normalize_availability
 from scraper.extract.facts.product_price import VisiblePrice
-from scraper.extract.facts.schema_graph import fold_name, plain_text
+from scraper.extract.facts.schema_graph import fold_name, is_same_name, iterate_objects, plain_text
 from scraper.extract.page.page_tree import ScriptElement
 
 MAX_CHARACTERS = 3_000_000
@@ -26,7 +26,7 @@ _MAX_TRIES = 120
 _MAX_OBJECT = 400_000
 """Characters of a JavaScript object that is not JSON: parsing it costs ten times as much."""
 
-_TELLING = re.compile(r"price|amount", re.IGNORECASE)
+_PRICE_WORD = re.compile(r"price|amount", re.IGNORECASE)
 _OBJECTS = etree.XPath(
     ".//@*[starts-with(., '{') or starts-with(., '[')][contains(., 'rice') or contains(., 'mount')]",
     smart_strings=False,
@@ -42,7 +42,7 @@ def read_scripts(scripts: Iterable[ScriptElement]) -> list[Any]:
     left = MAX_CHARACTERS
     for script in scripts:
         text = script.text
-        if "ld+json" in script.type or not text or len(text) > left or not _TELLING.search(text):
+        if "ld+json" in script.type or not text or len(text) > left or not _PRICE_WORD.search(text):
             continue
         left -= len(text)
         found += _json(text) if "json" in script.type else _objects(text)
@@ -55,7 +55,7 @@ def read_attributes(body: Element) -> list[Any]:
     left = MAX_CHARACTERS
     for text in cast("list[str]", _OBJECTS(body))[:_MAX_OBJECTS]:
         left -= len(text)
-        if left >= 0 and _TELLING.search(text):
+        if left >= 0 and _PRICE_WORD.search(text):
             found += _json(text)
     return found
 
@@ -71,8 +71,7 @@ def _objects(text: str) -> list[Any]:
     """Return the outermost objects that code assigns or passes as arguments."""
     decoder = json.JSONDecoder(strict=False)
     found: list[Any] = []
-    end = 0
-    tries = 0
+    end = tries = 0
     for match in _OPENING.finditer(text):
         start = match.end()
         if start < end:
@@ -133,58 +132,41 @@ def add_state_facts(
     """Add facts of the objects with a price whose name is the title of the page."""
     if len(title) < _MIN_TITLE:
         return
-    for item in _all_objects(values):
+    for item in iterate_objects(values, MAX_OBJECTS, _MAX_DEPTH):
         lowered = {str(name).lower(): value for name, value in item.items()}
         if _is_titled(lowered, title) and any(name in lowered for name in _KEYS["price"]):
-            _add_one(facts, lowered, source, country, shown)
+            _add_object(facts, lowered, source, country, shown)
 
 
-def _add_one(
+def _add_object(
     facts: Facts, item: Mapping[str, Any], source: FactSource, country: str, shown: Callable[[], VisiblePrice]
 ) -> None:
-    told = {name: _told(item, keys) for name, keys in _KEYS.items()}
+    values = {name: _first_text(item, keys) for name, keys in _KEYS.items()}
     price, parts = _price(item)
     if price:
         if "price" not in facts and _is_in_cents(price, item, shown):
             price /= 100
         facts.add("price", money.simplify_number(price), source)
-        currency = told["currency"] or _told(parts, _KEYS["currency"])
+        currency = values["currency"] or _first_text(parts, _KEYS["currency"])
         facts.add("currency", money.currency_code(currency, country), source)
-    facts.add("availability", normalize_availability(told["availability"]), source)
-    facts.add("brand", told["brand"], source)
-    facts.add("sku", told["sku"] or _sku_of_only_variant(item), source)
-    facts.add("mpn", told["mpn"], source)
-    if is_gtin(told["gtin"] or ""):
-        facts.add("gtin", told["gtin"], source)
-
-
-def _all_objects(values: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """Yield every object, outer ones first."""
-    waiting: list[tuple[Any, int]] = [(value, 0) for value in reversed(values)]
-    count = 0
-    while waiting and count < MAX_OBJECTS:
-        value, depth = waiting.pop()
-        count += 1
-        if depth > _MAX_DEPTH:
-            continue
-        if isinstance(value, dict):
-            yield value
-            waiting += [(part, depth + 1) for part in reversed(value.values()) if isinstance(part, dict | list)]
-        elif isinstance(value, list):
-            waiting += [(part, depth + 1) for part in reversed(value) if isinstance(part, dict | list)]
+    facts.add("availability", normalize_availability(values["availability"]), source)
+    facts.add("brand", values["brand"], source)
+    facts.add("sku", values["sku"] or _sku_of_only_variant(item), source)
+    facts.add("mpn", values["mpn"], source)
+    if is_gtin(values["gtin"] or ""):
+        facts.add("gtin", values["gtin"], source)
 
 
 def _is_titled(item: Mapping[str, Any], title: str) -> bool:
     for name in _NAMES:
-        told = item.get(name)
-        if isinstance(told, str) and len(told) < 500:
-            mine = fold_name(told)
-            if mine and (mine == title or (len(mine) >= _MIN_TITLE and (mine in title or title in mine))):
-                return True
+        value = item.get(name)
+        own = fold_name(value) if isinstance(value, str) and len(value) < 500 else ""
+        if own == title or (len(own) >= _MIN_TITLE and is_same_name(own, title)):
+            return True
     return False
 
 
-def _told(item: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+def _first_text(item: Mapping[str, Any], keys: Sequence[str]) -> str | None:
     for key in keys:
         value = item.get(key)
         text = str(value) if isinstance(value, bool) else plain_text(value)
@@ -212,7 +194,7 @@ def _sku_of_only_variant(item: Mapping[str, Any]) -> str | None:
     variants = item.get("variants")
     if not isinstance(variants, list) or len(variants) != 1 or not isinstance(variants[0], dict):
         return None
-    return _told(variants[0], ("sku",))
+    return _first_text(variants[0], ("sku",))
 
 
 def _is_in_cents(price: float, item: Mapping[str, Any], shown: Callable[[], VisiblePrice]) -> bool:

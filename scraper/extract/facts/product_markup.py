@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.facts import money, product_visible
@@ -66,21 +65,20 @@ def only_offer(graph: SchemaGraph) -> Item | None:
 
 def selected_variant(graph: SchemaGraph, offers: Sequence[Item], url: str) -> list[Item]:
     """Return the variant that the URL selects and its offers; empty if it selects none."""
-    asked = _query(url)
-    found = [offer for offer in offers if asked and _leads_to(graph, offer, asked)]
+    selected = _query_parameters(url)
+    found = [offer for offer in offers if selected and _leads_to(graph, offer, selected)]
     inner = [one for offer in found for one in graph.objects(offer, "offers")]
     return [*found, *(one for one in inner if all(one is not other for other in found))]
 
 
-def _leads_to(graph: SchemaGraph, offer: Item, asked: frozenset[str]) -> bool:
-    places = (offer, *graph.objects(offer, "offers"))
-    queries = [_query(graph.text(place, "url") or "") for place in places]
-    return any(query and query <= asked for query in queries)
+def _leads_to(graph: SchemaGraph, offer: Item, selected: frozenset[str]) -> bool:
+    items = (offer, *graph.objects(offer, "offers"))
+    queries = (_query_parameters(graph.text(item, "url") or "") for item in items)
+    return any(query and query <= selected for query in queries)
 
 
-def _query(url: str) -> frozenset[str]:
-    asked = url.partition("#")[0].partition("?")[2]
-    return frozenset(asked.split("&")) - {""}
+def _query_parameters(url: str) -> frozenset[str]:
+    return frozenset(url.partition("#")[0].partition("?")[2].split("&")) - {""}
 
 
 def _is_special(specification: Item) -> bool:
@@ -101,61 +99,51 @@ _TAGS = {
 
 def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
     """Add the facts of OpenGraph product tags."""
-    told = {name: _told(tags, names) for name, names in _TAGS.items()}
+    values = {name: _first_content(tags, names) for name, names in _TAGS.items()}
     card = _price_on_card(tags)
-    if card is not None and not told["price"]:
-        told |= {"price": str(card.value), "currency": told["currency"] or money.code_or_sign(card.sign)}
-    code = money.currency_code(told["currency"])
-    _state_price(facts, told["price"], told["currency"], FactSource.OPENGRAPH)
-    if code or told["currency"]:
-        facts.add("currency", code or told["currency"], FactSource.OPENGRAPH)
-    facts.add("availability", normalize_availability(told["availability"]), FactSource.OPENGRAPH)
-    facts.add("brand", brand(told["brand"]), FactSource.OPENGRAPH)
-    facts.add("sku", limit_length(strip_code_label(told["sku"]), MAX_CODE), FactSource.OPENGRAPH)
-    facts.add("mpn", limit_length(told["mpn"], MAX_CODE), FactSource.OPENGRAPH)
-    if told["gtin"] and is_gtin(told["gtin"]):
-        facts.add("gtin", told["gtin"], FactSource.OPENGRAPH)
+    if card is not None and not values["price"]:
+        values |= {"price": str(card.value), "currency": values["currency"] or money.code_or_sign(card.sign)}
+    _add_values(facts, values, money.currency_code(values["currency"]) or values["currency"], FactSource.OPENGRAPH)
 
 
 def _price_on_card(tags: Sequence[tuple[str, str]]) -> money.Amount | None:
     """Return the price among the two labeled values of a Twitter card."""
     for number in ("1", "2"):
-        label, value = (_told(tags, (f"twitter:{part}{number}",)) for part in ("label", "data"))
+        label, value = (_first_content(tags, (f"twitter:{part}{number}",)) for part in ("label", "data"))
         if label and value and PRICE_NAMES.search(label):
             return money.parse_visible_price(value)
     return None
 
 
+def _first_content(tags: Sequence[tuple[str, str]], names: Sequence[str]) -> str | None:
+    by_name = dict(reversed(tags))
+    return next((by_name[name] for name in names if by_name.get(name)), None)
+
+
 def add_fragments(facts: Facts, found: Iterable[tuple[str, Element]]) -> None:
     """Add the first value of each microdata property outside an item."""
-    told: dict[str, str] = {}
+    values: dict[str, str | None] = {}
     for name, element in found:
         value = element.get("content") or element.get("href") or text_of(element)
         if value and (value := clean_text(value[:500])) and len(value) <= MAX_CODE:
-            told.setdefault(name, value)
-    _state_price(facts, told.get("price") or told.get("lowPrice"), told.get("priceCurrency"), FactSource.FRAGMENT)
-    currency = money.currency_code(told.get("priceCurrency"))
-    facts.add("currency", currency, FactSource.FRAGMENT)
-    facts.add("availability", normalize_availability(told.get("availability")), FactSource.FRAGMENT)
-    facts.add("sku", strip_code_label(told.get("sku")), FactSource.FRAGMENT)
-    facts.add("brand", brand(told.get("brand")), FactSource.FRAGMENT)
-    facts.add("mpn", told.get("mpn"), FactSource.FRAGMENT)
-    gtin = next((told[name] for name in GTINS if is_gtin(told.get(name, ""))), None)
-    facts.add("gtin", gtin, FactSource.FRAGMENT)
+            values.setdefault(name, value)
+    values["price"] = values.get("price") or values.get("lowPrice")
+    values["currency"] = values.get("priceCurrency")
+    values["gtin"] = next((values[name] for name in GTINS if is_gtin(values.get(name) or "")), None)
+    _add_values(facts, values, money.currency_code(values["currency"]), FactSource.FRAGMENT)
 
 
-def _state_price(facts: Facts, price: str | None, currency: str | None, source: FactSource) -> None:
-    """Add a price unless it is 0, which is usually a placeholder."""
-    amount = money.parse_machine_price(price, currency) if price else None
-    if amount:
-        facts.add("price", money.simplify_number(amount), source)
-
-
-def _told(tags: Sequence[tuple[str, str]], names: Sequence[str]) -> str | None:
-    by_name: dict[str, Any] = {}
-    for name, content in tags:
-        by_name.setdefault(name, content)
-    return next((by_name[name] for name in names if by_name.get(name)), None)
+def _add_values(facts: Facts, values: Mapping[str, str | None], currency: str | None, source: FactSource) -> None:
+    """Add the values of a product by name. A price of 0 is usually a placeholder."""
+    price, gtin = values["price"], values["gtin"]
+    amount = money.parse_machine_price(price, values["currency"]) if price else None
+    facts.add("price", money.simplify_number(amount) if amount else None, source)
+    facts.add("currency", currency, source)
+    facts.add("availability", normalize_availability(values.get("availability")), source)
+    facts.add("brand", brand(values.get("brand")), source)
+    facts.add("sku", limit_length(strip_code_label(values.get("sku")), MAX_CODE), source)
+    facts.add("mpn", limit_length(values.get("mpn"), MAX_CODE), source)
+    facts.add("gtin", gtin if gtin and is_gtin(gtin) else None, source)
 
 
 PRODUCTS = frozenset(
@@ -232,12 +220,8 @@ def _products(graph: SchemaGraph, title: str) -> list[Item]:
     if not named and (not own or len(set(names)) > _MOST_NAMES):
         return []
     chosen = named if len(found) > 1 and named else found
-    return sorted(chosen, key=lambda one: (not _is_called(graph, one, title), not has_offers(one)))
-
-
-def _is_called(graph: SchemaGraph, item: Item, title: str) -> bool:
-    """Return True if the name of an item equals the title: of variants, the visible one."""
-    return fold_name(graph.text(item, "name")) == title
+    # The name of the visible variant equals the title.
+    return sorted(chosen, key=lambda one: (fold_name(graph.text(one, "name")) != title, not has_offers(one)))
 
 
 def _is_product(item: Item) -> bool:
@@ -278,7 +262,7 @@ def _prices_of(graph: SchemaGraph, offer: Item, shown: Callable[[], VisiblePrice
         if decimal is None or amount == decimal or amount in shown().signs:
             yield amount
         else:
-            yield next((told for told in (decimal, round(decimal, 2)) if told in shown().signs), amount)
+            yield next((price for price in (decimal, round(decimal, 2)) if price in shown().signs), amount)
 
 
 def brand(text: str | None) -> str | None:
@@ -288,15 +272,15 @@ def brand(text: str | None) -> str | None:
 
 def strip_code_label(text: str | None) -> str | None:
     """Return a product number without its label; None if the label names another kind of number."""
-    told = _LABEL.sub("", text or "", count=1)
-    return None if _OTHER_KIND.match(told) else told or text
+    code = _LABEL.sub("", text or "", count=1)
+    return None if _OTHER_KIND.match(code) else code or text
 
 
 def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[Item], source: FactSource) -> None:
     """Add the availability: in stock if one variant is. Keep unknown words unchanged."""
     stated = [text for text in (graph.text(offer, "availability") for offer in offers) if text]
-    told = {normalize_availability(text) for text in stated}
-    known = next((word for word in ("InStock", "OutOfStock") if word in told), None)
+    normalized = {normalize_availability(text) for text in stated}
+    known = next((word for word in ("InStock", "OutOfStock") if word in normalized), None)
     facts.add("availability", known, source)
     if stated and not known:
         facts.add("availability", limit_length(stated[0], MAX_CODE), source, confidence=0.5)
@@ -311,20 +295,13 @@ def _add_rating(facts: Facts, graph: SchemaGraph, item: Item, source: FactSource
 
 
 def _gtin(graph: SchemaGraph, places: Iterable[Item]) -> str | None:
-    for item in places:
-        for name in GTINS:
-            value = graph.text(item, name)
-            if value and is_gtin(value):
-                return value
-    return None
+    values = (graph.text(item, name) for item in places for name in GTINS)
+    return next((value for value in values if value and is_gtin(value)), None)
 
 
 def _first(graph: SchemaGraph, places: Iterable[Item], names: Sequence[str]) -> str | None:
-    for item in places:
-        value = graph.text(item, *names)
-        if value and len(value) <= MAX_CODE:
-            return value
-    return None
+    values = (graph.text(item, *names) for item in places)
+    return next((value for value in values if value and len(value) <= MAX_CODE), None)
 
 
 def limit_length(text: str | None, limit: int) -> str | None:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
+from itertools import islice
 
 from lxml import etree
 
@@ -40,8 +41,8 @@ _STRUCK_STYLE = re.compile(r"text-decoration(?:-line)?\s*+:[^;:]{0,40}?line-thro
 
 def element_names(element: Element) -> str:
     """Return class, id and other names of an element."""
-    told = (element.get(name) for name in ("class", "id", "itemprop", "data-test", "data-testid", "data-qa"))
-    return " ".join(filter(None, told))
+    names = (element.get(name) for name in ("class", "id", "itemprop", "data-test", "data-testid", "data-qa"))
+    return " ".join(filter(None, names))
 
 
 def current_price_text(element: Element) -> str:
@@ -49,32 +50,32 @@ def current_price_text(element: Element) -> str:
     text = text_of(element)
     if len(element) == 0 or len(text) > 8 * MAX_PRICE_TEXT:
         return text
-    told = _with_point(element, without_past=True)
-    return told if any(map(str.isdigit, told)) else _with_point(element, without_past=False)
+    current = _with_point(element, without_past=True)
+    return current if any(map(str.isdigit, current)) else _with_point(element, without_past=False)
 
 
 def _with_point(element: Element, *, without_past: bool) -> str:
     """Return the text with a point before raised cents: 173<sup>34</sup>."""
-    told = ""
-    walk = etree.iterwalk(element, events=("start", "end"))
-    for event, part in walk:
+    text = ""
+    events = etree.iterwalk(element, events=("start", "end"))
+    for event, part in events:
         if event == "start":
             if part is not element and without_past and is_old_price(part):
-                walk.skip_subtree()
-                told += " "
+                events.skip_subtree()
+                text += " "
                 continue
             if part is not element and _is_cents(part):
-                told = f"{told.rstrip()}." if _WHOLE.search(told) else _FOOTNOTE.sub(" |", told)
-            told += part.text or ""
+                text = f"{text.rstrip()}." if _WHOLE.search(text) else _FOOTNOTE.sub(" |", text)
+            text += part.text or ""
         elif part is not element:
-            told += part.tail or ""
-    return told
+            text += part.tail or ""
+    return text
 
 
 def remove_old_amount(text: str) -> str:
     """Return `Now 20` of `Was 30 Now 20`; return the text unchanged if no other amount is left."""
-    told = _PAST_AMOUNT.sub(" ", text).strip()
-    return told if any(map(str.isdigit, told)) else text
+    current = _PAST_AMOUNT.sub(" ", text).strip()
+    return current if any(map(str.isdigit, current)) else text
 
 
 def is_old_price(part: Element) -> bool:
@@ -84,17 +85,13 @@ def is_old_price(part: Element) -> bool:
 
 def is_struck_through(element: Element) -> bool:
     """Return True if an element is struck through by its tag or style."""
-    if element.tag in _STRUCK:
-        return True
-    style = element.get("style")
-    return style is not None and _STRUCK_STYLE.search(style) is not None
+    return element.tag in _STRUCK or _STRUCK_STYLE.search(element.get("style") or "") is not None
 
 
 def _is_cents(element: Element) -> bool:
     """Return True if an element holds two digits and is raised or named cents."""
-    if not _TWO_DIGITS.fullmatch(text_of(element)):
-        return False
-    return element.tag == "sup" or _CENTS.search(element_names(element)) is not None
+    is_cents = element.tag == "sup" or _CENTS.search(element_names(element)) is not None
+    return is_cents and _TWO_DIGITS.fullmatch(text_of(element)) is not None
 
 
 MAX_ELEMENTS = 40_000
@@ -220,10 +217,7 @@ def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candid
 
 
 def _elements(body: Element) -> Iterator[Element]:
-    for number, element in enumerate(body.iter("*")):
-        if number == MAX_ELEMENTS:
-            return
-        yield element
+    return islice(body.iter("*"), MAX_ELEMENTS)
 
 
 def _candidate(element: Element, place: int) -> _Candidate | None:
@@ -242,7 +236,7 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
     itemprop = element.get("itemprop") == "price"
     if not itemprop and not _SIGN.search(text) and not (named and _NAMED_SIGN.search(text)):
         return None
-    return _judged(element, text, place, names, named=named, itemprop=itemprop)
+    return _make_candidate(element, text, place, names, named=named, itemprop=itemprop)
 
 
 def _behind(element: Element, place: int) -> _Candidate | None:
@@ -254,10 +248,10 @@ def _behind(element: Element, place: int) -> _Candidate | None:
     names = element_names(around)
     if not _SIGN.search(text) or PRICE_NAMES.search(names):
         return None
-    return _judged(around, text, place, names)
+    return _make_candidate(around, text, place, names)
 
 
-def _judged(
+def _make_candidate(
     element: Element, text: str, place: int, names: str, *, named: bool = False, itemprop: bool = False
 ) -> _Candidate | None:
     """Parse a text as a price and count signs against it."""

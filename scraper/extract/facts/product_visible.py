@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-
-from lxml import etree
+from itertools import takewhile
 
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 from scraper.extract.facts import money
@@ -49,8 +48,8 @@ def _is_buy(element: Element) -> bool:
     if element.get("disabled") is not None or "disabled" in (element.get("class") or "").split():
         return False
     words = element.get("value") or "" if element.tag == "input" else text_of(element)
-    told = [words, *(element.get(name) or "" for name in ("title", "aria-label", "id"))]
-    text = " ".join(" ".join(told).split())
+    texts = [words, *(element.get(name) or "" for name in ("title", "aria-label", "id"))]
+    text = " ".join(" ".join(texts).split())
     return len(text) < _MAX_BUTTON and BUY.search(text) is not None
 
 
@@ -87,14 +86,9 @@ def add_data_attribute_price(facts: Facts, body: Element, shown: Callable[[], Vi
 
 def _currency(element: Element) -> str | None:
     """Return the currency code on the element or its nearest ancestor."""
-    around: etree._Element | None = element
-    while around is not None and around.tag != "body":
-        for name in _CURRENCIES:
-            code = money.currency_code(around.get(name))
-            if code:
-                return code
-        around = around.getparent()
-    return None
+    around = takewhile(lambda one: one.tag != "body", (element, *element.iterancestors()))
+    codes = (money.currency_code(one.get(name)) for one in around for name in _CURRENCIES)
+    return next(filter(None, codes), None)
 
 
 _MAX_BRAND = 40
@@ -127,7 +121,8 @@ def find_brand(body: Element, title: Element | None) -> str | None:
     for element in places[max(0, at_title - _BEFORE) : at_title + _BEHIND]:
         if _is_named(element):
             text = trim_brand(clean_text(text_of(element)[:500]))
-            if 1 < len(text) <= _MAX_BRAND and not _OTHERS.search(text) and not _is_outside(element):
+            is_outside = any(around.tag in _OUTSIDE for around in element.iterancestors())
+            if 1 < len(text) <= _MAX_BRAND and not _OTHERS.search(text) and not is_outside:
                 return text
     return None
 
@@ -139,13 +134,9 @@ def trim_brand(text: str) -> str:
 
 def strip_brand_label(text: str) -> str:
     """Remove the label or link text of a brand; keep `Store`, `By` and `De`, which may be parts of a name."""
-    told = _BY.sub("", _LABEL.sub("", text)).strip(_EDGES)
-    store = _STORE.match(told)
-    return store["name"] if store else told
-
-
-def _is_outside(element: Element) -> bool:
-    return any(around.tag in _OUTSIDE for around in element.iterancestors())
+    brand = _BY.sub("", _LABEL.sub("", text)).strip(_EDGES)
+    store = _STORE.match(brand)
+    return store["name"] if store else brand
 
 
 def _is_named(element: Element) -> bool:

@@ -27,8 +27,10 @@ from scraper.extract.syntaxes.jsonld import Item, names
 
 _RECIPES = frozenset({"recipe"})
 _PARTS = ("itemListElement", "steps", "step")
-_MOST_NAMES, _TOLD = 2, 2
+_MOST_NAMES = 2
 """Recipes with distinct names. With more, if none has the title of the page, the page is a list."""
+_MIN_FULLNESS = 2
+"""Main properties. Items with fewer are mentions of recipes."""
 _MAX_LINES = 500
 _MAX_LINE = 5_000
 _MAX_DEPTH = 6
@@ -45,8 +47,8 @@ def page_recipes(graph: SchemaGraph, title: str) -> list[Item]:
     found.sort(key=lambda item: (not _is_titled(graph, item, title), -_fullness(item)))
     if not found or _is_titled(graph, found[0], title):
         return found
-    told = [item for item in found if _fullness(item) >= _TOLD] or found
-    return found if len({fold_name(graph.text(item, "name")) for item in told}) <= _MOST_NAMES else []
+    full = [item for item in found if _fullness(item) >= _MIN_FULLNESS] or found
+    return found if len({fold_name(graph.text(item, "name")) for item in full}) <= _MOST_NAMES else []
 
 
 def add_recipe_items(facts: Facts, graph: SchemaGraph, source: FactSource, title: str) -> None:
@@ -121,8 +123,8 @@ def _texts(graph: SchemaGraph, value: Any, depth: int) -> Iterator[str]:
 
 
 def _nutrients(item: Item) -> dict[str, str]:
-    told = {name: plain_text(value) for name, value in item.items() if name not in _NOT_NUTRIENTS}
-    return {name: value for name, value in told.items() if value}
+    texts = {name: plain_text(value) for name, value in item.items() if name not in _NOT_NUTRIENTS}
+    return {name: text for name, text in texts.items() if text}
 
 
 _LABELS = LabelValuePairs(
@@ -163,8 +165,8 @@ _NO_UNIT = re.compile(r"[\d:.\s]+")
 
 def find_times(body: Element) -> dict[str, int]:
     """Return minutes by name; ignore labeled values without a unit."""
-    told = {name: None if text.isdecimal() else parse_minutes(text) for name, text in _LABELS.find(body).items()}
-    return _named(body) | {name: span for name, span in told.items() if span}
+    labeled = {name: None if text.isdecimal() else parse_minutes(text) for name, text in _LABELS.find(body).items()}
+    return _named(body) | {name: minutes for name, minutes in labeled.items() if minutes}
 
 
 def _named(body: Element) -> dict[str, int]:
@@ -208,24 +210,19 @@ def extract_recipe(
 ) -> dict[str, Any] | None:
     """Return the facts of the recipe, or None if the page has none.
 
-    Args:
-        graphs: items of the page by syntax.
-        body: body of the page.
-        title: title of the page.
-        author: author of the page, used if the recipe has none.
-        picture: image of the page, used if the recipe has none.
+    Author and picture of the page are used if the recipe has none.
     """
     facts = Facts()
     for source, graph in graphs.items():
         add_recipe_items(facts, graph, source, fold_name(title))
-    is_told = any(page_recipes(graph, fold_name(title)) for graph in graphs.values())
+    has_markup = any(page_recipes(graph, fold_name(title)) for graph in graphs.values())
     if "ingredients" not in facts:
         facts.add("ingredients", recipe_visible.find_ingredients(body), FactSource.VISIBLE)
-    if not is_told and not _looks_like_food(facts.value("ingredients") or []):
+    if not has_markup and not _looks_like_food(facts.value("ingredients") or []):
         return None
     if "instructions" not in facts:
         facts.add("instructions", recipe_visible.find_instructions(body), FactSource.VISIBLE)
-    if not is_told and "instructions" not in facts:
+    if not has_markup and "instructions" not in facts:
         return None
     facts.add("title", title, FactSource.VISIBLE, confidence=0.9)
     facts.add("author", author, FactSource.VISIBLE)

@@ -93,7 +93,7 @@ def find_ingredients(body: Element) -> list[str]:
         _marked(body, INGREDIENT_PROPERTIES)
         or _short(_named(body, INGREDIENT_NAMES, STEP_NAMES))
         or _short(_below(body, INGREDIENT_HEADING, STEP_HEADING))
-        or _short(_called_so(_leaves(body, INGREDIENT_NAMES), INGREDIENT_NAMES, STEP_NAMES))
+        or _short(_largest_named_group(_leaves(body, INGREDIENT_NAMES), INGREDIENT_NAMES, STEP_NAMES))
     )
 
 
@@ -104,7 +104,7 @@ def find_instructions(body: Element) -> list[str]:
         or _named(body, STEP_NAMES, INGREDIENT_NAMES)
         or _below(body, STEP_HEADING, INGREDIENT_HEADING)
         or _below(body, RECIPE_HEADING, INGREDIENT_HEADING)
-        or _called_so(_leaves(body, STEP_NAMES), STEP_NAMES, INGREDIENT_NAMES)
+        or _largest_named_group(_leaves(body, STEP_NAMES), STEP_NAMES, INGREDIENT_NAMES)
     )
 
 
@@ -121,8 +121,8 @@ def find_yields(body: Element) -> str | None:
 
 def _short(lines: list[str]) -> list[str]:
     """Return the short lines, or nothing if half of the lines are too long for ingredients."""
-    kept = [line for line in lines if len(line) <= _MAX_INGREDIENT]
-    return kept if len(kept) > len(lines) // 2 else []
+    short = [line for line in lines if len(line) <= _MAX_INGREDIENT]
+    return short if len(short) > len(lines) // 2 else []
 
 
 def _marked(body: Element, properties: frozenset[str]) -> list[str]:
@@ -137,15 +137,15 @@ def _marked(body: Element, properties: frozenset[str]) -> list[str]:
 def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> list[str]:
     """Return the list items inside elements with such a name; of several groups, the largest."""
     items = (item for item in body.iter("li", "dt") if next(item.iter("ul", "ol"), None) is None)
-    return _called_so(items, names, others)
+    return _largest_named_group(items, names, others)
 
 
-def _called_so(items: Iterable[Element], names: re.Pattern[str], others: re.Pattern[str]) -> list[str]:
+def _largest_named_group(items: Iterable[Element], names: re.Pattern[str], others: re.Pattern[str]) -> list[str]:
     kinds: dict[str, list[str]] = {}
     for item in islice(items, _MAX_ITEMS):
         around = _nearest_named(item, names, others)
         if around is not None:
-            kinds.setdefault(_called(around), []).append(_unmarked(clean_text(_parted(item))))
+            kinds.setdefault(_called(around), []).append(_strip_mark(clean_text(_parted(item))))
     best = max(kinds.values(), key=len, default=[])
     lines = [line for line in dict.fromkeys(best) if line and len(line) < _MAX_LINE]
     return lines if 1 < len(lines) < _MAX_LINES else []
@@ -189,7 +189,11 @@ def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> l
     order = list(islice(body.iter("*"), _MAX_ELEMENTS))
     tried = 0
     for place, element in enumerate(order):
-        if element.tag in _HEADING_LIKE and _is_heading(element, heading) and not _is_in_menu(element):
+        if (
+            element.tag in _HEADING_LIKE
+            and _is_heading(element, heading)
+            and next(element.iterancestors("nav", "footer"), None) is None
+        ):
             tried += 1
             if tried > _MAX_HEADINGS:
                 break
@@ -200,8 +204,8 @@ def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> l
 
 
 def _is_heading(element: Element, meaning: re.Pattern[str]) -> bool:
-    told = (element.text or "").strip() or (text_of(element).strip() if element.tag in _HEADINGS else "")
-    return 0 < len(told) < _MAX_HEADING and meaning.match(told) is not None and len(text_of(element)) < 2 * _MAX_HEADING
+    text = (element.text or "").strip() or (text_of(element).strip() if element.tag in _HEADINGS else "")
+    return 0 < len(text) < _MAX_HEADING and meaning.match(text) is not None and len(text_of(element)) < 2 * _MAX_HEADING
 
 
 def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) -> list[str]:
@@ -213,7 +217,9 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
     for element in behind:
         if element in inside or beside.holds(element):
             continue
-        if (found or boxes) and (_ends(element, heading) or _is_other_heading(element, other)):
+        if (found or boxes) and (
+            _ends(element, heading) or (element.tag in _HEADING_LIKE and _is_heading(element, other))
+        ):
             around = set(element.iterancestors())
             found, boxes = ([one for one in part if one not in around] for part in (found, boxes))
             break
@@ -232,15 +238,11 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
         for element in chosen
         for line in (_broken(element) if element.tag == "p" else [clean_text(_parted(element))])
     ]
-    return [_unmarked(line) for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
+    return [_strip_mark(line) for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
 
 
 def _with_text(found: list[Element]) -> list[Element]:
     return [element for element in found if element.tag in _OTHER_LINES and text_of(element).strip()]
-
-
-def _is_in_menu(element: Element) -> bool:
-    return any(around.tag in ("nav", "footer") for around in element.iterancestors())
 
 
 class _OutsideContent:
@@ -257,10 +259,6 @@ class _OutsideContent:
             known = element.tag in _OUTSIDE or (around is not None and self.holds(around))
             self._known[element] = known
         return known
-
-
-def _is_other_heading(element: Element, other: re.Pattern[str]) -> bool:
-    return element.tag in _HEADING_LIKE and _is_heading(element, other)
 
 
 def _ends(element: Element, heading: Element) -> bool:
@@ -291,16 +289,16 @@ def _parted(element: Element) -> str:
     """Return the text of an element with a space between adjacent parts, such as amount and name in cells."""
     if len(element) < 2:
         return text_of(element)
-    said = element.text or ""
+    text = element.text or ""
     before: Element | None = None
     for part in element:
         inner = _parted(part)
-        if before is not None and not before.tail and said[-1:].isalnum() and inner[:1].isalnum():
-            said += " "
-        said += inner + (part.tail or "")
+        if before is not None and not before.tail and text[-1:].isalnum() and inner[:1].isalnum():
+            text += " "
+        text += inner + (part.tail or "")
         before = part
-    return said
+    return text
 
 
-def _unmarked(line: str) -> str:
+def _strip_mark(line: str) -> str:
     return STEP_MARK.sub("", _MARK.sub("", line), count=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from scraper.extract.syntaxes.jsonld import Item, types
@@ -42,19 +42,7 @@ class SchemaGraph:
 
     def items(self, *, without: frozenset[str] = frozenset()) -> Iterator[Item]:
         """Yield every object, outer ones first, without the values of the properties `without`."""
-        waiting: list[tuple[Any, int]] = [(value, 0) for value in reversed(self._values)]
-        given = 0
-        while waiting and given < MAX_ITEMS:
-            value, depth = waiting.pop()
-            if depth > _MAX_DEPTH:
-                continue
-            if isinstance(value, list):
-                waiting += [(part, depth + 1) for part in reversed(value)]
-            elif isinstance(value, dict):
-                given += 1
-                yield value
-                inner = [part for name, part in value.items() if name not in without]
-                waiting += [(part, depth + 1) for part in reversed(inner) if isinstance(part, dict | list)]
+        yield from iterate_objects(self._values, MAX_ITEMS, _MAX_DEPTH, without)
 
     def followed(self, value: Any) -> Any:
         """Resolve a reference; return other values unchanged."""
@@ -90,6 +78,22 @@ class SchemaGraph:
             first = self.text(first, "contentUrl", "url", "@id")
         address = plain_text(first)
         return None if address is None or address.startswith("data:") else address
+
+
+def iterate_objects(
+    values: Sequence[Any], limit: int, max_depth: int, without: frozenset[str] = frozenset()
+) -> Iterator[dict[str, Any]]:
+    """Yield at most `limit` objects in some values, outer ones first, without the values of properties `without`."""
+    waiting: list[tuple[Any, int]] = [(value, 0) for value in reversed(values)]
+    count = 0
+    while waiting and count < limit:
+        value, depth = waiting.pop()
+        if isinstance(value, dict) and depth <= max_depth:
+            count += 1
+            yield value
+            value = [part for name, part in value.items() if name not in without]
+        if isinstance(value, list) and depth <= max_depth:
+            waiting += [(part, depth + 1) for part in reversed(value) if isinstance(part, dict | list)]
 
 
 def property_value(item: Item, name: str) -> Any:
@@ -129,8 +133,8 @@ def plain_text(value: Any, depth: int = 0) -> str | None:
     if isinstance(value, list):
         return next(filter(None, (plain_text(part, depth + 1) for part in value)), None)
     if isinstance(value, dict):
-        property_value = (value[name] for name in _HOLDERS if value.get(name) not in (None, "", []))
-        return next(filter(None, (plain_text(part, depth + 1) for part in property_value)), None)
+        parts = (value[name] for name in _HOLDERS if value.get(name) not in (None, "", []))
+        return next(filter(None, (plain_text(part, depth + 1) for part in parts)), None)
     return None
 
 

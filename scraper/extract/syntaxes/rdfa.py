@@ -128,8 +128,9 @@ def _rename_blank_nodes(value: Any, numbers: dict[str, str]) -> Any:
         return [_rename_blank_nodes(part, numbers) for part in value]
     if not isinstance(value, dict):
         return value
-    renamed = {name: _rename_blank_nodes(inner, numbers) for name, inner in value.items() if name != "@id"}
-    identity = value.get("@id")
-    if isinstance(identity, str) and identity.startswith("_:"):
-        identity = numbers.setdefault(identity, f"_:b{len(numbers)}")
-    return {"@id": identity, **renamed} if "@id" in value else renamed
+    return {
+        name: numbers.setdefault(inner, f"_:b{len(numbers)}")
+        if name == "@id" and str(inner).startswith("_:")
+        else _rename_blank_nodes(inner, numbers)
+        for name, inner in value.items()
+    }
