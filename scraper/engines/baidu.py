@@ -48,7 +48,7 @@ PARSE_RULES = response_parser.ParseRules(
 )
 
 
-def ask(query: SearchQuery, now: datetime) -> Request:
+def build_request(query: SearchQuery, now: datetime) -> Request:
     """Build a web or news search. Baidu has no language and no safe search parameter."""
     days, until = FRESHNESS_DAYS.get(query.freshness or ""), int(now.timestamp())
     parameters = {
@@ -70,7 +70,7 @@ def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
 ENGINE = Engine(
     name=_NAME,
     family=_NAME,
-    ask=ask,
+    build_request=build_request,
     parse=parse,
     spacing_s=5.0,
     about="The Chinese web; often walled outside China.",

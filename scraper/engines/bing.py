@@ -46,7 +46,7 @@ PARSE_RULES = response_parser.ParseRules(
 )
 
 
-def ask(query: SearchQuery, now: datetime) -> Request:
+def build_request(query: SearchQuery, now: datetime) -> Request:
     """Build a web or news search."""
     is_news, freshness = query.category == "news", query.freshness or ""
     locale = parse_locale(query.language)
@@ -63,9 +63,9 @@ def ask(query: SearchQuery, now: datetime) -> Request:
     return page_request(_NAME, _NEWS if is_news else _WEB, parameters, query.language)
 
 
-def ask_feed(query: SearchQuery, now: datetime) -> Request:
+def build_feed_request(query: SearchQuery, now: datetime) -> Request:
     """Build a request for the same results as an RSS feed, without rendering."""
-    request = ask(query, now)
+    request = build_request(query, now)
     return replace(request, url=f"{request.url}&format=rss", mode=Mode.PEEK, tier=Tier.LIGHT)
 
 
@@ -83,10 +83,10 @@ def _freshness_filter(freshness: str, now: datetime) -> str:
 ENGINE = Engine(
     name=_NAME,
     family="bing",
-    ask=ask,
+    build_request=build_request,
     parse=parse,
     spacing_s=5.0,
     about="The largest index besides Google's; walls and misleads clients that it suspects.",
     ready="#b_results > li.b_algo",
-    fallbacks=(ask_feed,),
+    fallbacks=(build_feed_request,),
 )

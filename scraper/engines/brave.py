@@ -34,7 +34,7 @@ PARSE_RULES = response_parser.ParseRules(
 )
 
 
-def ask(query: SearchQuery, now: datetime) -> Request:
+def build_request(query: SearchQuery, now: datetime) -> Request:
     """Build a web or news search. `offset` counts pages; safe search is a cookie and stays moderate."""
     return page_request(
         _NAME,
@@ -57,7 +57,7 @@ def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
 ENGINE = Engine(
     name=_NAME,
     family=_NAME,
-    ask=ask,
+    build_request=build_request,
     parse=parse,
     spacing_s=5.0,
     about="An independent index with twenty rows a page; often limits by address.",

@@ -57,17 +57,17 @@ PARSE_RULES = response_parser.ParseRules(
 )
 
 
-def ask(query: SearchQuery, now: datetime) -> Request:
+def build_request(query: SearchQuery, now: datetime) -> Request:
     """Build a POST request to the HTML front end; its results then have direct URLs."""
     return form_request(_NAME, _HTML, _form(query), query.language, referer=_HTML.removesuffix("html/"))
 
 
-def ask_lite(query: SearchQuery, now: datetime) -> Request:
+def build_lite_request(query: SearchQuery, now: datetime) -> Request:
     """Build a request to the lite front end, which blocks independently of the HTML front end."""
     return form_request(_NAME, _LITE, _form(query), query.language, referer=_LITE.removesuffix("lite/"))
 
 
-def ask_main(query: SearchQuery, now: datetime) -> Request:
+def build_main_request(query: SearchQuery, now: datetime) -> Request:
     """Build a request to the JavaScript front end, which has no second page."""
     form = _form(query)
     fields = {name: form.get(name, "") for name in ("q", "kl", "df", "kp")}
@@ -96,10 +96,10 @@ def _form(query: SearchQuery) -> Mapping[str, str]:
 ENGINE = Engine(
     name=_NAME,
     family="bing",
-    ask=ask,
+    build_request=build_request,
     parse=parse,
     spacing_s=3.0,
     about="General web search over Bing's index; plain pages, so the quickest of all.",
     ready="#links .web-result, a.result-link, article[data-testid='result']",
-    fallbacks=(ask_lite, ask_main),
+    fallbacks=(build_lite_request, build_main_request),
 )

@@ -19,7 +19,7 @@ _WITHIN = MappingProxyType({"day": "when:1d", "week": "when:7d", "month": "when:
 _EDITIONS = MappingProxyType({"pt-BR": "pt-419", "es-MX": "es-419", "zh-CN": "zh-Hans", "zh-TW": "zh-Hant"})
 
 
-def ask(query: SearchQuery, now: datetime) -> Request:
+def build_request(query: SearchQuery, now: datetime) -> Request:
     """Build a request for the feed, which has no second page. Country, language and edition must agree."""
     locale = parse_locale(query.language)
     edition = _EDITIONS.get(locale.tag, locale.language)
@@ -48,7 +48,7 @@ def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
 ENGINE = Engine(
     name=_NAME,
     family=_NAME,
-    ask=ask,
+    build_request=build_request,
     parse=parse,
     spacing_s=1.0,
     about="News of the last days to years, with publisher and date; no general web pages.",

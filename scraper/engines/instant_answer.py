@@ -36,7 +36,7 @@ _IDS = re.compile(r"^(?:instance.*|wikidata_\w+|wiki_maps_trigger|.*_profile|.*_
 """Infobox entries for machines, and ids without a URL."""
 
 
-def ask(query: str, language: str) -> Request:
+def build_request(query: str, language: str) -> Request:
     """Build the API request, without rendering."""
     parameters = {
         "q": query,

@@ -83,7 +83,7 @@ class HomePageForm:
     """Home page whose form holds a value that a search request needs, such as a visitor code."""
 
     page: Callable[[SearchQuery, datetime], Request]
-    ask: Callable[[Snapshot, SearchQuery, datetime], Request | None]
+    build_request: Callable[[Snapshot, SearchQuery, datetime], Request | None]
     """Build the search request from the form; None if the page has no such form."""
 
 
@@ -94,7 +94,7 @@ class Engine:
     name: str
     family: str
     """Owner of the index. Engines of one family do not count as independent votes."""
-    ask: Callable[[SearchQuery, datetime], Request]
+    build_request: Callable[[SearchQuery, datetime], Request]
     parse: Callable[[Snapshot, datetime], EngineResponse]
     """Parse a result page; the datetime is the time of the response."""
     spacing_s: float
@@ -105,5 +105,5 @@ class Engine:
     """CSS selector of a result; wait for it while a block page resolves itself."""
     fallbacks: tuple[Callable[[SearchQuery, datetime], Request], ...] = field(default=())
     """Alternative requests, tried in order when the first is blocked."""
-    entrance: HomePageForm | None = None
+    home_page_form: HomePageForm | None = None
     """Request through the home page, used when plain requests fail."""

@@ -33,7 +33,7 @@ PARSE_RULES = response_parser.ParseRules(
 )
 
 
-def ask(query: SearchQuery, now: datetime) -> Request:
+def build_request(query: SearchQuery, now: datetime) -> Request:
     """Build a web or news search. Send `s` and `fmt` only if needed: they trigger the rate limit."""
     locale = parse_locale(query.language)
     days = FRESHNESS_DAYS.get(query.freshness or "")
@@ -71,7 +71,7 @@ def _query_text(query: SearchQuery) -> str:
 ENGINE = Engine(
     name=_NAME,
     family=_NAME,
-    ask=ask,
+    build_request=build_request,
     parse=parse,
     spacing_s=3.0,
     about="An independent index of its own; good for a second opinion, weak for long questions.",

@@ -42,17 +42,17 @@ PARSE_RULES = response_parser.ParseRules(
 )
 
 
-def ask(query: SearchQuery, now: datetime) -> Request:
+def build_request(query: SearchQuery, now: datetime) -> Request:
     """Build a GET request as a browser does for its default search engine, without the form code."""
     return page_request(_NAME, _SEARCH, {**_fields(query), "pl": "opensearch"}, query.language)
 
 
-def ask_home(query: SearchQuery, now: datetime) -> Request:
+def build_home_request(query: SearchQuery, now: datetime) -> Request:
     """Build a request for the home page, whose form holds the request code."""
     return page_request(_NAME, _HOME, {}, query.language, wait="input[name='sc']")
 
 
-def ask_with_code(home: Snapshot, query: SearchQuery, now: datetime) -> Request | None:
+def build_form_request(home: Snapshot, query: SearchQuery, now: datetime) -> Request | None:
     """Build the form request from the home page; return None if it has no request code."""
     page = build_result_page(home)
     codes = _CODE(page.root) if page.root is not None else []
@@ -86,10 +86,10 @@ def _fields(query: SearchQuery) -> dict[str, str]:
 ENGINE = Engine(
     name=_NAME,
     family="google",
-    ask=ask,
+    build_request=build_request,
     parse=parse,
     spacing_s=5.0,
     about="Google's index; behind a proof of work that takes a browser about a second.",
     ready="div.result a.result-title, .w-gl__result",
-    entrance=HomePageForm(ask_home, ask_with_code),
+    home_page_form=HomePageForm(build_home_request, build_form_request),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from lxml import etree
 
@@ -73,12 +74,8 @@ def _parse(text: str) -> Element | None:
 
 
 def _find_entries(root: Element, channel: Element) -> Iterator[Element]:
-    seen = 0
-    for parent in {id(root): root, id(channel): channel}.values():
-        for child in parent:
-            if _local_name(child) in ("item", "entry") and seen < MAX_ENTRIES:
-                seen += 1
-                yield child
+    children = chain(root, channel if channel is not root else ())
+    return islice((child for child in children if _local_name(child) in ("item", "entry")), MAX_ENTRIES)
 
 
 def _format_entry(entry: Element, link: str, base: str | None) -> str:
@@ -139,11 +136,8 @@ def _child_text(element: Element, names: tuple[str, ...]) -> str:
 
 def _raw_child_text(element: Element, names: tuple[str, ...]) -> str:
     """Return the text of the first named child that is not empty."""
-    for name in names:
-        for child in element:
-            if _local_name(child) == name and (text := _read_element(child)).strip():
-                return text
-    return ""
+    texts = (_read_element(child) for name in names for child in element if _local_name(child) == name)
+    return next((text for text in texts if text.strip()), "")
 
 
 def _read_element(child: Element) -> str:

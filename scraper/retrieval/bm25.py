@@ -77,15 +77,12 @@ def score_chunks(question: Question, pages: Sequence[Sequence[ChunkTerms]]) -> l
     chunks = [chunk for page in pages for chunk in page]
     mean = max(1.0, sum(chunk.length for chunk in chunks) / max(1, len(chunks)))
     norms = [_K1 * (1 - _B + _B * chunk.length / mean) for chunk in chunks]
-    words = _field_scores(
-        question.words, [[(chunk.words, chunk.heading_words) for chunk in page] for page in pages], norms
-    )
-    stems = _field_scores(
-        question.stems, [[(chunk.stems, chunk.heading_stems) for chunk in page] for page in pages], norms
-    )
+    word_rows = [[(chunk.words, chunk.heading_words) for chunk in page] for page in pages]
+    stem_rows = [[(chunk.stems, chunk.heading_stems) for chunk in page] for page in pages]
+    by_word, by_stem = _field_scores(question.words, word_rows, norms), _field_scores(question.stems, stem_rows, norms)
     flat = iter(
-        _mix(by_word, by_stem) * _mix(seen, alike) ** _COVERAGE
-        for (by_word, seen), (by_stem, alike) in zip(words, stems, strict=True)
+        _mix(word_score, stem_score) * _mix(word_share, stem_share) ** _COVERAGE
+        for (word_score, word_share), (stem_score, stem_share) in zip(by_word, by_stem, strict=True)
     )
     return [[next(flat) for _ in page] for page in pages]
 

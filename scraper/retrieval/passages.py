@@ -57,7 +57,7 @@ def select_passages(
     """
     query = Question.of(question)
     pages = [_Page(text[:MAX_CHARACTERS], query) for text in texts]
-    for page, row in zip(pages, bm25.score_chunks(query, [page.pieces for page in pages]), strict=True):
+    for page, row in zip(pages, bm25.score_chunks(query, [page.terms for page in pages]), strict=True):
         page.scores = row
     allowance = budget
     for _ in range(_MAX_ROUNDS):
@@ -75,9 +75,11 @@ class _Page:
 
     def __init__(self, markdown: str, query: Question) -> None:
         self.markdown = markdown
-        self.units = split_chunks(markdown)
-        texts = [markdown[unit.start : unit.end] for unit in self.units]
-        self.pieces = [ChunkTerms.of(query, text, unit.headings) for text, unit in zip(texts, self.units, strict=True)]
+        self.chunks = split_chunks(markdown)
+        texts = [markdown[chunk.start : chunk.end] for chunk in self.chunks]
+        self.terms = [
+            ChunkTerms.of(query, text, chunk.headings) for text, chunk in zip(texts, self.chunks, strict=True)
+        ]
         self.costs = [token_estimate.estimate(text) + 1 for text in texts]
         self.scores: list[float] = []
         self.chosen: set[int] = set()
@@ -113,17 +115,15 @@ class _Page:
 
     def leading_chunks(self) -> Iterator[int]:
         """Yield the chunks from the top, as long as the preceding one was selected."""
-        for at in range(len(self.units)):
+        for at in range(len(self.chunks)):
             if at and at - 1 not in self.chosen:
                 return
             yield at
 
     def neighbors_of(self, at: int) -> list[int]:
         """Return the neighbors of a chunk in its section."""
-        headings = self.units[at].headings
-        return [
-            near for near in (at + 1, at - 1) if 0 <= near < len(self.units) and self.units[near].headings == headings
-        ]
+        near = [one for one in (at + 1, at - 1) if 0 <= one < len(self.chunks)]
+        return [one for one in near if self.chunks[one].headings == self.chunks[at].headings]
 
     def excerpts(self, query: Question) -> list[Excerpt]:
         """Return the selected chunks as excerpts, with adjacent ones joined."""
@@ -137,17 +137,15 @@ class _Page:
     def _excerpt(
         self, run: list[int], plain: VisibleText, code: list[AtomicBlock], term_weights: Mapping[str, float]
     ) -> Excerpt:
-        first, last = self.units[run[0]], self.units[run[-1]]
-        select_from_page = max(run, key=lambda at: self.scores[at])
+        first, last = self.chunks[run[0]], self.chunks[run[-1]]
+        at = max(run, key=lambda at: self.scores[at])
         return Excerpt(
             text=_complete_excerpt(self.markdown, first.start, last.end, code),
             start=first.start,
-            score=self.scores[select_from_page],
+            score=self.scores[at],
             heading=" > ".join(first.headings[-_HEADINGS_SHOWN:]),
             end=last.end,
-            fragment=build_text_directive(
-                plain, self.units[select_from_page].start, self.units[select_from_page].end, term_weights
-            ),
+            fragment=build_text_directive(plain, self.chunks[at].start, self.chunks[at].end, term_weights),
         )
 
 
@@ -160,7 +158,7 @@ def _select_chunks(pages: Sequence[_Page], budget: int, min_page_share: float) -
         page.chosen.clear()
     if sum(page.whole_cost for page in pages) <= budget:
         for page in pages:
-            page.chosen.update(range(len(page.units)))
+            page.chosen.update(range(len(page.chunks)))
         return
     floor, left = round(min_page_share * budget / len(pages)), budget
     for page in pages:
@@ -180,7 +178,7 @@ def _select_chunks(pages: Sequence[_Page], budget: int, min_page_share: float) -
         if score >= _MIN_CONTEXT_SCORE * top and at in page.chosen:
             left = page.select_affordable(page.neighbors_of(at), left)
     for page in pages:
-        left = page.select_affordable((at for at in range(len(page.units)) if page.price(at) <= 0), left)
+        left = page.select_affordable((at for at in range(len(page.chunks)) if page.price(at) <= 0), left)
     empty_pages = [page for page in pages if not page.chosen]
     for remaining, page in zip(range(len(empty_pages), 0, -1), empty_pages, strict=True):
         left -= left // remaining - page.select_affordable(page.leading_chunks(), left // remaining)
@@ -227,11 +225,10 @@ def select_distinct_passages(
     equal share.
     """
     same_as = find_near_copies(texts)
-    query = [text for text, earlier in zip(texts, same_as, strict=True) if earlier is None or not once]
-    chosen = iter(select_passages(query, question, budget, min_page_share))
-    return PassageSelection(
-        tuple(tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as), tuple(same_as)
-    )
+    distinct = [text for text, earlier in zip(texts, same_as, strict=True) if earlier is None or not once]
+    chosen = iter(select_passages(distinct, question, budget, min_page_share))
+    excerpts = (tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as)
+    return PassageSelection(tuple(excerpts), tuple(same_as))
 
 
 _SHINGLE_WORDS = 5

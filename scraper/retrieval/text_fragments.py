@@ -137,7 +137,7 @@ def _find_quotes(markdown: str) -> Iterator[_Quote]:
     for line in markdown.splitlines():
         plain = _strip_markup(line)
         pattern = _CLAUSE if _UNSPACED.search(plain) else _SENTENCE
-        for run in _runs(plain):
+        for run in _RUN_END.split(plain):
             for match in pattern.finditer(run):
                 words = _strip_punctuation(match.group())
                 if sum(map(str.isalnum, words)) >= _MIN_LETTERS:
@@ -149,10 +149,6 @@ def _rank_quote(quote: _Quote, term_weights: Mapping[str, float]) -> tuple[float
     """Return a sort key: term weight first, then sufficient length, then brevity."""
     weight = sum(term_weights.get(word, 0.0) for word in sorted(set(split_terms(quote.words))))
     return weight, len(quote.words) >= _EXACT_CHARACTERS // 2, -len(quote.words)
-
-
-def _runs(plain: str) -> list[str]:
-    return [run for run in _RUN_END.split(plain) if run]
 
 
 def _strip_punctuation(words: str) -> str:

@@ -101,7 +101,7 @@ class EnginePages:
 
         async def fill_form(snapshot: Snapshot) -> Request | None:
             limit_s = min(PARSE_LIMIT_S, max(0.1, request.deadline.left_s()))
-            return await self._workers.run(form.ask, snapshot, request.query, now, limit_s=limit_s)
+            return await self._workers.run(form.build_request, snapshot, request.query, now, limit_s=limit_s)
 
         async def is_enough(snapshot: Snapshot) -> bool:
             return await fill_form(snapshot) is not None

@@ -125,7 +125,7 @@ class EngineQueryRunner:
         ):
             # The engine recognizes callers that it takes for robots by their cookies.
             await asyncio.sleep(ALTERNATIVE_PAUSE_S)
-            response = await self._read(request, engine.ask(request.query, datetime.now(UTC)))
+            response = await self._read(request, engine.build_request(request.query, datetime.now(UTC)))
         if response.outcome is EngineOutcome.NONE:
             return EngineQueryResult(engine)
         if response.outcome is not EngineOutcome.OK:
@@ -139,7 +139,7 @@ class EngineQueryRunner:
     async def _first_page(self, request: EnginePageRequest) -> EngineResponse:
         """Return the first page that has an answer; a block takes precedence over a later error."""
         engine, now = request.engine, datetime.now(UTC)
-        response = await self._read(request, engine.ask(request.query, now))
+        response = await self._read(request, engine.build_request(request.query, now))
         for alternative in engine.fallbacks:
             if not _may_alternative_help(response) or not _has_time(request, ALTERNATIVE_PAUSE_S):
                 break
@@ -148,10 +148,10 @@ class EngineQueryRunner:
             if other.outcome is not EngineOutcome.ERROR or response.outcome is EngineOutcome.ERROR:
                 response = other
         is_unknown = response.outcome is EngineOutcome.ERROR and error_reason(response) == "layout_changed"
-        if engine.entrance is None or not is_unknown or not _has_time(request, ALTERNATIVE_PAUSE_S):
+        if engine.home_page_form is None or not is_unknown or not _has_time(request, ALTERNATIVE_PAUSE_S):
             return response
         await asyncio.sleep(ALTERNATIVE_PAUSE_S)
-        return await self._pages.read_through_home_page(request, engine.entrance) or response
+        return await self._pages.read_through_home_page(request, engine.home_page_form) or response
 
     async def _later_pages(
         self, request: EnginePageRequest, first: EngineResponse, rows: int

@@ -53,7 +53,7 @@ class InstantAnswers:
             ) from None
 
     async def _request(self, query: str, principal: str, deadline: Deadline) -> InstantAnswer:
-        page = instant_answer.ask(query, self._language)
+        page = instant_answer.build_request(query, self._language)
         request = replace(page, principal=principal, deadline_s=max(0.1, deadline.left_s()))
         try:
             snapshot = await self._browsers.visit(request)

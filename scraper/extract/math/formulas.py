@@ -189,8 +189,8 @@ def _find_tex(element: Element) -> Iterator[str]:
     inner = next(element.iter("math", "mjx-math"), None)
     is_only_child = element.getprevious() is None and element.getnext() is None
     for place in (element, inner, element.getparent() if is_only_child else None):
-        for name in _SOURCES if place is not None else ():
-            yield from filter(None, [_clean_tex(place.get(name) or "")])
+        if place is not None:
+            yield from filter(None, (_clean_tex(place.get(name) or "") for name in _SOURCES))
 
 
 def _clean_tex(tex: str) -> str:
@@ -243,10 +243,11 @@ def _replace(element: Element, tex: str, *, display: bool) -> None:
     tex = _TAG_LIKE.sub("< ", tex)
     tail = element.tail
     names = ("id", "hidden", "data-x-hidden") if element.tag in ("script", "img") else _COPIED_ATTRIBUTES
-    attributes = {name: element.attrib[name] for name in names if name in element.attrib}
+    attributes = {name: str(element.attrib[name]) for name in names if name in element.attrib}
     element.clear()
     element.tag = "math"
-    element.attrib.update(attributes)
+    for name, value in attributes.items():
+        element.set(name, value)
     if display:
         element.set("display", "block")
     element.set(_NORMALIZED, "")

@@ -64,8 +64,8 @@ def find_author_names(near: Sequence[Element]) -> Iterator[str]:
 def _has_author_class(element: Element) -> bool:
     if element.get("rel") == "author" or element.get("itemprop") == "author":
         return True
-    called = element.get("class")
-    return called is not None and _AUTHOR_CLASS.search(called) is not None and not _AUTHOR_BOX_PART.search(called)
+    classes = element.get("class") or ""
+    return _AUTHOR_CLASS.search(classes) is not None and not _AUTHOR_BOX_PART.search(classes)
 
 
 def _read_linked_names(element: Element) -> str | None:
@@ -77,9 +77,7 @@ def _read_linked_names(element: Element) -> str | None:
 
 def _read_next_element(element: Element) -> str | None:
     """Return the name in the element after a bare `By`."""
-    following = next(iter(element), None)
-    if following is None:
-        following = element.getnext()
+    following = element[0] if len(element) else element.getnext()
     return _extract_name(text_of(following)) if following is not None else None
 
 
@@ -181,20 +179,11 @@ def first_elements(body: Element) -> list[Element]:
 
 
 def _exclude_side_matter(near: list[Element]) -> list[Element]:
-    """Return the elements outside of side matter.
-
-    Most elements share a parent, so results are cached by parent.
-    """
-    known: dict[Element | None, bool] = {}
-    found = []
-    for element in near:
-        around = element.getparent()
-        inside = known.get(around)
-        if inside is None:
-            inside = known[around] = _SIDE_TAGS.isdisjoint(one.tag for one in element.iterancestors())
-        if inside:
-            found.append(element)
-    return found
+    parents = {element.getparent(): element for element in near}  # most elements share a parent
+    outside = {
+        parent for parent, one in parents.items() if _SIDE_TAGS.isdisjoint(around.tag for around in one.iterancestors())
+    }
+    return [element for element in near if element.getparent() in outside]
 
 
 def _find_headline(body: Element) -> Element | None:

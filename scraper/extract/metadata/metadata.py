@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from scraper.extract.dom.xpath import Element
@@ -91,23 +91,15 @@ def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def _find_author(near: list[Element], metas: dict[str, str], items: list[jsonld.Item], site: str | None) -> str | None:
     people, organizations = _read_item_authors(items)
-    candidates = [*people]
-    candidates += [metas.get(name, "") for name in _AUTHOR_METAS]
+    candidates = [*people, *(metas.get(name, "") for name in _AUTHOR_METAS)]
     if "written" in metas.get("twitter:label1", "").lower():
         candidates.append(metas.get("twitter:data1", ""))
-    for candidate in candidates:
-        name = _parse_person(candidate, site)
-        if name:
-            return name
-    visible = (_parse_person(name, site) for name in (*byline.find_author_names(near), *organizations))
-    return next(filter(None, visible), None)
+    names = chain(candidates, byline.find_author_names(near), organizations)
+    return next(filter(None, (_parse_person(name, site) for name in names)), None)
 
 
 def _read_item_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
-    """Return the authors of each item: people, and separately organizations.
-
-    Organizations count only if no person is found.
-    """
+    """Return the people among the authors of each item, and separately all authors, for items of organizations."""
     by_id = {str(item["@id"]): item for item in items if "@id" in item and item.get("name")}
     people: list[str] = []
     organizations: list[str] = []
@@ -117,8 +109,8 @@ def _read_item_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
             continue
         listed = [_resolve_reference(one, by_id) for one in (authors if isinstance(authors, list) else [authors])]
         own = [one for one in listed if not _is_organization(one)]
-        people.append(", ".join(jsonld.names(own)[:5]))
-        organizations.append(", ".join(jsonld.names(listed)[:5]))
+        people.append(", ".join(jsonld.names(own)[:_MAX_AUTHORS]))
+        organizations.append(", ".join(jsonld.names(listed)[:_MAX_AUTHORS]))
     return people, organizations
 
 

@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of
 from scraper.extract.page.page_tree import Head
@@ -101,13 +102,9 @@ def _read_description(head: Head) -> str:
 
 
 def _found_share(words: list[str], known: frozenset[str], visible: str) -> float:
-    """Return the share of the words that are visible.
-
-    Words of scripts without spaces may occur anywhere in the text.
-    """
-    if not words:
-        return 0.0
-    return sum(word in known or (not word.isascii() and word in visible) for word in words) / len(words)
+    """Return the share of the words that are visible. Words of scripts without spaces may be inside other words."""
+    found = sum(word in known or (not word.isascii() and word in visible) for word in words)
+    return found / max(1, len(words))
 
 
 def _score_landmarks(body: Element) -> float:
@@ -137,22 +134,13 @@ def _count_prose_in_data(head: Head, visible: str) -> tuple[int, int]:
 
 
 def _find_long_strings(head: Head) -> list[str]:
-    found: list[str] = []
-    for script in head.scripts:
-        if "json" not in script.type or len(found) > _MAX_STRINGS:
-            continue
-        for written in _scan_strings(script.text[:_MAX_DATA]):
-            text = _decode(written)
-            if " " in text.strip() or not text.isascii():
-                found.append(text)
-    return found[:_MAX_STRINGS]
+    data = (script.text[:_MAX_DATA] for script in head.scripts if "json" in script.type)
+    texts = (_decode(written) for part in data for written in _scan_strings(part))
+    return list(islice((text for text in texts if " " in text.strip() or not text.isascii()), _MAX_STRINGS))
 
 
 def _scan_strings(data: str) -> Iterator[str]:
-    """Yield the long strings in JSON.
-
-    Of a too long string, the part after a quotation mark is scanned, as JSON may contain JSON as a string.
-    """
+    """Yield the long strings in JSON, and of too long ones the end: JSON may contain JSON as a string."""
     at = 0
     while (match := _STRING.search(data, at)) is not None:
         at = match.end()

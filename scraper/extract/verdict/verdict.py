@@ -25,8 +25,7 @@ from scraper.model import Verdict, VerdictKind
 THIN_WORDS = 40
 SHORT_WORDS = 150
 BARE_WORDS = 60
-"""Words. On shorter pages the phrases of block pages count in all text, on longer ones in title and headings.
-"""
+"""Words. On shorter pages the phrases of block pages count in all text, on longer ones in title and headings."""
 
 MAX_BLOCK_PAGE_WORDS = 400
 """Words. Longer pages are not checked for marks. Block pages contain explanations and menus: the longest of 27 saved
@@ -40,10 +39,8 @@ _MAX_BESIDE_CONSENT = 120
 
 _DISCUSSED_REASONS = frozenset({"challenge", "captcha", "denied"})
 _MIN_TITLE_SHARE = 0.5
-"""Share of the title that a phrase must cover on a page with a good status and some text.
-
-"How to fix 403 Forbidden errors" is help, "Access to this page has been denied" is not.
-"""
+"""Share of the title that a phrase must cover on a page with a good status and some text. "How to fix 403 Forbidden
+errors" is help, "Access to this page has been denied" is not."""
 
 _MAX_TITLE_TEXT = 4_000
 """Characters of a title, heading or short page that are searched, since a word may have any length."""
@@ -150,14 +147,15 @@ def _find_block_reason(snapshot: Snapshot, signals: PageSignals) -> str:
         return "rate_limit"
     if signals.words >= MAX_BLOCK_PAGE_WORDS:
         return ""
-    marked = _match_marks(snapshot, signals)
-    if marked:
-        return marked
+    if reason := _match_marks(snapshot, signals):
+        return reason
     if not signals.short:
         return "consent" if signals.has_buttons and _asks_consent_alone(signals) else ""
     if snapshot.status == 401 or signals.asks_password:
         return "login"
-    return _match_phrases(snapshot, signals) or _match_captcha_widget(signals) or _match_refusal(snapshot, signals)
+    if reason := _match_phrases(snapshot, signals) or _match_captcha_widget(signals):
+        return reason
+    return "denied" if snapshot.status == 403 else "consent" if _asks_consent_alone(signals) else ""
 
 
 def _match_marks(snapshot: Snapshot, signals: PageSignals) -> str:
@@ -200,12 +198,6 @@ def _phrase_share(phrases: re.Pattern[str], text: str) -> float:
     return len(match.group()) / len(text) if match else 0.0
 
 
-def _match_refusal(snapshot: Snapshot, signals: PageSignals) -> str:
-    if snapshot.status == 403:
-        return "denied"
-    return "consent" if _asks_consent_alone(signals) else ""
-
-
 def _asks_consent_alone(signals: PageSignals) -> bool:
     beside = len(signals.text) - signals.consent
     return signals.consent > beside and beside < _MAX_BESIDE_CONSENT
@@ -242,7 +234,6 @@ _REMOVED_ROLES = frozenset(
 )
 _WITH_ROLE = attribute_selector("role")
 _WITH_ITEMPROP = attribute_selector("itemprop")
-_CONTENT_TAGS = frozenset({"article", "main"})
 _MAX_REMOVED_SHARE = 0.5
 """Share. An element with more of the page's text is content, whatever its name."""
 
@@ -254,10 +245,7 @@ _MIN_LEADING_SHARE = 0.6
 
 
 def remove_page_furniture(body: Element) -> int:
-    """Remove navigation, side matter, small forms and consent banners.
-
-    Return the characters of the banners.
-    """
+    """Remove navigation, side matter, small forms and consent banners; return the characters of the banners."""
     total = len(text_of(body))
     etree.strip_elements(body, *_REMOVED_TAGS, with_tail=False)
     consent = 0
@@ -267,23 +255,18 @@ def remove_page_furniture(body: Element) -> int:
             if _is_removable(child, total):
                 remove(child)
     landmarks = [element for element in _WITH_ROLE(body) if element.get("role") in _REMOVED_ROLES]
-    for element in [*landmarks, *body.iter("aside", "form"), *_outer_parts(body)]:
+    # Headers and footers of an article belong to it.
+    outer = [
+        part for part in body.iter("header", "footer") if next(part.iterancestors("article", "main"), None) is None
+    ]
+    for element in [*landmarks, *body.iter("aside", "form"), *outer]:
         if element.getparent() is not None and _is_removable(element, total):
             remove(element)
     return consent
 
 
-def _outer_parts(body: Element) -> list[Element]:
-    """Return headers and footers of the page; those of an article belong to it."""
-    return [
-        part
-        for part in body.iter("header", "footer")
-        if not any(around.tag in _CONTENT_TAGS for around in part.iterancestors())
-    ]
-
-
 def find_main_content(body: Element) -> Element:
-    """Return the element with the content of a pruned body, judged by the page's landmarks."""
+    """Return the element with the content of a pruned body by the landmarks of the page."""
     total = len(text_of(body))
     mains = [*body.iter("main"), *(element for element in _WITH_ROLE(body) if element.get("role") == "main")]
     if mains:
@@ -295,20 +278,17 @@ def find_main_content(body: Element) -> Element:
 
 def _leading_article(within: Element, *, total: int) -> Element:
     """Return the main article of a page, or `within` if there are several or none."""
-    articles = [article for article in _articles(within) if within in article.iterancestors()]
+    bodies = (element for element in _WITH_ITEMPROP(within) if element.get("itemprop") == "articleBody")
+    articles = [
+        article
+        for article in (*within.iter("article"), *bodies)
+        if next(article.iterancestors("article"), None) is None and within in article.iterancestors()
+    ]
     lengths = [_length(article) for article in articles]
     longest = max(lengths, default=0)
     if longest and longest >= _MIN_LEADING_SHARE * sum(lengths) and longest >= _MIN_MAIN_SHARE * total:
         return articles[lengths.index(longest)]
     return within
-
-
-def _articles(root: Element) -> list[Element]:
-    """Return the articles that are not inside of another one."""
-    bodies = (element for element in _WITH_ITEMPROP(root) if element.get("itemprop") == "articleBody")
-    return [
-        article for article in (*root.iter("article"), *bodies) if next(article.iterancestors("article"), None) is None
-    ]
 
 
 def _is_removable(element: Element, total: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scraper.engines.instant_answer import ask, parse
+from scraper.engines.instant_answer import build_request, parse
 from scraper.model import InstantAnswer
 from scraper.render.search import instant_answer_as_markdown as as_markdown
 from tests.site.search_world import instant_article
@@ -92,6 +92,6 @@ def test_fields_of_other_types_do_no_harm() -> None:
 
 
 def test_the_request_follows_no_bang_and_runs_no_scripts() -> None:
-    request = ask("!w rust & more", "en-US")
+    request = build_request("!w rust & more", "en-US")
     assert request.url.startswith("https://api.duckduckgo.com/?q=%21w+rust+%26+more&format=json")
     assert "no_redirect=1" in request.url and request.mode.value == "peek"

@@ -14,19 +14,19 @@ from scraper.engines.registry import ENGINES
 from tests.scraper.engines.pages import NOW, snapshot
 
 
-def _asked(request: Request) -> Mapping[str, str]:
+def _parameters(request: Request) -> Mapping[str, str]:
     """Return the fields of a request, from its URL or form."""
     fields = {name: values[0] for name, values in parse_qs(urlsplit(request.url).query).items()}
     return fields | dict(request.form or {})
 
 
 def _fields(engine: str, **query: object) -> Mapping[str, str]:
-    return _asked(ENGINES[engine].ask(SearchQuery(text="rust async", **query), NOW))  # type: ignore[arg-type]
+    return _parameters(ENGINES[engine].build_request(SearchQuery(text="rust async", **query), NOW))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_each_engine_keeps_cookies_of_its_own(engine: str) -> None:
-    request = ENGINES[engine].ask(SearchQuery("a"), NOW)
+    request = ENGINES[engine].build_request(SearchQuery("a"), NOW)
     assert request.site_profile == f"engine-{engine}"
     assert request.mode is (Mode.PEEK if engine == "googlenews" else Mode.RENDER)
 
@@ -81,8 +81,8 @@ def test_kinds_of_pages() -> None:
     assert _fields("mojeek", category="news")["fmt"] == "news"
     assert _fields("startpage", category="news")["cat"] == "news"
     assert _fields("baidu", category="news")["tn"] == "news"
-    assert urlsplit(ENGINES["brave"].ask(SearchQuery("a", category="news"), NOW).url).path == "/news"
-    assert urlsplit(ENGINES["bing"].ask(SearchQuery("a", category="news"), NOW).url).path == "/news/search"
+    assert urlsplit(ENGINES["brave"].build_request(SearchQuery("a", category="news"), NOW).url).path == "/news"
+    assert urlsplit(ENGINES["bing"].build_request(SearchQuery("a", category="news"), NOW).url).path == "/news/search"
 
 
 def test_the_caller_s_own_hosts_take_the_place_of_a_category_s() -> None:
@@ -126,8 +126,8 @@ def test_bing_is_asked_for_no_number_of_rows(more: dict[str, object]) -> None:
 
 def test_bangs_do_not_lead_away() -> None:
     query = SearchQuery("!g cats")
-    assert _asked(ENGINES["duckduckgo"].ask(query, NOW))["q"] == '"!g" cats'
-    assert _asked(ENGINES["brave"].ask(query, NOW))["q"] == '"!g" cats'
+    assert _parameters(ENGINES["duckduckgo"].build_request(query, NOW))["q"] == '"!g" cats'
+    assert _parameters(ENGINES["brave"].build_request(query, NOW))["q"] == '"!g" cats'
 
 
 def test_duckduckgo_has_two_other_ways() -> None:
@@ -136,13 +136,13 @@ def test_duckduckgo_has_two_other_ways() -> None:
 
 
 def test_the_feed_of_bing_asks_the_same() -> None:
-    page, feed = ENGINES["bing"].ask(SearchQuery("a"), NOW), bing.ask_feed(SearchQuery("a"), NOW)
+    page, feed = ENGINES["bing"].build_request(SearchQuery("a"), NOW), bing.build_feed_request(SearchQuery("a"), NOW)
     assert (feed.url, feed.mode) == (f"{page.url}&format=rss", Mode.PEEK)
 
 
 def test_startpage_s_form_carries_the_code_of_its_home_page() -> None:
     home = snapshot("startpage", "<form id='search'><input name='sc' value='Q7Mt5TRq'></form>")
-    request = startpage.ask_with_code(home, SearchQuery("rust"), NOW)
+    request = startpage.build_form_request(home, SearchQuery("rust"), NOW)
     assert request is not None
-    assert (request.method, _asked(request)["sc"], _asked(request)["query"]) == ("POST", "Q7Mt5TRq", "rust")
-    assert startpage.ask_with_code(snapshot("startpage", "<p>closed</p>"), SearchQuery("rust"), NOW) is None
+    assert (request.method, _parameters(request)["sc"], _parameters(request)["query"]) == ("POST", "Q7Mt5TRq", "rust")
+    assert startpage.build_form_request(snapshot("startpage", "<p>closed</p>"), SearchQuery("rust"), NOW) is None
