@@ -19,6 +19,7 @@ class Options:
 
     corpora: Path | None = None
     quick: bool = False
+    peers: bool = False
     json: Path | None = None
 
 
@@ -38,13 +39,17 @@ class Goal:
         return f"<= {self.at_most:g}" if self.at_most is not None else f">= {self.at_least:g}"
 
 
-def run(description: str, measure: Callable[[Options], Coroutine[None, None, Figures]]) -> None:
+def run(
+    description: str, measure: Callable[[Options], Coroutine[None, None, Figures]], *, optional_peers: bool = False
+) -> None:
     """Read the command line, measure, and write the figures where `--json` says.
+
+    With `optional_peers`, the command line has `--peers`.
 
     Raises:
         SystemExit: a peer or a corpus is not there; the message says how to get it.
     """
-    options = _parse(description)
+    options = _parse(description, optional_peers)
     try:
         figures = asyncio.run(measure(options))
     except FileNotFoundError as error:
@@ -84,10 +89,12 @@ def cell(value: object) -> str:
     return str(value)
 
 
-def _parse(description: str) -> Options:
+def _parse(description: str, optional_peers: bool) -> Options:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--corpora", type=Path, metavar="DIR", help="folders or .tar.xz archives of saved pages")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: within two minutes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write {figure: number}")
+    if optional_peers:
+        parser.add_argument("--peers", action="store_true", help="measure the peers too")
     given = parser.parse_args()
-    return Options(corpora=given.corpora, quick=given.quick, json=given.json)
+    return Options(given.corpora, given.quick, getattr(given, "peers", False), given.json)
