@@ -16,6 +16,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from scraper.render.fetch import published
+
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.contender import REPOSITORY
 from benchmarks.common.corpora import corpus_folder
@@ -26,7 +28,6 @@ from benchmarks.faithful.score import FIGURES, Answer, score
 from benchmarks.peers.launch import peer_python
 from browsers.model import Snapshot
 from scraper.extract import reader
-from scraper.render.fetch import published
 
 PEERS = {"trafilatura": "readers", "resiliparse": "readers", "html_to_markdown": "markdown", "crawl4ai": "crawl4ai"}
 """Peers and their environments."""
