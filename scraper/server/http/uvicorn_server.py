@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from scraper.server.http.connection_limits import LimitedHttpProtocol
 from scraper.server.http.sockets import ignore_new_connections
 from scraper.server.lifecycle import LAST_BYTES_S
 
@@ -69,15 +69,15 @@ class GracefulServer(uvicorn.Server):
         return any(getattr(connection, "cycle", True) is None for connection in self.server_state.connections)
 
 
-class BufferedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # the best installed implementation
-    """uvicorn's HTTP protocol that sends all writes of one event loop iteration together.
+class BufferedHttpProtocol(LimitedHttpProtocol):
+    """HTTP protocol that sends all writes of one event loop iteration together.
 
     A response in two writes would wake its client twice.
     """
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wrap the transport of a new connection."""
-        super().connection_made(cast(Any, _BufferedTransport(cast(asyncio.Transport, transport))))
+        super().connection_made(cast(Any, _BufferedTransport(transport)))
 
 
 class _BufferedTransport:
@@ -93,6 +93,11 @@ class _BufferedTransport:
         if not self._parts:
             self._loop.call_soon(self._flush)
         self._parts.append(data)
+
+    def write_eof(self) -> None:
+        """Send buffered data, then close the sending side."""
+        self._flush()
+        self._transport.write_eof()
 
     def close(self) -> None:
         """Send buffered data, then close."""

@@ -17,6 +17,13 @@ _LOG = logging.getLogger("scraper.server")
 _FOREIGN = ("mcp", "uvicorn", "sse_starlette", "asyncio")
 """Loggers of other packages. Their info lines repeat ours or name sessions."""
 _NAME_CHARS = 64
+_REPEATED = {
+    "socket.accept() out of system resource": "no file descriptor is left for new connections, which wait; "
+    "raise the limit of open files (ulimit -n)",
+    "Invalid HTTP request received.": "invalid HTTP requests are being rejected",
+}
+"""Messages of asyncio and uvicorn that clients can cause without limit, with their replacements."""
+_REPEAT_S = 60.0
 
 
 class CallLine:
@@ -97,11 +104,33 @@ class _JsonFormatter(logging.Formatter):
         return json.dumps(event, ensure_ascii=False)
 
 
+class RepeatFilter(logging.Filter):
+    """Logs each message that clients can cause without limit once a minute, in one line."""
+
+    def __init__(self) -> None:
+        """Create a filter that has seen no message."""
+        super().__init__()
+        self._next_s: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return False for a repeated message; replace the first one."""
+        known = next((start for start in _REPEATED if record.getMessage().startswith(start)), None)
+        if known is None:
+            return True
+        now = time.monotonic()
+        if now < self._next_s.get(known, 0):
+            return False
+        self._next_s[known] = now + _REPEAT_S
+        record.msg, record.args, record.exc_info = _REPEATED[known], (), None
+        return True
+
+
 def configure(level: str, style: str) -> None:
     """Send all log events from `level` on to stderr; `style` is "text" or "json"."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(level.upper())
     handler.setFormatter(_JsonFormatter() if style == "json" else TextFormatter())
+    handler.addFilter(RepeatFilter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     # Collected for each line, but not shown.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False

@@ -9,7 +9,7 @@ from asyncio.subprocess import PIPE
 import pytest
 from mcp import Client
 
-from scraper.server.telemetry.logs import CallLine
+from scraper.server.telemetry.logs import CallLine, RepeatFilter
 from tests.scraper.process import output_of, running, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import ask
@@ -92,3 +92,14 @@ async def test_libraries_that_see_messages_are_heard_only_when_something_is_wron
     output = await output_of("-c", OTHERS)
     assert (output.code, output.err.count("said at")) == (0, 4)
     assert output.err.count("said at 30") == 4
+
+
+@pytest.mark.parametrize("message", ["socket.accept() out of system resource", "Invalid HTTP request received."])
+def test_a_message_that_clients_can_repeat_is_logged_once_a_minute(message: str) -> None:
+    def record(text: str) -> logging.LogRecord:
+        return logging.LogRecord("asyncio", logging.ERROR, "", 0, text, (), (OSError, OSError(), None))
+
+    limited, first = RepeatFilter(), record(message)
+    assert limited.filter(first) and first.getMessage() != message and first.exc_info is None
+    assert not limited.filter(record(message))
+    assert limited.filter(record("something else"))

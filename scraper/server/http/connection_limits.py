@@ -1,0 +1,195 @@
+"""Limits of a connection that apply before a request is complete, so before its authentication.
+
+uvicorn's parser accepts a request head of any size and waits for its end without a limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+MAX_HEAD_BYTES = 65_536
+MAX_HEADER_FIELDS = 100
+MAX_URL_BYTES = 16_384
+MAX_FRAMING_BYTES = 65_536
+"""Bytes of chunk sizes, chunk extensions and trailers beyond the size of the body itself."""
+HEAD_S = 10.0
+"""Seconds for a complete request head."""
+BODY_PAUSE_S = 10.0
+"""Seconds without a byte of an incomplete body, while the server is ready to read."""
+MAX_CONNECTIONS = 2_000
+MAX_CONNECTIONS_PER_ADDRESS = 1_000
+"""Half of all. A reverse proxy needs one connection for each running call and open event stream."""
+_LINGER_S = 1.0
+"""Seconds to discard what the client still sends after a rejection; closing at once would discard the response."""
+
+
+class LimitedHttpProtocol(HttpToolsProtocol):
+    """uvicorn's HTTP protocol with limits on size, time and number of connections.
+
+    When all connections are in use, a new one replaces the connection that has waited longest for a request. Trailers
+    are ignored; uvicorn adds them to the headers while the application may read these.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Create the protocol of a new connection."""
+        super().__init__(*args, **kwargs)
+        self._in_head = False
+        self._in_body = False
+        self._head_bytes = 0
+        self._body_bytes = 0
+        self._fed_bytes = 0
+        """Bytes since the end of the head."""
+        self._last_data = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._status = 0
+        """Status of the rejection while the parser reports an error."""
+        self._is_rejected = False
+
+    @property
+    def is_waiting(self) -> bool:
+        """True if the connection has neither a complete request head nor a response in progress."""
+        return self._is_rejected or (not self._in_body and (self.cycle is None or bool(self.cycle.response_complete)))
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept a connection, or refuse it if too many are in use."""
+        super().connection_made(transport)
+        address = self.client[0] if self.client else ""
+        same = [one for one in self.connections if one.client and one.client[0] == address]  # type: ignore[union-attr]
+        for group, limit in ((same, MAX_CONNECTIONS_PER_ADDRESS), (self.connections, MAX_CONNECTIONS)):
+            if len(group) > limit and not self._replace_waiting(group):
+                self._reject(503, "Too many connections. Try again in a few seconds.")
+                return
+        self._start_timer(HEAD_S)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timer."""
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse received bytes, and reject a request that exceeds a limit."""
+        if self._is_rejected:
+            return
+        self._last_data = self.loop.time()
+        self._fed_bytes += len(data)
+        if self.is_waiting and self._timer is None:
+            self._start_timer(HEAD_S)
+        super().data_received(data)
+        if self._in_head:
+            # The parser collects a field until its end, so an incomplete one is counted here.
+            self._head_bytes += len(data)
+            if self._head_bytes > MAX_HEAD_BYTES:
+                self._reject(431, f"The request head has more than {MAX_HEAD_BYTES:,} bytes.")
+        elif self._in_body and self._fed_bytes > 2 * self._body_bytes + MAX_FRAMING_BYTES + MAX_HEAD_BYTES:
+            self._reject(400, "The body has too many chunk extensions or trailers.")
+
+    def on_message_begin(self) -> None:
+        """Start to count a request head."""
+        super().on_message_begin()
+        self._in_head, self._head_bytes = True, 0
+
+    def on_url(self, url: bytes) -> None:
+        """Collect the URL up to its limit."""
+        super().on_url(url)
+        if len(self.url) > MAX_URL_BYTES:
+            self._refuse_in_parser(414)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Collect a header field up to the limits; ignore a trailer."""
+        if not self._in_head:
+            return
+        super().on_header(name, value)
+        if len(self.headers) > MAX_HEADER_FIELDS:
+            self._refuse_in_parser(431)
+
+    def on_headers_complete(self) -> None:
+        """Pass a request with a complete head on."""
+        size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if size > MAX_HEAD_BYTES:
+            self._refuse_in_parser(431)
+        self._in_head, self._in_body = False, True
+        self._body_bytes = self._fed_bytes = 0
+        self._stop_timer()
+        self._start_timer(BODY_PAUSE_S)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Collect a part of the body."""
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End the request."""
+        self._in_body = False
+        self._stop_timer()
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Reject a request that the parser cannot read, or with the status of an exceeded limit."""
+        texts = {
+            414: f"The URL has more than {MAX_URL_BYTES:,} bytes.",
+            431: f"The request head has more than {MAX_HEADER_FIELDS} fields or {MAX_HEAD_BYTES:,} bytes.",
+        }
+        self._reject(self._status or 400, texts.get(self._status, msg))
+
+    def _refuse_in_parser(self, status: int) -> None:
+        """Stop the parser, which then calls `send_400_response`."""
+        self._status = status
+        raise ValueError
+
+    def _reject(self, status: int, text: str) -> None:
+        """Send an error and close the connection; an incomplete response is only cut off."""
+        if self._is_rejected:
+            return
+        self._stop_timer()
+        self._in_head = self._in_body = False
+        self._is_rejected = True
+        cycle = self.cycle
+        is_answering = cycle is not None and not cycle.response_complete
+        if is_answering:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        if is_answering and (cycle.response_started or self.pipeline):
+            self.transport.abort()
+            return
+        head = (
+            f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}\r\ncontent-type: text/plain; charset=utf-8\r\n"
+            f"content-length: {len(text)}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(f"{head}{text}".encode("ascii"))
+        self.transport.write_eof()
+        self._timer = self.loop.call_later(_LINGER_S, self.transport.abort)
+
+    def _replace_waiting(self, group: Any) -> bool:
+        """Close the connection of `group` that waited longest for a request; return False without one."""
+        waiting = [one for one in group if one is not self and getattr(one, "is_waiting", False)]
+        if not waiting:
+            return False
+        oldest = min(waiting, key=lambda one: one._last_data)
+        self.connections.discard(oldest)
+        oldest.transport.abort()
+        return True
+
+    def _start_timer(self, delay_s: float) -> None:
+        self._timer = self.loop.call_later(delay_s, self._expire)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _expire(self) -> None:
+        """Reject a head that is late, or a body that has paused too long."""
+        self._timer = None
+        if self._in_head:
+            self._reject(408, f"The request head was not complete within {HEAD_S:.0f} s.")
+        elif not self._in_body:
+            self.transport.close()
+        elif self.flow.read_paused or (left_s := self._last_data + BODY_PAUSE_S - self.loop.time()) > 0:
+            self._start_timer(BODY_PAUSE_S if self.flow.read_paused else left_s)
+        else:
+            self._reject(408, f"The body paused for {BODY_PAUSE_S:.0f} s.")

@@ -1,0 +1,156 @@
+"""Limits apply to connections before their request is complete."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from scraper.server.http import connection_limits
+from scraper.server.http.connection_limits import MAX_HEAD_BYTES, MAX_HEADER_FIELDS, MAX_URL_BYTES
+from scraper.server.http.sockets import open_sockets
+from scraper.server.http.uvicorn_server import GracefulServer
+from tests.scraper.process import LIMIT_S
+
+HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Return the size of the body and the names of the headers, which it reads after the body."""
+    request = Request(scope, receive)
+    body = await request.body()
+    names = ",".join(name for name, _ in request.headers.items())
+    await PlainTextResponse(f"{len(body)} {names}")(scope, receive, send)
+
+
+@pytest.fixture
+async def port() -> AsyncIterator[int]:
+    """Start a server."""
+    with open_sockets("127.0.0.1", 0) as sockets:
+        server = GracefulServer(app)
+        serving = asyncio.create_task(server.serve(sockets))
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                while not server.started:  # noqa: ASYNC110 - uvicorn has no event
+                    await asyncio.sleep(0.01)
+            yield sockets[0].getsockname()[1]
+        finally:
+            server.should_exit = True
+            await serving
+
+
+async def response_to(port: int, *parts: bytes) -> str:
+    """Send parts of a request and return everything that the server sends until it closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(LIMIT_S):
+        with contextlib.suppress(ConnectionError):
+            for part in parts:
+                writer.write(part)
+                await writer.drain()
+        try:
+            return (await reader.read()).decode()
+        finally:
+            writer.close()
+
+
+@pytest.mark.parametrize(
+    ("parts", "status"),
+    [
+        ([b"GET /" + b"a" * MAX_URL_BYTES + b" HTTP/1.1\r\n\r\n"], 414),
+        ([HEAD + b"X: 1\r\n" * MAX_HEADER_FIELDS + b"\r\n"], 431),
+        ([HEAD + b"X: " + b"a" * MAX_HEAD_BYTES + b"\r\n\r\n"], 431),
+        ([HEAD + b"X: ", *[b"a" * 65_536] * 800], 431),
+        ([b"GET /", *[b"a" * 65_536] * 100], 414),
+        ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n5;x=", *[b"a" * 65_536] * 100], 400),
+        ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: ", *[b"a" * 65_536] * 100], 400),
+        ([b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"], 400),
+    ],
+)
+async def test_a_request_beyond_a_limit_is_rejected(port: int, parts: list[bytes], status: int) -> None:
+    answer = await response_to(port, *parts)
+    assert answer.startswith(f"HTTP/1.1 {status} ") and "connection: close" in answer
+
+
+async def test_requests_at_the_limits_are_answered(port: int) -> None:
+    url = b"/" + b"a" * (MAX_URL_BYTES - 1)
+    fields = b"X: 1\r\n" * (MAX_HEADER_FIELDS - 2)
+    assert " 200 OK" in await response_to(port, b"GET " + url + b" HTTP/1.1\r\nHost: l\r\nConnection: close\r\n\r\n")
+    assert " 200 OK" in await response_to(
+        port, b"GET / HTTP/1.1\r\nHost: l\r\nConnection: close\r\n" + fields + b"\r\n"
+    )
+    body = b"10\r\n" + b"a" * 16 + b"\r\n"
+    chunked = HEAD + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + body * 50_000 + b"0\r\n\r\n"
+    assert "800000 " in await response_to(port, chunked)
+
+
+async def test_a_trailer_is_not_a_header(port: int) -> None:
+    head = HEAD + b"Connection: close\r\nTransfer-Encoding: chunked\r\nTrailer: Authorization\r\n\r\n"
+    answer = await response_to(port, head + b"1\r\na\r\n0\r\nAuthorization: Bearer token\r\n\r\n")
+    assert "1 host,connection,transfer-encoding,trailer" in answer and "authorization" not in answer
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: loc", "408"),
+        (b"", ""),
+        (b"\r\n\r\n", ""),
+        (HEAD + b"Content-Length: 5\r\n\r\nab", "408"),
+    ],
+)
+async def test_an_incomplete_request_ends_after_a_time(
+    port: int, sent: bytes, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_limits, "HEAD_S", 0.2)
+    monkeypatch.setattr(connection_limits, "BODY_PAUSE_S", 0.2)
+    answer = await response_to(port, sent)
+    assert answer.startswith(f"HTTP/1.1 {status} ") if status else answer == ""
+
+
+async def test_a_slow_body_that_makes_progress_is_read(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limits, "BODY_PAUSE_S", 1.0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(HEAD + b"Connection: close\r\nContent-Length: 8\r\n\r\n")
+    for _ in range(8):
+        await asyncio.sleep(0.25)
+        writer.write(b"a")
+    async with asyncio.timeout(LIMIT_S):
+        assert b"\r\n8 " in await reader.read()
+    writer.close()
+
+
+async def test_a_new_connection_replaces_the_one_that_waited_longest(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS_PER_ADDRESS", 5)
+    waiting = []
+    for _ in range(9):
+        waiting.append(await asyncio.open_connection("127.0.0.1", port))
+        waiting[-1][1].write(b"GET / HTTP/1.1\r\n")
+        await asyncio.sleep(0.02)
+    assert " 200 OK" in await response_to(port, b"GET / HTTP/1.1\r\nHost: l\r\nConnection: close\r\n\r\n")
+    async with asyncio.timeout(LIMIT_S):
+        with contextlib.suppress(ConnectionError):
+            assert await waiting[0][0].read() == b""
+    waiting[-1][1].write(b"Host: l\r\nConnection: close\r\n\r\n")
+    async with asyncio.timeout(LIMIT_S):
+        assert b" 200 OK" in await waiting[-1][0].read()
+    for _, writer in waiting:
+        writer.close()
+
+
+async def test_a_connection_is_refused_while_all_others_work(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS", 2)
+    working = []
+    for _ in range(2):
+        working.append(await asyncio.open_connection("127.0.0.1", port))
+        working[-1][1].write(HEAD + b"Content-Length: 5\r\n\r\nab")
+    await asyncio.sleep(0.1)
+    assert " 503 " in await response_to(port, b"GET / HTTP/1.1\r\nHost: l\r\n\r\n")
+    for _, writer in working:
+        writer.close()
