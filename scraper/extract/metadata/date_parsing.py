@@ -153,7 +153,10 @@ def _parse_digits(text: str) -> datetime | None:
 
 
 def _build_date(match: re.Match[str], order: str, *, day_first: bool = False) -> datetime | None:
-    """Return the date of a written form. With `day_first`, 3/4/2024 is in April, else it is ambiguous."""
+    """Return the date of a written form. With `day_first`, 3/4/2024 is in April, else it is ambiguous.
+
+    12/25/2024 and 25/12/2024 have one meaning.
+    """
     parts = dict(zip(order.replace("??", "dm"), match.groups(), strict=True))
     name, day, year = parts["m"], int(parts["d"]), int(parts["y"])
     month = int(name) if name.isdecimal() else _MARKED_MONTHS.get(name) or find_month(name) or 0

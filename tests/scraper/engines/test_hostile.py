@@ -62,6 +62,6 @@ def test_rows_that_lead_nowhere_are_left_out(address: str) -> None:
     assert [row.url for row in read("startpage", html).results] == [row.url for row in ROWS[1:]]
 
 
-def test_characters_nobody_sees_are_left_out_of_titles_and_snippets() -> None:
+def test_invisible_characters_are_removed_from_titles_and_snippets() -> None:
     html = page("bing", "desktop").replace("Title number 1", "Ti\u200btle\u00ad num\ue001ber\u202e 1")
     assert read("bing", html).results[0].title == "Title number 1 of the page"

@@ -48,7 +48,7 @@ def test_the_placeholder_of_an_empty_answer_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "not json", "[]", "{}", "null", "<html>"])
-def test_what_is_no_answer_is_not_an_empty_one(text: str) -> None:
+def test_text_that_is_no_response_gives_none(text: str) -> None:
     assert parse(text) is None
 
 
@@ -58,7 +58,7 @@ def test_an_answer_may_be_text_with_tags_or_an_object() -> None:
     assert read(AbstractText="a vector<int> of x < y").abstract == "a vector<int> of x < y"
 
 
-def test_this_server_s_own_address_is_never_told() -> None:
+def test_ip_address_of_this_server_is_never_reported() -> None:
     assert read(Answer="Your IP address is 192.0.2.1", AnswerType="ip").empty
 
 

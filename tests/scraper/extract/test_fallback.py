@@ -12,7 +12,7 @@ def read(html: str) -> Document:
     return fallback.read(page(html))
 
 
-def test_the_text_of_a_page_is_read_without_what_is_no_text() -> None:
+def test_text_of_a_page_excludes_scripts_and_styles() -> None:
     document = read(
         "<html><head><title>A &amp; B</title><style>p{color:red}</style></head>"
         "<body><h1>Tide</h1>"
@@ -34,12 +34,12 @@ def test_the_text_of_a_page_is_read_without_what_is_no_text() -> None:
         "<textarea>no</textarea>",
     ],
 )
-def test_what_tags_alone_show_to_be_hidden_is_left_out(hidden: str) -> None:
+def test_elements_hidden_by_their_tags_are_removed(hidden: str) -> None:
     assert read(f"<p>before</p>{hidden}<p>after</p>").text == "before\n\nafter"
 
 
 @pytest.mark.parametrize("shown", ["<p style='opacity:0.5'>yes</p>", "<img hidden><p>yes</p>", "<b>yes"])
-def test_what_is_shown_stays(shown: str) -> None:
+def test_visible_text_stays(shown: str) -> None:
     assert read(shown).text == "yes"
 
 
@@ -47,7 +47,7 @@ def test_a_body_that_is_hidden_until_its_scripts_ran_is_read() -> None:
     assert read("<body style='opacity:0'><p>yes</p></body>").text == "yes"
 
 
-def test_nothing_and_no_text_are_told_apart() -> None:
+def test_empty_page_and_binary_page_are_distinguished() -> None:
     assert read("").verdict.reason == "empty"
     assert read("\x00" * 1000).verdict.reason == "binary"
     assert read("").verdict.kind is VerdictKind.THIN

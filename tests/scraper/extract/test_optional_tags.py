@@ -17,12 +17,12 @@ def markdown(html: str) -> str:
 
 @pytest.mark.parametrize("name", ["main", "article", "section", "div", "my-app"])
 @pytest.mark.parametrize("end", ["</{name}>", ""])
-def test_what_follows_the_title_is_the_body(name: str, end: str) -> None:
+def test_text_after_the_title_is_the_body(name: str, end: str) -> None:
     read = markdown(f"<!doctype html><title>Title</title><{name}>{TEXT}{end.format(name=name)}")
     assert all(f"Note {number} of" in read for number in range(10))
 
 
-def test_the_order_of_what_was_taken_for_the_head_is_kept() -> None:
+def test_order_of_elements_moved_out_of_the_head_is_unchanged() -> None:
     read = markdown(f"<title>T</title><section>First.{TEXT}</section>Tail.<section>Second.</section><p>Third.")
     places = [read.index(word) for word in ("First.", "Note 9", "Tail.", "Second.", "Third.")]
     assert places == sorted(places)
@@ -33,7 +33,7 @@ def test_a_description_behind_a_stray_element_is_still_the_heads() -> None:
     assert reader.read(Snapshot(URL, URL, 200, {}, "text/html", html.encode(), html)).author == "Ada Lovelace"
 
 
-def test_terms_and_what_is_said_of_them_need_no_closing_tags() -> None:
+def test_definition_lists_need_no_closing_tags() -> None:
     terms = "<dl><dt>Quay<dt>Pier<dd><p>one<p>two<dd>three<dl><dt>Inner<dd>x</dl><dt>Mole<dd>four</dl>"
     assert markdown(f"<main>{TEXT}{terms}<p>End.</main>").split("book.\n\n")[-1] == (
         "Quay\n\nPier\n:   one\n\n    two\n:   three\n\n    Inner\n    :   x\n\nMole\n:   four\n\nEnd."

@@ -146,7 +146,7 @@ def test_hostile_pages_are_read_in_seconds(hostile: Hostile[str]) -> None:
     {"nested and closed": GROWING["nested and closed"]},
     {name: CHEAP[name] for name in ("500,000 attributes", "100,000 hidden elements")},
 )
-def test_text_after_hostile_markup_is_kept(hostile: Hostile[str]) -> None:
+def test_text_after_hostile_markup_is_extracted(hostile: Hostile[str]) -> None:
     assert "after" in reader.read(page(hostile.value)).text
 
 

@@ -103,7 +103,7 @@ def test_without_a_type_there_is_no_rdfa() -> None:
         '<meta property="og:image" content="http://[">',
     ],
 )
-def test_what_is_broken_in_one_syntax_leaves_the_others_whole(broken: str) -> None:
+def test_failure_of_one_syntax_does_not_affect_the_others(broken: str) -> None:
     others = LD + '<meta property="og:title" content="Title"><div itemscope><b itemprop="name">Scoped</b></div>'
     found = extract(f"<html><head></head><body>{others}{broken}</body></html>")
     assert found.json_ld[0]["name"] == "Anchor"
@@ -111,7 +111,7 @@ def test_what_is_broken_in_one_syntax_leaves_the_others_whole(broken: str) -> No
     assert any(item.get("name") == "Scoped" for item in found.microdata) or found.warnings
 
 
-def test_the_json_that_the_page_fetched_is_told_within_bounds() -> None:
+def test_fetched_json_is_reported_within_bounds() -> None:
     responses = (
         JsonResponse("https://example.com/api", 200, '{"a": [1, NaN, "\\ud800"]}'),
         JsonResponse("https://example.com/bad", 200, "<html>"),
@@ -165,7 +165,7 @@ def test_a_page_deeper_than_the_parser_goes_keeps_the_data_of_its_head() -> None
     assert found.json_ld[0]["name"] == "Anchor"
 
 
-def test_more_than_a_page_has_is_cut_and_said() -> None:
+def test_data_beyond_the_limits_is_omitted_with_a_warning() -> None:
     many = ",".join(f'{{"@type": "Thing", "name": "{"n" * 100}{number}"}}' for number in range(6_000))
     found = extract(f'<script type="application/ld+json">[{many}]</script>')
     assert 0 < len(found.json_ld) < 6_000

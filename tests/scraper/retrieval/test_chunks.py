@@ -77,7 +77,7 @@ def test_a_piece_knows_the_headings_above_it_but_not_its_own() -> None:
     assert later == [("Report", "Part one")]
 
 
-def test_a_heading_stays_with_what_follows() -> None:
+def test_heading_is_in_the_chunk_of_the_text_below_it() -> None:
     assert all(not MARKDOWN[unit.start : unit.end].split("\n")[-1].startswith("#") for unit in split_chunks(MARKDOWN))
 
 

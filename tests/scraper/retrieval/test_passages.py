@@ -49,7 +49,7 @@ def test_the_passage_that_answers_is_found_wherever_it_stands(passage: str, ques
     assert passage in shown(excerpts)
 
 
-def test_a_heading_speaks_for_what_stands_under_it() -> None:
+def test_heading_counts_for_the_chunks_below_it() -> None:
     text = page("First.", "## Opening hours on Sundays\n\nFrom nine to five, closed at noon.", "Last.")
     excerpts = of(text, "opening hours sunday")
     assert "From nine to five" in shown(excerpts)
@@ -87,7 +87,7 @@ def test_lines_of_code_stand_between_fences() -> None:
     assert found.text.startswith("```python\n") and found.text.endswith("\n```")
 
 
-def test_what_a_page_has_to_say_decides_its_share() -> None:
+def test_share_of_a_page_depends_on_its_relevance() -> None:
     about = page(*(f"{FERRY} Point {number}." for number in range(8)), filler=4)
     other = page("Bicycles are sold here.", "Nothing more.", filler=20)
     first, second = select_passages([about, other], "night ferry Borkum bicycles October", 900)

@@ -65,5 +65,5 @@ def test_every_query_is_one_bounded_line(text: str, words: str) -> None:
         ("münchen.de", "münchen.de"),
     ],
 )
-def test_the_host_in_what_was_given_as_a_domain(domain: str, host: str) -> None:
+def test_host_is_parsed_from_a_domain_filter(domain: str, host: str) -> None:
     assert query_operators.host_of_domain(domain) == host

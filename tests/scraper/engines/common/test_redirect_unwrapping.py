@@ -58,7 +58,7 @@ def test_a_wrapper_in_a_wrapper_is_unwrapped() -> None:
         "https://www.google.com/goto?url=CAESabc",
     ],
 )
-def test_opaque_links_stay_and_need_the_browser(url: str) -> None:
+def test_opaque_links_stay_and_are_reported_as_opaque(url: str) -> None:
     assert unwrap(url) == url
     assert is_opaque(unwrap(url))
 
@@ -78,6 +78,6 @@ def test_opaque_links_stay_and_need_the_browser(url: str) -> None:
         "",
     ],
 )
-def test_what_is_no_wrapper_or_wraps_nothing_stays(url: str) -> None:
+def test_url_that_is_no_redirect_stays(url: str) -> None:
     assert unwrap(url) == url
     assert not is_opaque(unwrap(url)) or "news.google.com" in url

@@ -25,7 +25,7 @@ def _fields(engine: str, **query: object) -> Mapping[str, str]:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_each_engine_keeps_cookies_of_its_own(engine: str) -> None:
+def test_each_engine_has_its_own_site_profile(engine: str) -> None:
     request = ENGINES[engine].build_request(SearchQuery("a"), NOW)
     assert request.site_profile == f"engine-{engine}"
     assert request.mode is (Mode.PEEK if engine == "googlenews" else Mode.RENDER)
@@ -62,7 +62,7 @@ def test_hosts_are_named_to_engines_that_know_the_words(engine: str) -> None:
     assert words == "rust async (site:python.org OR site:rust-lang.org) -site:x.com"
 
 
-def test_mojeek_is_told_one_host_and_never_a_list() -> None:
+def test_mojeek_query_names_one_host_and_never_a_list() -> None:
     assert _fields("mojeek", include_domains=("python.org",))["q"] == "rust async site:python.org"
     assert _fields("mojeek", include_domains=("python.org", "x.org"))["q"] == "rust async"
 
@@ -119,7 +119,7 @@ def test_later_pages() -> None:
 
 
 @pytest.mark.parametrize("more", [{}, {"freshness": "year"}, {"page": 2}, {"category": "news"}])
-def test_bing_is_asked_for_no_number_of_rows(more: dict[str, object]) -> None:
+def test_bing_request_has_no_number_of_rows(more: dict[str, object]) -> None:
     # With such a parameter Bing returns rows about something else.
     assert not {"count", "num"} & set(_fields("bing", **more))
 
@@ -140,7 +140,7 @@ def test_the_feed_of_bing_asks_the_same() -> None:
     assert (feed.url, feed.mode) == (f"{page.url}&format=rss", Mode.PEEK)
 
 
-def test_startpage_s_form_carries_the_code_of_its_home_page() -> None:
+def test_startpage_form_contains_the_code_of_its_home_page() -> None:
     home = snapshot("startpage", "<form id='search'><input name='sc' value='Q7Mt5TRq'></form>")
     request = startpage.build_form_request(home, SearchQuery("rust"), NOW)
     assert request is not None

@@ -84,13 +84,13 @@ def test_a_redirect_to_a_captcha_is_a_wall() -> None:
     assert (response.outcome, response.wall) == (EngineOutcome.WALL, "baidu slider")
 
 
-def test_consent_is_a_wall_of_its_own() -> None:
+def test_consent_page_is_a_block_page() -> None:
     form = "<form action='https://consent.google.com/save'><button>Reject all</button></form>"
     response = read("googlenews", f"<title>Before you continue</title>{form}")
     assert (response.outcome, response.detail) == (EngineOutcome.WALL, "consent")
 
 
-def test_a_page_nobody_understands_is_an_error_and_never_none() -> None:
+def test_unknown_page_is_an_error_and_never_none() -> None:
     for engine in ENGINES:
         response = read(engine, "<title>Welcome</title><p>Nothing to see here, move along.</p>")
         assert (response.outcome, response.detail) == (EngineOutcome.ERROR, "layout_changed")
@@ -117,7 +117,7 @@ def test_a_failing_server_is_an_error_with_its_status() -> None:
     assert (response.outcome, response.detail) == (EngineOutcome.ERROR, "http_500")
 
 
-def test_rows_for_a_looser_query_are_results_and_said_to_be() -> None:
+def test_rows_for_a_relaxed_query_are_marked_as_loosened() -> None:
     note = '<p>No results found for <strong>"a b c"</strong>.</p>'
     response = read("bing", page("bing", "desktop").replace("<ol id='b_results'>", f"{note}<ol id='b_results'>"))
     assert (response.outcome, response.loosened, len(response.results)) == (EngineOutcome.OK, True, len(ROWS))

@@ -191,7 +191,7 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
         ("<div class=codebox><p>Code: <a href='#'>Select all</a></p><pre>a</pre></div>", "```\na\n```"),
     ],
 )
-def test_what_tools_set_around_code_is_no_code(html: str, markdown: str) -> None:
+def test_line_numbers_and_buttons_around_code_are_removed(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown
 
 

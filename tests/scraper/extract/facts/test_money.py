@@ -24,7 +24,7 @@ def test_three_decimals_are_decimals_where_the_currency_has_them() -> None:
 
 
 @pytest.mark.parametrize("text", ["free", "", "call us", "9" * 70, "-"])
-def test_what_is_no_price_is_none(text: str) -> None:
+def test_text_without_a_price_gives_none(text: str) -> None:
     assert money.parse_machine_price(text) is None
 
 
@@ -32,7 +32,7 @@ def test_what_is_no_price_is_none(text: str) -> None:
     ("text", "sign"),
     [("€ 12", "€"), ("270,00 Kn", "Kn"), ("44 890 тг.", "тг"), ("Legend 200", None), ("NT$ 390", "NT$")],
 )
-def test_a_sign_is_a_word_of_its_own(text: str, sign: str | None) -> None:
+def test_currency_sign_must_be_a_separate_word(text: str, sign: str | None) -> None:
     amount = money.parse_visible_price(text)
     assert amount is not None and amount.sign == sign
 
@@ -43,7 +43,7 @@ def test_a_sign_is_a_word_of_its_own(text: str, sign: str | None) -> None:
      ("$", "ca", "CAD"),
      ("kr", "se", "SEK"), ("kr", "", None), ("Rs.", "pk", "PKR"), (None, "us", None)],
 )  # fmt: skip
-def test_codes_are_given_only_where_they_are_known(sign: str | None, country: str, code: str | None) -> None:
+def test_currency_code_of_a_sign_and_a_country(sign: str | None, country: str, code: str | None) -> None:
     assert money.currency_code(sign, country) == code
 
 

@@ -37,7 +37,7 @@ def test_a_number_that_is_marked_up_and_shown_stays() -> None:
     assert told(html)["sku"] == ("12222651", "json_ld")
 
 
-def test_a_price_that_is_shown_too_says_so() -> None:
+def test_visible_price_is_marked_as_shown() -> None:
     found = facts(ld(product()) + '<h1>Copper kettle</h1><b class="price">49,90 €</b>')
     assert found["price"]["shown"] is True and found["currency"]["sign"] == "€"
 
@@ -57,7 +57,7 @@ def test_the_number_in_the_address_is_the_last_resort(url: str, number: str) -> 
 
 
 @pytest.mark.parametrize(("shown", "value"), [("$20.00", 20), ("$19,999", 19999), ("", 19999)])
-def test_three_digits_behind_a_point_are_what_the_page_shows(shown: str, value: float) -> None:
+def test_three_digits_after_a_point_follow_the_visible_price(shown: str, value: float) -> None:
     html = ld(product(offers={"price": 19.999, "priceCurrency": "USD"})) + "<h1>Copper kettle</h1>"
     assert facts(f"{html}<p class=price>{shown}</p>")["price"]["value"] == value
 

@@ -62,7 +62,7 @@ def test_a_list_of_other_products_makes_no_product() -> None:
     assert facts(html, "https://shop.example/pots") == {}
 
 
-def test_tags_and_fragments_fill_what_items_leave_open() -> None:
+def test_tags_and_fragments_add_facts_that_items_lack() -> None:
     html = (
         '<meta property="product:price:amount" content="12.50">'
         '<meta property="product:price:currency" content="SEK">'
@@ -119,7 +119,7 @@ def test_a_rating_is_no_price_and_its_count_may_have_thousands() -> None:
 
 
 @pytest.mark.parametrize("nothing", ["undefined", "null", "N/A", "[object Object]"])
-def test_what_scripts_write_for_nothing_is_nothing(nothing: str) -> None:
+def test_placeholder_texts_of_scripts_are_ignored(nothing: str) -> None:
     assert "brand" not in facts(ld(product(brand=nothing)))
 
 

@@ -15,7 +15,7 @@ SIZES = [
 ]
 
 
-def test_the_variant_in_the_address_says_whether_it_can_be_bought() -> None:
+def test_availability_is_that_of_the_variant_in_the_url() -> None:
     for size, availability in zip(SIZES, ("OutOfStock", "InStock"), strict=True):
         size["offers"]["availability"] = availability  # type: ignore[index]
     html = ld({"@type": "ProductGroup", "name": "Copper kettle", "hasVariant": SIZES})
@@ -51,7 +51,7 @@ def test_an_offer_of_no_item_is_one_of_the_page_s_product() -> None:
     assert told(html + OFFER.format("InStock")).get("price", ("", ""))[1] != "microdata"
 
 
-def test_an_offer_may_hold_what_it_offers() -> None:
+def test_offer_may_contain_its_product() -> None:
     car = {"@type": "Car", "name": "Volvo V60", "sku": "V-1"}
     found = told(ld({"@type": "Offer", "price": 24_995, "itemOffered": car}) + "<h1>Volvo V60</h1>")
     assert found["price"] == (24_995, "json_ld") and found["sku"] == ("V-1", "json_ld")
@@ -77,7 +77,7 @@ def test_a_brand_is_its_whole_name_without_its_label(stated: Any, brand: str) ->
 @pytest.mark.parametrize(
     ("stated", "sku"), [("SKU: K-77", "K-77"), ("SKU 0077", "0077"), ("sku:0077", "0077"), ("SKU-77", "SKU-77")]
 )
-def test_a_number_is_told_without_its_label(stated: str, sku: str) -> None:
+def test_product_number_has_no_label(stated: str, sku: str) -> None:
     assert told(ld(product(sku=stated)))["sku"] == (sku, "json_ld")
 
 

@@ -89,7 +89,7 @@ def test_lines_of_paragraphs_end_at_the_next_heading() -> None:
     assert found["instructions"][0] == ["Heat the oven.", "Bake the tart."]
 
 
-def test_lists_by_the_name_of_what_holds_them() -> None:
+def test_lists_are_found_by_the_name_of_their_container() -> None:
     html = (
         '<h1>Brittle</h1><dl class="ingredients"><dt><b>sugar</b> <u>45 g</u></dt>'
         "<dt>seeds <u>35 g</u></dt></dl>"
@@ -192,7 +192,7 @@ LISTS = (
         "<p class=recipe-total-time><i>所要</i> <b>50</b><span> min</span></p>",
     ],
 )
-def test_a_time_in_what_is_called_so_counts(time: str) -> None:
+def test_time_in_an_element_with_such_a_name_counts(time: str) -> None:
     assert told(f"<h1>Soup</h1>{time}{LISTS}")["total_time"] == (50, "visible")
     assert "total_time" not in told(f"<h1>Soup</h1>{LISTS}<aside>{time}</aside>")
 
@@ -202,7 +202,7 @@ def test_times_of_several_recipes_and_of_a_video_are_none_of_this_one_s() -> Non
     assert "total_time" not in told(f"<h1>Soup</h1>{LISTS}{cards}<b class=duration>1:05</b>")
 
 
-def test_one_time_alone_is_the_sum_of_what_is_told() -> None:
+def test_total_time_is_the_sum_of_the_stated_times() -> None:
     found = facts(ld(name="Ice", recipeIngredient=["1 banana"], prepTime="PT10M"))["total_time"]
     assert found["value"] == 10 and found["source"] == "sum" and found["confidence"] < 0.8
 

@@ -74,7 +74,7 @@ def test_a_formula_is_found_wherever_a_page_keeps_its_tex(html: str, markdown: s
         ("<table><tr><th>\\(a|b\\)<th>c</tr><tr><td>1<td>2</tr></table>", None),
     ],
 )
-def test_formulas_in_running_text_are_told_from_money(html: str, markdown: str | None) -> None:
+def test_formulas_in_running_text_are_distinguished_from_money(html: str, markdown: str | None) -> None:
     found = markdown_of(html)
     assert found == markdown if markdown is not None else r"| $a\|b$ | c |" in found
 
@@ -84,7 +84,7 @@ def test_a_table_of_equations_is_no_table() -> None:
     assert markdown_of(f"<table>{row}{row}</table>") == "$$\n\\frac{a}{b}\n$$\n\n$$\n\\frac{a}{b}\n$$"
 
 
-def test_a_table_of_values_with_formulas_stays_one() -> None:
+def test_table_of_values_with_formulas_stays_a_table() -> None:
     html = "<table><tr><td>name</td><td><math><mi>x</mi></math></td></tr><tr><td>b</td><td>c</td></tr></table>"
     assert markdown_of(html) == "| name | $x$ |\n| --- | --- |\n| b | c |"
 

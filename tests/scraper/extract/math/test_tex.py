@@ -50,6 +50,6 @@ def test_delimiters_that_never_pair_are_gone_through_soon(piece: str) -> None:
         markdown_of(f"<p>{f'{piece} x{chr(10)}' * 40_000}</p>")
 
 
-def test_definitions_that_end_in_no_definition_are_told_soon() -> None:
+def test_unfinished_macro_definitions_are_parsed_quickly() -> None:
     with soon():
         assert markdown_of("<p>\\(" + "\\def" * 60 + "$x\\)</p>") == "$" + "\\def" * 60 + "$x$"

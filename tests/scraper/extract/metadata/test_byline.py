@@ -75,7 +75,7 @@ def test_a_date_is_read_near_the_headline_and_of_several_the_publication(around:
     assert found.published_source == ("text" if date else None)
 
 
-def test_what_stands_far_below_is_of_something_else() -> None:
+def test_author_and_date_far_below_the_headline_are_ignored() -> None:
     later = "<p>words</p>" * 200
     assert article(f"<h1>T</h1>{later}<p class=author>Ada Lovelace</p><p>May 17, 2024</p>").published is None
 

@@ -90,7 +90,7 @@ def test_authors_are_people_or_unknown(html: str, author: str | None) -> None:
         ("<meta name=date content='not a date'>", "https://e.com/", None, None),
     ],
 )
-def test_dates_say_where_they_come_from(html: str, url: str, day: str | None, source: str | None) -> None:
+def test_published_date_has_its_source(html: str, url: str, day: str | None, source: str | None) -> None:
     document = read(f"{html}<main><p>{WORDS}</p></main>", url=url)
     assert (document.published.date().isoformat() if document.published else None) == day
     assert document.published_source == source
@@ -160,7 +160,7 @@ def test_each_author_of_a_paper_has_a_meta_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("name", ["undefined", "Name *", "Comment", "Feb", "August", "Sat.", "Field()", ", Site"])
-def test_what_stands_where_an_author_would_is_no_name(name: str) -> None:
+def test_text_in_the_place_of_an_author_must_be_a_name(name: str) -> None:
     page = f"<meta name=author content='{name}'><meta property=og:site_name content=Site><p>{WORDS}</p>"
     assert read(page).author is None
 
@@ -208,7 +208,7 @@ def test_a_single_post_and_an_offer_have_their_author_and_date(block: str, autho
     assert found.published is not None and found.published.date().isoformat() == day
 
 
-def test_what_metas_say_of_a_review_is_not_of_the_page() -> None:
+def test_meta_elements_of_a_review_are_ignored() -> None:
     metas = "<meta itemprop=author content='Ada Lovelace'><meta itemprop=datePublished content=2019-01-01>"
     page = f"<main itemscope><p>{WORDS}</p>{{}}</main>"
     own, review = read(page.format(metas)), read(page.format(f"<div itemprop=review itemscope>{metas}</div>"))

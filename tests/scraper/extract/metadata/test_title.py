@@ -109,7 +109,7 @@ def test_a_title_is_one_line_of_bounded_length() -> None:
     assert len(title) <= 300 and "\n" not in title
 
 
-def test_a_label_before_the_headline_is_none_of_its_words() -> None:
+def test_label_before_the_headline_is_not_part_of_it() -> None:
     head = '<meta property="og:title" content="On the shape of kettles">'
     heading = "<h1><span>Title:</span>On the shape of kettles</h1>"
     assert read(f"<head>{head}</head><body>{heading}<p>{WORDS}</p></body>").title == "On the shape of kettles"

@@ -116,7 +116,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("html", "expected"), CASES)
-def test_pages_are_judged_by_what_is_in_them(html: str, expected: Verdict) -> None:
+def test_verdict_depends_on_the_content_of_the_page(html: str, expected: Verdict) -> None:
     assert verdict.judge(page(html)) == expected
     assert reader.read(page(html)).verdict == expected
 
@@ -139,7 +139,7 @@ def test_a_long_page_that_is_forbidden_is_still_a_page() -> None:
     assert verdict.judge(page(f"<main><p>{LONG}</p></main>", status=403)) == OK
 
 
-def test_a_rendered_page_has_what_it_has() -> None:
+def test_verdict_of_a_rendered_page_with_little_text() -> None:
     assert verdict.judge(page(f"<p>Few words.</p>{SCRIPT}", rendered=True)) == OK
     assert verdict.judge(page(SHELL, rendered=True)) == thin("empty")
     assert verdict.judge(page("<h1>Access denied</h1>", rendered=True)) == blocked("denied")
@@ -148,7 +148,7 @@ def test_a_rendered_page_has_what_it_has() -> None:
 @pytest.mark.parametrize(
     "words", ["Please enable JavaScript", "Включите JavaScript", "Veuillez activer JavaScript", "请启用JavaScript"]
 )
-def test_what_still_asks_for_scripts_when_they_ran_is_a_wall(words: str) -> None:
+def test_rendered_page_that_asks_for_scripts_is_blocked(words: str) -> None:
     asking = f"<h1>{words}</h1><p>Reload the page then.</p>{SCRIPT}"
     assert verdict.judge(page(asking)) == thin("javascript")
     assert verdict.judge(page(asking, rendered=True)) == blocked("javascript")

@@ -7,7 +7,7 @@ import pytest
 from tests.scraper.extract.facts.products import SEEN, facts, told
 
 
-def test_what_a_person_sees_is_told_as_such_and_with_less_confidence() -> None:
+def test_visible_facts_have_their_source_and_less_confidence() -> None:
     found = facts(SEEN)
     assert {fact["source"] for fact in found.values()} == {"visible"}
     values = {name: fact["value"] for name, fact in found.items()}
@@ -60,12 +60,12 @@ def test_cents_that_only_stand_higher_are_cents(price: str) -> None:
     assert (found["price"]["value"], found["currency"]["value"]) == (173.34, "RON")
 
 
-def test_a_footnote_at_a_price_is_none_of_its_digits() -> None:
+def test_footnote_mark_is_not_part_of_a_price() -> None:
     found = facts("<h1>Whiskey</h1><p class=price>€ 17,50<sup>12</sup></p><button>In den Warenkorb</button>")
     assert found["price"]["value"] == 17.5
 
 
-def test_the_sign_that_is_shown_is_told_beside_the_code() -> None:
+def test_visible_sign_is_reported_beside_the_code() -> None:
     found = facts("<h1>Whiskey</h1><p class=price>173 Lei</p><button>Adaugă în coș</button>")
     assert (found["currency"]["value"], found["currency"]["sign"]) == ("RON", "Lei")
 
@@ -97,17 +97,17 @@ def test_a_price_struck_out_counts_only_where_there_is_no_other(price: str) -> N
         ("129,00 лв.", 129, "BGN"),
     ],
 )
-def test_prices_of_many_countries_are_seen(price: str, value: float, code: str) -> None:
+def test_visible_prices_of_many_countries_are_found(price: str, value: float, code: str) -> None:
     found = facts(f"<h1>Whiskey</h1><p class=price>{price}</p><button>Add to cart</button>")
     assert (found["price"]["value"], found["currency"]["value"]) == (value, code)
 
 
-def test_what_is_not_in_stock_is_not_in_stock() -> None:
+def test_out_of_stock_texts_give_out_of_stock() -> None:
     html = "<h1>Copper kettle</h1><span class=price>€ 5,00</span><p>Not in stock</p>"
     assert told(html)["availability"] == ("OutOfStock", "visible")
 
 
-def test_what_is_said_of_stock_above_the_title_is_not_the_product_s() -> None:
+def test_stock_text_above_the_title_is_ignored() -> None:
     html = "<p>Sale: many items out of stock</p><h1>Copper kettle</h1><b class=price>€ 5,00</b><p>In stock</p>"
     assert told(html)["availability"] == ("InStock", "visible")
 

@@ -33,14 +33,14 @@ def price(html: str, url: str = URL) -> Any:
         ("<h1>Kettle</h1><p class=price>Najniższa cena z 30 dni: 99,00 zł Teraz 89,00 zł</p>", 89),
     ],
 )
-def test_the_price_is_told_from_the_amounts_around_it(amounts: str, value: float | None) -> None:
+def test_price_is_distinguished_from_other_amounts(amounts: str, value: float | None) -> None:
     assert price(amounts) == value
 
 
 @pytest.mark.parametrize(
     ("text", "value"), [("1 299:-", 1299), ("149:–", 149), ("1.299,-", 1299), ("99p", 0.99), ("Fr. 1’299.95", 1299.95)]
 )
-def test_marks_that_only_prices_have_count_in_what_is_called_a_price(text: str, value: float) -> None:
+def test_marks_of_prices_count_in_elements_named_price(text: str, value: float) -> None:
     assert price(f"<h1>Kettle</h1><p class=price>{text}</p>") == value
     assert price(f"<h1>Kettle</h1><p class=note>{text}</p>") is None
 
@@ -60,7 +60,7 @@ def test_marks_that_only_prices_have_count_in_what_is_called_a_price(text: str, 
         ("129,90 KM", "https://shop.example/p/1", "bs", "BAM"),
     ],
 )
-def test_a_currency_is_what_is_beside_the_amount_or_its_country_s(
+def test_currency_is_the_sign_beside_the_amount_or_that_of_the_country(
     text: str, url: str, lang: str, code: str | None
 ) -> None:
     html = f"<html lang={lang}><h1>Kettle</h1><p class=price>{text}</p>{BUY}"
@@ -91,7 +91,7 @@ def test_a_shared_sign_is_likely_that_of_the_page_s_country(url: str, lang: str,
         ("data-price=4990", "€49,90", 49.9, None),
     ],
 )
-def test_a_price_in_an_attribute_counts_where_no_other_is_told(
+def test_price_in_a_data_attribute_is_used_if_there_is_no_other(
     attributes: str, shown: str, value: float, confidence: float | None
 ) -> None:
     html = f"<h1>Kettle</h1><div class=buy {attributes} data-currency=EUR>{shown}</div>{BUY}<p>SKU: K-12</p>"
@@ -106,7 +106,7 @@ def test_several_prices_in_attributes_are_those_of_a_list() -> None:
     assert price(f"<h1>Kettle</h1>{rows}<p>SKU: K-12</p>") is None
 
 
-def test_what_a_component_is_given_counts_where_no_price_is_told() -> None:
+def test_component_data_is_used_if_there_is_no_price() -> None:
     given = '{"name": "Copper kettle", "price": "49.90", "currency": "EUR", "sku": "K-12"}'
     html = f"<div data-page='{given}'><h1>Copper kettle</h1></div>"
     found = {name: (fact["value"], fact["source"]) for name, fact in facts(html).items()}

@@ -40,7 +40,7 @@ THEME = (
 
 
 @pytest.mark.parametrize("shown", ["<p class=price>$19.99</p>", ""])
-def test_amounts_in_cents_are_told_by_what_is_shown_or_by_their_keys(shown: str) -> None:
+def test_amounts_in_cents_are_detected_by_visible_prices_or_by_keys(shown: str) -> None:
     found = told(f"<h1>Copper kettle</h1>{THEME}{shown}<button>Add to cart</button>")
     assert found["price"] == (19.99, "scripts") and found["sku"] == ("K-9", "scripts")
 
@@ -60,7 +60,7 @@ def test_a_currency_inside_of_the_price_belongs_to_it() -> None:
         ('track({"currency":"CAD"}); track({"currency":"AUD"});', None),
     ],
 )
-def test_a_shared_sign_is_likely_what_the_scripts_reckon_in(script: str, likely: str | None) -> None:
+def test_ambiguous_sign_is_likely_the_currency_of_the_scripts(script: str, likely: str | None) -> None:
     currency = facts(f"<script>{script}</script>{SEEN}")["currency"]
     assert (currency["value"], currency.get("likely")) == ("$", likely)
 

@@ -93,7 +93,7 @@ def test_advertisements_above_an_empty_answer_do_not_make_it_an_answer() -> None
     assert read("duckduckgo", html).outcome is EngineOutcome.NONE
 
 
-def test_the_next_page_is_asked_by_the_form_as_it_stands() -> None:
+def test_request_for_the_next_page_submits_the_form_unchanged() -> None:
     following = read("duckduckgo", page("duckduckgo", "html")).next
     assert following is not None
     assert (following.url, following.method) == ("https://html.duckduckgo.com/html/", "POST")
@@ -114,7 +114,7 @@ def test_rows_of_modules_and_rows_within_rows_are_not_results() -> None:
     assert [row.url for row in read("brave", html).results] == [row.url for row in ROWS]
 
 
-def test_what_a_person_does_not_see_is_no_row() -> None:
+def test_hidden_rows_are_ignored() -> None:
     trap = (
         "<li class='b_algo' data-x-hidden=''><h2><a href='https://trap.example/'>A trap for robots</a></h2>"
         "<p>Nobody sees this row in a browser window, and nobody should be led there.</p></li>"
@@ -133,7 +133,7 @@ def test_a_row_of_baidu_whose_true_address_is_no_page_leads_where_its_link_does(
     assert led == "http://www.baidu.com/link?url=token2"
 
 
-def test_the_space_around_a_true_address_of_baidu_s_is_none_of_it() -> None:
+def test_white_space_around_the_target_url_of_baidu_is_removed() -> None:
     rows = tuple(replace(row, url=f" {row.url}\n") for row in ROWS)
     assert [row.url for row in read("baidu", page("baidu", "web", rows)).results] == [row.url for row in ROWS]
 
@@ -164,7 +164,7 @@ def test_responses_travel_between_processes() -> None:
     assert pickle.loads(pickle.dumps(response)) == response
 
 
-def test_the_registry_names_each_engine_and_the_three_asked_by_default() -> None:
+def test_registry_holds_all_engines_and_three_defaults() -> None:
     assert list(ENGINES) == ["duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu"]
     assert all(engine.name == name for name, engine in ENGINES.items())
     assert DEFAULTS == ("duckduckgo", "mojeek", "googlenews")
