@@ -16,8 +16,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from scraper.render.fetch import published
-
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.contender import REPOSITORY
 from benchmarks.common.corpora import corpus_folder
@@ -28,6 +26,7 @@ from benchmarks.faithful.score import FIGURES, Answer, score
 from benchmarks.peers.launch import peer_python
 from browsers.model import Snapshot
 from scraper.extract import reader
+from scraper.render.page import published
 
 PEERS = {"trafilatura": "readers", "resiliparse": "readers", "html_to_markdown": "markdown", "crawl4ai": "crawl4ai"}
 """Peers and their environments."""
@@ -55,7 +54,7 @@ async def measure(options: Options) -> Figures:
 
 def _measure(options: Options, corpora: Path) -> Figures:
     pages = list(all_pages(corpora))[:: _QUICK if options.quick else 1]
-    answers = {_OURS: [_read(page) for page in pages]}
+    answers = {_OURS: [own_answer(page) for page in pages]}
     if options.peers:
         answers |= {peer: peer_answers(peer, pages) for peer in PEERS}
     scores = {
@@ -116,7 +115,7 @@ def _print_kinds(figures: Figures) -> None:
         print_table(f"{_OURS} by {'kind' if prefix else 'origin'}", ("", *FIGURES), rows)
 
 
-def _read(page: Page) -> Answer:
+def own_answer(page: Page) -> Answer:
     """Return what `fetch` returns for the page: the facts of the header, and the Markdown."""
     gold, html = page
     document = reader.read(Snapshot(gold.url, gold.url, 200, media_type="text/html", html=html))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.faithful.__main__ import means, own_answer
 from benchmarks.faithful.content import Content
 from benchmarks.faithful.gold import ENDS, FOLDER, KINDS, Gold, Post, ends_of, gold_from, read_gold
 from benchmarks.faithful.made import LEAST_MADE, PER_KIND, made_pages, templates
@@ -199,3 +200,15 @@ def test_made_pages_are_the_same_each_time() -> None:
 def test_every_kind_has_templates(kind: str) -> None:
     assert all("frame" in template.parts for template in templates(kind))
     assert templates(kind)
+
+
+def test_own_answer_is_what_fetch_returns() -> None:
+    gold, html = next((gold, html) for gold, html in made_pages({}) if gold.kind == "encyclopedia")
+    answer = own_answer((gold, html))
+    assert gold.headings is not None
+    assert answer.title == gold.headings[0]
+    assert score(gold, answer)["lists"] == 1
+
+
+def test_a_figure_is_the_mean_of_the_pages_that_have_it() -> None:
+    assert means([{"code": 1.0, "lists": 0.5}, {"lists": 0.0}]) == {"code": 1.0, "lists": 0.25}
