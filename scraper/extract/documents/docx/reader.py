@@ -75,7 +75,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         result: Any = mammoth.convert_to_html(
             io.BytesIO(_zip({name: _to_bytes(rewritten[name]) for name in parts.names if name in rewritten})),
             style_map=_style_map(styles, document),
-            convert_image=lambda image: [],  # Ignore images: neither their bytes nor their targets are read.
+            convert_image=lambda _: [],  # Ignore images: neither their bytes nor their targets are read.
             external_file_access=False,
         )
     except _MAMMOTH_ERRORS as error:

@@ -102,7 +102,6 @@ class LayoutBlock:
     """Heading level if known; nesting depth of an item."""
     label: str = ""
     """Number of an item; empty for a bullet."""
-    indent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
     left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
     leading = _leading(rows)
     for group in group_adjacent(rows, lambda group, row: not _starts_block(group, row, left, right, leading)):
-        yield _block(group, left)
+        yield _block(group)
 
 
 def _leading(rows: Sequence[LayoutRow]) -> float:
@@ -67,21 +67,18 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
     return ended and row.x0 - above.x0 > _INDENT * row.size and above.x0 - left < 2
 
 
-def _block(rows: Sequence[LayoutRow], left: float) -> LayoutBlock:
-    lines = tuple(text_of_row(row) for row in rows)
+def _block(rows: Sequence[LayoutRow]) -> LayoutBlock:
+    lines = tuple(map(text_of_row, rows))
     size = max(row.size for row in rows)
     if all(row.mono for row in rows) and is_code(rows):
         return LayoutBlock(BlockKind.CODE, format_code(rows), size=size)
     if len(lines) == 1 and _LEADER.search(lines[0]):  # A line of a table of contents.
-        entry = _LEADER.sub(r" … \1", lines[0])
-        return LayoutBlock(BlockKind.ITEM, (entry,), size=size, indent=rows[0].x0 - left)
+        return LayoutBlock(BlockKind.ITEM, (_LEADER.sub(r" … \1", lines[0]),), size=size)
     mark, content = split_mark(lines[0])
     bold = all(row.bold for row in rows)
     if mark is not None and content:
-        return LayoutBlock(
-            BlockKind.ITEM, (content, *lines[1:]), size=size, bold=bold, label=mark, indent=rows[0].x0 - left
-        )
-    return LayoutBlock(BlockKind.TEXT, lines, size=size, bold=bold, indent=rows[0].x0 - left)
+        return LayoutBlock(BlockKind.ITEM, (content, *lines[1:]), size=size, bold=bold, label=mark)
+    return LayoutBlock(BlockKind.TEXT, lines, size=size, bold=bold)
 
 
 def is_code(rows: Sequence[LayoutRow]) -> bool:

@@ -21,8 +21,9 @@ _MAX_ROWS_BETWEEN = 3
 _MIN_SHARED_GAP = 2.0
 """Points that gaps must have in common."""
 _MAX_RULED_DISTANCE = 3.0
-"""Multiple of the row height. A wider distance ends a table without enclosing lines."""
+"""Multiple of the row height. A wider distance ends a table, also if a line is drawn between its rows."""
 _MAX_ROW_DISTANCE = 1.6
+"""Multiple of the row height. A wider distance ends a table without a line between its rows."""
 _MIN_ROWS_OF_TWO_COLUMNS = 3
 _WIDE = 0.75
 """Ratio to the table width. A wider row without a gap is prose beside the table."""

@@ -25,18 +25,18 @@ def parse(data: bytes, **request: object) -> ParsedDocument:
 
 
 def text_at(x: float, y: float, text: str, size: float = 10, font: str = "F1") -> str:
-    """Operators that write a text `y` points below the top of the page."""
+    """Return operators that write a text `y` points below the top of the page."""
     escaped = text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
     return f"BT /{font} {size} Tf {x} {842 - y} Td ({escaped}) Tj ET"
 
 
 def line(x0: float, y0: float, x1: float, y1: float) -> str:
-    """Operators that draw a line."""
+    """Return operators that draw a line."""
     return f"{x0} {842 - y0} m {x1} {842 - y1} l S"
 
 
 def table_cells(xs: Sequence[float], ys: Sequence[float], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Operators that draw a grid and write into its cells."""
+    """Return operators that draw a grid and write into its cells."""
     drawn = [line(xs[0], y, xs[-1], y) for y in ys] + [line(x, ys[0], x, ys[-1]) for x in xs]
     for row, y in zip(rows, ys[1:], strict=True):
         drawn += [text_at(x + 3, y - 5, text) for text, x in zip(row, xs, strict=False) if text]
