@@ -89,7 +89,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, **flags: Any) -> int:
         raise click.ClickException(str(error)) from None
     except asyncio.CancelledError:
         # A second signal.
-        click.echo(f"Ended at once. The same command goes on:\n  {_command()}", err=True)
+        click.echo(f"Canceled. The same command continues the job:\n  {_command()}", err=True)
         if cluster is not None:
             # The interpreter would wait for the threads of Ray.
             os._exit(_INTERRUPTED)
@@ -98,7 +98,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, **flags: Any) -> int:
     if report.complete:
         return 0
     left = report.pages - report.written
-    click.echo(f"Stopped: {left:,} pages are left. The same command goes on:\n  {_command()}", err=True)
+    click.echo(f"Stopped: {left:,} pages are left. The same command continues the job:\n  {_command()}", err=True)
     return _INTERRUPTED
 
 
@@ -143,7 +143,7 @@ class _Watcher:
         """Print the progress of the job while the block runs."""
         before = job.stats.done_before
         if before:
-            self.say(f"Going on with job {job.run_id}: {before:,} of {job.stats.total:,} pages are written.")
+            self.say(f"Continuing job {job.run_id}: {before:,} of {job.stats.total:,} pages are written.")
         task = asyncio.create_task(self._print_progress(job))
         try:
             yield
@@ -173,7 +173,7 @@ def _stop_on_signals(stop: asyncio.Event, watcher: _Watcher) -> Iterator[None]:
             task.cancel()
             return
         stop.set()
-        watcher.say("Stopping: what was begun is ended and written first.")
+        watcher.say("Stopping after the pages in progress are written.")
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, request_stop)

@@ -28,6 +28,10 @@ _PACKAGES = ("mcp", "playwright", "apsw", "lxml", "uvicorn")
 _MIN_FREE_BYTES = 200_000_000
 """Bytes for a browser profile and the cache; with less, both fail with obscure errors."""
 _CONNECT_TIMEOUT_S = 2.0
+_FALLBACKS = {
+    "light": "the full tier is used instead, at four times the cost",
+    "full": "the light tier is used instead, which some sites block",
+}
 _FONTS_BY_APT = "search-mcp install-browser --fonts (as root)"
 _FONTS_BY_HAND = "Install the fonts Noto CJK and Noto Color Emoji with this system's package manager"
 """Hint without package names, because these differ between distributions."""
@@ -65,21 +69,15 @@ def check_browsers(settings: BrowserSettings) -> Iterator[Finding]:
     for name in ("light", "full"):
         if path := wrong.get(name):
             yield bad(
-                f"SEARCH_MCP_{name.upper()}_CHROMIUM names {path}, which is no Chromium that can be started",
+                f"SEARCH_MCP_{name.upper()}_CHROMIUM names {path}, which is not a Chromium that starts",
                 "Correct the path, or remove the setting: Chromium is then found automatically",
             )
         elif one := found.get(name):
             yield good(f"Chromium {one.version}, {name} tier ({one.source}): {one.executable}")
         elif found:
-            yield poor(f"No Chromium of the {name} tier: {_describe_fallback(name)}", "search-mcp install-browser")
+            yield poor(f"No Chromium of the {name} tier: {_FALLBACKS[name]}", "search-mcp install-browser")
     if not found and not wrong:
         yield bad("No Chromium is installed, or none starts", "search-mcp install-browser")
-
-
-def _describe_fallback(name: str) -> str:
-    if name == "light":
-        return "the full tier serves in its place, at four times the cost"
-    return "the light tier serves in its place, which some sites do not let in"
 
 
 def check_fonts() -> Iterator[Finding]:
@@ -106,12 +104,12 @@ def check_data_folder(settings: Settings) -> Iterator[Finding]:
             pass
     except OSError as error:
         yield poor(
-            f"Pages cannot be kept in {folder}: {error.strerror}",
+            f"Pages cannot be cached in {folder}: {error.strerror}",
             "Make it writable, or name another folder with SEARCH_MCP_DATA",
         )
         return
     free = shutil.disk_usage(folder).free
-    text = f"Pages are kept in {folder}, {free // 1_000_000:,} MB free"
+    text = f"Pages are cached in {folder}, {free // 1_000_000:,} MB free"
     yield good(text) if free > _MIN_FREE_BYTES else poor(text, "Free some space")
 
 
@@ -120,18 +118,18 @@ def check_documents(settings: Settings) -> Iterator[Finding]:
     lacking = sandbox.detect_capabilities().missing
     if lacking:
         yield poor(
-            f"Documents are read in processes of their own, but this system lacks {', '.join(lacking)}",
+            f"Documents are read in separate processes, but this system lacks {', '.join(lacking)}",
             "Linux 5.13 or newer on x86_64 or ARM64 has them all",
         )
     else:
-        yield good("Documents are read in processes that can open no file and reach no network")
+        yield good("Documents are read in processes without access to files and network")
     root = settings.document_root
     if root is None:
         return
     try:
         LocalFiles(root, settings.document_mb * 1_000_000).identify(".")
     except OutsideRootError:  # the folder itself is no file, but exists and can be opened
-        yield good(f"Local documents are read beneath {root}")
+        yield good(f"Local documents are read from {root}")
     except ScraperError as error:
         yield poor(f"Local documents cannot be read: {error}", error.next_step)
 
@@ -161,7 +159,7 @@ def check_port(settings: Settings) -> Iterator[Finding]:
     except OSError as error:
         yield poor(
             f"`search-mcp serve` could not listen on {where}: {_reason(error)}",
-            "Unless that is a search-mcp already, choose another with SEARCH_MCP_PORT",
+            "If that is not search-mcp, choose another port with SEARCH_MCP_PORT",
         )
 
 
@@ -173,12 +171,12 @@ async def check_names(settings: Settings) -> list[Finding]:
         return []
     network = diagnostics.FAKE_DNS_NETWORK
     if network in settings.allow_nets:
-        return [good(f"DNS answers every name from {network}, a tunnel's way, which SEARCH_MCP_ALLOW_NETS allows")]
+        return [good(f"DNS resolves every name to {network}, as tunnels do; SEARCH_MCP_ALLOW_NETS allows it")]
     return [
         bad(
-            f"DNS answers every name from {network}: a VPN or tunnel on this machine makes up addresses, and "
-            "every site would be refused as private",
-            f"If you trust that tunnel: SEARCH_MCP_ALLOW_NETS={network}",
+            f"DNS resolves every name to {network}: a VPN or tunnel on this machine invents addresses, and "
+            "every site would be rejected as private",
+            f"If you trust this tunnel, set SEARCH_MCP_ALLOW_NETS={network}",
         )
     ]
 
@@ -219,9 +217,9 @@ async def check_database(settings: Settings) -> list[Finding]:
     except SettingsError as error:
         return [bad("The shared database cannot be used without its library", str(error))]
     if problem is not None:
-        alone = "The server runs all the same, and keeps no page until it is mended"
-        return [poor(f"Pages are not kept: {problem}", alone)]
-    return [good("Pages are kept in PostgreSQL")]
+        alone = "The server runs, but caches no pages until this is fixed"
+        return [poor(f"Pages are not cached: {problem}", alone)]
+    return [good("Pages are cached in PostgreSQL")]
 
 
 async def check_shared_state(settings: Settings) -> list[Finding]:
@@ -237,8 +235,8 @@ async def check_shared_state(settings: Settings) -> list[Finding]:
     finally:
         await shared.close()
     if status.problem is not None:
-        alone = "The server runs all the same, within its share of the limits, until it is mended"
-        return [poor(f"Shared state away. {status.problem}", alone)]
+        alone = "The server runs with its share of the limits until this is fixed"
+        return [poor(f"The shared state is unavailable. {status.problem}", alone)]
     if status.note is not None:
         return [poor(status.note)]
     return [good(f"Shared state answers in {status.command_s * 1_000:.1f} ms")]

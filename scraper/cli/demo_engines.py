@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import sys
 import tempfile
 from typing import TYPE_CHECKING
 
 import click
+
+from scraper.server.lifecycle import stop_signals
 
 if TYPE_CHECKING:
     from tests.site.engine_server import EngineSite
@@ -47,7 +48,7 @@ def demo_engines(port: int, moods: tuple[str, ...], command: tuple[str, ...]) ->
         from tests.site.engine_server import ENGINE_NAMES, MOODS
     except ImportError as error:
         raise click.ClickException(
-            f"The engines served here are those of the tests, which are no part of the installed package "
+            f"The engines belong to the tests, which the installed package does not contain "
             f"({error}). Run this in a checkout of the sources, after `make .venv/.dev` there."
         ) from None
     for name, mood in engine_moods.items():
@@ -73,9 +74,9 @@ async def _serve(port: int, moods: dict[str, str], command: tuple[str, ...]) -> 
             for name, value in variables.items():
                 click.echo(f"export {name}={value}")
             sys.stdout.flush()
-            stop = _stop_event()
-            click.echo("The engines are served; Ctrl-C ends them.", err=True)
-            await stop.wait()
+            with stop_signals() as stops:
+                click.echo("The engines are served; Ctrl-C ends them.", err=True)
+                await stops.requested.wait()
             return 0
 
 
@@ -96,15 +97,6 @@ async def _run(command: tuple[str, ...], variables: dict[str, str]) -> int:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_TERMINATE_TIMEOUT_S):
                     await process.wait()
-
-
-def _stop_event() -> asyncio.Event:
-    """Return an event that SIGTERM and SIGINT set."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    return stop
 
 
 def _parse_mood(text: str) -> tuple[str, str]:

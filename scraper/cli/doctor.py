@@ -15,9 +15,7 @@ from scraper.cli.options import Command, with_settings
 from scraper.errors import format_error
 from scraper.settings import Settings, SettingsError
 
-_NO_TEMPORARY_FOLDER = (
-    "Free some space, or name with TMPDIR a folder that can be written to (for a container: --tmpfs /tmp)"
-)
+_NO_TEMPORARY_FOLDER = "Free some space, or set TMPDIR to a writable folder (in a container: --tmpfs /tmp)"
 _COLORS = {CheckLevel.GOOD: "green", CheckLevel.POOR: "yellow", CheckLevel.BAD: "red"}
 
 
@@ -65,7 +63,7 @@ async def _run_checks(settings: Settings) -> int:
             _print_findings(await self_test.read_web_page(settings))
         except OSError as error:  # usually: there is no folder for temporary files
             found += _print_findings(
-                [bad(f"Nothing can be read on this machine: {format_error(error)}", _NO_TEMPORARY_FOLDER)]
+                [bad(f"Pages cannot be read on this machine: {format_error(error)}", _NO_TEMPORARY_FOLDER)]
             )
     return int(any(finding.level is CheckLevel.BAD for finding in found))
 

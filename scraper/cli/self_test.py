@@ -27,7 +27,7 @@ _LOCAL_LIMIT_S = 40.0
 """Seconds. A browser on a cold disk takes 20 s to start."""
 _WEB_PAGE = "https://example.com/"
 _WEB_LIMIT_S = 20.0
-_NO_WEB = "Look at this machine's network and names (DNS), or set SEARCH_MCP_PROXY if there is a proxy"
+_NO_WEB = "Check the network and DNS of this machine, or set SEARCH_MCP_PROXY if there is a proxy"
 
 
 async def read_local_page(settings: Settings) -> list[Finding]:
@@ -44,7 +44,7 @@ async def read_local_page(settings: Settings) -> list[Finding]:
                     ReadRequest(f"http://{_HOST}/", render="browser", deadline_s=_LOCAL_LIMIT_S)
                 )
             except ScraperError as error:
-                return [bad(f"A page of this machine could not be read: {error.sentence()}", "See the lines above")]
+                return [bad(f"The local test page could not be read: {error.sentence()}", "See the lines above")]
             took = time.monotonic() - begun
             if _WORDS not in reading.document.markdown:
                 return [bad("A page was read, but its script did not run", "See the lines above")]
@@ -73,7 +73,7 @@ def _sandbox(services: Services) -> list[Finding]:
         return [good("Chromium runs in its sandbox")]
     return [
         poor(
-            "Chromium runs without its sandbox: it refuses to use it as root, or this host forbids it",
+            "Chromium runs without its sandbox: it does not support root, or this host forbids it",
             "Run as an ordinary user, where unprivileged user namespaces are allowed",
         )
     ]
@@ -81,14 +81,14 @@ def _sandbox(services: Services) -> list[Finding]:
 
 @contextlib.asynccontextmanager
 async def _page_server() -> AsyncIterator[int]:
-    """Serve the page on loopback; the port."""
+    """Serve the page on loopback while the block runs; yield the port."""
     server = await asyncio.start_server(_answer, "127.0.0.1", 0)
     async with server:
         yield server.sockets[0].getsockname()[1]
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Whatever is asked for, it is the page."""
+    """Respond to any request with the page."""
     with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
         async with asyncio.timeout(_LOCAL_LIMIT_S):
             await reader.readuntil(b"\r\n\r\n")

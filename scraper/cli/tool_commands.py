@@ -72,7 +72,7 @@ def _read_urls(lines: Iterable[str]) -> list[str]:
         # Some editors begin every file with a byte order mark.
         urls = [line.strip().removeprefix("\ufeff") for line in lines]
     except UnicodeDecodeError:
-        raise click.UsageError("The list of URLs cannot be read: it is no text in UTF-8.") from None
+        raise click.UsageError("The list of URLs cannot be read: it is not UTF-8 text.") from None
     return [url for url in urls if url and not url.startswith("#")]
 
 

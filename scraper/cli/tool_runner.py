@@ -41,7 +41,7 @@ def run_tool(tool_name: str, arguments: dict[str, Any], settings: Settings) -> T
     except RuntimeError as error:
         if "new thread" not in str(error):
             raise
-        raise click.ClickException("This machine lets this user start no more threads: end some.") from None
+        raise click.ClickException("This user cannot start more threads; end some processes.") from None
 
 
 async def _run(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
@@ -62,7 +62,7 @@ async def _run(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
             except ValueError as error:
                 raise SettingsError(str(error)) from None
             except OSError as error:
-                raise click.ClickException(f"Nothing can be read on this machine: {format_error(error)}.") from None
+                raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
             call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress)
             return await tool.run(services, arguments, call)
 

@@ -19,7 +19,7 @@ GAP = "[…]"
 PAGE_TOKENS = 130
 """Estimated tokens of a page besides its excerpts: header and separators, or field names in JSON."""
 
-_NO_EXCERPTS = "Nothing of this page found room in the answer; `fetch` reads it whole."
+_NO_EXCERPTS = "The answer has no space for this page; `fetch` reads it in full."
 _PAGING_FIELDS = ("start", "returned_chars", "total_chars", "next_start")
 """Fields of an answer of `fetch` that make no sense for excerpts."""
 _BRACKETS = re.compile(r"[\[\]]")

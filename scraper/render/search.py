@@ -26,7 +26,7 @@ _INSTANT_SOURCE = "_Source: DuckDuckGo Instant Answer API_"
 
 _MAX_NOTE = 300
 _NO_CACHE = (
-    "There is no cache to look into: it is switched off, or its file or database cannot be used now. "
+    "The cache cannot be searched: it is disabled, or its file or database cannot be used now. "
     "Use `search` or `fetch` instead."
 )
 _NO_HITS = "Only pages that were read before are found here: use `search` for the web, or fewer or other words."
@@ -40,8 +40,8 @@ REASONS: Mapping[str, str] = {
     "layout_changed": "changed its pages, so rows may be missing",
     "timeout": "did not answer in time",
     "unreachable": "could not be reached",
-    "busy": "has other searches waiting",
-    "browser_failed": "could not be asked: the browser failed",
+    "busy": "is busy with other searches",
+    "browser_failed": "could not be queried: the browser failed",
 }
 
 

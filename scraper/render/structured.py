@@ -24,7 +24,7 @@ _HEADER_TOKENS = 150
 _CHARACTERS_A_TOKEN = 4.2
 """Characters per token, to convert the limit of characters into tokens. The lower limit applies."""
 
-_NOTHING = "The page says nothing in JSON-LD, microdata, OpenGraph or RDFa. Its text is read by `fetch`."
+_NOTHING = "The page has no JSON-LD, microdata, OpenGraph or RDFa. `fetch` reads its text."
 
 
 def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET) -> str:
@@ -82,7 +82,7 @@ def _notes(found: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[s
     if shortened:
         notes.append(f"Long texts and lists are shortened to fit: {', '.join(sorted(shortened))}.")
     left_out = {name: short.left_out for name, short in blocks.items() if short.left_out}
-    notes += [f"{name}: {count} more blocks had no room." for name, count in left_out.items()]
+    notes += [f"{name}: {count} more blocks are left out." for name, count in left_out.items()]
     if not any(getattr(found, name) for name in (*SYNTAXES, "xhr", *_FACTS)):
         notes.append(_NOTHING)
     return notes

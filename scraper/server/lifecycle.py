@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -69,7 +69,7 @@ class ServicesHolder(Generic[A]):
             return None
         return self._opened.result()
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Close the services; cancel an opening in progress."""
         self._closing.set()
         if self._keeper is not None:
@@ -95,14 +95,9 @@ class ServicesHolder(Generic[A]):
             opened.cancel()
 
 
-@contextlib.asynccontextmanager
-async def hold_services(factory: ServicesFactory[A]) -> AsyncIterator[ServicesHolder[A]]:
-    """Create a holder and close it when the block ends."""
-    holder = ServicesHolder(factory)
-    try:
-        yield holder
-    finally:
-        await holder.close()
+def hold_services(factory: ServicesFactory[A]) -> contextlib.aclosing[ServicesHolder[A]]:
+    """Return a context manager that yields a new holder and closes it at the end."""
+    return contextlib.aclosing(ServicesHolder(factory))
 
 
 class StopSignals:

@@ -28,13 +28,13 @@ def read_text_file(file: Path) -> str:
         # Some editors begin every file with a byte order mark.
         return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        reason = "there is no such file. Correct the path, or make the file."
+        reason = "the file does not exist. Correct the path, or create the file."
     except (IsADirectoryError, NotADirectoryError):
-        reason = "the path leads to a folder, or through a file. Name a file."
+        reason = "the path is a folder, or contains a file as a folder. Name a file."
     except PermissionError:
-        reason = f"the user that this runs as (number {os.geteuid()}) may not. Let it read the file."
+        reason = f"the user with id {os.geteuid()} has no permission. Allow this user to read the file."
     except UnicodeDecodeError:
-        reason = "it is no text in UTF-8. Save it as that."
+        reason = "it is not UTF-8 text. Save it as UTF-8."
     except OSError as error:
         reason = f"{error.strerror or type(error).__name__}. Name a file that can be read."
     raise UnreadableFileError(reason)

@@ -35,7 +35,7 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
             closest = closest_match(name, known)
             hint = f"; did you mean {closest}?" if closest else ""
             names = ", ".join(known)
-            raise SettingsError(f"SEARCH_MCP_TOOLS names {name!r}, which is no tool; there are {names}{hint}")
+            raise SettingsError(f"SEARCH_MCP_TOOLS names {name!r}, which is not a tool; there are {names}{hint}")
     selected = settings.tools or tuple(known)
     others = tuple(tool for name, tool in available.items() if name in selected)
     return (*others, find_tools.find_tools_tool(others)) if find_tools.NAME in selected else others

@@ -10,10 +10,10 @@ import base64
 import hmac
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from scraper.settings.files import UnreadableFileError, read_text_file
@@ -100,6 +100,12 @@ class AccessRules:
         if names or self.issuer is None:
             return names[0] if names else None
         return self.issuer.principal(token)
+
+
+def principal_of(scope: Mapping[str, Any]) -> str:
+    """Return the caller that `AuthMiddleware` identified, or "" if the server requires no token."""
+    user = scope.get("user")
+    return "" if user is None else str(user.access_token.client_id)
 
 
 def make_rules(

@@ -1,4 +1,4 @@
-// Whatever comes from the server is written as text, never as markup.
+// Text from the server is inserted as text, never as markup.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -6,22 +6,22 @@ const REVISION = "2026-07-28";
 const SOON_MS = 2000;
 let number = 0;
 
-function made(name, properties = {}, ...children) {
+function createElement(name, properties = {}, ...children) {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
   return element;
 }
 
-async function posted(path, headers, message) {
+async function post(path, headers, message) {
   try {
     const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(message) });
     return { ok: answer.ok, status: answer.status, text: await answer.text() };
   } catch {
-    throw new Error("The server does not answer. Does it still run?");
+    throw new Error("The server does not respond. Check that it is running.");
   }
 }
 
-async function asked(method, params, name) {
+async function request(method, params, name) {
   const meta = {
     "io.modelcontextprotocol/protocolVersion": REVISION,
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -35,155 +35,155 @@ async function asked(method, params, name) {
     ...(name ? { "Mcp-Name": name } : {}),
   };
   const message = { jsonrpc: "2.0", id: ++number, method, params: { ...params, _meta: meta } };
-  const { status, text } = await posted("/mcp", headers, message);
+  const { status, text } = await post("/mcp", headers, message);
   const lines = text.split("\n").filter((line) => line.startsWith("data:"));
-  const body = parsed(lines.length ? lines.at(-1).slice(5) : text, `The answer (HTTP ${status})`);
+  const body = parseJson(lines.length ? lines.at(-1).slice(5) : text, `The answer (HTTP ${status})`);
   if (!body.result) throw new Error(body.error?.message ?? body.error ?? `HTTP ${status}`);
   return body.result;
 }
 
-function parsed(text, what) {
+function parseJson(text, what) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`${what} is no JSON.`);
+    throw new Error(`${what} is not JSON.`);
   }
 }
 
-function told(output, text, wrong = false) {
+function showMessage(output, text, wrong = false) {
   output.textContent = text;
   output.classList.toggle("wrong", wrong);
 }
 
-async function during(form, work) {
+async function runWithProgress(form, work) {
   const button = form.querySelector("button");
   const output = form.querySelector("output");
-  const held = document.activeElement === button;
+  const hadFocus = document.activeElement === button;
   button.disabled = true;
-  told(output, "Working ...");
+  showMessage(output, "Working ...");
   try {
     const answer = await work();
-    told(output, answer.text, answer.wrong);
+    showMessage(output, answer.text, answer.wrong);
   } catch (error) {
-    told(output, error.message, true);
+    showMessage(output, error.message, true);
   } finally {
     button.disabled = false;
-    if (held) button.focus();
+    if (hadFocus) button.focus();
     status();
   }
 }
 
-async function sides(form) {
+async function comparePage(form) {
   const { url, render } = Object.fromEntries(new FormData(form));
   const parts = document.querySelector(".sides");
   parts.hidden = true;
-  const { ok, status, text } = await posted("/try", { "Content-Type": "application/json" }, { url, render });
-  const found = parsed(text, `The answer (HTTP ${status})`);
+  const { ok, status, text } = await post("/try", { "Content-Type": "application/json" }, { url, render });
+  const found = parseJson(text, `The answer (HTTP ${status})`);
   if (!ok) return { text: found.error, wrong: true };
   parts.hidden = false;
   byId("markdown").textContent = found.markdown;
   byId("seen").textContent = found.seen;
   byId("dropped").textContent = found.dropped.join("\n");
-  const how = found.rendered ? "rendered" : "as served";
-  return { text: `${found.title || "Without a title"}: ${how}, ${found.dropped.length} lines dropped, ` +
-    `${found.hidden_removed} hidden elements left out` };
+  const how = found.rendered ? "rendered" : "not rendered";
+  return { text: `${found.title || "Untitled"}: ${how}, ${found.dropped.length} lines removed, ` +
+    `${found.hidden_removed} hidden elements removed` };
 }
 
 function field(name, schema, required) {
   const properties = { name, required };
   const placeholder = schema.default === undefined ? "" : String(schema.default);
   if (schema.enum || schema.type === "boolean") {
-    const options = (schema.enum ?? ["true", "false"]).map((value) => made("option", { value, textContent: value }));
-    const usual = made("option", { value: "", textContent: placeholder && `${placeholder} (usual)` });
-    return made("select", properties, ...(required ? [] : [usual]), ...options);
+    const options = (schema.enum ?? ["true", "false"]).map((value) => createElement("option", { value, textContent: value }));
+    const unset = createElement("option", { value: "", textContent: placeholder && `${placeholder} (default)` });
+    return createElement("select", properties, ...(required ? [] : [unset]), ...options);
   }
   if (schema.type === "integer" || schema.type === "number") {
     const bounds = { min: schema.minimum ?? "", max: schema.maximum ?? "", step: "any" };
-    return made("input", { ...properties, ...bounds, type: "number", placeholder });
+    return createElement("input", { ...properties, ...bounds, type: "number", placeholder });
   }
-  const hint = schema.type === "array" ? "one, or [\"several\"]" : schema.type === "object" ? "{ }" : placeholder;
+  const hint = schema.type === "array" ? "one item, or a JSON list" : schema.type === "object" ? "{ }" : placeholder;
   const type = name === "password" ? "password" : "text";
-  return made("input", { ...properties, type, placeholder: hint, autocomplete: "off" });
+  return createElement("input", { ...properties, type, placeholder: hint, autocomplete: "off" });
 }
 
-function given(form, schema) {
+function formArguments(form, schema) {
   const values = {};
   for (const [name, text] of new FormData(form)) {
     if (text === "") continue;
     const type = schema.properties[name].type;
     if (type === "integer" || type === "number") values[name] = Number(text);
     else if (type === "boolean") values[name] = text === "true";
-    else if (type === "object" || (type === "array" && text.startsWith("["))) values[name] = parsed(text, name);
+    else if (type === "object" || (type === "array" && text.startsWith("["))) values[name] = parseJson(text, name);
     else values[name] = type === "array" ? [text] : text;
   }
   return values;
 }
 
-function tool(described) {
+function toolForm(described) {
   const schema = described.inputSchema;
   const required = new Set(schema.required ?? []);
   const labels = Object.entries(schema.properties ?? {}).map(([name, one]) =>
-    made("label", {}, required.has(name) ? `${name} (required)` : name,
-      made("small", { textContent: one.description ?? "" }), field(name, one, required.has(name))));
-  const call = made("button", { textContent: `Call ${described.name}` });
-  const form = made("form", {}, ...labels, call, made("output"));
+    createElement("label", {}, required.has(name) ? `${name} (required)` : name,
+      createElement("small", { textContent: one.description ?? "" }), field(name, one, required.has(name))));
+  const call = createElement("button", { textContent: `Call ${described.name}` });
+  const form = createElement("form", {}, ...labels, call, createElement("output"));
   form.dataset.tool = described.name;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    during(form, async () => {
-      const call = { name: described.name, arguments: given(form, schema) };
-      const result = await asked("tools/call", call, described.name);
+    runWithProgress(form, async () => {
+      const call = { name: described.name, arguments: formArguments(form, schema) };
+      const result = await request("tools/call", call, described.name);
       return { text: result.content.map((item) => item.text ?? "").join("\n"), wrong: result.isError };
     });
   });
-  const title = made("strong", { textContent: described.title ?? described.name });
-  const summary = made("summary", {}, title, " ", made("code", { textContent: described.name }));
-  return made("details", {}, summary, made("p", { textContent: described.description }), form);
+  const title = createElement("strong", { textContent: described.title ?? described.name });
+  const summary = createElement("summary", {}, title, " ", createElement("code", { textContent: described.name }));
+  return createElement("details", {}, summary, createElement("p", { textContent: described.description }), form);
 }
 
 async function status() {
   try {
     const answer = await fetch("/status");
     if (!answer.ok) return true;
-    const told = await answer.json();
-    shown(told);
-    return Boolean(told.pool?.ready);
+    const state = await answer.json();
+    showStatus(state);
+    return Boolean(state.pool?.ready);
   } catch {
-    fact("State", "does not answer");
+    showFact("State", "not responding");
     return false;
   }
 }
 
-function shown({ version, calls, draining, pool, cache }) {
+function showStatus({ version, calls, draining, pool, cache }) {
   const megabytes = cache && `${cache.pages} pages, ${(cache.bytes / 1e6).toFixed(1)} MB, ${cache.hits} hits`;
   const browsers = pool && `${pool.browsers} browsers, ${pool.reading} pages being read, ${pool.waiting} waiting`;
-  fact("Version", version);
-  fact("State", draining ? "shutting down" : pool?.ready ? "ready" : "starting");
-  fact("Calls", calls);
-  fact("Pool", browsers ?? "none yet");
-  fact("Cache", megabytes ?? "none yet");
+  showFact("Version", version);
+  showFact("State", draining ? "shutting down" : pool?.ready ? "ready" : "starting");
+  showFact("Calls", calls);
+  showFact("Pool", browsers ?? "none yet");
+  showFact("Cache", megabytes ?? "none yet");
 }
 
-// What has not changed is left alone: readers of screens say each change aloud.
-function fact(name, value) {
+// Unchanged facts are not written again, because screen readers announce each change.
+function showFact(name, value) {
   const id = `fact-${name.toLowerCase()}`;
   const known = byId(id);
   if (!known) {
-    const pair = [made("dt", { textContent: name }), made("dd", { id, textContent: value })];
-    byId("status").append(made("div", {}, ...pair));
+    const pair = [createElement("dt", { textContent: name }), createElement("dd", { id, textContent: value })];
+    byId("status").append(createElement("div", {}, ...pair));
   } else if (known.textContent !== String(value)) known.textContent = value;
 }
 
-async function untilReady() {
+async function pollUntilReady() {
   while (!(await status())) await new Promise((done) => setTimeout(done, SOON_MS));
 }
 
 byId("sides").addEventListener("submit", (event) => {
   event.preventDefault();
-  during(event.target, () => sides(event.target));
+  runWithProgress(event.target, () => comparePage(event.target));
 });
-asked("tools/list", {}).then(
-  (listed) => byId("tools").append(...listed.tools.map(tool)),
-  (error) => told(byId("tools").appendChild(made("output")), error.message, true),
+request("tools/list", {}).then(
+  (listed) => byId("tools").append(...listed.tools.map(toolForm)),
+  (error) => showMessage(byId("tools").appendChild(createElement("output")), error.message, true),
 );
-untilReady();
+pollUntilReady();

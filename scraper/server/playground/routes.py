@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from scraper.errors import ScraperError
 from scraper.render.answer_text import error_sentence
+from scraper.server.access.rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body
@@ -69,11 +70,8 @@ class Playground:
 
     async def _status(self, _request: Request) -> Response:
         """Return the state of calls, browser pool and cache."""
-        status: dict[str, Any] = {
-            "version": self._version,
-            "calls": self._calls.running,
-            "draining": self._calls.draining,
-        }
+        calls = self._calls
+        status: dict[str, Any] = {"version": self._version, "calls": calls.running, "draining": calls.draining}
         services = self._holder.present()
         if services is not None:
             browsers = services.browsers.status()
@@ -94,13 +92,14 @@ class Playground:
         if parsed is None:
             return _error(400, "Send JSON with url and optionally render: auto, http or browser.")
         url, render = parsed
-        user = request.scope.get("user")
-        principal = "local" if user is None else user.access_token.client_id
+        principal = principal_of(request.scope) or "local"
         caller = ToolCaller(principal, gone=disconnect_future(request.scope))
 
         async def work(services: Services) -> dict[str, Any]:
-            sides = await services.fetcher.compare(url, render=render, principal=principal, deadline_s=self._deadline_s)
-            return dataclasses.asdict(sides)
+            comparison = await services.fetcher.compare(
+                url, render=render, principal=principal, deadline_s=self._deadline_s
+            )
+            return dataclasses.asdict(comparison)
 
         try:
             async with _watch_disconnect(request):

@@ -9,6 +9,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, PaginatedRequestParams
 
+from scraper.server.access.rules import principal_of
 from scraper.server.calls.dispatcher import ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.transport.jsonrpc_endpoint import is_admitted
@@ -17,10 +18,9 @@ from scraper.server.transport.jsonrpc_endpoint import is_admitted
 def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:
     """Return the caller of a request on any transport."""
     scope: Mapping[str, Any] = {} if context.request is None else context.request.scope
-    user = scope.get("user")
     wants_progress = context.meta is not None and "progress_token" in context.meta
     return ToolCaller(
-        principal="local" if user is None else user.access_token.client_id,
+        principal=principal_of(scope) or "local",
         request_id=str(context.request_id),
         send_progress=context.session.report_progress if wants_progress else None,
         gone=disconnect_future(scope),
@@ -31,4 +31,4 @@ def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:
 def refuse_cursor(params: PaginatedRequestParams | None) -> None:
     """Reject a cursor, because a client that follows it would get the same list again forever."""
     if params is not None and params.cursor is not None:
-        raise MCPError(INVALID_PARAMS, "Invalid cursor: the list is given whole.")
+        raise MCPError(INVALID_PARAMS, "Invalid cursor: the list has one page.")

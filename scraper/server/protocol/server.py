@@ -8,17 +8,36 @@ from typing import Any
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    PromptMessage,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    TextContent,
+    TextResourceContents,
+)
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
 
+from scraper.errors import InvalidArgumentError
+from scraper.render.answer_text import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import RateLimiter
-from scraper.server.protocol import prompts as prompting
-from scraper.server.protocol import resources, schemas, search_methods
+from scraper.server.protocol import schemas, search_methods
 from scraper.server.protocol.requests import caller_of, refuse_cursor
+from scraper.tools import cached_resources
 from scraper.tools.model import Tool, ToolAnswer
-from scraper.tools.prompts import prompts_for
+from scraper.tools.prompts import Prompt, prompts_for
 
 Context = ServerRequestContext[Any, Any]
 
@@ -29,6 +48,9 @@ _CACHE_HINTS: Mapping[Any, CacheHint] = {
     "prompts/list": _LIST_HINT,
     "resources/templates/list": _LIST_HINT,
 }
+NOT_FOUND = -32002
+"""Error code of protocol versions before 2026-07-28; later ones use INVALID_PARAMS."""
+_PAGE_ITEMS = 50
 _HEADER = "x-mcp-header"
 """Key of a parameter that clients repeat as a request header for proxies."""
 _HANDSHAKE = frozenset({"initialize", "server/discover", "ping"})
@@ -48,8 +70,8 @@ def build(
     """
     prompts = prompts_for(tools)
     server = _server(tools, calls, version, INSTRUCTIONS, on_handshake)
-    prompting.add(server, prompts)
-    resources.add(server, calls)
+    _add_prompts(server, prompts)
+    _add_resources(server, calls)
     search_methods.add(server, calls, rate or RateLimiter(calls.limits, name="searches"), tools=tools, prompts=prompts)
     return server
 
@@ -95,6 +117,72 @@ def _server(
         server.middleware.clear()  # the spans of the SDK, a tenth of the protocol's cost per call
     server.middleware.append(detect_handshake)
     return server
+
+
+def _add_prompts(server: Server[Any], prompts: Sequence[Prompt]) -> None:
+    """Add the request handlers of prompts."""
+    listing = ListPromptsResult(prompts=[schemas.prompt(prompt) for prompt in prompts])
+    known = {prompt.name: prompt for prompt in prompts}
+
+    async def list_prompts(_context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
+        refuse_cursor(params)
+        return listing
+
+    async def get_prompt(_context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        prompt = known.get(params.name)
+        if prompt is None:
+            names = ", ".join(known) or "none"
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt {params.name[:60]!r}. Known: {names}.")
+        try:
+            text = prompt.message(params.arguments or {})
+        except InvalidArgumentError as error:
+            raise MCPError(INVALID_PARAMS, error_sentence(error)) from None
+        message = PromptMessage(role="user", content=TextContent(text=text))
+        return GetPromptResult(description=prompt.about, messages=[message])
+
+    server.add_request_handler("prompts/list", PaginatedRequestParams, list_prompts)
+    server.add_request_handler("prompts/get", GetPromptRequestParams, get_prompt)
+
+
+def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
+    """Add the request handlers of resources."""
+
+    async def list_resources(context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
+        caller = caller_of(context)
+        cursor = params.cursor
+        try:
+            page = await calls.query(
+                context.method,
+                caller,
+                lambda app: cached_resources.list_resources(app, caller.principal, cursor, _PAGE_ITEMS),
+            )
+        except cached_resources.InvalidCursorError:
+            raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
+        resources = [schemas.resource(item) for item in page.items]
+        # Each caller has a private list, and every new page changes it.
+        return ListResourcesResult(resources=resources, next_cursor=page.cursor, ttl_ms=0, cache_scope="private")
+
+    async def list_templates(_context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
+        refuse_cursor(params)
+        return ListResourceTemplatesResult(resource_templates=schemas.TEMPLATES)
+
+    async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        caller, uri = caller_of(context), str(params.uri)
+        text = await calls.query(context.method, caller, lambda app: cached_resources.read(app, caller.principal, uri))
+        if text is None:
+            raise _not_found(uri, context.protocol_version)
+        contents = TextResourceContents(uri=uri, mime_type=schemas.MARKDOWN, text=text)
+        return ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
+
+    server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
+    server.add_request_handler("resources/templates/list", PaginatedRequestParams, list_templates)
+    server.add_request_handler("resources/read", ReadResourceRequestParams, read)
+
+
+def _not_found(uri: str, protocol_version: str) -> MCPError:
+    code = INVALID_PARAMS if protocol_version in MODERN_PROTOCOL_VERSIONS else NOT_FOUND
+    message = "Resource not found: nothing is cached at this address. fetch reads a page from the web."
+    return MCPError(code, message, {"uri": uri})
 
 
 def _schemas_with_headers(tools: Sequence[Tool]) -> dict[str, Mapping[str, Any]]:

@@ -23,6 +23,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from scraper.server.access.rules import principal_of
 from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body
 
@@ -132,8 +133,7 @@ def _add_session_id(send: Send) -> Send:
 
 
 def _call(scope: Scope, session: str, request: object) -> _Call:
-    user = scope.get("user")
-    return ("" if user is None else user.access_token.client_id, session, json.dumps(request))
+    return principal_of(scope), session, json.dumps(request)
 
 
 def _canceled_id(params: Any) -> object:

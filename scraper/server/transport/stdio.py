@@ -71,7 +71,7 @@ async def _end_conversation(conversation: asyncio.Task[None], limit_s: float) ->
         _LOG.warning("the conversation broke off: %r", error)
 
 
-class PendingResponses:
+class PendingResponses(contextlib.AbstractAsyncContextManager["PendingResponses"]):
     """Tracks the requests of a conversation whose responses are not sent yet.
 
     A conversation may end only when there are none, because unsent responses are lost. It wraps a write stream and is
@@ -126,10 +126,6 @@ class PendingResponses:
         """Close the stream."""
         if self._stream is not None:
             await self._stream.aclose()
-
-    async def __aenter__(self) -> PendingResponses:
-        """Return self."""
-        return self
 
     async def __aexit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None

@@ -154,7 +154,7 @@ async def test_a_signal_stops_the_job_and_prints_the_command_to_resume(
         program.process.send_signal(number)
         assert await program.ended() == 130
         said = "".join(program.said)
-    assert "Stopping" in said and "pages are left. The same command goes on:" in said
+    assert "Stopping" in said and "pages are left. The same command continues the job:" in said
     assert str(out) in said
     psutil.wait_procs(browsers, timeout=LIMIT_S)
     assert not any(browser.is_running() for browser in browsers)
@@ -179,7 +179,7 @@ async def test_a_second_signal_ends_the_job_at_once_without_loss(
         program.process.send_signal(signal.SIGTERM)
         assert await program.ended() == 130
         said = "".join(program.said)
-    assert "Stopping" in said and "Ended at once. The same command goes on:" in said
+    assert "Stopping" in said and "Canceled. The same command continues the job:" in said
     assert "Traceback" not in said
     assert set(numbers_in(out, Format.JSONL).values()) == {1}
 

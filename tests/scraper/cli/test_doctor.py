@@ -39,9 +39,9 @@ async def test_a_machine_with_chromium_can_serve(tmp_path: Path) -> None:
     assert "[ok] Chromium" in told.out
     assert "A page that needs JavaScript was read" in told.out
     assert "sandbox" in told.out
-    assert f"Pages are kept in {tmp_path / 'data'}" in told.out
+    assert f"Pages are cached in {tmp_path / 'data'}" in told.out
     assert "Documents are read in processes" in told.out
-    assert f"Local documents are read beneath {tmp_path}" in told.out
+    assert f"Local documents are read from {tmp_path}" in told.out
     assert "[!!] Unknown variable SEARCH_MCP_NOPE is ignored." in told.out
     assert told.out.rstrip().endswith("This machine can serve.")
     assert "Traceback" not in told.err
@@ -54,7 +54,7 @@ def test_a_path_that_leads_to_no_chromium_is_named_with_its_setting(tmp_path: Pa
     told = command_output("doctor", env=env)
     assert told.code == 1
     assert (
-        f"[no] SEARCH_MCP_LIGHT_CHROMIUM names {wrong}, which is no Chromium that can be started\n"
+        f"[no] SEARCH_MCP_LIGHT_CHROMIUM names {wrong}, which is not a Chromium that starts\n"
         "     Correct the path, or remove the setting: Chromium is then found automatically"
     ) in told.out
     assert "install-browser" not in told.out.replace("install-browser --fonts", "")
@@ -84,7 +84,7 @@ async def test_without_a_folder_for_temporary_files_a_line_says_what_helps(tmp_p
     env = {"SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_PORT": "0"}
     told = await output_of("-c", program, "doctor", env=env)
     assert told.code == 1 and "Traceback" not in told.err
-    assert "[no] Nothing can be read on this machine: No usable temporary directory" in told.out
+    assert "[no] Pages cannot be read on this machine: No usable temporary directory" in told.out
     assert "TMPDIR" in told.out
     assert told.out.rstrip().endswith("This machine cannot serve yet.")
 

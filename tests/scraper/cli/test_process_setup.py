@@ -42,7 +42,7 @@ async def test_without_a_folder_for_temporary_files_one_line_says_so(here: dict[
     program = "import sys, tempfile; tempfile._candidate_tempdir_list = list; " + RUN_MAIN
     told = await output_of("-c", program, "fetch", "http://site.example/", env=here)
     assert (told.code, told.out) == (1, "")
-    assert told.err.startswith("Error: Nothing can be read on this machine: ") and "temporary" in told.err
+    assert told.err.startswith("Error: Pages cannot be read on this machine: ") and "temporary" in told.err
     assert "Errno" not in told.err
     assert told.err.count("\n") == 1
 

@@ -97,7 +97,7 @@ async def test_a_list_of_urls_that_is_no_text_is_told_in_a_line(
     env = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8:strict"}
     told = await output_of(*SEARCH_MCP, "fetch-batch", *named, stdin=stdin, env=env)
     assert (told.code, told.out) == (2, "")
-    assert told.err.endswith("Error: The list of URLs cannot be read: it is no text in UTF-8.\n")
+    assert told.err.endswith("Error: The list of URLs cannot be read: it is not UTF-8 text.\n")
 
 
 def test_a_list_of_another_system_is_read_alike(tmp_path: Path) -> None:

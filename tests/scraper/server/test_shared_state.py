@@ -104,7 +104,7 @@ async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_passwo
         url = redis.url.replace("hush-hush", "wrong-word")
         env = {"SEARCH_MCP_SHARED_URL": url, "SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_PORT": "0"}
         told = await output_of("-c", PATIENT, "doctor", env=env)
-        assert "[!!] Shared state away." in told.out
+        assert "[!!] The shared state is unavailable." in told.out
         assert "refuses the user or the password of SEARCH_MCP_SHARED_URL" in told.out
         assert "hush-hush" not in told.out + told.err and "wrong-word" not in told.out + told.err
         assert told.code == 0, told.out

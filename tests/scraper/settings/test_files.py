@@ -67,10 +67,10 @@ def test_the_text_comes_without_the_mark_that_some_editors_begin_it_with(tmp_pat
 def test_each_trouble_has_its_own_words_and_a_next_step(tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "round").symlink_to("round")
-    assert told(tmp_path / "gone") == "there is no such file. Correct the path, or make the file."
-    assert told(tmp_path) == "the path leads to a folder, or through a file. Name a file."
+    assert told(tmp_path / "gone") == "the file does not exist. Correct the path, or create the file."
+    assert told(tmp_path) == "the path is a folder, or contains a file as a folder. Name a file."
     assert told(tmp_path / "bytes" / "deeper") == told(tmp_path)
-    assert told(tmp_path / "bytes") == "it is no text in UTF-8. Save it as that."
+    assert told(tmp_path / "bytes") == "it is not UTF-8 text. Save it as UTF-8."
     assert told(tmp_path / "round") == f"{os.strerror(errno.ELOOP)}. Name a file that can be read."
 
 
@@ -81,5 +81,5 @@ def test_a_file_for_others_says_for_whom_it_must_be(tmp_path: Path, monkeypatch:
     # The administrator, as whom tests may run, is refused nothing.
     monkeypatch.setattr(Path, "read_text", refused)
     assert told(tmp_path / "token") == (
-        f"the user that this runs as (number {os.geteuid()}) may not. Let it read the file."
+        f"the user with id {os.geteuid()} has no permission. Allow this user to read the file."
     )

@@ -238,7 +238,7 @@ def test_a_secret_file_that_is_not_there_is_told_in_words_with_what_to_do(tmp_pa
     with pytest.raises(SettingsError) as caught:
         Settings.load({"SEARCH_MCP_TOKEN_FILE": str(gone)})
     assert str(caught.value) == (
-        f"SEARCH_MCP_TOKEN_FILE={gone} cannot be read: there is no such file. Correct the path, or make the file."
+        f"SEARCH_MCP_TOKEN_FILE={gone} cannot be read: the file does not exist. Correct the path, or create the file."
     )
 
 

@@ -72,7 +72,7 @@ async def test_a_page_is_shown_from_both_sides(page: Page, site: Site) -> None:
         assert line in seen
         assert line not in markdown
     told = await page.locator("form#sides output").text_content() or ""
-    assert f"{len(dropped)} lines dropped" in told
+    assert f"{len(dropped)} lines removed" in told
 
 
 async def test_what_a_page_says_is_text_and_never_markup(page: Page, site: Site) -> None:
@@ -117,7 +117,7 @@ async def test_every_field_has_a_name_and_says_what_it_is_for(page: Page) -> Non
     await expect(form.get_by_label("url (required)")).to_be_visible()
     await expect(form.get_by_text("Absolute http(s) URL.")).to_be_visible()
     assert await form.locator("[name=render] option").all_text_contents() == [
-        "auto (usual)", "auto", "http", "browser",
+        "auto (default)", "auto", "http", "browser",
     ]  # fmt: skip
 
 
@@ -127,7 +127,7 @@ async def test_a_list_that_is_no_json_is_told_by_its_name(page: Page) -> None:
     await form.locator("[name=query]").fill("tides")
     await form.locator("[name=engines]").fill("[bing")
     await form.locator("button").click()
-    await expect(form.locator("output")).to_have_text("engines is no JSON.")
+    await expect(form.locator("output")).to_have_text("engines is not JSON.")
 
 
 async def test_it_can_be_used_without_a_mouse(page: Page, site: Site) -> None:
@@ -155,8 +155,8 @@ async def test_a_server_that_does_not_answer_is_told(page: Page) -> None:
     await expect(page.locator("#fact-state")).to_have_text("ready")
     await page.context.set_offline(True)
     await read(page, "http://site.example/")
-    await expect(page.locator("form#sides output")).to_contain_text("The server does not answer.")
-    await expect(page.locator("#fact-state")).to_have_text("does not answer")
+    await expect(page.locator("form#sides output")).to_contain_text("The server does not respond.")
+    await expect(page.locator("#fact-state")).to_have_text("not responding")
 
 
 async def test_whoever_comes_early_sees_when_it_is_ready(page: Page) -> None:
