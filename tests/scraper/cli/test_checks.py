@@ -19,7 +19,7 @@ FAR_S = 0.2
 """Each way: a connection takes longer to be made than a question may take."""
 
 
-async def test_nothing_is_said_of_a_database_that_nobody_named(tmp_path: Path) -> None:
+async def test_an_unconfigured_database_has_no_finding(tmp_path: Path) -> None:
     assert await checks.check_database(Settings(data_dir=tmp_path)) == []
 
 
@@ -31,7 +31,7 @@ async def test_a_database_that_does_not_answer_is_a_warning_without_its_password
     assert "not-to-be-told" not in f"{finding.text}{finding.remedy}"
 
 
-async def test_where_pages_are_kept_is_said_of_the_database_and_not_of_the_folder(tmp_path: Path) -> None:
+async def test_with_a_database_the_folder_is_not_reported(tmp_path: Path) -> None:
     if reason := missing():
         pytest.skip(reason)
     with running_postgres() as server:
@@ -40,14 +40,14 @@ async def test_where_pages_are_kept_is_said_of_the_database_and_not_of_the_folde
             pages.put(entry("https://example.org/mill", text="The wind turns the mill."))
             await pages.flush()
         env = {"SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_DATABASE_URL": url}
-        told = await output_of(*SEARCH_MCP, "cache", "stats", env=env)
+        output = await output_of(*SEARCH_MCP, "cache", "stats", env=env)
         found = await checks.check_database(Settings(data_dir=tmp_path, database_url=url))
         async with slow_line(server.port, FAR_S) as port:
             far = env | {"SEARCH_MCP_DATABASE_URL": url.replace(f":{server.port}/", f":{port}/")}
             slowly = await output_of(*SEARCH_MCP, "cache", "stats", env=far)
     assert (slowly.code, slowly.out.partition(",")[0]) == (0, "1 page"), slowly.err
-    assert told.out.startswith("1 page,") and str(tmp_path) not in told.out
-    assert f"the database test_1 at 127.0.0.1:{server.port}" in told.out and "not-to-be-told" not in told.out
+    assert output.out.startswith("1 page,") and str(tmp_path) not in output.out
+    assert f"the database test_1 at 127.0.0.1:{server.port}" in output.out and "not-to-be-told" not in output.out
     assert [finding.level for finding in found] == [CheckLevel.GOOD]
     assert list(checks.check_data_folder(Settings(data_dir=tmp_path, database_url=url))) == []
     assert len(list(checks.check_data_folder(Settings(data_dir=tmp_path)))) == 1

@@ -34,44 +34,44 @@ async def test_a_machine_with_chromium_can_serve(tmp_path: Path) -> None:
         "SEARCH_MCP_NOPE": "1",
         "SEARCH_MCP_DOCUMENT_ROOT": str(tmp_path),
     }
-    told = await output_of("-c", PATIENT, "doctor", env=env)
-    assert told.code == 0, told.out + told.err
-    assert "[ok] Chromium" in told.out
-    assert "A page that needs JavaScript was read" in told.out
-    assert "sandbox" in told.out
-    assert f"Pages are cached in {tmp_path / 'data'}" in told.out
-    assert "Documents are read in processes" in told.out
-    assert f"Local documents are read from {tmp_path}" in told.out
-    assert "[!!] Unknown variable SEARCH_MCP_NOPE is ignored." in told.out
-    assert told.out.rstrip().endswith("This machine can serve.")
-    assert "Traceback" not in told.err
+    output = await output_of("-c", PATIENT, "doctor", env=env)
+    assert output.code == 0, output.out + output.err
+    assert "[ok] Chromium" in output.out
+    assert "A page that needs JavaScript was read" in output.out
+    assert "sandbox" in output.out
+    assert f"Pages are cached in {tmp_path / 'data'}" in output.out
+    assert "Documents are read in processes" in output.out
+    assert f"Local documents are read from {tmp_path}" in output.out
+    assert "[!!] Unknown variable SEARCH_MCP_NOPE is ignored." in output.out
+    assert output.out.rstrip().endswith("This machine can serve.")
+    assert "Traceback" not in output.err
 
 
 @pytest.mark.parametrize("there", [False, True])
 def test_a_path_that_leads_to_no_chromium_is_named_with_its_setting(tmp_path: Path, there: bool) -> None:
     wrong = program(tmp_path / "wrong", "echo an editor") if there else tmp_path / "wrong"
     env = {"SEARCH_MCP_LIGHT_CHROMIUM": str(wrong), "SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_PORT": "0"}
-    told = command_output("doctor", env=env)
-    assert told.code == 1
+    output = command_output("doctor", env=env)
+    assert output.code == 1
     assert (
         f"[no] SEARCH_MCP_LIGHT_CHROMIUM names {wrong}, which is not a Chromium that starts\n"
         "     Correct the path, or remove the setting: Chromium is then found automatically"
-    ) in told.out
-    assert "install-browser" not in told.out.replace("install-browser --fonts", "")
-    assert told.out.rstrip().endswith("This machine cannot serve yet.")
+    ) in output.out
+    assert "install-browser" not in output.out.replace("install-browser --fonts", "")
+    assert output.out.rstrip().endswith("This machine cannot serve yet.")
 
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("fetch", "https://example.org/")])
-def test_a_path_that_leads_nowhere_is_told_by_whoever_needs_it(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_a_wrong_path_is_reported_by_its_check(tmp_path: Path, command: tuple[str, ...]) -> None:
     env = {"SEARCH_MCP_FULL_CHROMIUM": str(tmp_path / "gone"), "SEARCH_MCP_DATA": str(tmp_path)}
-    told = command_output(*command, env=env)
-    assert told.code in {1, 2}
-    assert f"SEARCH_MCP_FULL_CHROMIUM={tmp_path / 'gone'}: there is no program at that path." in told.err
-    assert "install" not in told.err and "Traceback" not in told.err
+    output = command_output(*command, env=env)
+    assert output.code in {1, 2}
+    assert f"SEARCH_MCP_FULL_CHROMIUM={tmp_path / 'gone'}: there is no program at that path." in output.err
+    assert "install" not in output.err and "Traceback" not in output.err
 
 
 @pytest.mark.browser
-async def test_a_machine_without_the_web_is_told_to_look_at_its_network(tmp_path: Path) -> None:
+async def test_without_the_web_the_remedy_is_the_network(tmp_path: Path) -> None:
     nowhere = (("example.com", "127.0.0.1", free_port()),)
     (found,) = await self_test.read_web_page(Settings(data_dir=tmp_path, test_hosts=nowhere))
     assert found.level is CheckLevel.POOR
@@ -79,14 +79,14 @@ async def test_a_machine_without_the_web_is_told_to_look_at_its_network(tmp_path
     assert "network" in found.remedy and "SEARCH_MCP_PROXY" in found.remedy
 
 
-async def test_without_a_folder_for_temporary_files_a_line_says_what_helps(tmp_path: Path) -> None:
+async def test_without_a_temporary_folder_the_remedy_is_printed(tmp_path: Path) -> None:
     program = "import tempfile; tempfile._candidate_tempdir_list = list; " + PATIENT
     env = {"SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_PORT": "0"}
-    told = await output_of("-c", program, "doctor", env=env)
-    assert told.code == 1 and "Traceback" not in told.err
-    assert "[no] Pages cannot be read on this machine: No usable temporary directory" in told.out
-    assert "TMPDIR" in told.out
-    assert told.out.rstrip().endswith("This machine cannot serve yet.")
+    output = await output_of("-c", program, "doctor", env=env)
+    assert output.code == 1 and "Traceback" not in output.err
+    assert "[no] Pages cannot be read on this machine: No usable temporary directory" in output.out
+    assert "TMPDIR" in output.out
+    assert output.out.rstrip().endswith("This machine cannot serve yet.")
 
 
 @pytest.mark.parametrize(("manager", "mend"), [("apt-get", "install-browser --fonts"), ("dnf", "Noto CJK")])
@@ -117,7 +117,7 @@ def test_a_port_at_an_address_of_ipv6_is_looked_at() -> None:
     assert found.text.startswith("::1 port 0 is free") or "for hostname" not in found.text
 
 
-def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
+def test_a_port_in_use_is_reported_briefly() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         (found,) = checks.check_port(Settings(port=taken.getsockname()[1]))
     assert found.level is CheckLevel.POOR
@@ -125,7 +125,7 @@ def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "level", "told"),
+    ("given", "level", "output"),
     [
         ({}, CheckLevel.GOOD, "Only programs on this machine may call"),
         ({"host": "0.0.0.0"}, CheckLevel.BAD, "would not start: Refusing to listen on 0.0.0.0 without a token"),
@@ -135,25 +135,25 @@ def test_a_port_that_is_taken_is_told_in_a_few_words() -> None:
         ({"issuer": "https://login.example"}, CheckLevel.BAD, "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS"),
     ],
 )
-def test_whom_the_server_would_let_in_is_told(given: dict[str, Any], level: CheckLevel, told: str) -> None:
+def test_the_allowed_callers_are_reported(given: dict[str, Any], level: CheckLevel, output: str) -> None:
     (found,) = checks.check_callers(Settings(**given))
-    assert found.level is level and told in found.text
+    assert found.level is level and output in found.text
 
 
-def test_a_secret_in_a_file_is_told_by_the_file() -> None:
+def test_a_secret_in_a_file_is_shown_as_its_path() -> None:
     (found,) = checks.check_configuration({"SEARCH_MCP_TOKEN_FILE": "/run/secrets/token"})
     assert found.text == "SEARCH_MCP_TOKEN_FILE=/run/secrets/token"
 
 
-def test_settings_that_make_no_sense_are_told(tmp_path: Path) -> None:
-    told = command_output("doctor", env={"SEARCH_MCP_PROXY": "ftp://proxy"})
-    assert told.code == 1
-    assert "[no] The settings cannot be used: SEARCH_MCP_PROXY=(not shown)" in told.out
+def test_invalid_settings_are_reported(tmp_path: Path) -> None:
+    output = command_output("doctor", env={"SEARCH_MCP_PROXY": "ftp://proxy"})
+    assert output.code == 1
+    assert "[no] The settings cannot be used: SEARCH_MCP_PROXY=(not shown)" in output.out
 
 
-def test_a_proxy_that_does_not_listen_is_told_without_its_password(tmp_path: Path) -> None:
+def test_a_closed_proxy_is_reported_without_password(tmp_path: Path) -> None:
     arguments = ("--proxy", "http://user:hunter2@127.0.0.1:9", "--data", str(tmp_path), "--port", "0")
-    told = command_output("doctor", *arguments)
-    assert told.code == 1
-    assert "[no] The proxy at 127.0.0.1:9 does not answer: Connection refused\n" in told.out
-    assert "hunter2" not in told.out + told.err
+    output = command_output("doctor", *arguments)
+    assert output.code == 1
+    assert "[no] The proxy at 127.0.0.1:9 does not answer: Connection refused\n" in output.out
+    assert "hunter2" not in output.out + output.err

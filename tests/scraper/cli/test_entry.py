@@ -33,13 +33,13 @@ sys.modules["scraper.cli.main"] = loaded
 
 
 async def test_ctrl_c_while_it_is_loaded_ends_it_without_a_word() -> None:
-    told = await output_of("-c", ENTRY.format(before="", loading=INTERRUPT, after=""))
-    assert (told.code, told.out, told.err) == (-signal.SIGINT, "", "")
+    output = await output_of("-c", ENTRY.format(before="", loading=INTERRUPT, after=""))
+    assert (output.code, output.out, output.err) == (-signal.SIGINT, "", "")
 
 
 @pytest.mark.parametrize(
-    ("before", "heard"), [("", "True\n"), ("signal.signal(signal.SIGINT, signal.SIG_IGN)", "False\n")]
+    ("before", "received"), [("", "True\n"), ("signal.signal(signal.SIGINT, signal.SIG_IGN)", "False\n")]
 )
-async def test_once_it_is_loaded_interrupts_are_as_they_were(before: str, heard: str) -> None:
-    told = await output_of("-c", ENTRY.format(before=before, loading="pass", after=STAND_IN))
-    assert (told.code, told.out, told.err) == (0, heard, "")
+async def test_once_it_is_loaded_interrupts_are_as_they_were(before: str, received: str) -> None:
+    output = await output_of("-c", ENTRY.format(before=before, loading="pass", after=STAND_IN))
+    assert (output.code, output.out, output.err) == (0, received, "")

@@ -20,49 +20,49 @@ async def without(descriptor: int, *arguments: str, env: dict[str, str]) -> Outp
 
 
 @pytest.mark.parametrize("arguments", [(), ("stdio",)])
-async def test_a_conversation_with_nobody_is_over(here: dict[str, str], arguments: tuple[str, ...]) -> None:
+async def test_with_closed_stdin_the_server_exits(here: dict[str, str], arguments: tuple[str, ...]) -> None:
     assert await without(0, *arguments, env=here) == Output(0, "", "")
 
 
 async def test_a_list_of_urls_from_nowhere_is_an_empty_one(here: dict[str, str]) -> None:
-    told = await without(0, "fetch-batch", "-", env=here)
-    assert told.code == 2
-    assert "Give at least one URL" in told.err
+    output = await without(0, "fetch-batch", "-", env=here)
+    assert output.code == 2
+    assert "Give at least one URL" in output.err
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("descriptor", [0, 2])
 async def test_a_page_is_printed_without_the_other_streams(site: Site, here: dict[str, str], descriptor: int) -> None:
-    told = await without(descriptor, "fetch", site.url("/static/1"), env=here)
-    assert (told.code, told.err) == (0, "")
-    assert "MARK-static-0" in told.out
+    output = await without(descriptor, "fetch", site.url("/static/1"), env=here)
+    assert (output.code, output.err) == (0, "")
+    assert "MARK-static-0" in output.out
 
 
-async def test_without_a_folder_for_temporary_files_one_line_says_so(here: dict[str, str]) -> None:
+async def test_without_a_temporary_folder_the_error_is_one_line(here: dict[str, str]) -> None:
     program = "import sys, tempfile; tempfile._candidate_tempdir_list = list; " + RUN_MAIN
-    told = await output_of("-c", program, "fetch", "http://site.example/", env=here)
-    assert (told.code, told.out) == (1, "")
-    assert told.err.startswith("Error: Pages cannot be read on this machine: ") and "temporary" in told.err
-    assert "Errno" not in told.err
-    assert told.err.count("\n") == 1
+    output = await output_of("-c", program, "fetch", "http://site.example/", env=here)
+    assert (output.code, output.out) == (1, "")
+    assert output.err.startswith("Error: Pages cannot be read on this machine: ") and "temporary" in output.err
+    assert "Errno" not in output.err
+    assert output.err.count("\n") == 1
 
 
 @pytest.mark.browser
-async def test_without_an_output_nothing_is_said_and_nothing_breaks(site: Site, here: dict[str, str]) -> None:
+async def test_closed_standard_output_is_harmless(site: Site, here: dict[str, str]) -> None:
     assert await without(1, "fetch", site.url("/static/1"), env=here) == Output(0, "", "")
 
 
 @pytest.mark.browser
 async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(site: Site, here: dict[str, str]) -> None:
     env = here | {"PYTHONIOENCODING": "latin-1"}
-    told = await output_of(*SEARCH_MCP, "fetch", site.url("/charset/big5/header"), env=env)
-    assert (told.code, told.err) == (0, "")
-    assert "\\u" in told.out
+    output = await output_of(*SEARCH_MCP, "fetch", site.url("/charset/big5/header"), env=env)
+    assert (output.code, output.err) == (0, "")
+    assert "\\u" in output.out
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("arguments", [("engines",), ("cache", "stats"), ("serve", "-h")])
-async def test_an_output_that_is_full_is_told_in_a_line(
+async def test_a_full_output_device_is_reported_in_one_line(
     here: dict[str, str], arguments: tuple[str, ...], unbuffered: str
 ) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
@@ -87,8 +87,8 @@ print(*resource.getrlimit(resource.RLIMIT_NOFILE))
     ("before", "after"), [((256, 9_000), (8_192, 9_000)), ((256, 512), (512, 512)), ((9_000, 9_000), (9_000, 9_000))]
 )
 async def test_as_many_are_allowed_as_are_of_use(before: tuple[int, int], after: tuple[int, int]) -> None:
-    told = await output_of("-c", PROGRAM, *map(str, before))
-    assert (told.out.split(), told.err) == ([str(number) for number in after], "")
+    output = await output_of("-c", PROGRAM, *map(str, before))
+    assert (output.out.split(), output.err) == ([str(number) for number in after], "")
 
 
 async def test_the_command_line_raises_it() -> None:

@@ -24,53 +24,53 @@ pytestmark = pytest.mark.browser
 
 
 async def test_a_page_is_printed_and_nothing_else(site: Site, here: dict[str, str]) -> None:
-    told = await output_of(*SEARCH_MCP, "fetch", site.url("/static/1"), env=here)
-    assert (told.code, told.err) == (0, "")
-    assert "static" in told.out
-    assert told.out.endswith("\n")
+    output = await output_of(*SEARCH_MCP, "fetch", site.url("/static/1"), env=here)
+    assert (output.code, output.err) == (0, "")
+    assert "static" in output.out
+    assert output.out.endswith("\n")
 
 
 async def test_a_page_that_needs_javascript_is_rendered(site: Site, here: dict[str, str]) -> None:
-    told = await output_of(*SEARCH_MCP, "fetch", site.url("/timer"), "--render", "browser", "--format=json", env=here)
-    page = json.loads(told.out)
-    assert told.code == 0
+    output = await output_of(*SEARCH_MCP, "fetch", site.url("/timer"), "--render", "browser", "--format=json", env=here)
+    page = json.loads(output.out)
+    assert output.code == 0
     assert page["method"] == "browser"
     assert "timer" in page["content"]
 
 
 def test_start_and_length_cut_a_page(site: Site, here: dict[str, str]) -> None:
     arguments = ("fetch", site.url("/static/1"), "--start", "100", "--length", "300", "--format", "json")
-    told = command_output(*arguments, env=here)
-    assert 0 < len(json.loads(told.out)["content"]) <= 300
+    output = command_output(*arguments, env=here)
+    assert 0 < len(json.loads(output.out)["content"]) <= 300
 
 
 def test_what_goes_wrong_is_a_sentence_on_stderr(site: Site, here: dict[str, str]) -> None:
-    told = command_output("fetch", site.url("/wall/forbidden"), env=here)
-    assert (told.code, told.out) == (1, "")
-    assert "403" in told.err
-    assert "Traceback" not in told.err
+    output = command_output("fetch", site.url("/wall/forbidden"), env=here)
+    assert (output.code, output.out) == (1, "")
+    assert "403" in output.err
+    assert "Traceback" not in output.err
 
 
-def test_a_query_is_told_of_search(here: dict[str, str]) -> None:
-    told = command_output("fetch", "weather in Berlin", env=here)
-    assert (told.code, told.out) == (1, "")
-    assert "search" in told.err
+def test_fetch_of_a_query_suggests_search(here: dict[str, str]) -> None:
+    output = command_output("fetch", "weather in Berlin", env=here)
+    assert (output.code, output.out) == (1, "")
+    assert "search" in output.err
 
 
 async def test_many_pages_come_from_words_a_file_and_stdin(site: Site, here: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "urls"
     file.write_text(f"# pages\n\n{site.url('/static/2')}\n")
     arguments = ("fetch-batch", site.url("/static/1"), "-", "-f", str(file), "--format", "json")
-    told = await output_of(*SEARCH_MCP, *arguments, env=here, stdin=site.url("/static/3").encode() + b"\n")
-    assert (told.code, told.err) == (0, "")
-    assert [page["url"][-1] for page in json.loads(told.out)] == ["1", "3", "2"]
+    output = await output_of(*SEARCH_MCP, *arguments, env=here, stdin=site.url("/static/3").encode() + b"\n")
+    assert (output.code, output.err) == (0, "")
+    assert [page["url"][-1] for page in json.loads(output.out)] == ["1", "3", "2"]
 
 
 def test_a_page_that_fails_does_not_fail_its_batch(site: Site, here: dict[str, str]) -> None:
     urls = (site.url("/static/1"), site.url("/wall/forbidden"))
-    told = command_output("fetch-batch", *urls, "--format", "json", env=here)
-    assert told.code == 0
-    first, second = json.loads(told.out)
+    output = command_output("fetch-batch", *urls, "--format", "json", env=here)
+    assert output.code == 0
+    first, second = json.loads(output.out)
     assert not first.get("error")
     assert "403" in json.dumps(second["error"])
 
@@ -99,7 +99,7 @@ async def test_a_pipe_that_breaks_is_no_noise(site: Site, here: dict[str, str]) 
         assert program.said == []
 
 
-async def test_an_answer_that_cannot_be_written_is_told_in_a_line(site: Site, here: dict[str, str]) -> None:
+async def test_an_unwritable_answer_is_reported_in_one_line(site: Site, here: dict[str, str]) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
     async with running(*SEARCH_MCP, "fetch", site.url("/static/1"), env=here, stdout=full) as program:
         os.close(full)
@@ -162,88 +162,88 @@ async def test_a_search_against_the_demonstration_waits_walls_out_and_names_refu
     moods = ("--mood", "mojeek=altcha", "--mood", "bing=wall")
     asked = ("search", "tidal power", "--engine", "mojeek", "--engine", "bing", "--format", "json")
     for _ in range(TRIES):
-        told = await output_of(*DEMO, *moods, *asked, env=env)
+        output = await output_of(*DEMO, *moods, *asked, env=env)
         # A wall is waited out for so long and no longer.
-        if told.code == 0 and "timeout" not in json.loads(told.out)["errors"].values():
+        if output.code == 0 and "timeout" not in json.loads(output.out)["errors"].values():
             break
-    assert (told.code, told.err) == (0, "")
-    answer = json.loads(told.out)
+    assert (output.code, output.err) == (0, "")
+    answer = json.loads(output.out)
     assert len(answer["results"]) == 10
     assert answer["errors"] == {"bing": "captcha"}
 
 
 @pytest.mark.browser
-async def test_that_nobody_answered_is_an_exit_code() -> None:
-    told = await output_of(*DEMO, "--mood", "brave=limited", "search", "tidal power", "--engine", "brave")
-    assert told.code == 1 and told.out == ""
-    assert told.err.startswith('No engine answered "tidal power"')
+async def test_a_search_without_answers_exits_with_one() -> None:
+    output = await output_of(*DEMO, "--mood", "brave=limited", "search", "tidal power", "--engine", "brave")
+    assert output.code == 1 and output.out == ""
+    assert output.err.startswith('No engine answered "tidal power"')
 
 
-async def test_the_demonstration_tells_the_variables_and_ends_when_told() -> None:
+async def test_demo_engines_prints_variables_and_stops_on_signal() -> None:
     async with running(*DEMO, stdout=PIPE) as program:
         await program.until("The engines are served")
         program.process.terminate()
         assert await program.ended() == 0
         assert program.process.stdout is not None
-        told = (await program.process.stdout.read()).decode()
-    assert re.search(r"^export SEARCH_MCP_TEST_KEY_PIN=\S{43}=$", told, re.MULTILINE)
-    assert "html.duckduckgo.com=127.0.0.1:" in told
+        output = (await program.process.stdout.read()).decode()
+    assert re.search(r"^export SEARCH_MCP_TEST_KEY_PIN=\S{43}=$", output, re.MULTILINE)
+    assert "html.duckduckgo.com=127.0.0.1:" in output
 
 
-async def test_without_a_checkout_the_demonstration_says_what_it_needs() -> None:
+async def test_demo_engines_requires_a_checkout() -> None:
     hidden = "import sys; sys.modules['tests'] = None; from scraper.cli.main import run; "
-    told = await output_of("-c", hidden + "sys.exit(run(['demo-engines', 'search', 'tides']))")
-    assert (told.code, told.out) == (1, "")
-    assert "no part of the installed package" in told.err and "checkout of the sources" in told.err
-    assert "Traceback" not in told.err
+    output = await output_of("-c", hidden + "sys.exit(run(['demo-engines', 'search', 'tides']))")
+    assert (output.code, output.out) == (1, "")
+    assert "which the installed package does not contain" in output.err and "checkout of the sources" in output.err
+    assert "Traceback" not in output.err
 
 
-def test_a_mood_that_there_is_not_is_told() -> None:
-    told = command_output("demo-engines", "--mood", "bing=gloomy")
-    assert told.code == 2 and "There is no mood 'gloomy'" in told.err
-    told = command_output("demo-engines", "--mood", "goggle=wall")
-    assert told.code == 2 and "There is no engine 'goggle'" in told.err
-    told = command_output("demo-engines", "--mood", "bing")
-    assert told.code == 2 and "written engine=mood" in told.err
+def test_an_unknown_mood_is_reported() -> None:
+    output = command_output("demo-engines", "--mood", "bing=gloomy")
+    assert output.code == 2 and "There is no mood 'gloomy'" in output.err
+    output = command_output("demo-engines", "--mood", "goggle=wall")
+    assert output.code == 2 and "There is no engine 'goggle'" in output.err
+    output = command_output("demo-engines", "--mood", "bing")
+    assert output.code == 2 and "written engine=mood" in output.err
 
 
 def test_the_engines_are_listed_with_what_they_are_good_for() -> None:
-    told = command_output("engines")
-    assert told.code == 0
-    assert told.out.splitlines()[0].startswith("duckduckgo (default): ")
-    assert len(told.out.splitlines()) == 7
+    output = command_output("engines")
+    assert output.code == 0
+    assert output.out.splitlines()[0].startswith("duckduckgo (default): ")
+    assert len(output.out.splitlines()) == 7
 
 
 @pytest.mark.browser
 async def test_pages_are_compared(site: Site, here: dict[str, str]) -> None:
     urls = (site.url("/long/300"), site.url("/static/1"))
-    told = await output_of(*SEARCH_MCP, "compare", "note 217", *urls, "--format", "json", env=here)
-    assert (told.code, told.err) == (0, "")
-    compared = json.loads(told.out)
+    output = await output_of(*SEARCH_MCP, "compare", "note 217", *urls, "--format", "json", env=here)
+    assert (output.code, output.err) == (0, "")
+    compared = json.loads(output.out)
     assert compared["urls"] == list(urls) and "MARK-long-217" in compared["excerpts"][0]["excerpt"]
 
 
 @pytest.mark.browser
-def test_one_url_is_told_of_fetch(site: Site, here: dict[str, str]) -> None:
-    told = command_output("compare", "note 217", site.url("/static/1"), env=here)
-    assert (told.code, told.out) == (1, "")
-    assert "use `fetch`" in told.err
+def test_compare_with_one_url_suggests_fetch(site: Site, here: dict[str, str]) -> None:
+    output = command_output("compare", "note 217", site.url("/static/1"), env=here)
+    assert (output.code, output.out) == (1, "")
+    assert "use `fetch`" in output.err
 
 
 @pytest.mark.browser
-def test_an_engine_that_does_not_exist_is_told_with_those_that_do(here: dict[str, str]) -> None:
-    told = command_output("research", "tides", "--engine", "bingo", env=here)
-    assert (told.code, told.out) == (1, "")
-    assert "bingo" in told.err and "mojeek" in told.err
+def test_an_unknown_engine_error_lists_the_known_engines(here: dict[str, str]) -> None:
+    output = command_output("research", "tides", "--engine", "bingo", env=here)
+    assert (output.code, output.out) == (1, "")
+    assert "bingo" in output.err and "mojeek" in output.err
 
 
 async def test_the_data_of_a_page_are_printed_and_nothing_else(site: Site, here: dict[str, str]) -> None:
     url = site.url("/shop/injected")
-    told = await output_of(*SEARCH_MCP, "extract-structured", url, "--format", "json", env=here)
-    assert (told.code, told.err) == (0, "")
-    assert json.loads(told.out)["product"]["price"]["value"] == 49.9
+    output = await output_of(*SEARCH_MCP, "extract-structured", url, "--format", "json", env=here)
+    assert (output.code, output.err) == (0, "")
+    assert json.loads(output.out)["product"]["price"]["value"] == 49.9
 
 
 def test_data_that_cannot_be_read_is_a_sentence_on_stderr(site: Site, here: dict[str, str]) -> None:
-    told = command_output("extract-structured", site.url("/status/404"), env=here)
-    assert (told.code, told.out) == (1, "") and "404 Not Found" in told.err
+    output = command_output("extract-structured", site.url("/status/404"), env=here)
+    assert (output.code, output.out) == (1, "") and "404 Not Found" in output.err

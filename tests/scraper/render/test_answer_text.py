@@ -54,7 +54,7 @@ def test_pieces_join_to_the_whole_without_gap_or_overlap(markdown: str, length: 
 
 @settings(deadline=None)
 @given(st.lists(BLOCKS, max_size=12).map("\n\n".join), st.integers(10, 1_500))
-def test_without_leave_to_exceed_no_piece_is_longer_than_asked(markdown: str, length: int) -> None:
+def test_without_permission_no_piece_exceeds_the_length(markdown: str, length: int) -> None:
     start = 0
     while start < len(markdown):
         piece = cut(markdown, start, length, keep_whole=0)

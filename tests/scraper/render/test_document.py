@@ -84,7 +84,7 @@ def test_pages_can_be_chosen_and_must_be_there() -> None:
         as_json(reading("No marks."), DocumentPart(pages=(1,)))
 
 
-def test_the_outline_says_where_its_headings_stand() -> None:
+def test_the_outline_has_heading_offsets() -> None:
     answer = as_json(reading(), DocumentPart(outline=True))
     assert answer["outline"] == [
         {"level": 1, "text": f"Part {n}", "start": TEXT.index(f"# Part {n}"), "page": n} for n in (1, 2, 3)
@@ -94,11 +94,11 @@ def test_the_outline_says_where_its_headings_stand() -> None:
     )
 
 
-def test_pictures_of_text_and_locks_are_told() -> None:
-    told = reading(ocr_pages=(2, 3), encrypted=True)
-    answer = as_json(told, DocumentPart())
+def test_image_pages_and_encryption_are_reported() -> None:
+    output = reading(ocr_pages=(2, 3), encrypted=True)
+    answer = as_json(output, DocumentPart())
     assert (answer["ocr_needed"], answer["encrypted"]) == ([2, 3], True)
-    text = as_markdown(told, DocumentPart(), region=REGION)
+    text = as_markdown(output, DocumentPart(), region=REGION)
     assert "Format: pdf, 3 pages, was locked" in text
     assert "ocr_needed: 2, 3" in text
 
@@ -110,7 +110,7 @@ def test_the_documents_words_stand_in_their_region_alone() -> None:
     assert inside.count("<<<end untrusted") == 1
 
 
-def test_a_kept_document_says_when_it_was_read_and_how_long_ago_that_is() -> None:
+def test_a_cached_document_has_its_read_time_and_age() -> None:
     kept = replace(reading(), cached=True)
     text = as_markdown(kept, DocumentPart(), region=REGION, now=datetime(2026, 1, 4, 5, tzinfo=UTC))
     assert "Cached: read 2 days ago (2026-01-02T00:00:00+00:00)" in text

@@ -73,7 +73,7 @@ def test_a_fragment_is_no_redirect() -> None:
     assert "Requested" not in as_markdown(reading(requested_url=f"{URL}#part"), region=REGION)
 
 
-def test_a_long_page_says_where_it_was_cut_and_how_to_go_on() -> None:
+def test_a_cut_page_gives_its_end_and_the_next_start() -> None:
     answer = as_markdown(reading(LONG), region=REGION, length=1_000)
     end = int(answer.rsplit("start=", 1)[1].rstrip("."))
     assert f"Characters: chars 0-{end} of {len(LONG)}; next: start={end}\n" in answer
@@ -90,7 +90,7 @@ def test_the_last_piece_does_not_ask_to_go_on() -> None:
     assert f"of {len(LONG)}\n" in answer
 
 
-def test_an_empty_page_says_so() -> None:
+def test_an_empty_page_is_stated() -> None:
     assert "(no text)" in as_markdown(reading(""), region=REGION)
     assert "(the end of the page)" in as_markdown(reading("Words."), region=REGION, start=1_000)
 

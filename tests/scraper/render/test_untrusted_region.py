@@ -11,7 +11,7 @@ OPENING = f"<<<untrusted {REGION}>>>"
 CLOSING = f"<<<end untrusted {REGION}>>>"
 
 
-def test_text_stands_between_two_lines_that_carry_the_id() -> None:
+def test_text_is_between_two_lines_with_the_id() -> None:
     assert seal("text", REGION) == f"{OPENING}\ntext\n{CLOSING}"
 
 

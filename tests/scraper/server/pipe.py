@@ -18,8 +18,8 @@ async def ask(program: Program, message: dict[str, Any]) -> dict[str, Any]:
 async def begin(program: Program, message: dict[str, Any]) -> None:
     """Write a call that tells of its progress, and wait until it has told the first."""
     params = {**message["params"], "_meta": {"progressToken": "begun"}}
-    told = await ask(program, {**message, "params": params})
-    assert told["method"] == "notifications/progress"
+    output = await ask(program, {**message, "params": params})
+    assert output["method"] == "notifications/progress"
 
 
 async def answer(program: Program) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Replicas:
         """Return the process of one server."""
         return self._programs[self.ports[number]]
 
-    def said(self) -> list[str]:
+    def output(self) -> list[str]:
         """Every line that the servers now alive have said."""
         return [line for program in self._programs.values() for line in program.said]
 

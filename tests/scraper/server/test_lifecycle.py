@@ -41,7 +41,7 @@ class Life:
             self.closed += 1
 
 
-async def test_nothing_is_opened_before_it_is_wanted() -> None:
+async def test_services_open_on_first_use() -> None:
     life = Life()
     async with hold_services(life.open) as holder:
         await asyncio.sleep(0.02)
@@ -78,7 +78,7 @@ async def test_an_opening_that_failed_is_tried_again(caplog: pytest.LogCaptureFi
     assert "Traceback" in caplog.text
 
 
-async def test_a_setting_that_makes_no_sense_is_told_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_invalid_setting_is_reported_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
     async with hold_services(Life(ValueError("PROXY has no port")).open) as holder:
         with pytest.raises(ServicesOpenError, match="PROXY has no port"):
             await holder.services()
@@ -86,14 +86,14 @@ async def test_a_setting_that_makes_no_sense_is_told_in_one_line(caplog: pytest.
     assert "Traceback" not in caplog.text
 
 
-async def test_a_failure_of_the_system_is_told_without_its_number() -> None:
+async def test_an_os_error_is_reported_without_its_number() -> None:
     full = OSError(errno.ENOSPC, "No space left on device", "/data/pages")
     async with hold_services(Life(full).open) as holder:
         with pytest.raises(ServicesOpenError, match=r"start its services: No space left on device: /data/pages$"):
             await holder.services()
 
 
-async def test_a_failure_that_nobody_waits_for_is_no_noise() -> None:
+async def test_an_unawaited_failure_is_not_reported_by_asyncio() -> None:
     async with hold_services(Life(RuntimeError("x")).open) as holder:
         holder.open()
         await asyncio.sleep(0.05)
@@ -120,7 +120,7 @@ FORCE_AND_BROWSERS_S = 2.1
 """What was measured at most between the last bytes and the end of the process."""
 
 
-def test_whoever_was_silent_through_a_long_drain_is_waited_for_no_longer_than_the_whole_may_take() -> None:
+def test_after_a_long_drain_silent_clients_get_less_time() -> None:
     assert last_bytes_s(0) == last_bytes_s(7) == LAST_BYTES_S
     drain_s = Settings().drain_s
     assert 0 < last_bytes_s(60) <= last_bytes_s(drain_s) < 0.5

@@ -64,15 +64,15 @@ async def everything_asked(ask: Ask, site: Site) -> str:
 
 async def assert_says_nothing(program: Program, paragraph: str) -> None:
     await until(lambda: has_said_enough("".join(program.said)))
-    said = "".join(program.said)
-    assert SECRET not in said
-    assert paragraph[:60] not in said
+    output = "".join(program.said)
+    assert SECRET not in output
+    assert paragraph[:60] not in output
 
 
-def has_said_enough(said: str) -> bool:
+def has_said_enough(output: str) -> bool:
     """Whether there is a line of each call and visit; what was said last may still be on its way here."""
-    calls = said.count("tool=fetch ") + said.count('"tool": "fetch"')
-    return calls >= 6 and said.count("visit") >= 3
+    calls = output.count("tool=fetch ") + output.count('"tool": "fetch"')
+    return calls >= 6 and output.count("visit") >= 3
 
 
 @pytest.mark.parametrize(("level", "style"), [("info", "text"), ("debug", "json")])

@@ -89,8 +89,8 @@ async def cpu_of_the_handshake(env: dict[str, str]) -> float:
 
 async def cpu_of(work: str) -> float:
     """Seconds, from the start of Python until it has done this."""
-    told = await output_of("-c", f"import time\n{work}\nprint(time.process_time())")
-    return float(told.out)
+    output = await output_of("-c", f"import time\n{work}\nprint(time.process_time())")
+    return float(output.out)
 
 
 async def test_the_browser_starts_once_the_client_has_its_handshake(site: Site, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ async def test_schemas_are_strict_and_portable(product: Program) -> None:
             assert not any(word in str(schema) for word in ("anyOf", "$ref", "'title'", "null"))
 
 
-async def test_a_wrong_argument_is_told_the_right_one(product: Program, site: Site) -> None:
+async def test_a_wrong_argument_gets_a_suggestion(product: Program, site: Site) -> None:
     async with Client(product.url) as client:
         answer = await client.call_tool("fetch", {"url": site.url("/static/1"), "rendr": "http"})
         assert answer.is_error

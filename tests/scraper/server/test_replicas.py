@@ -70,17 +70,17 @@ async def test_clients_notice_no_change_of_server(proxies: list[Proxy], servers:
 
 async def is_served(client: Client) -> bool:
     """Whether this client can do all that it may want."""
-    told: list[float] = []
+    output: list[float] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        told.append(progress)
+        output.append(progress)
 
     answers = [
         await client.call_tool("echo", {}),
         await client.call_tool("slow", {"seconds": 0.5}, progress_callback=hear),
     ]
     tools = (await client.list_tools()).tools
-    return not any(answer.is_error for answer in answers) and len(tools) == 5 and bool(told)
+    return not any(answer.is_error for answer in answers) and len(tools) == 5 and bool(output)
 
 
 async def test_a_dying_server_takes_along_only_what_it_was_doing(proxies: list[Proxy], servers: Replicas) -> None:
@@ -97,7 +97,7 @@ async def test_a_dying_server_takes_along_only_what_it_was_doing(proxies: list[P
             assert not await was_answered(call_), proxy.kind
         for proxy, crowd in zip(proxies, await finished(crowd_of), strict=True):
             assert not crowd.lost(proxy, death), proxy.kind
-            assert not any(said.of_session for said in crowd.calls), proxy.kind
+            assert not any(text.of_session for text in crowd.calls), proxy.kind
             assert len(crowd.failed) <= CLIENTS, proxy.kind
             used = {server for passed in proxy.passed().values() for server in passed.servers}
             assert used == {f"127.0.0.1:{port}" for port in servers.ports}, proxy.kind
@@ -126,7 +126,7 @@ async def was_answered(posting: asyncio.Task[aiohttp.ClientResponse]) -> bool:
         return False
 
 
-async def test_a_server_that_is_told_to_stop_takes_nothing_along(proxies: list[Proxy], servers: Replicas) -> None:
+async def test_a_stopping_server_loses_no_request(proxies: list[Proxy], servers: Replicas) -> None:
     async with crowds(proxies) as crowd_of:
         for number in (0, 1):
             await go_on(crowd_of, CLIENTS)
@@ -212,7 +212,7 @@ async def active_at(server: Program) -> int:
         return active
 
 
-async def test_work_goes_where_there_is_room_and_a_full_house_says_when_to_come_back() -> None:
+async def test_work_goes_to_servers_with_capacity_and_full_ones_return_a_retry_time() -> None:
     if program("haproxy") is None:
         pytest.skip("haproxy is not installed")
     async with (

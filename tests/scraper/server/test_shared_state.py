@@ -87,13 +87,13 @@ async def _visits_for_both(http: aiohttp.ClientSession, servers: list[Program], 
 async def _granted(http: aiohttp.ClientSession, servers: list[Program], caller: str, url: str) -> tuple[int, float]:
     """How many of more calls than a caller may make are answered, and within how many seconds."""
     begun = time.monotonic()
-    told = [await _fetch(http, server, url, caller) for _ in range(PER_MINUTE) for server in servers]
-    answered = sum(url in text for text in told)
-    assert answered + sum(f"it takes {PER_MINUTE} calls a minute" in text for text in told) == len(told)
+    output = [await _fetch(http, server, url, caller) for _ in range(PER_MINUTE) for server in servers]
+    answered = sum(url in text for text in output)
+    assert answered + sum(f"it takes {PER_MINUTE} calls a minute" in text for text in output) == len(output)
     return answered, time.monotonic() - begun
 
 
-async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_password(
+async def test_doctor_reports_unavailable_shared_state_without_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module, name in ((coordination, "CONNECT_WAIT_S"), (valkey_client, "COMMAND_S"), (valkey_client, "CONNECT_S")):
@@ -103,11 +103,11 @@ async def test_the_doctor_says_that_the_shared_state_is_away_and_shows_no_passwo
         assert [one.level for one in await check(Settings(shared_url=redis.url))] == [CheckLevel.GOOD]
         url = redis.url.replace("hush-hush", "wrong-word")
         env = {"SEARCH_MCP_SHARED_URL": url, "SEARCH_MCP_DATA": str(tmp_path), "SEARCH_MCP_PORT": "0"}
-        told = await output_of("-c", PATIENT, "doctor", env=env)
-        assert "[!!] The shared state is unavailable." in told.out
-        assert "refuses the user or the password of SEARCH_MCP_SHARED_URL" in told.out
-        assert "hush-hush" not in told.out + told.err and "wrong-word" not in told.out + told.err
-        assert told.code == 0, told.out
+        output = await output_of("-c", PATIENT, "doctor", env=env)
+        assert "[!!] The shared state is unavailable." in output.out
+        assert "refuses the user or the password of SEARCH_MCP_SHARED_URL" in output.out
+        assert "hush-hush" not in output.out + output.err and "wrong-word" not in output.out + output.err
+        assert output.code == 0, output.out
 
 
 async def _servers(stack: contextlib.AsyncExitStack, site: Site, folder: Path, redis: RedisServer) -> list[Program]:
@@ -142,9 +142,9 @@ async def _ready(http: aiohttp.ClientSession, server: Program, key: str, *, ther
     """Return the answer of `/ready` once this key is present or absent."""
     async with asyncio.timeout(LIMIT_S):
         while True:
-            said = await _json(http, server, "/ready")
-            if (key in said) is there:
-                return said
+            output = await _json(http, server, "/ready")
+            if (key in output) is there:
+                return output
             await asyncio.sleep(0.1)
 
 

@@ -48,14 +48,14 @@ async def test_a_server_that_is_to_outlive_its_terminal_does(http: aiohttp.Clien
     async with serving("-c", WITH_HANG_UPS, "SIG_IGN", *STAND_IN, "http") as program:
         program.process.send_signal(signal.SIGHUP)
         await asyncio.sleep(0.1)
-        async with http.get(program.base + "/ready") as told:
-            assert told.status == 200
+        async with http.get(program.base + "/ready") as output:
+            assert output.status == 200
         program.process.terminate()
         assert await program.ended() == 0
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_running_call_finishes_and_a_new_one_is_told(era: str, word: Path) -> None:
+async def test_during_shutdown_a_running_call_finishes_and_a_new_one_is_rejected(era: str, word: Path) -> None:
     async with serving(*STAND_IN, "http", LONG_DRAIN) as program, Client(program.url, mode=era) as client:
         await client.list_tools()
         slow = asyncio.create_task(client.call_tool("slow", {"until": str(word)}))
@@ -108,7 +108,7 @@ async def test_new_work_is_left_to_another_server_while_what_runs_can_be_cancell
         (await posting).close()
 
 
-async def test_a_call_that_takes_longer_than_the_drain_is_ended_and_told(http: aiohttp.ClientSession) -> None:
+async def test_a_call_longer_than_the_drain_is_canceled_with_an_error(http: aiohttp.ClientSession) -> None:
     async with serving(*STAND_IN, "http", "--drain_s=0.3") as program:
         headers, message = modern_call("slow", {"seconds": 30})
         posting = asyncio.create_task(http.post(program.url, headers=headers, json=message))
@@ -142,7 +142,7 @@ stand_in.main()
 """
 
 
-async def test_those_who_said_nothing_through_the_drain_are_waited_for_no_longer(http: aiohttp.ClientSession) -> None:
+async def test_silent_connections_are_closed_after_the_drain(http: aiohttp.ClientSession) -> None:
     async with serving("-c", HURRIED, "http", "--drain_s=0.5") as program:
         port = int(program.base.rpartition(":")[2])
         opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]

@@ -59,8 +59,8 @@ async def test_every_transport_and_era_shows_and_runs_the_same_tools(transport: 
         assert all(tool.output_schema is None for tool in listed)
 
         answer = await client.call_tool("echo", {"seconds": 1, "unknown": [None]})
-        said = {"arguments": {"seconds": 1, "unknown": [None]}, "principal": "local"}
-        assert [item.text for item in answer.content] == [json.dumps(said)]
+        output = {"arguments": {"seconds": 1, "unknown": [None]}, "principal": "local"}
+        assert [item.text for item in answer.content] == [json.dumps(output)]
         assert answer.structured_content is None
         assert not answer.is_error
 
@@ -85,7 +85,7 @@ async def test_an_error_of_a_tool_is_a_result(server: Program, era: str) -> None
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_unknown_tool_is_told_of_the_known_ones(server: Program, era: str) -> None:
+async def test_an_unknown_tool_error_lists_the_known_tools(server: Program, era: str) -> None:
     async with Client(server.url, mode=era) as client:
         answer = await client.call_tool("ecco", {})
         assert answer.is_error
@@ -94,7 +94,7 @@ async def test_an_unknown_tool_is_told_of_the_known_ones(server: Program, era: s
         )
 
 
-async def test_an_unknown_tool_of_any_length_is_told_in_a_few_words(server: Program) -> None:
+async def test_a_long_unknown_tool_name_is_shortened(server: Program) -> None:
     async with Client(server.url, mode="legacy") as client:
         answer = await client.call_tool("ecco" * 250_000, {})
         assert answer.is_error
@@ -112,7 +112,7 @@ async def test_data_comes_twice_and_is_an_object_where_the_era_wants_one(
         assert (answer.content[0].text, answer.structured_content) == ("[1, 2]", listed)
 
 
-async def test_a_list_of_tools_may_be_kept_by_clients(server: Program) -> None:
+async def test_clients_may_cache_the_list_of_tools(server: Program) -> None:
     async with Client(server.url, mode="auto") as client:
         listed = await client.list_tools()
         assert (listed.ttl_ms, listed.cache_scope) == (3_600_000, "public")

@@ -79,7 +79,7 @@ AT_HOME = {"cache_search", "engines", "search_index", "search_add_document", "se
 """Tools that reach nothing beyond this machine."""
 
 
-async def test_a_tool_says_what_it_may_do(tmp_path: Path) -> None:
+async def test_a_tool_has_annotations(tmp_path: Path) -> None:
     async with kept_app(tmp_path) as texts, talking(texts, "auto") as client:
         hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
     for name, hint in hints.items():
@@ -177,6 +177,6 @@ def pair_url(program: Program) -> str:
     return program.base + "/openai/mcp"
 
 
-async def test_an_unknown_toolset_is_told() -> None:
+async def test_an_unknown_toolset_is_reported() -> None:
     output = await output_of(*PRODUCT, "stdio", "--toolset", "claude")
     assert output.code == 2 and "'full', 'openai'" in output.err

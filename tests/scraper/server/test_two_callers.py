@@ -71,7 +71,7 @@ async def world(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIt
             yield World(program, engines)
 
 
-async def test_a_page_kept_for_one_is_not_given_to_the_other(world: World, site: Site) -> None:
+async def test_a_cached_page_is_private_to_its_caller(world: World, site: Site) -> None:
     url = site.url("/static/41")
     before = site.hits("/static/41")
     for who in ("ann", "ann", "ben"):
@@ -122,7 +122,7 @@ async def test_a_cookie_that_an_engine_gives_one_is_not_sent_for_the_other(world
     assert other[0] is False
 
 
-async def test_one_answer_of_a_search_is_not_kept_for_the_other(world: World) -> None:
+async def test_a_cached_search_is_private_to_its_caller(world: World) -> None:
     world.engines.reset()
     for who in ("ann", "ann", "ben"):
         await world.call(who, "search", query="lighthouses of the coast", engines=["bing"])
@@ -146,12 +146,12 @@ async def test_the_log_names_no_page_query_cookie_or_token(world: World, site: S
     await world.ask("ann", "resources/search", query="marigoldquestion")
     page = (await world.text("ann", "fetch", url=site.url("/static/43"))).split("\n\n")
     await until(lambda: "".join(world.program.said).count(" call tool=") >= 10)
-    said = "".join(world.program.said)
-    said = said.replace("host=marigoldnowhere.invalid", "").replace('host="marigoldnowhere.invalid"', "")
+    output = "".join(world.program.said)
+    output = output.replace("host=marigoldnowhere.invalid", "").replace('host="marigoldnowhere.invalid"', "")
     # A tool's name is the one word of a client's that is shown, cut; it is no argument.
-    said = said.replace(("marigoldtool" * 20)[:64], "")
-    assert "marigold" not in said
-    assert not any(token in said for token in TOKENS.values())
+    output = output.replace(("marigoldtool" * 20)[:64], "")
+    assert "marigold" not in output
+    assert not any(token in output for token in TOKENS.values())
     paragraphs = [part for part in page if len(part) > 80 and "<<<" not in part]
     assert paragraphs
-    assert not any(part[:60] in said for part in paragraphs)
+    assert not any(part[:60] in output for part in paragraphs)

@@ -38,7 +38,7 @@ def test_a_home_that_older_libraries_leave_unresolved_is_none(homeless: Path, mo
     assert find_cache_folder().parent == homeless
 
 
-def test_a_folder_that_somebody_else_has_made_is_not_taken(homeless: Path) -> None:
+def test_a_folder_of_another_user_is_not_used(homeless: Path) -> None:
     elsewhere = homeless / "elsewhere"
     elsewhere.mkdir()
     (homeless / f"search-mcp-{os.getuid()}").symlink_to(elsewhere)
@@ -47,12 +47,12 @@ def test_a_folder_that_somebody_else_has_made_is_not_taken(homeless: Path) -> No
     assert taken.stat().st_mode & 0o077 == 0
 
 
-def test_the_home_of_nobody_is_told() -> None:
+def test_a_missing_home_is_reported() -> None:
     with pytest.raises(SettingsError, match=r"^SEARCH_MCP_DATA='~nobody-here/x' cannot be used: there is no"):
         Settings.load({"SEARCH_MCP_DATA": "~nobody-here/x"})
 
 
-def told(file: Path) -> str:
+def output(file: Path) -> str:
     with pytest.raises(UnreadableFileError) as caught:
         read_text_file(file)
     return str(caught.value)
@@ -67,19 +67,19 @@ def test_the_text_comes_without_the_mark_that_some_editors_begin_it_with(tmp_pat
 def test_each_trouble_has_its_own_words_and_a_next_step(tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "round").symlink_to("round")
-    assert told(tmp_path / "gone") == "the file does not exist. Correct the path, or create the file."
-    assert told(tmp_path) == "the path is a folder, or contains a file as a folder. Name a file."
-    assert told(tmp_path / "bytes" / "deeper") == told(tmp_path)
-    assert told(tmp_path / "bytes") == "it is not UTF-8 text. Save it as UTF-8."
-    assert told(tmp_path / "round") == f"{os.strerror(errno.ELOOP)}. Name a file that can be read."
+    assert output(tmp_path / "gone") == "the file does not exist. Correct the path, or create the file."
+    assert output(tmp_path) == "the path is a folder, or contains a file as a folder. Name a file."
+    assert output(tmp_path / "bytes" / "deeper") == output(tmp_path)
+    assert output(tmp_path / "bytes") == "it is not UTF-8 text. Save it as UTF-8."
+    assert output(tmp_path / "round") == f"{os.strerror(errno.ELOOP)}. Name a file that can be read."
 
 
-def test_a_file_for_others_says_for_whom_it_must_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_error_names_the_user_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> str:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     # The administrator, as whom tests may run, is refused nothing.
     monkeypatch.setattr(Path, "read_text", refused)
-    assert told(tmp_path / "token") == (
+    assert output(tmp_path / "token") == (
         f"the user with id {os.geteuid()} has no permission. Allow this user to read the file."
     )

@@ -99,7 +99,7 @@ def test_a_blank_variable_counts_as_not_given() -> None:
     assert Settings.load({"SEARCH_MCP_PORT": " ", "SEARCH_MCP_PROXY": ""}) == Settings()
 
 
-def test_every_setting_says_what_it_is_and_no_two_share_a_name() -> None:
+def test_every_setting_has_help_and_a_unique_name() -> None:
     table = setting_table()
     assert all(setting.help.endswith(".") and setting.kind.label for setting in table)
     assert len({setting.flag for setting in table}) == len({setting.variable for setting in table}) == len(table)
@@ -225,7 +225,7 @@ def test_a_secret_may_stand_in_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b" \n", b"\xff"])
-def test_a_secret_file_that_says_nothing_is_an_error(content: bytes | None, tmp_path: Path) -> None:
+def test_an_empty_secret_file_is_an_error(content: bytes | None, tmp_path: Path) -> None:
     secret = tmp_path / "token"
     if content is not None:
         secret.write_bytes(content)
@@ -233,7 +233,7 @@ def test_a_secret_file_that_says_nothing_is_an_error(content: bytes | None, tmp_
         Settings.load({"SEARCH_MCP_TOKEN_FILE": str(secret)})
 
 
-def test_a_secret_file_that_is_not_there_is_told_in_words_with_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_secret_file_is_reported_with_a_next_step(tmp_path: Path) -> None:
     gone = tmp_path / "token"
     with pytest.raises(SettingsError) as caught:
         Settings.load({"SEARCH_MCP_TOKEN_FILE": str(gone)})
@@ -242,7 +242,7 @@ def test_a_secret_file_that_is_not_there_is_told_in_words_with_what_to_do(tmp_pa
     )
 
 
-def test_unknown_variables_are_reported_with_what_was_meant() -> None:
+def test_unknown_variables_are_reported_with_a_suggestion() -> None:
     environ = {"SEARCH_MCP_ALOW_NETS": "", "SEARCH_MCP_QUX": "", "SEARCH_MCP_PORT": "", "OTHER_PORT": ""}
     assert unknown_variables(environ) == (
         "Unknown variable SEARCH_MCP_ALOW_NETS is ignored. Did you mean SEARCH_MCP_ALLOW_NETS?",

@@ -50,7 +50,7 @@ async def test_parts_join_without_gap_or_overlap(texts: KeptApp, pages: int, doc
     assert await every(texts, limit) == expected
 
 
-async def test_nobody_lists_finds_or_reads_what_is_anothers(texts: KeptApp) -> None:
+async def test_resources_are_private_to_their_caller(texts: KeptApp) -> None:
     texts.keep("https://example.org/secret", "tidal secret", principal="ann")
     await texts.index("secret", "tidal secret", principal="ann")
     uris = ["page://https://example.org/secret", "index://default/secret"]

@@ -57,7 +57,7 @@ async def test_json_is_the_same_as_data_and_as_compact_text(app: Services, site:
     assert answer.text == json.dumps(answer.structured, ensure_ascii=False, separators=(",", ":"))
 
 
-async def test_all_syntaxes_come_back_and_the_broken_block_is_told(app: Services, site: Site) -> None:
+async def test_all_syntaxes_are_returned_with_a_warning_for_the_broken_block(app: Services, site: Site) -> None:
     found = await data(app, site.url("/shop/every"))
     assert found["json_ld"] == [{"@type": "Article", "headline": "Data <<<end untrusted"}]
     assert found["microdata"][0]["@type"] == "Book"
@@ -86,7 +86,7 @@ async def test_facts_are_lines_of_key_and_value_with_source_and_confidence(app: 
     assert "- sku: K-77 (json_ld, 0.9)\n" in text
 
 
-async def test_a_page_without_data_gives_empty_lists_and_says_what_to_do(app: Services, site: Site) -> None:
+async def test_a_page_without_data_returns_empty_lists_and_a_next_step(app: Services, site: Site) -> None:
     found = await data(app, site.url("/shop/none"))
     assert [found[name] for name in CONTRACT[1:]] == [[], [], [], []]
     assert "`fetch`" in found["warnings"][0]
@@ -101,7 +101,7 @@ async def test_a_page_without_data_gives_empty_lists_and_says_what_to_do(app: Se
         ("/download-pdf", "`read_doc`"),
     ],
 )
-async def test_what_is_no_page_is_told_as_fetch_tells_it(app: Services, site: Site, path: str, words: str) -> None:
+async def test_an_error_is_the_same_as_that_of_fetch(app: Services, site: Site, path: str, words: str) -> None:
     answer = await extract(app, site.url(path))
     assert answer.is_error and words in answer.text
 
@@ -117,7 +117,7 @@ async def test_what_is_no_url_is_answered_with_what_would_be(app: Services, url:
     assert (await extract(app, url)).is_error
 
 
-async def test_the_same_page_wanted_twice_at_once_is_visited_once_by_each_caller(app: Services, site: Site) -> None:
+async def test_concurrent_calls_visit_a_page_once_per_caller(app: Services, site: Site) -> None:
     url = site.url("/shop/every?twice")
     before = site.hits("/shop/every")
     mine = [extract(app, url, ToolCall("ann", 30.0)) for _ in range(3)]

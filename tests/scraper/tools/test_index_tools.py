@@ -57,7 +57,7 @@ async def test_an_empty_query_finds_nothing(app: Any, query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "told"),
+    ("tool", "arguments", "output"),
     [
         ("search_index", {"query": "x", "index_name": "none"}, "Index not found: none"),
         ("search_add_document", {"doc_id": "a", "content": " "}, "Content must be a non-empty string"),
@@ -69,9 +69,9 @@ async def test_an_empty_query_finds_nothing(app: Any, query: str) -> None:
     ],
 )
 async def test_errors_are_values_in_the_contracts_words(
-    app: Any, tool: str, arguments: dict[str, Any], told: str
+    app: Any, tool: str, arguments: dict[str, Any], output: str
 ) -> None:
-    assert await ask(app, tool, **arguments) == {"error": told}
+    assert await ask(app, tool, **arguments) == {"error": output}
 
 
 @pytest.mark.parametrize(

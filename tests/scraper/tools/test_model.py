@@ -33,28 +33,28 @@ async def test_an_answer_goes_through() -> None:
 
 
 async def test_an_error_of_ours_is_its_sentence_with_the_next_step() -> None:
-    told = await answer(errors.NoContentError("Nothing there.", next_step="Try another one."))
-    assert told == ToolAnswer("Nothing there. Try another one.", is_error=True)
+    output = await answer(errors.NoContentError("Nothing there.", next_step="Try another one."))
+    assert output == ToolAnswer("Nothing there. Try another one.", is_error=True)
 
 
 async def test_wrong_arguments_are_an_answer_that_teaches() -> None:
-    told = await answer(None, {"ulr": "u"})
-    assert told.is_error and 'did you mean "url"?' in told.text
+    output = await answer(None, {"ulr": "u"})
+    assert output.is_error and 'did you mean "url"?' in output.text
 
 
-async def test_a_busy_server_says_when_to_come_back() -> None:
-    told = await answer(errors.OverloadedError("Too many pages are being read.", retry_after_s=4))
-    assert told.text == "Too many pages are being read. Try again in 4 s."
+async def test_a_busy_server_returns_a_retry_time() -> None:
+    output = await answer(errors.OverloadedError("Too many pages are being read.", retry_after_s=4))
+    assert output.text == "Too many pages are being read. Try again in 4 s."
 
 
 async def test_an_error_stays_below_a_thousand_characters() -> None:
     assert len((await answer(errors.NoContentError("x" * 5_000, next_step="Try another one."))).text) < 1_000
 
 
-async def test_a_fault_nobody_foresaw_is_logged_with_a_number_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
-    told = await answer(RuntimeError("password=geheim"))
-    assert told.is_error and "geheim" not in told.text
-    found = re.match(r"Internal error ([0-9a-f]{8}): ", told.text)
+async def test_an_unexpected_error_is_logged_with_a_number_and_not_shown(caplog: pytest.LogCaptureFixture) -> None:
+    output = await answer(RuntimeError("password=geheim"))
+    assert output.is_error and "geheim" not in output.text
+    found = re.match(r"Internal error ([0-9a-f]{8}): ", output.text)
     assert found
     (record,) = [record for record in caplog.records if found[1] in record.getMessage()]
     assert record.exc_info and "geheim" in str(record.exc_info[1])

@@ -99,13 +99,13 @@ async def test_a_page_is_one_compact_text_in_the_contracts_shape() -> None:
     assert answer.structured is None and answer.text == json.dumps(page, ensure_ascii=False, separators=(",", ":"))
 
 
-async def test_a_long_page_is_cut_and_says_so_and_a_title_is_always_there() -> None:
+async def test_a_long_page_is_marked_as_truncated_and_has_a_title() -> None:
     long = replace(READING, document=Document(URL, markdown="A sentence of a page. " * 10_000))
     page = json.loads((await fetch(long)).text)
     assert 90_000 < len(page["text"]) <= 100_000
     assert page["metadata"]["truncated"] == "true" and page["title"] == URL
 
 
-async def test_what_is_no_address_is_told_as_an_error() -> None:
+async def test_an_invalid_id_is_an_error() -> None:
     answer = await fetch(InvalidUrlError("doc-1 is not a URL."), "doc-1")
     assert answer.is_error and "doc-1 is not a URL." in answer.text

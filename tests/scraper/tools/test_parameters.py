@@ -130,9 +130,9 @@ def test_a_wrong_list_is_answered_with_the_item_that_is_wrong(value: object, sen
     assert fault(LIST, urls=value) == sentence
 
 
-def test_all_faults_are_told_at_once() -> None:
-    told = fault(ulr="u", render="fast")
-    assert 'did you mean "url"' in told and "url must be given" in told and "render must be" in told
+def test_all_faults_are_reported_at_once() -> None:
+    output = fault(ulr="u", render="fast")
+    assert 'did you mean "url"' in output and "url must be given" in output and "render must be" in output
 
 
 def test_the_answer_to_a_huge_argument_is_small() -> None:
@@ -169,7 +169,7 @@ def test_a_text_may_be_as_long_as_its_tool_takes_and_no_longer() -> None:
     assert fault(bounded, pages="1-3,90") == "pages must be a string of at most 5 characters, not 6."
 
 
-def test_a_tool_without_arguments_says_that_it_takes_none() -> None:
+def test_a_tool_without_parameters_rejects_arguments() -> None:
     assert fault(Parameters(), query="x") == 'Unknown argument "query". None is taken.'
 
 
@@ -184,5 +184,5 @@ async def test_a_text_that_would_hold_up_everyone_is_refused_before_any_work(too
     assert answer.is_error and answer.text.startswith(f"{name} must be a string of at most ")
 
 
-def test_an_age_is_given_in_hours_and_meant_in_seconds() -> None:
+def test_an_age_in_hours_is_converted_to_seconds() -> None:
     assert [max_age_s({"max_age_hours": hours}) for hours in (None, 0, 0.5)] == [None, 0, 1_800]

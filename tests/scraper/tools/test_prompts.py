@@ -50,7 +50,7 @@ def test_a_blank_optional_argument_is_not_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "output"),
     [
         ({}, "question must be given"),
         ({"question": " "}, "question must be given"),
@@ -58,8 +58,8 @@ def test_a_blank_optional_argument_is_not_given() -> None:
         ({"question": "x" * (MAX_CHARS + 1)}, "more than 4,000 characters"),
     ],
 )
-def test_wrong_arguments_are_named(arguments: dict[str, str], told: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=told.replace(".", r"\.")):
+def test_wrong_arguments_are_named(arguments: dict[str, str], output: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=output.replace(".", r"\.")):
         BY_NAME["research_question"].message(arguments)
 
 

@@ -126,7 +126,7 @@ async def test_a_page_in_an_old_encoding_reads_alike_in_both_tools(
     assert (await data(app, source=url))["content"] == page["content"]
 
 
-async def test_bytes_without_meaning_are_told(app: Services, site: Site) -> None:
+async def test_random_bytes_are_an_error(app: Services, site: Site) -> None:
     answer = await ask(app, source=site.url("/document/bytes.bin"))
     assert answer.is_error
     assert "not read" in answer.text
@@ -158,6 +158,6 @@ def test_numbers_and_ranges_are_understood(text: str | None, pages: tuple[int, .
 
 
 @pytest.mark.parametrize("text", ["", "0", "5-3", "a", "0-", "-2", "1--2", "1-99999999", "1-2000", ","])
-def test_what_is_no_selection_is_told(text: str) -> None:
+def test_an_invalid_page_selection_is_an_error(text: str) -> None:
     with pytest.raises(InvalidArgumentError, match="pages must"):
         parse_page_ranges(text)

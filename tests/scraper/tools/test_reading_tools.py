@@ -110,7 +110,7 @@ class TestFetch:
         assert following["start"] == first["next_start"]
         assert site.hits("/long/301") == before + 1
 
-    async def test_the_last_line_of_a_part_says_how_to_go_on(self, app: Services, site: Site) -> None:
+    async def test_the_last_line_of_a_piece_gives_the_next_start(self, app: Services, site: Site) -> None:
         answer = await fetch(app, site.url("/long/300"))
         assert estimate(answer.text) < 9_000
         found = re.search(r"call fetch again with start=(\d+)\.$", answer.text)
@@ -129,7 +129,7 @@ class TestFetch:
         small.settings = Settings(max_answer_tokens=1_000)
         assert estimate((await fetch(small, site.url("/long/300"))).text) < 1_000
 
-    async def test_a_second_call_is_told_to_come_from_the_cache(self, app: Services, site: Site) -> None:
+    async def test_a_second_call_is_marked_as_cached(self, app: Services, site: Site) -> None:
         await fetch(app, site.url("/static/93"))
         assert "\nCached: read " in (await fetch(app, site.url("/static/93"))).text
         for arguments in ({"force_refresh": True}, {"max_age_hours": 0}, {"max_age_hours": "0"}):
@@ -145,7 +145,7 @@ class TestFetch:
         assert chosen["method"] == "browser" and "MARK-spa-59" in chosen["content"]
         assert rendered["method"] == "browser" and "MARK-static-59" in rendered["content"]
 
-    async def test_a_redirect_is_told(self, app: Services, site: Site) -> None:
+    async def test_a_redirect_is_reported(self, app: Services, site: Site) -> None:
         answer = await fetch(app, site.url("/redirect-host"))
         assert f"Requested: {site.url('/redirect-host')}\n" in answer.text
         assert "Warning: Redirected to another site: other.example.\n" in answer.text
@@ -170,14 +170,14 @@ class TestFetch:
         assert answer.is_error and answer.structured is None
         assert sentence in answer.text and len(answer.text) < 1_000 and "\n" not in answer.text
 
-    async def test_progress_is_told_in_words(self, app: Services, site: Site) -> None:
-        told: list[str | None] = []
+    async def test_progress_has_messages(self, app: Services, site: Site) -> None:
+        output: list[str | None] = []
 
         def tell(done: float, total: float | None = None, message: str | None = None) -> None:
-            told.append(message)
+            output.append(message)
 
         await call(app, "fetch", {"url": site.url("/spa/92")}, ToolCall(deadline_s=30, progress=tell))
-        assert told == ["reading site.example", "rendering site.example", "read site.example"]
+        assert output == ["reading site.example", "rendering site.example", "read site.example"]
 
     async def test_a_call_ends_with_its_deadline(self, app: Services, site: Site) -> None:
         # Longer where a machine takes so long to begin; without one of its own it would take 40 s.
@@ -238,7 +238,7 @@ class TestFetchBatch:
             (["u"] * 51, "urls must be a list of at most 50 strings, not 51: make several calls."),
         ],
     )
-    async def test_a_list_that_cannot_be_meant_is_named(self, app: Services, urls: list[str], sentence: str) -> None:
+    async def test_an_invalid_list_is_named(self, app: Services, urls: list[str], sentence: str) -> None:
         answer = await call(app, "fetch_batch", {"urls": urls})
         assert answer == ToolAnswer(sentence, is_error=True)
 

@@ -29,7 +29,7 @@ def test_the_order_is_fixed() -> None:
     assert [tool.name for tool in ALL if tool.name in order] == order
 
 
-def test_fetch_takes_what_the_contract_says_and_paging() -> None:
+def test_fetch_has_the_parameters_of_the_contract_and_paging() -> None:
     schema = BY_NAME["fetch"].input_schema
     assert list(schema["properties"]) == [
         "url", "render", "force_refresh", "max_age_hours", "format", "start", "length",
@@ -44,7 +44,7 @@ def test_fetch_takes_what_the_contract_says_and_paging() -> None:
     }  # fmt: skip
 
 
-def test_search_takes_what_the_contract_says() -> None:
+def test_search_has_the_parameters_of_the_contract() -> None:
     schema = BY_NAME["search"].input_schema
     assert list(schema["properties"]) == [
         "query", "engines", "max_results", "use_cache", "max_age_hours", "freshness", "include_domains",
@@ -57,7 +57,7 @@ def test_search_takes_what_the_contract_says() -> None:
     assert defaults == {"max_results": 10, "use_cache": True, "format": "markdown"}
 
 
-def test_web_search_and_instant_answer_take_what_their_contract_says() -> None:
+def test_web_search_and_instant_answer_have_the_parameters_of_the_contract() -> None:
     schema = BY_NAME["web_search"].input_schema
     assert schema["required"] == ["query"]
     assert schema["properties"]["max_results"] == {
@@ -68,7 +68,7 @@ def test_web_search_and_instant_answer_take_what_their_contract_says() -> None:
     assert set(BY_NAME["instant_answer"].input_schema["properties"]) == {"query"}
 
 
-def test_fetch_batch_takes_what_the_contract_says() -> None:
+def test_fetch_batch_has_the_parameters_of_the_contract() -> None:
     schema = BY_NAME["fetch_batch"].input_schema
     assert list(schema["properties"]) == ["urls", "render", "format"]
     assert schema["required"] == ["urls"]
@@ -84,7 +84,7 @@ def test_a_description_has_its_five_parts_and_is_short(tool: Tool) -> None:
 
 
 @pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
-def test_a_schema_is_strict_and_every_argument_is_told_and_bounded(tool: Tool) -> None:
+def test_a_schema_is_strict_and_every_argument_is_described_and_bounded(tool: Tool) -> None:
     jsonschema.Draft202012Validator.check_schema(tool.input_schema)
     assert tool.input_schema["additionalProperties"] is False
     for name, entry in tool.input_schema["properties"].items():
@@ -120,6 +120,6 @@ def test_an_operator_can_offer_fewer_tools_in_the_usual_order() -> None:
     assert registry.tools(Settings(tools=("fetch_batch", "fetch")))[0].name == "fetch"
 
 
-def test_a_tool_that_does_not_exist_is_named_with_what_was_meant() -> None:
+def test_an_unknown_tool_gets_a_suggestion() -> None:
     with pytest.raises(SettingsError, match=r"names 'fetchbatch', .*did you mean fetch_batch"):
         registry.tools(Settings(tools=("fetchbatch",)))

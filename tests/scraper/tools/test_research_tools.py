@@ -55,7 +55,7 @@ class TestResearch:
         assert "MARK-long-217" in answer.text and "#:~:text=" in answer.text
         assert estimate(answer.text) < 9_000 and not answer.is_error
 
-    async def test_json_is_the_contracts_and_the_text_says_the_same(self, app: Services, site: Site) -> None:
+    async def test_json_has_the_form_of_the_contract_and_the_text_agrees(self, app: Services, site: Site) -> None:
         found = Found("http://nowhere.invalid/", site.url("/long/300"))
         answer = await research(app, found, format="json", depth=1)
         assert isinstance(answer.structured, dict) and json.loads(answer.text) == answer.structured

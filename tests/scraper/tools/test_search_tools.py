@@ -57,12 +57,12 @@ async def test_the_limit_holds(app: Any) -> None:
 
 
 @pytest.mark.parametrize("query", ["a AND", '"open', "NEAR(", "node.js ("])
-async def test_a_query_in_no_valid_syntax_is_read_as_words_and_said(app: Any, query: str) -> None:
+async def test_an_invalid_query_is_searched_as_words_with_a_note(app: Any, query: str) -> None:
     answer = await ask(app, query=query)
     assert not answer.is_error and "Note:" in answer.text
 
 
-async def test_nothing_found_says_what_to_do(app: Any) -> None:
+async def test_an_empty_result_has_a_next_step(app: Any) -> None:
     assert "`search`" in (await ask(app, query="absent")).text
 
 
@@ -72,7 +72,7 @@ async def test_wrong_arguments_are_named(app: Any, arguments: dict[str, Any]) ->
     assert answer.is_error and any(name in answer.text for name in ("query", "limit"))
 
 
-async def test_without_a_cache_the_answer_says_so() -> None:
+async def test_without_a_cache_the_answer_is_an_error() -> None:
     app: Any = SimpleNamespace(page_cache=PageCache(NullPageStore(), Settings()))
     answer = await ask(app, query="x")
     assert answer.is_error and "no cache" in answer.text

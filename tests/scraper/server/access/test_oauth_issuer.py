@@ -39,8 +39,8 @@ def key_set(*keys: tuple[str, rsa.RSAPrivateKey]) -> str:
 def token(key: Any = KEY, algorithm: str = "RS256", kid: str = "first", **claims: object) -> str:
     """Return a valid token with changed claims; None removes a claim."""
     usual = {"iss": ISSUER, "aud": HERE + "/mcp", "sub": "ann", "exp": time.time() + 600}
-    told = {name: value for name, value in {**usual, **claims}.items() if value is not None}
-    return jwt.encode(told, key, algorithm=algorithm, headers={"kid": kid})
+    output = {name: value for name, value in {**usual, **claims}.items() if value is not None}
+    return jwt.encode(output, key, algorithm=algorithm, headers={"kid": kid})
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_token_names_its_subject(keys: Path) -> None:
         lambda: "a" * 4_000 + ".b." + "c" * 5_000,
     ],
 )
-def test_anything_else_names_nobody(keys: Path, made: Callable[[], str]) -> None:
+def test_other_credentials_have_no_principal(keys: Path, made: Callable[[], str]) -> None:
     assert OAuthIssuer(ISSUER, HERE, keys).principal(made()) is None
 
 
@@ -136,9 +136,9 @@ async def test_a_refusal_leads_to_the_issuer(guarded: Program, http: aiohttp.Cli
     for path in ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"):
         async with http.get(guarded.base + path) as answer:
             assert answer.status == 200
-            told = await answer.json()
-        assert told["resource"] == HERE + "/mcp"
-        assert told["authorization_servers"] == [ISSUER]
+            output = await answer.json()
+        assert output["resource"] == HERE + "/mcp"
+        assert output["authorization_servers"] == [ISSUER]
 
 
 @pytest.mark.parametrize(("given", "name"), [(token, "oauth:ann"), (lambda: "own", "default")])

@@ -32,7 +32,7 @@ def test_an_open_address_without_a_token_is_refused_and_both_ways_out_are_named(
     assert "--allow-unauthenticated" in str(refusal.value)
 
 
-def test_an_open_address_is_allowed_with_a_token_or_when_said_so() -> None:
+def test_a_public_address_requires_a_token_or_the_flag() -> None:
     assert rules("0.0.0.0", keys=(AccessKey("a", "t"),)).keys
     assert rules("0.0.0.0", allow_unauthenticated=True).keys == ()
 
@@ -96,11 +96,11 @@ def test_a_token_names_its_principal() -> None:
 
 
 @pytest.mark.parametrize("header", ["", "one", "Basic one", "Bearer", "Bearer ", "Bearer o", "Bearer ones", "Bearer ö"])
-def test_anything_else_names_nobody(header: str) -> None:
+def test_other_credentials_have_no_principal(header: str) -> None:
     assert rules(keys=(AccessKey("ann", "one"),)).principal(header) is None
 
 
-def test_the_time_of_a_refusal_says_nothing_about_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_of_a_rejection_reveals_nothing_about_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[bytes] = []
 
     def compare(given: bytes, right: bytes) -> bool:
@@ -152,7 +152,7 @@ def test_a_caller_may_have_an_old_and_a_new_token(tmp_path: Path) -> None:
         ("ann:one\nben:one", "ann and ben have the same token"),
     ],
 )
-def test_a_file_that_names_nobody_for_certain_is_refused(tmp_path: Path, content: str, why: str) -> None:
+def test_an_ambiguous_tokens_file_is_rejected(tmp_path: Path, content: str, why: str) -> None:
     file = tmp_path / "tokens"
     file.write_text(content, encoding="utf-8")
     with pytest.raises(ServerStartError, match=why):

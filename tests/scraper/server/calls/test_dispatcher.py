@@ -48,7 +48,7 @@ async def calls_of(tool: Deaf, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
         yield CallDispatcher((deaf,), holder, deadline_s=SHORT_S)
 
 
-async def test_a_tool_that_misses_its_deadline_is_ended_and_the_caller_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_tool_beyond_its_deadline_is_canceled_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     tool = Deaf()
     tool.may_end.set()
     async with calls_of(tool, monkeypatch) as calls, asyncio.timeout(LIMIT_S):
@@ -58,7 +58,7 @@ async def test_a_tool_that_misses_its_deadline_is_ended_and_the_caller_is_told(m
     assert answer.text == "Nothing could be read within 0.2 s. Try again later, or ask for less."
 
 
-async def test_a_tool_that_does_not_end_either_holds_nobody(
+async def test_a_tool_that_ignores_cancellation_is_abandoned(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(server_calls, "_CLEANUP_S", SHORT_S)
@@ -93,7 +93,7 @@ async def test_a_call_that_the_library_cancels_over_and_over_cleans_up_before_it
         assert cleaned.is_set() and calls.running == 0
 
 
-async def test_a_store_that_does_not_answer_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_store_that_does_not_respond_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(_app: object) -> None:
         await asyncio.sleep(2 * LIMIT_S)
 
@@ -122,9 +122,9 @@ async def test_a_look_ends_with_its_client_and_with_the_server(monkeypatch: pyte
         else:
             at_once.set()
             await calls.drain(2 * LIMIT_S, at_once)
-        with pytest.raises(MCPError) as told:
+        with pytest.raises(MCPError) as output:
             await looking
-        assert told.value.error.code == {"client": -32800, "server": -32000}[end]
+        assert output.value.error.code == {"client": -32800, "server": -32000}[end]
         assert ended.is_set() and calls.running == 0
 
 
@@ -136,9 +136,9 @@ async def test_a_look_is_refused_while_the_server_stops_and_where_all_turns_are_
         turns, at_once = CallLimiter(limit=1), asyncio.Event()
         calls = CallDispatcher((), holder, deadline_s=LIMIT_S, limiter=turns)
         async with turns.admit("local"):
-            with pytest.raises(MCPError, match="The server is busy") as told:
+            with pytest.raises(MCPError, match="The server is busy") as output:
                 await calls.query("resources/list", ToolCaller(), work)
-        assert told.value.error.data == {"retryAfter": 2}
+        assert output.value.error.data == {"retryAfter": 2}
         assert await calls.query("resources/list", ToolCaller(), work) == "seen"
         at_once.set()
         await calls.drain(LIMIT_S, at_once)

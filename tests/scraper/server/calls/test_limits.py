@@ -19,7 +19,7 @@ from tests.scraper.server.pipe import answer, ask, begin, write
 from tests.scraper.server.wire import call, initialize, modern_call, tool_result
 
 
-async def test_beyond_the_limit_a_caller_is_told_when_to_come_back() -> None:
+async def test_beyond_the_limit_a_caller_gets_a_retry_time() -> None:
     turns = CallLimiter(limit=2)
     async with turns.admit("ann"), turns.admit("ann"):
         assert turns.full
@@ -140,5 +140,5 @@ async def test_the_caller_over_stdio_is_held_to_both_bounds() -> None:
         await write(program, cancelled)
         await program.until("outcome=cancelled")
         # The first of them are counted by the process itself, as long as its services are not open.
-        told = [await answer_to(number) for number in range(4, 10)]
-        assert any(text.startswith(OFTEN) for text in told)
+        output = [await answer_to(number) for number in range(4, 10)]
+        assert any(text.startswith(OFTEN) for text in output)

@@ -22,9 +22,9 @@ async def test_a_call_that_ends_quickly_sends_nothing() -> None:
     async def send(*message: float | str | None) -> None:
         sent.append(message)  # type: ignore[arg-type]
 
-    async with report_progress(send, pace_s=600, silence_s=600) as told:
+    async with report_progress(send, pace_s=600, silence_s=600) as output:
         for number in (1, 2):
-            told.report(number, 2, f"step {number}")
+            output.report(number, 2, f"step {number}")
         await asyncio.sleep(0)
     assert sent == []
 
@@ -35,9 +35,9 @@ async def test_only_the_last_of_many_steps_is_sent() -> None:
     async def send(*message: float | str | None) -> None:
         sent.append(message)  # type: ignore[arg-type]
 
-    async with report_progress(send, pace_s=0.05, silence_s=600) as told:
+    async with report_progress(send, pace_s=0.05, silence_s=600) as output:
         for number in range(100):
-            told.report(number, 100, f"step {number}")
+            output.report(number, 100, f"step {number}")
         await until(lambda: sent)
         await asyncio.sleep(0.2)
     assert sent == [(99, 100, "step 99")]
@@ -49,8 +49,8 @@ async def test_silence_repeats_the_last_state_and_every_value_grows() -> None:
     async def send(*message: float | str | None) -> None:
         sent.append(message)  # type: ignore[arg-type]
 
-    async with report_progress(send, pace_s=0.01, silence_s=0.02) as told:
-        told.report(3, 8, "reading")
+    async with report_progress(send, pace_s=0.01, silence_s=0.02) as output:
+        output.report(3, 8, "reading")
         await until(lambda: len(sent) >= 3)
     values = [value for value, _, _ in sent]
     assert values == sorted(set(values))
@@ -60,14 +60,14 @@ async def test_silence_repeats_the_last_state_and_every_value_grows() -> None:
 
 
 async def test_a_step_that_goes_back_never_lowers_the_value() -> None:
-    told, sent = ProgressNotifier(), list[float]()
+    output, sent = ProgressNotifier(), list[float]()
 
     async def send(value: float, _total: float | None, _words: str | None) -> None:
         sent.append(value)
-        told.report(1, 9, "late")
+        output.report(1, 9, "late")
 
-    told.report(5, 9, "five")
-    sending = asyncio.create_task(told.send_forever(send, pace_s=0.01, silence_s=0.01))
+    output.report(5, 9, "five")
+    sending = asyncio.create_task(output.send_forever(send, pace_s=0.01, silence_s=0.01))
     await until(lambda: len(sent) >= 3)
     sending.cancel()
     await asyncio.wait({sending})
@@ -92,19 +92,19 @@ async def test_steps_reach_the_client_at_most_twice_a_second(server: Program, er
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_silent_call_is_heard_of_long_before_its_end(server: Program, era: str) -> None:
+async def test_a_silent_call_repeats_its_progress(server: Program, era: str) -> None:
     # Below the five seconds that are promised.
     assert progress._PACE_S + progress._SILENCE_S < 5
-    heard = asyncio.Event()
+    received = asyncio.Event()
 
     async def hear(*_: object) -> None:
-        heard.set()
+        received.set()
 
     async with Client(server.url, mode=era) as client, asyncio.TaskGroup() as tasks:
         call = tasks.create_task(
             client.call_tool("slow", {"seconds": 2 * LIMIT_S, "silent": True}, progress_callback=hear)
         )
-        await asyncio.wait_for(heard.wait(), LIMIT_S)
+        await asyncio.wait_for(received.wait(), LIMIT_S)
         call.cancel()
 
 

@@ -17,7 +17,7 @@ class Clock:
         return self.now
 
 
-async def test_a_burst_is_fine_and_then_the_caller_waits_as_long_as_told() -> None:
+async def test_after_a_burst_the_caller_waits_for_the_returned_time() -> None:
     clock = Clock()
     rate = RateLimiter(LocalLimits(clock), name="searches", burst=3, per_second=0.5)
     for _ in range(3):

@@ -60,7 +60,7 @@ ROUTES = {
 """Every route, and what it answers to nobody and to a caller; there are no second toolset and no issuer."""
 
 
-async def test_every_route_that_there_is_stands_in_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_matrix_contains_every_route(monkeypatch: pytest.MonkeyPatch) -> None:
     made, paths = application._routes, set[str]()
 
     def noted(endpoints: Mapping[str, ASGIApp], others: Sequence[Route]) -> ASGIApp:
@@ -135,7 +135,7 @@ async def test_the_access_matrix(guarded: Program, http: aiohttp.ClientSession, 
 
 
 @pytest.mark.parametrize("path", ROUTES)
-async def test_a_listed_page_is_told_that_it_may_call_before_it_sends_a_token(
+async def test_a_preflight_of_a_listed_origin_needs_no_token(
     guarded: Program, http: aiohttp.ClientSession, path: str
 ) -> None:
     asked = {
@@ -169,7 +169,7 @@ async def test_a_listed_page_reads_answers_and_refusals(guarded: Program, http: 
         assert "Access-Control-Allow-Origin" not in answer.headers
 
 
-async def test_no_page_is_told_anything_where_none_is_listed(server: Program, http: aiohttp.ClientSession) -> None:
+async def test_without_listed_origins_there_are_no_cors_headers(server: Program, http: aiohttp.ClientSession) -> None:
     headers = {"Origin": "http://localhost:3000", "Access-Control-Request-Method": "POST"}
     async with http.options(server.url, headers=headers) as answer:
         assert not any(name.startswith("Access-Control") for name in answer.headers)

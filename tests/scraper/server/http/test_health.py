@@ -56,7 +56,7 @@ async def test_health_is_fine_while_the_browsers_start() -> None:
         (lambda state, _: setattr(state, "queued", 8), "full"),
     ],
 )
-async def test_unready_says_why(change: Callable[[Status, CallDispatcher], object], reason: str) -> None:
+async def test_not_ready_has_a_reason(change: Callable[[Status, CallDispatcher], object], reason: str) -> None:
     assert await asked("/ready", change) == (503, {"ready": False, "reason": reason, "queue_seconds": 0})
 
 
@@ -78,7 +78,7 @@ async def test_ready_when_a_browser_answers_and_there_is_room() -> None:
     assert await asked("/ready", lambda state, _: setattr(state, "queued", 7)) == (200, body)
 
 
-async def test_the_queue_is_told_in_seconds() -> None:
+async def test_the_queue_is_reported_in_seconds() -> None:
     status, body = await asked("/ready", lambda state, _: setattr(state, "queue_s", 2.5))
     assert (status, body["queue_seconds"]) == (200, 2.5)
 
@@ -93,7 +93,7 @@ async def test_the_probes_answer_over_http(server: Program, http: object) -> Non
             assert answer.status == 200
 
 
-async def test_a_database_that_is_away_is_said_and_work_is_taken_all_the_same() -> None:
+async def test_an_unavailable_database_is_noted_and_the_server_stays_ready() -> None:
     url = "postgresql://keeper:not-to-be-told@127.0.0.1:1/pages"
     async with hold_services(App.open) as holder:
         app = await holder.services()
@@ -103,10 +103,10 @@ async def test_a_database_that_is_away_is_said_and_work_is_taken_all_the_same() 
         await app.store.server.check(5.0)
         health = Health(holder, CallDispatcher((), holder, deadline_s=55), queue_limit=8, version="1.2.3")
         routes = {route.path: route for route in health.routes()}
-        said = {}
+        text = {}
         for path in ("/ready", "/health"):
             answer = await routes[path].endpoint(Request({"type": "http"}))
-            said[path] = json.loads(answer.body)
-        assert said["/ready"] == {"ready": True, "queue_seconds": 0, "note": "database away"}
-        assert said["/health"]["database"] == {"away": True}
+            text[path] = json.loads(answer.body)
+        assert text["/ready"] == {"ready": True, "queue_seconds": 0, "note": "database away"}
+        assert text["/health"]["database"] == {"away": True}
         await app.store.close()

@@ -30,7 +30,7 @@ def test_a_name_with_several_addresses_has_one_port() -> None:
     assert len(set(ports_of("localhost", 0))) == 1
 
 
-def test_a_taken_port_is_said_in_one_line() -> None:
+def test_a_port_in_use_is_reported_in_one_line() -> None:
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ServerStartError, match=f"^Port {port} on 127.0.0.1 is already in use.*--port.$"):
@@ -38,7 +38,7 @@ def test_a_taken_port_is_said_in_one_line() -> None:
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])
-def test_an_address_that_is_not_ours_is_said(host: str) -> None:
+def test_a_foreign_address_is_reported(host: str) -> None:
     with pytest.raises(ServerStartError, match=f"^Cannot listen on {host} port 80: "):
         ports_of(host, 80)
 
@@ -53,7 +53,7 @@ def test_an_address_of_a_name_that_this_machine_lacks_costs_only_itself(monkeypa
         ports_of("localhost", 80)
 
 
-async def test_a_server_whose_port_is_taken_says_so_and_ends(server: Program) -> None:
+async def test_a_server_whose_port_is_in_use_reports_it_and_exits(server: Program) -> None:
     port = server.base.rsplit(":", 1)[1]
     async with running(*STAND_IN, "http", f"--port={port}") as program:
         assert await program.ended() == 1

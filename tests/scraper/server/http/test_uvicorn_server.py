@@ -37,7 +37,7 @@ async def open_doorway() -> AsyncIterator[tuple[GracefulServer, list[socket.sock
             await serving
 
 
-async def test_a_connection_that_nobody_has_accepted_yet_is_answered() -> None:
+async def test_a_connection_in_the_backlog_is_answered() -> None:
     async with open_doorway() as (doorway, sockets):
         # In one go, so that the server cannot have seen them before it is told to shut.
         clients = [socket.create_connection(sockets[0].getsockname()) for _ in range(20)]
@@ -46,22 +46,22 @@ async def test_a_connection_that_nobody_has_accepted_yet_is_answered() -> None:
         await doorway.drain(sockets, LIMIT_S)
         for client in clients:
             with client:
-                assert (await heard(client)).endswith(b"heard")
+                assert (await received(client)).endswith(b"heard")
 
 
-async def test_a_connection_that_has_said_nothing_yet_is_heard() -> None:
+async def test_a_connection_without_a_request_yet_is_served() -> None:
     async with open_doorway() as (doorway, sockets):
         with socket.create_connection(sockets[0].getsockname()) as client:
             shutting = asyncio.create_task(doorway.drain(sockets, LIMIT_S))
             await asyncio.sleep(0.2)
             assert not shutting.done()
             client.sendall(REQUEST)
-            assert (await heard(client)).endswith(b"heard")
+            assert (await received(client)).endswith(b"heard")
             async with asyncio.timeout(LIMIT_S):
                 await shutting
 
 
-async def test_who_comes_after_that_finds_nobody_and_who_says_nothing_holds_nobody_up() -> None:
+async def test_later_connections_are_ignored_and_silent_ones_do_not_delay() -> None:
     async with open_doorway() as (doorway, sockets):
         address = sockets[0].getsockname()
         with socket.create_connection(address):
@@ -70,14 +70,14 @@ async def test_who_comes_after_that_finds_nobody_and_who_says_nothing_holds_nobo
                 socket.create_connection(address, timeout=LIMIT_S)
 
 
-async def heard(client: socket.socket) -> bytes:
+async def received(client: socket.socket) -> bytes:
     """All that the server says, until it hangs up."""
-    loop, said = asyncio.get_running_loop(), b""
+    loop, text = asyncio.get_running_loop(), b""
     client.setblocking(False)
     async with asyncio.timeout(LIMIT_S):
         while part := await loop.sock_recv(client, 65_536):
-            said += part
-    return said
+            text += part
+    return text
 
 
 KEPT_ALIVE_REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"

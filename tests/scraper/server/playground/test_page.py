@@ -71,11 +71,11 @@ async def test_a_page_is_shown_from_both_sides(page: Page, site: Site) -> None:
     for line in dropped:
         assert line in seen
         assert line not in markdown
-    told = await page.locator("form#sides output").text_content() or ""
-    assert f"{len(dropped)} lines removed" in told
+    result = await page.locator("form#sides output").text_content() or ""
+    assert f"{len(dropped)} lines removed" in result
 
 
-async def test_what_a_page_says_is_text_and_never_markup(page: Page, site: Site) -> None:
+async def test_page_text_is_never_inserted_as_markup(page: Page, site: Site) -> None:
     for name in ("/rich", "/hidden", "/alerts", "/plain"):
         await read(page, site.url(name))
         assert await page.locator(".sides img, .sides script, .sides iframe, .sides a").count() == 0
@@ -89,7 +89,7 @@ async def test_what_a_page_says_is_text_and_never_markup(page: Page, site: Site)
     assert await page.title() == "search-mcp"
 
 
-async def test_an_address_that_cannot_be_read_is_told(page: Page) -> None:
+async def test_an_unreadable_url_shows_an_error(page: Page) -> None:
     await read(page, "http://127.0.0.1:9/")
     output = page.locator("form#sides output")
     await expect(output).to_have_class("wrong")
@@ -108,7 +108,7 @@ async def test_there_is_a_form_for_every_tool_and_it_calls_it(page: Page, site: 
     await expect(form.locator("output")).to_contain_text("<<<untrusted", timeout=PATIENCE_MS)
 
 
-async def test_every_field_has_a_name_and_says_what_it_is_for(page: Page) -> None:
+async def test_every_field_has_a_name_and_a_description(page: Page) -> None:
     await expect(page.locator("form[data-tool]")).to_have_count(len(registry.tools()))
     unnamed = "fields => fields.filter(field => !field.labels.length).map(field => field.name)"
     assert await page.locator("input, select").evaluate_all(unnamed) == []
@@ -121,7 +121,7 @@ async def test_every_field_has_a_name_and_says_what_it_is_for(page: Page) -> Non
     ]  # fmt: skip
 
 
-async def test_a_list_that_is_no_json_is_told_by_its_name(page: Page) -> None:
+async def test_an_invalid_json_list_shows_the_field_name(page: Page) -> None:
     form = page.locator("form[data-tool=search]")
     await form.evaluate("form => form.closest('details').open = true")
     await form.locator("[name=query]").fill("tides")
@@ -151,7 +151,7 @@ async def test_nothing_is_wider_than_a_narrow_window(page: Page, site: Site) -> 
     assert await page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-async def test_a_server_that_does_not_answer_is_told(page: Page) -> None:
+async def test_an_unresponsive_server_is_shown(page: Page) -> None:
     await expect(page.locator("#fact-state")).to_have_text("ready")
     await page.context.set_offline(True)
     await read(page, "http://site.example/")
@@ -159,7 +159,7 @@ async def test_a_server_that_does_not_answer_is_told(page: Page) -> None:
     await expect(page.locator("#fact-state")).to_have_text("not responding")
 
 
-async def test_whoever_comes_early_sees_when_it_is_ready(page: Page) -> None:
+async def test_a_page_opened_early_shows_when_the_server_is_ready(page: Page) -> None:
     has_seen = asyncio.Event()
 
     async def early(route: Route) -> None:
@@ -208,7 +208,7 @@ async def test_the_policy_forbids_all_that_is_not_our_own(product: Program) -> N
 
 
 @pytest.mark.parametrize("render", ["http", "browser"])
-async def test_whoever_closes_the_page_gives_the_tab_back_soon(product: Program, site: Site, render: str) -> None:
+async def test_closing_the_page_releases_the_tab(product: Program, site: Site, render: str) -> None:
     await until(lambda: not site.open(LIVES_LONG))
     async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}) as http:
         asked = {"url": site.url(LIVES_LONG), "render": render}
@@ -232,7 +232,7 @@ async def test_whoever_closes_the_page_gives_the_tab_back_soon(product: Program,
         (b'{"url": "http://169.254.169.254/"}', "application/json", 422),
     ],
 )
-async def test_what_is_asked_wrongly_is_refused(product: Program, body: bytes, media_type: str, status: int) -> None:
+async def test_an_invalid_request_is_rejected(product: Program, body: bytes, media_type: str, status: int) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": media_type}
     async with aiohttp.ClientSession(headers=headers) as http, http.post(product.base + "/try", data=body) as answer:
         assert answer.status == status

@@ -32,7 +32,7 @@ async def test_a_prompt_is_listed_with_its_arguments_and_becomes_one_message(tex
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(
-    ("name", "arguments", "told"),
+    ("name", "arguments", "output"),
     [
         ("nothing", {}, "Unknown prompt 'nothing'. Known: research_question"),
         ("research_question", {}, "question must be given"),
@@ -40,10 +40,10 @@ async def test_a_prompt_is_listed_with_its_arguments_and_becomes_one_message(tex
     ],
 )
 async def test_wrong_requests_are_invalid_parameters(
-    texts: KeptApp, era: str, name: str, arguments: dict[str, str], told: str
+    texts: KeptApp, era: str, name: str, arguments: dict[str, str], output: str
 ) -> None:
     async with talking(texts, era) as client:
-        with pytest.raises(MCPError, match=told) as refused:
+        with pytest.raises(MCPError, match=output) as refused:
             await client.get_prompt(name, arguments)
         assert refused.value.error.code == -32602
 

@@ -20,7 +20,7 @@ async def texts(tmp_path: Path) -> AsyncIterator[KeptApp]:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_what_is_kept_is_listed_in_parts_with_what_is_known_of_it(texts: KeptApp, era: str) -> None:
+async def test_cached_resources_are_listed_in_pages_with_metadata(texts: KeptApp, era: str) -> None:
     for number in range(51):
         texts.keep(f"https://example.org/{number}", "tidal text", title=f"Page {number}")
     await texts.index("note", "tidal text")
@@ -48,7 +48,7 @@ async def test_templates_tell_how_addresses_are_made(texts: KeptApp, era: str) -
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_text_is_read_as_sealed_markdown_under_the_address_asked_for(texts: KeptApp, era: str) -> None:
+async def test_a_resource_is_read_as_untrusted_markdown_with_the_requested_uri(texts: KeptApp, era: str) -> None:
     texts.keep("https://example.org/a", "# Tides\n\nText.")
     async with talking(texts, era) as client:
         for uri in ("page://https://example.org/a", "page://https//example.org/a"):
@@ -59,7 +59,7 @@ async def test_a_text_is_read_as_sealed_markdown_under_the_address_asked_for(tex
 
 @pytest.mark.parametrize(("era", "code"), [("legacy", -32002), ("auto", -32602)])
 @pytest.mark.parametrize("uri", ["page://https://example.org/none", "index://default/none", "other:x"])
-async def test_what_is_not_kept_is_an_error_of_its_era(texts: KeptApp, era: str, code: int, uri: str) -> None:
+async def test_a_missing_resource_has_the_code_of_the_version(texts: KeptApp, era: str, code: int, uri: str) -> None:
     async with talking(texts, era) as client:
         with pytest.raises(MCPError, match="Resource not found") as refused:
             await client.read_resource(uri)

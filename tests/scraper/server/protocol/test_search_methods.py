@@ -131,7 +131,7 @@ async def test_no_query_breaks_a_search(texts: KeptApp, query: str) -> None:
             await search(client, area, {"query": query})
 
 
-async def test_who_searches_too_often_is_told_to_wait(texts: KeptApp) -> None:
+async def test_a_caller_beyond_the_search_rate_must_wait(texts: KeptApp) -> None:
     async with talking(
         texts, "auto", rate=RateLimiter(LocalLimits(), name="searches", burst=2, per_second=0.001)
     ) as client:
@@ -156,13 +156,13 @@ async def test_one_callers_searches_are_not_counted_for_another(
         await search(client, "tools", {"query": "x"})
 
 
-async def test_answers_of_searches_are_not_to_be_kept(texts: KeptApp) -> None:
+async def test_search_results_are_not_cacheable(texts: KeptApp) -> None:
     async with talking(texts, "auto") as client:
         found = await search(client, "tools", {"query": "read"})
         assert (found.ttl_ms, found.cache_scope) == (0, "private")
 
 
-async def test_the_capability_stands_in_both_handshakes(server: Program, http: aiohttp.ClientSession) -> None:
+async def test_both_handshakes_declare_the_capability(server: Program, http: aiohttp.ClientSession) -> None:
     async with http.post(server.url, headers=HEADERS, json=initialize()) as answer:
         legacy = (await body_of(answer))["result"]["capabilities"]
     headers, message = modern("server/discover", {})
@@ -184,7 +184,7 @@ async def test_the_methods_answer_over_http_in_both_eras(server: Program, http: 
         assert result["resultType"] == "complete" and "nextCursor" not in result
 
 
-async def test_a_method_that_is_not_there_is_told_by_its_code(server: Program, http: aiohttp.ClientSession) -> None:
+async def test_an_unknown_method_has_the_json_rpc_code(server: Program, http: aiohttp.ClientSession) -> None:
     headers, message = modern("completion/search", {"query": "x"})
     async with http.post(server.url, headers=headers, json=message) as answer:
         assert answer.status == 404

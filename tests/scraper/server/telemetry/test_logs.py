@@ -27,7 +27,7 @@ async def test_a_call_is_one_line_without_its_arguments() -> None:
 
 
 @pytest.mark.parametrize(("level", "shown"), [("debug", True), ("info", True), ("warning", False)])
-async def test_the_level_says_which_lines_are_shown(level: str, shown: bool) -> None:
+async def test_the_level_selects_the_lines(level: str, shown: bool) -> None:
     command = (*STAND_IN, "stdio", f"--log_level={level}")
     async with running(*command, stdin=PIPE, stdout=PIPE) as program:
         answer = await ask(program, modern("tools/call", {"name": "echo", "arguments": {}})[1])
@@ -38,7 +38,7 @@ async def test_the_level_says_which_lines_are_shown(level: str, shown: bool) -> 
         assert ("call tool=echo" in "".join(program.said)) is shown
 
 
-async def test_lines_are_json_when_wanted() -> None:
+async def test_lines_are_json_if_configured() -> None:
     async with serving(*STAND_IN, "http", "--log_format=json") as program, Client(program.url) as client:
         await client.call_tool("echo", {})
         line = json.loads((await program.until(r'\{.*"event": "call".*\}'))[0])
@@ -73,7 +73,7 @@ print(heard)
 """
 
 
-async def test_events_are_told_to_those_who_count_them_although_they_are_not_shown() -> None:
+async def test_hidden_events_reach_the_metrics_handler() -> None:
     output = await output_of("-c", SCRIPT)
     assert (output.code, output.out, output.err) == (0, "['call']\n", "")
 
@@ -88,7 +88,7 @@ for name in ("mcp.server.lowlevel.server", "uvicorn.error", "sse_starlette.sse",
 """
 
 
-async def test_libraries_that_see_messages_are_heard_only_when_something_is_wrong() -> None:
+async def test_libraries_log_warnings_only() -> None:
     output = await output_of("-c", OTHERS)
     assert (output.code, output.err.count("said at")) == (0, 4)
     assert output.err.count("said at 30") == 4

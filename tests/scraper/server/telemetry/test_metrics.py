@@ -70,7 +70,7 @@ async def test_busy_calls_and_running_ones_are_seen() -> None:
             await slow
 
 
-async def test_the_queue_is_told_in_seconds() -> None:
+async def test_the_queue_is_reported_in_seconds() -> None:
     async with hold_services(App.open) as holder:
         state = (await holder.services()).browsers.state
         state.queue_s, state.longest_wait_s = 2.5, 7.0

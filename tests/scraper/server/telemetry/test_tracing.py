@@ -63,7 +63,7 @@ async def test_spans_of_a_conversation_reach_the_collector() -> None:
     assert any(b"search-mcp" in sent and b"initialize" in sent for sent in taken)
 
 
-async def test_spans_are_off_unless_asked_for() -> None:
+async def test_spans_are_off_by_default() -> None:
     output = await output_of("-X", "importtime", "-m", "scraper.cli.main", "stdio")
     assert output.code == 0
     assert "opentelemetry.sdk" not in output.err

@@ -30,8 +30,8 @@ class Client:
     async def receive(self) -> Message:
         """Return the next message of the client."""
         if self._body is not None:
-            said, self._body = self._body, None
-            return {"type": "http.request", "body": said, "more_body": False}
+            output, self._body = self._body, None
+            return {"type": "http.request", "body": output, "more_body": False}
         await self.leaves.wait()
         return {"type": "http.disconnect"}
 
@@ -132,7 +132,7 @@ def test_what_is_not_posted_takes_the_other_way() -> None:
     assert asked_with(CALL_HEADERS, CALL, method="GET") == ["otherwise"]
 
 
-async def test_a_client_that_waits_for_long_is_told_that_its_call_is_alive() -> None:
+async def test_a_client_gets_pings_during_a_long_call() -> None:
     plain, client, endpoint = lasting(ping_interval_s=0.01)
     answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
     await client.told_so_many(3)
@@ -157,8 +157,8 @@ def test_nothing_follows_the_answer() -> None:
         return client.told, len(asyncio.all_tasks())
 
     # In a loop of its own: the other has tasks of those who share it, which come and go.
-    told, tasks = asyncio.run(answer())
-    assert [message.get("body") for message in told] == [None, ANSWER]
+    output, tasks = asyncio.run(answer())
+    assert [message.get("body") for message in output] == [None, ANSWER]
     assert tasks == 1
 
 
@@ -171,12 +171,12 @@ def test_a_call_that_is_answered_before_it_counts_as_lasting_leaves_nothing_behi
         await asyncio.sleep(0.1)
         return client.told, len(asyncio.all_tasks())
 
-    told, tasks = asyncio.run(answer())
-    assert [message.get("body") for message in told] == [None, ANSWER]
+    output, tasks = asyncio.run(answer())
+    assert [message.get("body") for message in output] == [None, ANSWER]
     assert tasks == 1
 
 
-async def test_nothing_is_said_between_the_head_of_an_answer_and_its_end() -> None:
+async def test_no_ping_is_sent_inside_a_response() -> None:
     begun, may_end = asyncio.Event(), asyncio.Event()
 
     async def slow(_scope: Scope, receive: Receive, send: Send) -> None:
@@ -198,8 +198,8 @@ async def test_nothing_is_said_between_the_head_of_an_answer_and_its_end() -> No
     assert client.told[1]["body"] == ANSWER
 
 
-async def test_a_call_that_was_not_said_to_its_end_takes_the_other_way() -> None:
-    said: list[Message] = [
+async def test_a_call_with_an_incomplete_body_uses_the_fallback() -> None:
+    output: list[Message] = [
         {"type": "http.request", "body": b'{"jsonrpc"', "more_body": True},
         {"type": "http.disconnect"},
     ]
@@ -209,22 +209,22 @@ async def test_a_call_that_was_not_said_to_its_end_takes_the_other_way() -> None
     plain.may_answer.set()
 
     async def receive() -> Message:
-        return said.pop(0)
+        return output.pop(0)
 
     await JsonFastPath(plain, otherwise, LIMIT_BYTES)(request(CALL_HEADERS), receive, Client(b"").send)
     assert asked == ["otherwise"]
 
 
-async def test_a_client_that_left_is_told_nothing_more() -> None:
+async def test_a_disconnected_client_gets_no_more_data() -> None:
     _, client, endpoint = lasting(ping_interval_s=0.01)
     answering = asyncio.create_task(endpoint(request(CALL_HEADERS), client.receive, client.send))
     await client.told_so_many(2)
     client.leaves.set()
     for _ in range(20):  # turns of the loop, not time: in one of them it is heard
         await asyncio.sleep(0)
-    told = len(client.told)
+    output = len(client.told)
     await asyncio.sleep(0.05)
-    assert len(client.told) == told
+    assert len(client.told) == output
     answering.cancel()
     with pytest.raises(asyncio.CancelledError):
         await answering
@@ -252,7 +252,7 @@ async def test_both_ways_answer_alike(
     assert answers[0] == answers[1]
 
 
-async def test_progress_comes_where_it_is_asked_for(server: Program, http: aiohttp.ClientSession) -> None:
+async def test_a_call_with_a_progress_token_gets_progress(server: Program, http: aiohttp.ClientSession) -> None:
     headers, message = modern_call("slow", {"seconds": 1.2})
     message["params"]["_meta"]["progressToken"] = "here"
     async with http.post(server.url, headers=headers, json=message) as answer:

@@ -39,8 +39,8 @@ async def test_messages_in_a_list_are_answered_in_a_list(
     assert pong == {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert found["id"] == "s" and found["result"]["tools"][0]["name"] == "echo"
     assert "hello" in echoed["result"]["content"][0]["text"]
-    told = [(error["id"], error["error"]["code"]) for error in refused]
-    assert told == [(None, -32600), (9, -32600), (None, -32600)]
+    output = [(error["id"], error["error"]["code"]) for error in refused]
+    assert output == [(None, -32600), (9, -32600), (None, -32600)]
 
 
 async def test_a_list_that_asks_for_nothing_is_accepted(server: Program, http: aiohttp.ClientSession) -> None:
@@ -128,9 +128,9 @@ async def test_a_line_may_hold_a_list_in_the_revision_that_knows_them() -> None:
         assert (await ask(program, handshake))["result"]["protocolVersion"] == "2025-03-26"
         assert program.process.stdin is not None
         program.process.stdin.write(json.dumps([NOTE, ping(3), SEARCH, 7]).encode() + b"\n[]\n")
-        said = [await read(program) for _ in range(4)]
-    assert {one["id"] for one in said if "result" in one} == {3, "s"}
-    assert [one["error"]["code"] for one in said if "error" in one] == [-32600, -32600]
+        output = [await read(program) for _ in range(4)]
+    assert {one["id"] for one in output if "result" in one} == {3, "s"}
+    assert [one["error"]["code"] for one in output if "error" in one] == [-32600, -32600]
 
 
 async def test_a_body_that_is_cut_off_is_no_fault_of_the_server(server: Program, http: aiohttp.ClientSession) -> None:

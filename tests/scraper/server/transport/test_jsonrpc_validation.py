@@ -40,11 +40,11 @@ async def begun() -> AsyncIterator[Program]:
         (b'{"jsonrpc": "2.0", "id": [1], "method": "tools/list"}', -32600, None),
     ],
 )
-async def test_what_is_no_message_is_told_so(begun: Program, line: bytes, code: int, name: object) -> None:
+async def test_an_invalid_message_gets_an_error(begun: Program, line: bytes, code: int, name: object) -> None:
     assert begun.process.stdin is not None
     begun.process.stdin.write(line + b"\n\n")
-    told = await read(begun)
-    assert (told["error"]["code"], told["id"]) == (code, name)
+    output = await read(begun)
+    assert (output["error"]["code"], output["id"]) == (code, name)
     assert (await ask(begun, call("echo", number=3)))["id"] == 3
 
 

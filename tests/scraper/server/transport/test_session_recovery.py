@@ -94,7 +94,7 @@ async def cancelled(http: aiohttp.ClientSession, server: Program, headers: dict[
 
 
 @pytest.mark.parametrize("body", [b"", b"[", b"[]", b"7", b'{"id": 1}', b'{"method": 5, "id": {}}', b"\xff"])
-async def test_what_is_no_message_is_told_so_without_the_session_too(
+async def test_an_invalid_message_of_an_unknown_session_is_rejected(
     body: bytes, server: Program, http: aiohttp.ClientSession
 ) -> None:
     async with http.post(server.url, headers=UNKNOWN, data=body) as answer:

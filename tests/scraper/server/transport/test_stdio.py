@@ -51,7 +51,7 @@ async def test_a_client_that_hangs_up_ends_everything() -> None:
         assert program.said[-1] == "app closed\n"
 
 
-async def test_a_cancelled_call_is_not_answered_and_the_conversation_goes_on() -> None:
+async def test_a_canceled_call_gets_no_response_and_the_session_continues() -> None:
     async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
         await ask(program, initialize())
         await begin(program, call("slow", {"seconds": 60}, number=2))
@@ -96,7 +96,7 @@ async def test_a_client_that_dies_ends_the_process() -> None:
         assert "Traceback" not in "".join(program.said)
 
 
-async def test_lines_that_are_no_messages_are_told_so_and_passed_over() -> None:
+async def test_invalid_lines_get_an_error_and_are_skipped() -> None:
     async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
         assert program.process.stdin is not None
         program.process.stdin.write(b'hello\n\n[]\n\xff\xfe\n{"jsonrpc":"2.0"}\n' + b"[" * 5_000_000 + b"\n")
@@ -106,7 +106,7 @@ async def test_lines_that_are_no_messages_are_told_so_and_passed_over() -> None:
         assert (await ask(program, call("echo")))["id"] == 2
 
 
-async def test_a_message_above_four_mebibytes_is_dropped_and_told_so() -> None:
+async def test_a_message_above_four_mebibytes_is_dropped_with_an_error() -> None:
     async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
         await ask(program, initialize())
         await write(program, call("echo", {"text": "x" * 5 * 1024 * 1024}))
@@ -133,9 +133,9 @@ async def test_a_file_and_what_cannot_be_polled_are_read_to_their_end(
     monkeypatch.setattr(asyncio.get_running_loop(), "add_reader", refuses)
     script = tmp_path / "messages"
     script.write_text("one\ntwo\n")
-    for path, said in ((script, ["one", "two"]), (Path(os.devnull), [])):
+    for path, text in ((script, ["one", "two"]), (Path(os.devnull), [])):
         with path.open("rb") as opened:
-            assert [line async for line in StdinReader(opened.fileno())] == said
+            assert [line async for line in StdinReader(opened.fileno())] == text
 
 
 async def test_a_conversation_may_begin_in_the_new_era() -> None:
