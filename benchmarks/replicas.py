@@ -163,7 +163,7 @@ async def _limited(kind: str, shared: dict[str, str], folder: Path, seconds: flo
             f"{kind}.limit_allowed": allowed,
             f"{kind}.limit_error": abs(taken - allowed) / allowed,
             # On a loaded machine a command may take too long; then servers go by a share of the limit.
-            f"{kind}.limit_alone": sum("going on without the shared state" in line for line in servers.said()),
+            f"{kind}.limit_alone": sum("going on without the shared state" in line for line in servers.log_lines()),
             f"{kind}.limit_lost": len(_lost(crowd, proxy, death)),
             f"{kind}.limit_session_errors": sum(said.of_session for said in crowd.calls),
         }

@@ -50,8 +50,8 @@ class Replicas:
         """Return the process of one server."""
         return self._programs[self.ports[number]]
 
-    def output(self) -> list[str]:
-        """Every line that the servers now alive have said."""
+    def log_lines(self) -> list[str]:
+        """Return the output lines of all running servers."""
         return [line for program in self._programs.values() for line in program.said]
 
     async def begin(self, port: int = 0) -> None:
