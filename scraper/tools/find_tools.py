@@ -13,8 +13,7 @@ from scraper.extract.text.sanitize import clean_line
 from scraper.render.answer_text import EXPLANATION, seal
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
-from scraper.tools.model import Tool, ToolAnswer, ToolCall, make_tool, new_region
-from scraper.tools.parameters import Parameter, Parameters
+from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region
 from scraper.tools.prompts import Prompt, prompts_for
 from scraper.tools.tool_ranking import SearchableItem, rank, read_uses
 from scraper.values.types import ChoiceValue, IntegerValue, StringValue

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.settings import Settings
 from scraper.store.indexes.model import BACKENDS, DEFAULT_INDEX, IndexDocument, IndexFaultError, Tokenizer
-from scraper.tools.model import Tool, ToolAnswer, ToolCall, json_answer, make_tool
-from scraper.tools.parameters import Parameter, Parameters, ParametersValue
+from scraper.tools.model import (
+    Parameter,
+    Parameters,
+    ParametersValue,
+    Tool,
+    ToolAnswer,
+    ToolCall,
+    json_answer,
+    make_tool,
+)
 from scraper.values.types import BooleanValue, IntegerValue, ObjectValue, StringValue
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from scraper.render.answer_text import NOTICE
 from scraper.render.json_truncation import compact
 from scraper.render.page import MAX_LENGTH, piece_of, published
 from scraper.render.search import REASONS
-from scraper.tools.model import Tool, ToolAnswer, ToolCall, make_tool
-from scraper.tools.parameters import Parameter, Parameters
+from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool
 from scraper.tools.search_tools import is_blocked
 from scraper.values.types import StringValue
 

@@ -15,16 +15,21 @@ from scraper.render import page as render_page
 from scraper.render import structured as render_structured
 from scraper.settings import Settings
 from scraper.tools.model import (
+    FORMAT,
+    RENDER,
     RESULT_CHARS,
+    Parameter,
+    Parameters,
     Tool,
     ToolAnswer,
     ToolCall,
     body_budget,
     json_answer,
     make_tool,
+    max_age_parameter,
+    max_age_s,
     new_region,
 )
-from scraper.tools.parameters import FORMAT, RENDER, Parameter, Parameters, max_age_parameter, max_age_s
 from scraper.urls import parse_target
 from scraper.values.types import BooleanValue, IntegerValue, StringListValue, StringValue
 

@@ -10,8 +10,20 @@ from scraper.model import CachePolicy
 from scraper.render import research_report as render
 from scraper.search.research import MAX_DEPTH, MAX_URLS, MIN_URLS, Researcher, ResearchQuery, check_urls, compare
 from scraper.settings import Settings
-from scraper.tools.model import Tool, ToolAnswer, ToolCall, body_budget, json_answer, make_tool, new_region
-from scraper.tools.parameters import FORMAT, Parameter, Parameters, max_age_parameter, max_age_s
+from scraper.tools.model import (
+    FORMAT,
+    Parameter,
+    Parameters,
+    Tool,
+    ToolAnswer,
+    ToolCall,
+    body_budget,
+    json_answer,
+    make_tool,
+    max_age_parameter,
+    max_age_s,
+    new_region,
+)
 from scraper.tools.search_tools import ENGINES, is_blocked
 from scraper.values.types import BooleanValue, IntegerValue, StringListValue, StringValue
 

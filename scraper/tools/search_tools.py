@@ -13,8 +13,19 @@ from scraper.render import search as render
 from scraper.search.filters import FRESHNESS
 from scraper.search.query_parsing import MAX_DOMAINS, MAX_RESULTS
 from scraper.settings import Settings
-from scraper.tools.model import Tool, ToolAnswer, ToolCall, json_answer, make_tool, new_region
-from scraper.tools.parameters import FORMAT, Parameter, Parameters, max_age_parameter, max_age_s
+from scraper.tools.model import (
+    FORMAT,
+    Parameter,
+    Parameters,
+    Tool,
+    ToolAnswer,
+    ToolCall,
+    json_answer,
+    make_tool,
+    max_age_parameter,
+    max_age_s,
+    new_region,
+)
 from scraper.values.types import BooleanValue, ChoiceValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import pytest
 
 from scraper import errors
 from scraper.services import Services
-from scraper.tools.model import BoundTool, ToolAnswer, ToolCall, new_region
-from scraper.tools.parameters import Parameter, Parameters
+from scraper.tools.model import BoundTool, Parameter, Parameters, ToolAnswer, ToolCall, new_region
 from scraper.values.types import StringValue
 
 PARAMETERS = Parameters(Parameter("url", StringValue(), "Where.", required=True))

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
 from scraper.tools import registry
-from scraper.tools.model import ToolCall
-from scraper.tools.parameters import Parameter, Parameters, max_age_s
+from scraper.tools.model import Parameter, Parameters, ToolCall, max_age_s
 from scraper.values.types import BooleanValue, ChoiceValue, IntegerValue, NumberValue, StringListValue, StringValue
 
 PARAMETERS = Parameters(

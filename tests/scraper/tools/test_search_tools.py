@@ -75,5 +75,5 @@ async def test_wrong_arguments_are_named(app: Any, arguments: dict[str, Any]) ->
 async def test_without_a_cache_the_answer_is_an_error() -> None:
     app: Any = SimpleNamespace(page_cache=PageCache(NullPageStore(), Settings()))
     answer = await ask(app, query="x")
-    assert answer.is_error and "no cache" in answer.text
+    assert answer.is_error and "The cache cannot be searched" in answer.text
     assert "file or database cannot be used now" in answer.text
