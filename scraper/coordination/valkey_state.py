@@ -84,10 +84,7 @@ class ValkeyClaims:
         self._claims: dict[str, WorkClaim] = {}
 
     async def begin(self, key: str, *, waited: bool) -> WorkClaim | WorkCompleted | None:
-        """Claim work, unless another server is doing it.
-
-        Only a caller that `waited` for that server gets its stored result; for others the work is done again.
-        """
+        """Claim work, unless another server is doing it; its stored result is only for callers that `waited`."""
         claim = WorkClaim(key, f"{self._registry.name}-{next(self._numbers)}")
         keys = [self._claim_key(key), self._result_key(key)]
         try:

@@ -70,7 +70,7 @@ class ValkeyLeases:
         """Return a lease, or the time until the next attempt."""
         with contextlib.suppress(ValkeyUnavailableError):
             return await self._request(Lease(key, f"{self._registry.name}-{next(self._numbers)}"), terms)
-        # With fewer slots than servers, all servers together exceed the limit.
+        # Each server has at least 1 slot: with fewer slots than servers, all together exceed the limit.
         servers = self._registry.servers
         at_once = max(1, terms.at_once // servers) if terms.at_once else 0
         wait = await self._local.take(key, ThrottleTerms(at_once, terms.gap_s * servers))

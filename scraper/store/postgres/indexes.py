@@ -28,10 +28,7 @@ THREAD_LIMIT_S = 90.0
 
 
 class PostgresIndexStore:
-    """The `IndexStore` protocol over the tables of one database.
-
-    It is created in the event loop of the connections and used from another thread.
-    """
+    """The `IndexStore` protocol over one database; created in the event loop of its connections, used in a thread."""
 
     def __init__(self, server: PostgresPool) -> None:
         """Create the store; `server` holds the connections and is closed by the caller."""

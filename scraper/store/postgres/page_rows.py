@@ -85,10 +85,7 @@ def make_row(entry: PageEntry, lexer: Lexer, limit_bytes: int) -> PostgresPageRo
 
 
 def digest_place(scope: CacheScope, key: str, method: str) -> bytes:
-    """Return a digest of scope, key and method; URLs can be longer than an index allows.
-
-    It raises UnicodeEncodeError if the URL contains half a surrogate pair: the page could never be requested again.
-    """
+    """Return a digest, since URLs can be longer than an index allows; raise UnicodeEncodeError for half a surrogate."""
     return _digest((scope.principal, scope.profile, scope.language, key, method))
 
 

@@ -116,11 +116,7 @@ _MIGRATIONS: Mapping[int, Callable[[Connection], Awaitable[None]]] = {}
 
 
 async def prepare(connection: Connection) -> None:
-    """Create the tables, or migrate older ones.
-
-    Raises:
-        PostgresRefusedError: They belong to a newer version or another program, or the database is unsuitable.
-    """
+    """Create the tables, or migrate older ones; raise PostgresRefusedError if the database is unsuitable."""
     if connection.get_server_version().major < OLDEST_SERVER:
         raise PostgresRefusedError(
             f"is PostgreSQL {connection.get_server_version().major}; {OLDEST_SERVER} or newer is needed"

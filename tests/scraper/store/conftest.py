@@ -21,7 +21,7 @@ from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.store.sqlite import database
 from scraper.store.sqlite import search_cache as sqlite_search_cache
 from scraper.store.sqlite.pages import SqlitePageStore
-from tests.scraper.store.plain_pages import PlainPages
+from tests.scraper.store.memory_page_store import MemoryPageStore
 from tests.scraper.store.postgres_server import PostgresServer, missing, running_postgres
 
 OpenPages = Callable[[], AbstractAsyncContextManager[SqlitePageStore]]
@@ -84,7 +84,7 @@ async def opened(folder: Path, *, limit_bytes: int = 100_000_000) -> AsyncIterat
 
 BACKENDS: Mapping[str, Callable[[Path], PageStore]] = {
     "sqlite": lambda folder: SqlitePageStore(folder, limit_bytes=100_000_000),
-    "plain": lambda folder: PlainPages(),
+    "memory": lambda folder: MemoryPageStore(),
 }
 """Every backend of the cache that needs nothing: another line runs the contract's tests over another one."""
 

@@ -18,7 +18,7 @@ class _Kept:
     entry: PageEntry
 
 
-class PlainPages:
+class MemoryPageStore:
     """The `PageStore` protocol over a dictionary."""
 
     def __init__(self) -> None:
