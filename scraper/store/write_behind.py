@@ -86,6 +86,8 @@ class WriteBehindQueue(Generic[T]):
 
     async def flush(self, limit_s: float | None = None) -> None:
         """Wait until all queued items are written, or an attempt has failed, or `limit_s` seconds have passed."""
+        if not self._waiting:
+            return
         put, failed = self._put, self._failed_tries
         self._wake.set()
         self._start()
