@@ -64,10 +64,8 @@ class Browsers:
     def __init__(self, settings: BrowserSettings | None = None, egress: EgressProxy | None = None) -> None:
         """Set up the pool.
 
-        `egress` replaces the proxy that `settings` describe, for example with other DNS names.
-
-        Raises:
-            ValueError: a proxy, network or test host is invalid. The message says how to correct it.
+        `egress` replaces the proxy that `settings` describe, for example with other DNS names. Raises ValueError if a
+        proxy, network or test host is invalid. The message says how to correct it.
         """
         self._settings = settings or BrowserSettings()
         self._egress = egress or EgressProxy(self._settings)
@@ -136,9 +134,7 @@ class Browsers:
         """Visit one URL, with one retry after a temporary failure.
 
         In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is rendered.
-
-        Raises:
-            BrowsersError: a subclass from browsers.errors, with the URL and the next step.
+        Raises a subclass of BrowsersError with the URL and the next step.
         """
         _check_scheme(request.url)
         started_at = time.monotonic()
@@ -246,8 +242,7 @@ class VisitSlot:
     async def __aenter__(self) -> VisitSlot:
         """Wait for the first slot.
 
-        Raises:
-            BusyError: the queue is full, or no slot becomes free before the deadline.
+        Raises BusyError if the queue is full, or no slot becomes free before the deadline.
         """
         first = self._renders if self._request.mode is Mode.RENDER else self._peeks
         await self._take(first, self._held, bounded=True)
@@ -260,8 +255,7 @@ class VisitSlot:
     async def to_render(self) -> None:
         """Take a render slot, then release the peek slot. The queue limit does not apply here.
 
-        Raises:
-            BusyError: no slot became free before the deadline.
+        Raises BusyError if no slot became free before the deadline.
         """
         if self._request.mode is Mode.RENDER:
             return

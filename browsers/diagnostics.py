@@ -68,8 +68,7 @@ def find_unusable_paths(settings: BrowserSettings, *, start: bool = False) -> di
 def parse_proxy_address(url: str) -> tuple[str, int]:
     """Return host and port of the operator's proxy.
 
-    Raises:
-        ValueError: the URL is invalid. The message never contains the password.
+    Raises ValueError if the URL is invalid. The message never contains the password.
     """
     proxy = parse_proxy(url)
     return proxy.host, proxy.port

@@ -181,8 +181,7 @@ class PipeTransport:
     async def attach(self) -> None:
         """Open a browser session of our own. Playwright does not see what is attached through it.
 
-        Raises:
-            ConnectionError: the browser is gone.
+        Raises ConnectionError if the browser is gone.
         """
         if self._lost:
             raise ConnectionError(_BROWSER_ENDED)

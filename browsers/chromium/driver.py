@@ -35,8 +35,7 @@ class Driver:
     async def playwright(self) -> Playwright:
         """Return the running driver, started if necessary.
 
-        Raises:
-            NoBrowserError: it does not start, for example because a library is missing, or it was closed.
+        Raises NoBrowserError if it does not start, for example because a library is missing, or it was closed.
         """
         async with self._starting:
             if self._closed:

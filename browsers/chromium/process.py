@@ -185,10 +185,7 @@ async def launch(driver: Driver, order: LaunchRequest, folder: Path, *, may_bare
     """Start a browser, with Chromium's sandbox if the host allows it. A crashed driver is replaced.
 
     Only one launch may run at a time: folders that appear in `folder` meanwhile are taken for this browser's profile.
-    `may_bare` allows a second attempt without the sandbox.
-
-    Raises:
-        NoBrowserError: it does not start.
+    `may_bare` allows a second attempt without the sandbox. Raises NoBrowserError if it does not start.
     """
     # Chromium refuses to run as root with its sandbox. Other users need user namespaces for it.
     sandboxed = os.geteuid() != 0

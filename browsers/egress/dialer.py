@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
 
-from browsers.egress.target_policy import Target, TargetPolicy
+from browsers.egress.target_policy import Target
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 CONNECT_LIMIT_S = 10.0
@@ -41,45 +42,8 @@ class OpenConnection:
     first_request: FirstRequest | None = None
 
 
-class Connector(Protocol):
-    """Opens connections to the outside: directly, or through the operator's proxy."""
-
-    async def connect(self, host: str, port: int) -> OpenConnection:
-        """Connect to a checked address.
-
-        Raises:
-            ConnectionDeniedError: the policy, the network or the proxy refused.
-        """
-        ...
-
-
-class _HostSlots:
-    """Limit of simultaneous dials to one host. Exists only while there are any."""
-
-    __slots__ = ("_all_slots", "_host", "_semaphore", "_users")
-
-    def __init__(self, host: str, all_slots: dict[str, _HostSlots]) -> None:
-        self._semaphore = asyncio.Semaphore(DIALS_PER_HOST)
-        self._host = host
-        self._all_slots = all_slots
-        self._users = 0
-
-    async def __aenter__(self) -> None:
-        self._users += 1
-        try:
-            await self._semaphore.acquire()
-        except BaseException:
-            self._leave()
-            raise
-
-    async def __aexit__(self, *_: object) -> None:
-        self._semaphore.release()
-        self._leave()
-
-    def _leave(self) -> None:
-        self._users -= 1
-        if not self._users:
-            del self._all_slots[self._host]
+Connect = Callable[[str, int], Awaitable[OpenConnection]]
+"""Opens a connection to host and port: directly, or through the operator's proxy. Raises ConnectionDeniedError."""
 
 
 class Dialer:
@@ -89,20 +53,21 @@ class Dialer:
         """Set the time limit per address and the delay before the next one, in seconds."""
         self._limit_s = limit_s
         self._stagger_s = stagger_s
-        self._slots: dict[str, _HostSlots] = {}
+        self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        """Slots of the hosts that are being dialed."""
         self._ipv6_worked: LRUCache[str, bool] = LRUCache(HOSTS_REMEMBERED)
         self._binding_proves = not any(_can_bind(address) for address in UNASSIGNABLE_ADDRESSES)
 
     async def connect(self, host: str, port: int, targets: list[Target]) -> socket.socket:
         """Return a connected non-blocking socket.
 
-        Raises:
-            ConnectionDeniedError: no target answered, or one is an address of this machine.
+        Raises ConnectionDeniedError if no target answered, or if one is an address of this machine.
         """
         try:
-            if any(self._is_own(target) for target in targets):
+            if self._binding_proves and any(not t.may_be_own and _can_bind(t.address) for t in targets):
                 raise _OwnAddressError
-            async with asyncio.timeout(self._limit_s), self._host_slots(host):
+            slots = self._slots.setdefault(host, asyncio.Semaphore(DIALS_PER_HOST))
+            async with asyncio.timeout(self._limit_s), slots:
                 if len(targets) == 1:
                     return await self._dial(targets[0])
                 return await self._race(host, targets)
@@ -119,15 +84,6 @@ class Dialer:
             name = errno.errorcode.get(error.errno or 0, type(error).__name__)
             raise ConnectionDeniedError(FailureKind.HOST_UNREACHABLE, host, port, name) from None
 
-    def _host_slots(self, host: str) -> _HostSlots:
-        slots = self._slots.get(host)
-        if slots is None:
-            slots = self._slots[host] = _HostSlots(host, self._slots)
-        return slots
-
-    def _is_own(self, target: Target) -> bool:
-        return self._binding_proves and not target.may_be_own and _can_bind(target.address)
-
     async def _dial(self, target: Target) -> socket.socket:
         sock = socket.socket(socket.AF_INET6 if target.is_ipv6 else socket.AF_INET, socket.SOCK_STREAM)
         try:
@@ -143,7 +99,8 @@ class Dialer:
 
     async def _race(self, host: str, targets: list[Target]) -> socket.socket:
         """Start the next attempt when one has failed or after the stagger. The first to connect wins."""
-        waiting = self._sort_preferred_first(host, targets)
+        family = self._ipv6_worked.get(host)
+        waiting = sorted(targets, key=lambda target: family is not None and target.is_ipv6 is not family)
         running: dict[asyncio.Task[socket.socket], Target] = {}
         problem: OSError = OSError(errno.EHOSTUNREACH, "no address")
         try:
@@ -168,26 +125,6 @@ class Dialer:
             for task in running:
                 task.cancel()
                 task.add_done_callback(_close_late_winner)
-
-    def _sort_preferred_first(self, host: str, targets: list[Target]) -> list[Target]:
-        prefers_ipv6 = self._ipv6_worked.get(host)
-        if prefers_ipv6 is None:
-            return list(targets)
-        return sorted(targets, key=lambda target: target.is_ipv6 is not prefers_ipv6)
-
-
-class DirectConnector:
-    """Connects to the checked addresses without an upstream proxy."""
-
-    def __init__(self, policy: TargetPolicy, dialer: Dialer) -> None:
-        """Check targets with the policy and connect with the dialer."""
-        self._policy = policy
-        self._dialer = dialer
-
-    async def connect(self, host: str, port: int) -> OpenConnection:
-        """Connect to a checked address. See Connector."""
-        targets = await self._policy.find_targets(host, port)
-        return OpenConnection(await self._dialer.connect(host, port, targets))
 
 
 class _OwnAddressError(Exception):

@@ -33,8 +33,7 @@ class DnsResolver:
     def resolve(self, host: str) -> Sequence[str]:
         """Return all addresses of the name, in the system's order of preference.
 
-        Raises:
-            OSError: there is no such name.
+        Raises OSError if there is no such name.
         """
         answers = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
@@ -59,9 +58,8 @@ class CachingResolver:
     async def lookup(self, host: str, *, limit_s: float | None = None) -> tuple[str, ...]:
         """Return all addresses of the name.
 
-        Raises:
-            OSError: there is no such name.
-            TimeoutError: no answer in time. A later answer is still cached.
+        Raises OSError if there is no such name, and TimeoutError if there is no answer in time. A later answer is
+        still cached.
         """
         cached = self._cache.get(host)
         if isinstance(cached, OSError):

@@ -131,11 +131,7 @@ def find_refusal(address: Address, allowed: Iterable[Network] = ()) -> str | Non
 
 
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Parse networks in CIDR form.
-
-    Raises:
-        ValueError: a text is not a network. The message shows the format.
-    """
+    """Parse networks in CIDR form. Raises ValueError if a text is not a network. The message shows the format."""
     return tuple(_parse_network(text.strip()) for text in texts)
 
 

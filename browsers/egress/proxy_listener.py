@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from browsers.egress import proxy_protocols
-from browsers.egress.dialer import CONNECT_LIMIT_S, STAGGER_S, Connector, FirstRequest, OpenConnection
+from browsers.egress.dialer import CONNECT_LIMIT_S, STAGGER_S, Connect, FirstRequest, OpenConnection
 from browsers.egress.dns_resolver import LOOKUP_LIMIT_S
 from browsers.egress.relay import Relay
 from browsers.egress.traffic_log import ConnectionDeniedError, Failure, FailureKind, TrafficLog
@@ -55,7 +55,7 @@ class ProxyListener:
         self,
         listener: socket.socket,
         limits: ProxyLimits,
-        connector: Connector,
+        connect: Connect,
         buffer: memoryview,
         on_close: Callable[[ProxyListener], None],
     ) -> None:
@@ -69,7 +69,7 @@ class ProxyListener:
         self._is_visit_running = False
         self._listener = listener
         self._limits = limits
-        self._connector = connector
+        self._connect = connect
         self._on_close = on_close
         self._connections: set[ProxiedConnection] = set()
         self._loop = asyncio.get_running_loop()
@@ -109,20 +109,27 @@ class ProxyListener:
     async def connect(self, host: str, port: int) -> OpenConnection:
         """Connect to a checked address.
 
-        Raises:
-            ConnectionDeniedError: no visit has begun, its bytes are used up, or the policy or the network
-                refused.
+        Raises ConnectionDeniedError if no visit has begun, its bytes are used up, or policy or network refuse.
         """
         if not self._is_visit_running:
             raise ConnectionDeniedError(FailureKind.NOT_ALLOWED, host, port, "no visit has begun")
         if self.traffic.too_large:
             raise ConnectionDeniedError(FailureKind.TOO_LARGE, host, port)
-        return await self._connector.connect(host, port)
+        return await self._connect(host, port)
 
-    def overflow(self) -> None:
-        """End all traffic of a visit that reached its limit of bytes."""
-        self.traffic.too_large = True
+    def count_bytes(self, count: int, is_upload: bool) -> bool:
+        """Count relayed bytes. Above the visit's limit, end all its traffic and return False."""
+        traffic = self.traffic
+        traffic.last_byte_at = time.monotonic()
+        if is_upload:
+            traffic.up_bytes += count
+        else:
+            traffic.down_bytes += count
+        if max(traffic.up_bytes, traffic.down_bytes) <= traffic.wire_bytes:
+            return True
+        traffic.too_large = True
         self.drop_connections()
+        return False
 
     def forget(self, connection: ProxiedConnection) -> None:
         """Remove a closed connection."""
@@ -305,9 +312,10 @@ class ProxiedConnection:
         relay.down.start(early)
         self._received = b""
 
-    def _create_relay(self, far: socket.socket, up_left: int | None = None) -> Relay:
+    def _create_relay(self, far: socket.socket) -> Relay:
+        listener = self._listener
         self._relay = Relay(
-            self._near, far, counter=self._listener, buffer=self._listener.buffer, on_close=self.close, up_left=up_left
+            self._near, far, count_bytes=listener.count_bytes, buffer=listener.buffer, on_close=self.close
         )
         return self._relay
 
@@ -330,7 +338,8 @@ class ProxiedConnection:
         except (OSError, ValueError):
             return
         traffic.up_bytes += len(head)
-        relay = self._create_relay(far, request.body_bytes)
+        relay = self._create_relay(far)
+        relay.up.left = request.body_bytes
         relay.up.start(self._received)
         self._loop.add_reader(far.fileno(), self._on_first_response, far, relay, traffic)
 

@@ -102,8 +102,7 @@ class AbsoluteRequest:
 def parse_socks5_greeting(data: bytes) -> int | None:
     """Return the length of a complete greeting, or None if more bytes are needed.
 
-    Raises:
-        Socks5Error: it is not a SOCKS5 greeting, or it offers only authentication.
+    Raises Socks5Error if it is not a SOCKS5 greeting, or it offers only authentication.
     """
     if data[:1] not in (b"", b"\x05"):
         raise Socks5Error
@@ -118,8 +117,7 @@ def parse_socks5_greeting(data: bytes) -> int | None:
 def parse_socks5_request(data: bytes) -> tuple[str, int, int] | None:
     """Return host, port and length of a complete request, or None if more bytes are needed.
 
-    Raises:
-        Socks5Error: it is not a SOCKS5 request, or not CONNECT.
+    Raises Socks5Error if it is not a SOCKS5 request, or not CONNECT.
     """
     if data[:1] not in (b"", b"\x05"):
         raise Socks5Error
@@ -152,10 +150,8 @@ def _decode_host(kind: int, data: bytes) -> str:
 def rewrite_request_head(head: bytes, authority: str, authorization: str | None) -> AbsoluteRequest:
     """Rewrite a request head, up to and including its empty line, to absolute form for an HTTP proxy.
 
-    The authority is the checked one, regardless of the Host header.
-
-    Raises:
-        ValueError: it is not a request that a browser sends.
+    The authority is the checked one, regardless of the Host header. Raises ValueError if it is not a request that a
+    browser sends.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     request = _REQUEST_LINE.fullmatch(first)
@@ -203,9 +199,8 @@ def is_proxy_auth_required(first_bytes: bytes) -> bool:
 async def http_connect(sock: socket.socket, authority: str, authorization: str | None) -> bytes:
     """Open a tunnel through an HTTP proxy and return the bytes already received through it.
 
-    Raises:
-        HandshakeRejectedError: the proxy refused, or its answer is not HTTP or too long.
-        OSError: the connection broke.
+    Raises HandshakeRejectedError if the proxy refused, or its answer is not HTTP or too long, and OSError if the
+    connection broke.
     """
     lines = [f"CONNECT {authority} HTTP/1.1", f"Host: {authority}"]
     if authorization is not None:
@@ -230,9 +225,7 @@ async def http_connect(sock: socket.socket, authority: str, authorization: str |
 async def socks5_connect(sock: socket.socket, host: str, port: int, user: str, password: str) -> None:
     """Open a connection through a SOCKS5 proxy.
 
-    Raises:
-        HandshakeRejectedError: the proxy refused, or does not speak SOCKS5.
-        OSError: the connection broke.
+    Raises HandshakeRejectedError if the proxy refused, or does not speak SOCKS5, and OSError if the connection broke.
     """
     loop = asyncio.get_running_loop()
     methods = b"\x00\x02" if user else b"\x00"

@@ -6,7 +6,7 @@ import logging
 import socket
 
 from browsers.egress import ip_rules
-from browsers.egress.dialer import Connector, Dialer, DirectConnector
+from browsers.egress.dialer import Connect, Dialer, OpenConnection
 from browsers.egress.dns_resolver import CachingResolver, DnsResolver
 from browsers.egress.proxy_listener import BACKLOG, HOST, ProxyLimits, ProxyListener
 from browsers.egress.relay import BUFFER_BYTES
@@ -25,12 +25,11 @@ class EgressProxy:
     ) -> None:
         """Set up the proxy. `names` replaces the system's resolver; `limits` are for tests.
 
-        Raises:
-            ValueError: a proxy, network or test host is invalid. The message shows the format.
+        Raises ValueError if a proxy, network or test host is invalid. The message shows the format.
         """
         self._limits = limits or ProxyLimits()
         self._resolver = CachingResolver(names, limit_s=self._limits.lookup_s)
-        self._connector = _create_connector(settings, self._resolver, self._limits)
+        self._connect = _create_connect(settings, self._resolver, self._limits)
         self._buffer = memoryview(bytearray(BUFFER_BYTES))
         self._listeners: set[ProxyListener] = set()
 
@@ -46,7 +45,7 @@ class EgressProxy:
         except BaseException:
             listener.close()
             raise
-        opened = ProxyListener(listener, self._limits, self._connector, self._buffer, on_close=self._listeners.discard)
+        opened = ProxyListener(listener, self._limits, self._connect, self._buffer, on_close=self._listeners.discard)
         self._listeners.add(opened)
         return opened
 
@@ -57,13 +56,17 @@ class EgressProxy:
         self._resolver.close()
 
 
-def _create_connector(settings: BrowserSettings, resolver: CachingResolver, limits: ProxyLimits) -> Connector:
+def _create_connect(settings: BrowserSettings, resolver: CachingResolver, limits: ProxyLimits) -> Connect:
     policy = TargetPolicy(resolver, ip_rules.parse_networks(settings.allow_nets), TestHosts(settings.test_hosts))
     dialer = Dialer(limit_s=limits.connect_s, stagger_s=limits.stagger_s)
-    if settings.proxy is None:
-        return DirectConnector(policy, dialer)
-    if settings.proxy_dns not in ("remote", "local"):
-        raise ValueError(f"SEARCH_MCP_PROXY_DNS is {settings.proxy_dns!r}; it can be remote or local.")
-    proxy = parse_proxy(settings.proxy)
-    log.info("upstream proxy %s dns=%s", proxy, settings.proxy_dns)
-    return UpstreamConnector(proxy, policy, resolver, dialer, local_dns=settings.proxy_dns == "local")
+    if settings.proxy is not None:
+        if settings.proxy_dns not in ("remote", "local"):
+            raise ValueError(f"SEARCH_MCP_PROXY_DNS is {settings.proxy_dns!r}; it can be remote or local.")
+        proxy = parse_proxy(settings.proxy)
+        log.info("upstream proxy %s dns=%s", proxy, settings.proxy_dns)
+        return UpstreamConnector(proxy, policy, resolver, dialer, local_dns=settings.proxy_dns == "local").connect
+
+    async def connect_directly(host: str, port: int) -> OpenConnection:
+        return OpenConnection(await dialer.connect(host, port, await policy.find_targets(host, port)))
+
+    return connect_directly

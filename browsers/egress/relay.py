@@ -19,44 +19,18 @@ import asyncio
 import socket
 import time
 from collections.abc import Callable
-from typing import Protocol
-
-from browsers.egress.traffic_log import TrafficLog
 
 BUFFER_BYTES = 1024 * 1024
 """Bytes of one buffer for all connections of a loop: each callback reads and sends before it returns."""
 
 
-class ByteCounter(Protocol):
-    """Owner of the byte counts: the listener of the connection."""
-
-    traffic: TrafficLog
-    """Log of the visit in progress."""
-
-    def overflow(self) -> None:
-        """End all traffic of a visit that reached its limit of bytes."""
-        ...
-
-
 class Pump:
     """One direction of a relay: copies bytes from the source to the sink."""
 
-    __slots__ = (
-        "_buffer",
-        "_is_watching",
-        "_loop",
-        "_pending",
-        "_relay",
-        "_sink",
-        "_sink_fd",
-        "_source",
-        "_source_fd",
-        "has_ended",
-        "has_moved",
-    )
-
-    def __init__(self, relay: Relay, source: socket.socket, sink: socket.socket, buffer: memoryview) -> None:
-        """Copy from `source` to `sink` through the shared buffer."""
+    def __init__(
+        self, relay: Relay, source: socket.socket, sink: socket.socket, buffer: memoryview, *, is_upload: bool
+    ) -> None:
+        """Copy from `source` to `sink` through the shared buffer. An upload goes to the site."""
         self._relay = relay
         self._loop = relay.loop
         self._source = source
@@ -66,7 +40,10 @@ class Pump:
         self._source_fd = source.fileno()
         self._sink_fd = sink.fileno()
         self._buffer = buffer
+        self._is_upload = is_upload
         self._pending = memoryview(b"")
+        self.left: int | None = None
+        """Bytes that may still pass on this connection, or None for no limit."""
         self.has_moved = False
         self.has_ended = False
         # The previous owner of the socket may have left a reader on it, which this object must remove.
@@ -110,7 +87,16 @@ class Pump:
 
     def _count(self, count: int) -> bool:
         """Count bytes and return True if they may pass."""
-        raise NotImplementedError
+        self.has_moved = True
+        self._relay.last_byte_at = time.monotonic()
+        if not self._relay.count_bytes(count, self._is_upload):
+            return False
+        if self.left is not None:
+            self.left -= count
+            if self.left < 0:
+                self._relay.close()
+                return False
+        return True
 
     def _send(self, data: memoryview) -> None:
         try:
@@ -148,80 +134,36 @@ class Pump:
         except OSError:
             self._relay.close()
             return
-        self._relay.on_direction_end()
-
-
-class DownloadPump(Pump):
-    """Pump from the site to the browser."""
-
-    __slots__ = ()
-
-    def _count(self, count: int) -> bool:
-        self.has_moved = True
-        traffic = self._relay.counter.traffic
-        traffic.down_bytes += count
-        traffic.last_byte_at = self._relay.last_byte_at = time.monotonic()
-        if traffic.down_bytes > traffic.wire_bytes:
-            self._relay.counter.overflow()
-            return False
-        return True
-
-
-class UploadPump(Pump):
-    """Pump from the browser to the site."""
-
-    __slots__ = ("left",)
-
-    left: int | None
-    """Bytes that may still be sent on this connection, or None for no limit."""
-
-    def _count(self, count: int) -> bool:
-        self.has_moved = True
-        traffic = self._relay.counter.traffic
-        traffic.up_bytes += count
-        traffic.last_byte_at = self._relay.last_byte_at = time.monotonic()
-        if traffic.up_bytes > traffic.wire_bytes:
-            self._relay.counter.overflow()
-            return False
-        if self.left is not None:
-            self.left -= count
-            if self.left < 0:
-                self._relay.close()
-                return False
-        return True
+        if self._relay.up.has_ended and self._relay.down.has_ended:
+            self._relay.close()
 
 
 class Relay:
     """Owns two connected sockets until both directions have ended or one failed."""
-
-    __slots__ = ("_far", "_near", "_on_close", "counter", "down", "is_closed", "last_byte_at", "loop", "up")
 
     def __init__(
         self,
         near: socket.socket,
         far: socket.socket,
         *,
-        counter: ByteCounter,
+        count_bytes: Callable[[int, bool], bool],
         buffer: memoryview,
         on_close: Callable[[], None],
-        up_left: int | None = None,
     ) -> None:
-        """Join two connected sockets; `on_close` is called once at the end."""
+        """Join two connected sockets.
+
+        `count_bytes` receives a number of bytes, and True for an upload. It returns True if they may pass. `on_close`
+        is called once at the end.
+        """
         self.loop = asyncio.get_running_loop()
-        self.counter = counter
+        self.count_bytes = count_bytes
         self.is_closed = False
         self.last_byte_at = time.monotonic()
         self._near = near
         self._far = far
         self._on_close = on_close
-        self.up = UploadPump(self, near, far, buffer)
-        self.up.left = up_left
-        self.down = DownloadPump(self, far, near, buffer)
-
-    def on_direction_end(self) -> None:
-        """Close the relay when both directions have ended."""
-        if self.up.has_ended and self.down.has_ended:
-            self.close()
+        self.up = Pump(self, near, far, buffer, is_upload=True)
+        self.down = Pump(self, far, near, buffer, is_upload=False)
 
     def close(self) -> None:
         """Close both sockets now."""

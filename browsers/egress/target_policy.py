@@ -60,8 +60,7 @@ class TestHosts:
     def __init__(self, entries: Iterable[tuple[str, str, int]] = ()) -> None:
         """Check the entries: (name, address, port).
 
-        Raises:
-            ValueError: an entry is invalid. The message shows a valid one.
+        Raises ValueError if an entry is invalid. The message shows a valid one.
         """
         self._by_name: dict[str, IPv6Address] = {}
         self._dials: dict[IPv6Address, tuple[str, int]] = {}
@@ -102,9 +101,8 @@ class TargetPolicy:
     async def find_targets(self, host: str, port: int) -> list[Target]:
         """Return the addresses to dial, in order.
 
-        Raises:
-            ConnectionDeniedError: the port, the name or one of its addresses is not public, or the name does
-                not exist.
+        Raises ConnectionDeniedError if the port, the name or one of its addresses is not public, or the name does not
+        exist.
         """
         name = self.check_name(host, port)
         found = name if isinstance(name, list) else await self._look_up(name, host, port)
@@ -144,10 +142,8 @@ class TargetPolicy:
     async def is_known_public(self, host: str, port: int, *, limit_s: float) -> bool:
         """Return True if the name resolves here, and only to public addresses.
 
-        False means that the lookup failed within the limit. An upstream proxy then resolves the name itself.
-
-        Raises:
-            ConnectionDeniedError: one of the addresses is not public.
+        False means that the lookup failed within the limit. An upstream proxy then resolves the name itself. Raises
+        ConnectionDeniedError if one of the addresses is not public.
         """
         name = self.check_name(host, port)
         if isinstance(name, list):

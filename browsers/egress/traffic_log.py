@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from browsers.egress.ip_rules import normalize_host
 
@@ -54,21 +54,19 @@ class ConnectionDeniedError(Exception):
         self.failure = Failure(kind, host, port, detail)
 
 
+@dataclass(slots=True)
 class TrafficLog:
-    """Counters and failures of one visit."""
+    """Byte counters and connection failures of one visit."""
 
-    __slots__ = ("_failures", "connections", "down_bytes", "last_byte_at", "too_large", "up_bytes", "wire_bytes")
-
-    def __init__(self, wire_bytes: int) -> None:
-        """Limit the visit to `wire_bytes`."""
-        self.wire_bytes = wire_bytes
-        """Limit of bytes in each direction."""
-        self.down_bytes = 0
-        self.up_bytes = 0
-        self.connections = 0
-        self.too_large = False
-        self.last_byte_at = time.monotonic()
-        self._failures: dict[tuple[str, int], Failure] = {}
+    wire_bytes: int
+    """Limit of bytes in each direction."""
+    down_bytes: int = 0
+    up_bytes: int = 0
+    connections: int = 0
+    too_large: bool = False
+    """True if the limit was exceeded."""
+    last_byte_at: float = field(default_factory=time.monotonic)
+    _failures: dict[tuple[str, int], Failure] = field(default_factory=dict)
 
     @property
     def idle_s(self) -> float:

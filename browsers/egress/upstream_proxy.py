@@ -58,8 +58,7 @@ class ProxyAddress:
 def parse_proxy(url: str) -> ProxyAddress:
     """Parse the URL of an upstream proxy.
 
-    Raises:
-        ValueError: the URL is invalid. The message shows the format and never contains the password.
+    Raises ValueError if it is invalid. The message shows the format and never contains the password.
     """
     try:
         parts = urllib.parse.urlsplit(url.strip())
@@ -83,6 +82,7 @@ def parse_proxy(url: str) -> ProxyAddress:
     return ProxyAddress(Scheme(parts.scheme), host, port, user, password)
 
 
+@dataclass
 class UpstreamConnector:
     """Connects through the operator's proxy.
 
@@ -90,61 +90,45 @@ class UpstreamConnector:
     address. With `local_dns` the proxy receives a checked address instead of a name.
     """
 
-    def __init__(
-        self,
-        proxy: ProxyAddress,
-        policy: TargetPolicy,
-        resolver: CachingResolver,
-        dialer: Dialer,
-        *,
-        local_dns: bool = False,
-    ) -> None:
-        """Connect through `proxy`; resolve names here if `local_dns` is set."""
-        self._proxy = proxy
-        self._policy = policy
-        self._resolver = resolver
-        self._dialer = dialer
-        self._local_dns = local_dns
-        self._cooldown_until = 0.0
+    proxy: ProxyAddress
+    policy: TargetPolicy
+    resolver: CachingResolver
+    dialer: Dialer
+    local_dns: bool = False
+    """True to resolve names here."""
+    _cooldown_until: float = 0.0
 
     async def connect(self, host: str, port: int) -> OpenConnection:
-        """Connect through the proxy.
-
-        Raises:
-            ConnectionDeniedError: the policy, the proxy or the site behind it refused.
-        """
+        """Connect through the proxy. Raises ConnectionDeniedError if policy, proxy or site refuse."""
         destination, target_port = await self._destination(host, port)
         sock = await self._dial(host, port)
         try:
-            if self._uses_absolute_form(port):
-                request = FirstRequest(ip_rules.bracket_host(destination), self._proxy.authorization)
+            # A proxy builds the Host header from the request line, so an address there would lose the name.
+            if self.proxy.scheme is Scheme.HTTP and port == HTTP_PORT and not self.local_dns:
+                request = FirstRequest(ip_rules.bracket_host(destination), self.proxy.authorization)
                 return OpenConnection(sock, first_request=request)
             async with _convert_errors(host, port):
-                return OpenConnection(sock, await self._shake_hands(sock, destination, target_port))
+                return OpenConnection(sock, await self._handshake(sock, destination, target_port))
         except BaseException:
             sock.close()
             raise
 
-    def _uses_absolute_form(self, port: int) -> bool:
-        # A proxy builds the Host header from the request line, so an address there would lose the name.
-        return self._proxy.scheme is Scheme.HTTP and port == HTTP_PORT and not self._local_dns
-
-    async def _shake_hands(self, sock: socket.socket, destination: str, port: int) -> bytes:
-        if self._proxy.scheme is Scheme.HTTP:
+    async def _handshake(self, sock: socket.socket, destination: str, port: int) -> bytes:
+        if self.proxy.scheme is Scheme.HTTP:
             authority = f"{ip_rules.bracket_host(destination)}:{port}"
-            return await proxy_protocols.http_connect(sock, authority, self._proxy.authorization)
-        await proxy_protocols.socks5_connect(sock, destination, port, self._proxy.user, self._proxy.password)
+            return await proxy_protocols.http_connect(sock, authority, self.proxy.authorization)
+        await proxy_protocols.socks5_connect(sock, destination, port, self.proxy.user, self.proxy.password)
         return b""
 
     async def _destination(self, host: str, port: int) -> tuple[str, int]:
         """Return host and port to request from the proxy."""
-        if self._local_dns:
-            targets = await self._policy.find_targets(host, port)
+        if self.local_dns:
+            targets = await self.policy.find_targets(host, port)
             # Every proxy can reach IPv4, but not every proxy has IPv6.
             target = min(targets, key=lambda target: target.is_ipv6)
             return target.address, target.port
         name = ip_rules.normalize_host(host)
-        self._policy.check_name(host, port)
+        self.policy.check_name(host, port)
         literal = ip_rules.parse_address(name)
         if literal is not None:
             return str(ip_rules.unmap_ipv4(literal)), port
@@ -157,30 +141,30 @@ class UpstreamConnector:
     async def _is_known_public(self, host: str, port: int) -> bool:
         """Return True if the local resolver knows the name and all its addresses are public."""
         now = time.monotonic()
-        if self._proxy.scheme is Scheme.SOCKS5H or now < self._cooldown_until:
+        if self.proxy.scheme is Scheme.SOCKS5H or now < self._cooldown_until:
             return False
-        known = await self._policy.is_known_public(host, port, limit_s=LOCAL_LOOKUP_LIMIT_S)
+        known = await self.policy.is_known_public(host, port, limit_s=LOCAL_LOOKUP_LIMIT_S)
         if not known and time.monotonic() - now >= LOCAL_LOOKUP_LIMIT_S:
             self._cooldown_until = time.monotonic() + LOOKUP_COOLDOWN_S
         return known
 
     async def _dial(self, host: str, port: int) -> socket.socket:
         try:
-            return await self._dialer.connect(self._proxy.host, self._proxy.port, await self._proxy_targets())
+            return await self.dialer.connect(self.proxy.host, self.proxy.port, await self._proxy_targets())
         except (ConnectionDeniedError, OSError):
             raise ConnectionDeniedError(FailureKind.PROXY_FAILED, host, port, "it does not answer") from None
 
     async def _proxy_targets(self) -> list[Target]:
         """Return the proxy's own addresses. They may be private, because the operator configured them."""
-        name = ip_rules.normalize_host(self._proxy.host)
+        name = ip_rules.normalize_host(self.proxy.host)
         literal = ip_rules.parse_address(name)
         if literal is not None:
             found = [literal]
         elif ip_rules.is_loopback_name(name):
             found = list(LOOPBACK)
         else:
-            found = [ipaddress.ip_address(text) for text in await self._resolver.lookup(name)]
-        return [Target(address, str(address), self._proxy.port, may_be_own=True) for address in found]
+            found = [ipaddress.ip_address(text) for text in await self.resolver.lookup(name)]
+        return [Target(address, str(address), self.proxy.port, may_be_own=True) for address in found]
 
 
 @contextlib.asynccontextmanager

@@ -166,10 +166,7 @@ class BrowserIdentity:
         """Return the identity of a build on a machine, by default this one.
 
         `product` is what `--version` prints or `Browser.getVersion` answers ("Chromium 156.0.8078.79",
-        "HeadlessChrome/156.0.8078.79").
-
-        Raises:
-            ValueError: `product` contains no version number.
+        "HeadlessChrome/156.0.8078.79"). Raises ValueError if `product` contains no version number.
         """
         found = VERSION.search(product)
         if found is None:

@@ -6,114 +6,32 @@ ENGLISH = ("en-US", "en")
 
 DEFAULT_TIMEZONE = "America/New_York"
 
-REGION_TIMEZONES = {
-    "AE": "Asia/Dubai",
-    "AR": "America/Argentina/Buenos_Aires",
-    "AT": "Europe/Vienna",
-    "AU": "Australia/Sydney",
-    "BE": "Europe/Brussels",
-    "BG": "Europe/Sofia",
-    "BR": "America/Sao_Paulo",
-    "CA": "America/Toronto",
-    "CH": "Europe/Zurich",
-    "CL": "America/Santiago",
-    "CN": "Asia/Shanghai",
-    "CO": "America/Bogota",
-    "CZ": "Europe/Prague",
-    "DE": "Europe/Berlin",
-    "DK": "Europe/Copenhagen",
-    "EE": "Europe/Tallinn",
-    "EG": "Africa/Cairo",
-    "ES": "Europe/Madrid",
-    "FI": "Europe/Helsinki",
-    "FR": "Europe/Paris",
-    "GB": "Europe/London",
-    "GR": "Europe/Athens",
-    "HK": "Asia/Hong_Kong",
-    "HR": "Europe/Zagreb",
-    "HU": "Europe/Budapest",
-    "ID": "Asia/Jakarta",
-    "IE": "Europe/Dublin",
-    "IL": "Asia/Jerusalem",
-    "IN": "Asia/Kolkata",
-    "IR": "Asia/Tehran",
-    "IT": "Europe/Rome",
-    "JP": "Asia/Tokyo",
-    "KR": "Asia/Seoul",
-    "LT": "Europe/Vilnius",
-    "LV": "Europe/Riga",
-    "MX": "America/Mexico_City",
-    "MY": "Asia/Kuala_Lumpur",
-    "NG": "Africa/Lagos",
-    "NL": "Europe/Amsterdam",
-    "NO": "Europe/Oslo",
-    "NZ": "Pacific/Auckland",
-    "PE": "America/Lima",
-    "PH": "Asia/Manila",
-    "PK": "Asia/Karachi",
-    "PL": "Europe/Warsaw",
-    "PT": "Europe/Lisbon",
-    "RO": "Europe/Bucharest",
-    "RS": "Europe/Belgrade",
-    "RU": "Europe/Moscow",
-    "SA": "Asia/Riyadh",
-    "SE": "Europe/Stockholm",
-    "SG": "Asia/Singapore",
-    "SI": "Europe/Ljubljana",
-    "SK": "Europe/Bratislava",
-    "TH": "Asia/Bangkok",
-    "TR": "Europe/Istanbul",
-    "TW": "Asia/Taipei",
-    "UA": "Europe/Kyiv",
-    "US": DEFAULT_TIMEZONE,
-    "VN": "Asia/Ho_Chi_Minh",
-    "ZA": "Africa/Johannesburg",
-}
+REGION_TIMEZONES = dict(
+    pair.split("=")
+    for pair in (
+        "AE=Asia/Dubai AR=America/Argentina/Buenos_Aires AT=Europe/Vienna AU=Australia/Sydney BE=Europe/Brussels "
+        "BG=Europe/Sofia BR=America/Sao_Paulo CA=America/Toronto CH=Europe/Zurich CL=America/Santiago CN=Asia/Shanghai "
+        "CO=America/Bogota CZ=Europe/Prague DE=Europe/Berlin DK=Europe/Copenhagen EE=Europe/Tallinn EG=Africa/Cairo "
+        "ES=Europe/Madrid FI=Europe/Helsinki FR=Europe/Paris GB=Europe/London GR=Europe/Athens HK=Asia/Hong_Kong "
+        "HR=Europe/Zagreb HU=Europe/Budapest ID=Asia/Jakarta IE=Europe/Dublin IL=Asia/Jerusalem IN=Asia/Kolkata "
+        "IR=Asia/Tehran IT=Europe/Rome JP=Asia/Tokyo KR=Asia/Seoul LT=Europe/Vilnius LV=Europe/Riga "
+        "MX=America/Mexico_City MY=Asia/Kuala_Lumpur NG=Africa/Lagos NL=Europe/Amsterdam NO=Europe/Oslo "
+        "NZ=Pacific/Auckland PE=America/Lima PH=Asia/Manila PK=Asia/Karachi PL=Europe/Warsaw PT=Europe/Lisbon "
+        "RO=Europe/Bucharest RS=Europe/Belgrade RU=Europe/Moscow SA=Asia/Riyadh SE=Europe/Stockholm SG=Asia/Singapore "
+        "SI=Europe/Ljubljana SK=Europe/Bratislava TH=Asia/Bangkok TR=Europe/Istanbul TW=Asia/Taipei UA=Europe/Kyiv "
+        "US=America/New_York VN=Asia/Ho_Chi_Minh ZA=Africa/Johannesburg "
+    ).split()
+)
 """Time zone in which most people of a region live."""
 
-LANGUAGE_REGIONS = {
-    "ar": "EG",
-    "bg": "BG",
-    "cs": "CZ",
-    "da": "DK",
-    "de": "DE",
-    "el": "GR",
-    "en": "US",
-    "es": "ES",
-    "et": "EE",
-    "fa": "IR",
-    "fi": "FI",
-    "fil": "PH",
-    "fr": "FR",
-    "he": "IL",
-    "hi": "IN",
-    "hr": "HR",
-    "hu": "HU",
-    "id": "ID",
-    "it": "IT",
-    "ja": "JP",
-    "ko": "KR",
-    "lt": "LT",
-    "lv": "LV",
-    "ms": "MY",
-    "nb": "NO",
-    "nl": "NL",
-    "no": "NO",
-    "pl": "PL",
-    "pt": "BR",
-    "ro": "RO",
-    "ru": "RU",
-    "sk": "SK",
-    "sl": "SI",
-    "sr": "RS",
-    "sv": "SE",
-    "th": "TH",
-    "tr": "TR",
-    "uk": "UA",
-    "ur": "PK",
-    "vi": "VN",
-    "zh": "CN",
-}
+LANGUAGE_REGIONS = dict(
+    pair.split("=")
+    for pair in (
+        "ar=EG bg=BG cs=CZ da=DK de=DE el=GR en=US es=ES et=EE fa=IR fi=FI fil=PH fr=FR he=IL hi=IN hr=HR hu=HU id=ID "
+        "it=IT ja=JP ko=KR lt=LT lv=LV ms=MY nb=NO nl=NL no=NO pl=PL pt=BR ro=RO ru=RU sk=SK sl=SI sr=RS sv=SE th=TH "
+        "tr=TR uk=UA ur=PK vi=VN zh=CN "
+    ).split()
+)
 """Region of most readers of a language, for tags without a region."""
 
 

@@ -58,11 +58,8 @@ async def capture_dom(
 ) -> CapturedDom:
     """Capture the main frame and every visible frame below it.
 
-    `others` are the sessions of frames with a process of their own.
-
-    Raises:
-        TimeoutError: the page's renderer does not answer, even after its script was ended.
-        CommandFailedError: the page navigated away.
+    `others` are the sessions of frames with a process of their own. Raises TimeoutError if the page's renderer does
+    not answer, even after its script was ended, and CommandFailedError if the page navigated away.
     """
     told, document = await asyncio.gather(
         session.send("Page.getFrameTree", limit_s=limit_s), _marked(session, readiness, limit_s)

@@ -51,8 +51,7 @@ class Navigation:
     async def response(self) -> PausedResponse:
         """Return the first response that is not a redirect, paused before it is shown.
 
-        Raises:
-            BrowsersError: there is none. The error says why.
+        Raises BrowsersError with the reason if there is none.
         """
         answer = self._begun()
         await asyncio.wait([self._held, answer], return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]
@@ -82,9 +81,7 @@ class Navigation:
         """Commit a paused response as the page. `on_answer` receives the result of the commit.
 
         With `without_interception` no later request is paused, which saves a round trip for each request of the page.
-
-        Raises:
-            BrowsersError: data of other visits could not be removed from the tab.
+        Raises BrowsersError if data of other visits could not be removed from the tab.
         """
         if self._tab.cached.has_other_visits:
             # The page may request any URL.
@@ -195,11 +192,7 @@ class Navigation:
             self._continue_request(response.request_id)
 
     async def _empty_cache(self) -> None:
-        """Empty the cache.
-
-        Raises:
-            BrowserGoneError: it failed. The paused response must then not continue.
-        """
+        """Empty the cache. Raises BrowserGoneError if it failed. The paused response must then not continue."""
         try:
             await self._tab.empty_cache()
         except (CommandFailedError, TimeoutError) as error:

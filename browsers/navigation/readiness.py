@@ -223,11 +223,8 @@ class ReadinessWaiter:
     async def evaluate(self, expression: str, *, limit_s: float, promise: bool = False) -> object:
         """Evaluate an expression in the isolated world of the main frame and return its value.
 
-        `promise` waits for a promise to resolve.
-
-        Raises:
-            TimeoutError: the page does not answer.
-            CommandFailedError: the page is between two documents.
+        `promise` waits for a promise to resolve. Raises TimeoutError if the page does not answer, and
+        CommandFailedError if the page is between two documents.
         """
         answer = await self._evaluate_raw(expression, limit_s, returnByValue=True, awaitPromise=promise)
         value: object = answer.get("result", {}).get("value")

@@ -145,11 +145,9 @@ async def read_body(
 ) -> ResponseBody:
     """Read the decoded body of a paused response up to a size limit and a time limit.
 
-    `cut` closes its connection: before that, the browser delivers nothing of a body that stalls.
-
-    Raises:
-        CommandFailedError: the connection ended before any of the body came.
-        TimeoutError: none of the body came in time.
+    `cut` closes its connection: before that, the browser delivers nothing of a body that stalls. Raises
+    CommandFailedError if the connection ended before any of the body came, and TimeoutError if none of the body came
+    in time.
     """
     if response.status in BODYLESS:
         return ResponseBody()

@@ -316,10 +316,8 @@ class Tab:
 async def _empty_local_storage(session: Session, seen: set[str]) -> None:
     """Empty the local storage of all existing frames.
 
-    It is emptied through the process, whose own copy outlives the browser's and wrote late in tests.
-
-    Raises:
-        PageCrashedError: the page had other origins.
+    It is emptied through the process, whose own copy outlives the browser's and wrote late in tests. Raises
+    PageCrashedError if the page had other origins.
     """
     frames = _frames((await session.send("Page.getFrameTree"))["frameTree"])
     gone = seen.difference(frame["securityOrigin"] for frame in frames)

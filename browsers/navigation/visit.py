@@ -84,8 +84,7 @@ class Visit:
     async def run(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
         """Make the visit. `may_render` is awaited before the page is rendered, to take a render slot.
 
-        Raises:
-            BrowsersError: a typed error with the URL.
+        Raises BrowsersError, a typed error with the URL.
         """
         limit = asyncio.timeout_at(self._loop_deadline())
         try:

@@ -136,8 +136,7 @@ class BrowserHandle:
     async def lease(self, request: Request) -> AsyncIterator[TabLease]:
         """Lease a clean tab for one visit. Afterwards it is kept or closed, also after a failure.
 
-        Raises:
-            BrowserGoneError: the browser crashed, or was broken and was killed.
+        Raises BrowserGoneError if the browser crashed, or was broken and was killed.
         """
         self.lent += 1
         self._drained.clear()

@@ -128,9 +128,8 @@ class Pool:
     async def get_handle(self, tier: Tier) -> BrowserHandle:
         """Return a running browser of the tier, started if necessary.
 
-        Raises:
-            NoBrowserError: none is installed, or it does not start.
-            BrowserGoneError: the browsers are being closed.
+        Raises NoBrowserError if none is installed, or it does not start, and BrowserGoneError if the browsers are
+        being closed.
         """
         tier = self._served_by(tier)
         handle = self._handles.get(tier)

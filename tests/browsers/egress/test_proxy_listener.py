@@ -171,17 +171,16 @@ async def test_a_refused_connection_is_told_to_the_browser_and_the_ledger(
 async def test_a_host_that_is_reached_after_all_has_no_failure(open_listener: OpenListener) -> None:
     async with served(echo) as port:
         gate = await open_listener(test_hosts=at(port), limits=ProxyLimits(connections=64))
-        gate._connector, working = _Refusing(), gate._connector
+        gate._connect, working = _refuse, gate._connect
         assert await code(gate, SITE) == EXPIRED
         assert gate.traffic.failure_for(SITE, 80) is not None
-        gate._connector = working
+        gate._connect = working
         assert await code(gate, SITE) == SUCCEEDED
         assert gate.traffic.failure_for(SITE, 80) is None
 
 
-class _Refusing:
-    async def connect(self, host: str, port: int) -> OpenConnection:
-        raise ConnectionDeniedError(FailureKind.CONNECT_TIMEOUT, host, port)
+async def _refuse(host: str, port: int) -> OpenConnection:
+    raise ConnectionDeniedError(FailureKind.CONNECT_TIMEOUT, host, port)
 
 
 async def test_each_gate_has_a_port_and_a_ledger_of_its_own() -> None:
