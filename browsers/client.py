@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,7 +19,6 @@ from browsers.fair_queue import FairSemaphore
 from browsers.model import Mode, Request, Snapshot, Tier
 from browsers.navigation.tab import Tab
 from browsers.navigation.visit import Enough, Visit
-from browsers.pool.browser_handle import BrowserHandle
 from browsers.pool.pool import BrowserState, Pool
 from browsers.settings import BrowserSettings
 
@@ -122,11 +121,7 @@ class Browsers:
             self._pool.start_soon(tier)
 
     def forget(self, principal: str, site_profile: str) -> bool:
-        """Delete the cookies of a site profile and close its tabs.
-
-        Returns:
-            True if there were cookies.
-        """
+        """Delete the cookies of a site profile and close its tabs. Return True if there were cookies."""
         self._pool.forget(principal, site_profile)
         return self._profiles.forget(principal, site_profile)
 
@@ -136,7 +131,8 @@ class Browsers:
         In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is rendered.
         Raises a subclass of BrowsersError with the URL and the next step.
         """
-        _check_scheme(request.url)
+        if urlsplit(request.url).scheme.lower() not in {"http", "https"}:
+            raise errors.BadSchemeError(f"{request.url[:200]!r} is not an http or https URL.", url=request.url)
         started_at = time.monotonic()
         deadline_at = started_at + request.deadline_s
         self._active += 1
@@ -160,55 +156,38 @@ class Browsers:
     async def _visit_once(
         self, request: Request, enough: Enough | None, started_at: float, deadline_at: float
     ) -> Snapshot:
-        async with VisitSlot(self._peeks, self._renders, request, deadline_at) as admission:
-            handle = await self._get_handle(request, deadline_at)
+        async with VisitSlot(self._peeks, self._renders, request, deadline_at) as slot:
+            try:
+                async with asyncio.timeout(max(0.0, deadline_at - time.monotonic())):
+                    handle = await self._pool.get_handle(request.tier)
+            except TimeoutError:
+                raise errors.BrowserGoneError("No browser became ready in time.", url=request.url) from None
             async with handle.lease(request) as lease:
                 await self._profiles.load(lease.tab, request)
+                host = urlsplit(request.url).hostname or ""
                 visit = Visit(
                     lease.tab,
                     request,
                     handle.chromium.tier,
                     started_at=started_at,
                     deadline_at=deadline_at,
-                    expects_page=self._expects_page(request),
+                    # It must render, or the last visit to its host did.
+                    expects_page=request.mode is Mode.RENDER
+                    or (request.mode is Mode.AUTO and host in self._scripted_hosts),
                     patterns=lease.patterns,
                 )
-                snapshot = await visit.run(enough, admission.to_render)
-                self._remember_host(request, snapshot)
+                snapshot = await visit.run(enough, slot.to_render)
+                if request.mode is Mode.AUTO and snapshot.rendered:
+                    self._scripted_hosts[host] = None
+                elif request.mode is Mode.AUTO:
+                    self._scripted_hosts.pop(host, None)
                 await self._profiles.save(lease.tab, request)
-                may_rest = snapshot.complete and not visit.leaves_unclean_tab
-                keeps_page = request.site_profile is not None or lease.tab.committed or lease.tab.renewals > 0
-                is_clean = may_rest if keeps_page else not visit.prepared
+                if request.site_profile is not None or lease.tab.committed or lease.tab.renewals > 0:
+                    is_clean = snapshot.complete and not visit.leaves_unclean_tab
+                else:
+                    is_clean = not visit.prepared
                 lease.is_reusable = is_clean and not lease.tab.saw_credentials
                 return snapshot
-
-    def _expects_page(self, request: Request) -> bool:
-        """Return True if the visit will render: it must, or the last visit to its host did."""
-        if request.mode is not Mode.AUTO:
-            return request.mode is Mode.RENDER
-        return (urlsplit(request.url).hostname or "") in self._scripted_hosts
-
-    def _remember_host(self, request: Request, snapshot: Snapshot) -> None:
-        if request.mode is not Mode.AUTO:
-            return
-        host = urlsplit(request.url).hostname or ""
-        if snapshot.rendered:
-            self._scripted_hosts[host] = None
-        else:
-            self._scripted_hosts.pop(host, None)
-
-    async def _get_handle(self, request: Request, deadline_at: float) -> BrowserHandle:
-        try:
-            async with asyncio.timeout(max(0.0, deadline_at - time.monotonic())):
-                return await self._pool.get_handle(request.tier)
-        except TimeoutError:
-            raise errors.BrowserGoneError("No browser became ready in time.", url=request.url) from None
-
-
-def _check_scheme(url: str) -> None:
-    scheme = urlsplit(url).scheme.lower()
-    if scheme not in {"http", "https"}:
-        raise errors.BadSchemeError(f"{url[:200]!r} is not an http or https URL.", url=url)
 
 
 def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
@@ -227,25 +206,20 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
     )
 
 
+@dataclass
 class VisitSlot:
     """Slot of one visit: first a peek slot, then a render slot when it starts to render."""
 
-    def __init__(self, peeks: FairSemaphore, renders: FairSemaphore, request: Request, deadline_at: float) -> None:
-        """Prepare the slots for one request."""
-        self._peeks = peeks
-        self._renders = renders
-        self._request = request
-        self._host = urlsplit(request.url).hostname or ""
-        self._deadline_at = deadline_at
-        self._held = AsyncExitStack()
+    peeks: FairSemaphore
+    renders: FairSemaphore
+    request: Request
+    deadline_at: float
+    _held: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def __aenter__(self) -> VisitSlot:
-        """Wait for the first slot.
-
-        Raises BusyError if the queue is full, or no slot becomes free before the deadline.
-        """
-        first = self._renders if self._request.mode is Mode.RENDER else self._peeks
-        await self._take(first, self._held, bounded=True)
+        """Wait for the first slot. Raises BusyError if the queue is full, or at the deadline."""
+        first = self.renders if self.request.mode is Mode.RENDER else self.peeks
+        await self._held.enter_async_context(self._slot_of(first, bounded=True))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -253,21 +227,18 @@ class VisitSlot:
         await self._held.aclose()
 
     async def to_render(self) -> None:
-        """Take a render slot, then release the peek slot. The queue limit does not apply here.
-
-        Raises BusyError if no slot became free before the deadline.
-        """
-        if self._request.mode is Mode.RENDER:
+        """Exchange the peek slot for a render slot, even if the queue is full. Raises BusyError at the deadline."""
+        if self.request.mode is Mode.RENDER:
             return
         held = AsyncExitStack()
-        await self._take(self._renders, held, bounded=False)
+        await held.enter_async_context(self._slot_of(self.renders, bounded=False))
         peek, self._held = self._held, held
         await peek.aclose()
 
-    async def _take(self, slots: FairSemaphore, into: AsyncExitStack, *, bounded: bool) -> None:
-        wait_s = max(0.0, self._deadline_at - time.monotonic())
-        turn = slots.taken(self._request.principal, self._host, url=self._request.url, wait_s=wait_s, bounded=bounded)
-        await into.enter_async_context(turn)
+    def _slot_of(self, slots: FairSemaphore, *, bounded: bool) -> AbstractAsyncContextManager[None]:
+        request, wait_s = self.request, max(0.0, self.deadline_at - time.monotonic())
+        host = urlsplit(request.url).hostname or ""
+        return slots.taken(request.principal, host, url=request.url, wait_s=wait_s, bounded=bounded)
 
 
 MAX_PROFILES = 200
@@ -298,13 +269,13 @@ class CookieProfiles:
             return
         found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
         key = (request.principal, request.site_profile)
-        self._cookies[key] = [_settable(cookie) for cookie in found["cookies"]]
+        self._cookies[key] = [_make_settable(cookie) for cookie in found["cookies"]]
 
 
-def _settable(cookie: Event) -> Event:
+def _make_settable(cookie: Event) -> Event:
     """Return the fields of a cookie from `Storage.getCookies` that `Storage.setCookies` accepts."""
-    kept = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "priority", "partitionKey")
-    settable = {key: cookie[key] for key in kept if key in cookie}
+    names = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "priority", "partitionKey")
+    settable = {key: cookie[key] for key in names if key in cookie}
     if not cookie.get("session", False):
         settable["expires"] = cookie["expires"]
     return settable

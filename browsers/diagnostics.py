@@ -48,28 +48,23 @@ class InstalledBrowser:
 
 def find_installed_browsers(settings: BrowserSettings) -> tuple[InstalledBrowser, ...]:
     """Return the Chromium of each tier that is installed and starts far enough to print its version."""
-    located = (locate.find_chromium(tier, path) for tier, path in _paths(settings).items())
+    located = (locate.find_chromium(tier, path) for tier, path in _list_paths(settings).items())
     found = (InstalledBrowser(c.tier, c.executable, locate.read_version(c), c.source) for c in located if c)
-    return tuple(one for one in found if one.version != locate.UNKNOWN_VERSION)
+    return tuple(browser for browser in found if browser.version != locate.UNKNOWN_VERSION)
 
 
 def find_unusable_paths(settings: BrowserSettings, *, start: bool = False) -> dict[Tier, str]:
-    """Return configured paths without an executable program.
+    """Return configured paths without an executable, with `start` also paths of programs that are not Chromium."""
 
-    With `start`, paths of programs that are not Chromium are returned too.
-    """
-    return {
-        tier: path
-        for tier, path in _paths(settings).items()
-        if path is not None and not _usable(locate.find_chromium(tier, path), start)
-    }
+    def is_usable(found: locate.ChromiumInstall | None) -> bool:
+        return found is not None and (not start or locate.read_version(found) != locate.UNKNOWN_VERSION)
+
+    paths = _list_paths(settings).items()
+    return {tier: path for tier, path in paths if path is not None and not is_usable(locate.find_chromium(tier, path))}
 
 
 def parse_proxy_address(url: str) -> tuple[str, int]:
-    """Return host and port of the operator's proxy.
-
-    Raises ValueError if the URL is invalid. The message never contains the password.
-    """
+    """Return host and port of a proxy URL. Raises ValueError, without the password, if it is invalid."""
     proxy = parse_proxy(url)
     return proxy.host, proxy.port
 
@@ -85,12 +80,8 @@ def find_fonts() -> dict[str, bool] | None:
         return None
 
 
-def _paths(settings: BrowserSettings) -> dict[Tier, str | None]:
+def _list_paths(settings: BrowserSettings) -> dict[Tier, str | None]:
     return {Tier.LIGHT: settings.light_executable, Tier.FULL: settings.full_executable}
-
-
-def _usable(found: locate.ChromiumInstall | None, start: bool) -> bool:
-    return found is not None and (not start or locate.read_version(found) != locate.UNKNOWN_VERSION)
 
 
 def _has_font(lister: str, language: str) -> bool:

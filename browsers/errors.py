@@ -1,28 +1,8 @@
 """Errors of a visit.
 
-    BrowsersError
-        RefusedError                policy refused; never retried in any way
-            BadSchemeError              not http or https
-            BlockedAddressError         the host is, or resolves to, an address that is not public
-            UnsafePortError             a port on which browsers refuse HTTP
-        UnreachableError            the network failed
-            NameNotResolvedError        the host does not exist
-            NameLookupTimeoutError      the name server did not answer
-            RefusedConnectionError      no server on this port
-            HostUnreachableError        no route
-            ConnectTimeoutError         no connection within the limit
-            ConnectionClosedError       the server closed without a response
-            TlsFailedError              certificate or handshake
-            TooManyRedirectsError       a loop, or more redirects than the limit
-            UpstreamProxyError          the operator's proxy refused or failed
-        DeadlineExceededError       the visit ran out of time without a result
-        TooLargeError               more bytes than the limit, and nothing usable in them
-        PageCrashedError            the renderer crashed
-        BrowserGoneError            the browser or its driver crashed
-        BusyError                   the queue is full; carries `retry_after_s`
-        NoBrowserError              no Chromium on this machine, or it does not start
-
-Every error carries the URL, one sentence, the next step, and whether a retry of the same call can succeed.
+The direct subclasses of BrowsersError tell what to do: RefusedError means that the policy refused, which a retry cannot
+change; UnreachableError means that the network failed. Every error carries the URL, one sentence, the next step, and
+whether a retry of the same call can succeed.
 """
 
 from __future__ import annotations

@@ -21,8 +21,7 @@ from browsers import errors
 class FairShare:
     """Number of items by principal, with a limit that no principal can use up alone.
 
-    Beyond the limit only principals with less than an equal share of it may add an item. The total never exceeds twice
-    the limit.
+    Beyond the limit, up to twice the limit, only principals with less than an equal share of it may add an item.
     """
 
     def __init__(self, limit: int) -> None:
@@ -81,13 +80,7 @@ class FairQueue:
     """A fixed number of slots, and the turns that wait for one."""
 
     def __init__(self, size: int = 1, *, per_key: int = sys.maxsize, limit: int = sys.maxsize) -> None:
-        """Create a queue without waiting turns.
-
-        Args:
-            size: Number of slots.
-            per_key: Slots that one key may hold.
-            limit: Waiting turns beyond which `waiting` is full; `FairQueue` itself refuses none.
-        """
+        """Create `size` slots, of which one key may hold `per_key`. Beyond `limit` turns, `waiting` is full."""
         self.size = size
         self.in_use = 0
         self.waiting = FairShare(limit)
@@ -147,7 +140,7 @@ class FairQueue:
         first = next(iter(self._turns), None)
         return 0.0 if first is None else time.monotonic() - first.queued_at
 
-    def waiting_by_key(self) -> Counter[str]:
+    def count_waiting(self) -> Counter[str]:
         """Return the number of waiting turns by key."""
         return Counter(turn.key for turn in self._turns)
 
@@ -191,46 +184,28 @@ LONGEST_RETRY_S = 120.0
 """Seconds. No longer wait is suggested: until then anything may have changed."""
 
 
-class FairSemaphore:
+class FairSemaphore(FairQueue):
     """Slots that (principal, host) pairs share fairly, with estimates of the wait for one."""
 
     def __init__(self, size: int, *, per_host: int, queue_limit: int) -> None:
         """Set the number of slots, the slots per host and the length of the queue."""
-        self._queue = FairQueue(size, per_key=per_host, limit=queue_limit)
-        self._per_host = per_host
+        super().__init__(size, per_key=per_host, limit=queue_limit)
         self._durations: deque[tuple[str, float]] = deque(maxlen=REMEMBERED_DURATIONS)
         """Host and seconds of the visits that held a slot last."""
 
     @property
-    def size(self) -> int:
-        """Number of slots."""
-        return self._queue.size
-
-    @property
-    def in_use(self) -> int:
-        """Number of slots held."""
-        return self._queue.in_use
-
-    @property
     def queued(self) -> int:
         """Number of visits that wait for a slot."""
-        return self._queue.waiting.total
+        return self.waiting.total
 
     @asynccontextmanager
     async def taken(
         self, principal: str, host: str, *, url: str, wait_s: float, bounded: bool = True
     ) -> AsyncIterator[None]:
-        """Hold a slot during the block.
+        """Hold a slot during the block. Wait for it at most `wait_s`.
 
-        Args:
-            principal: Caller of the visit.
-            host: Host of the visit.
-            url: URL for the error.
-            wait_s: Longest wait in seconds.
-            bounded: False waits also if the queue is full; for visits that hold another slot already.
-
-        Raises:
-            BusyError: The queue is full, or the wait would exceed `wait_s`.
+        A call that is not `bounded` also waits if the queue is full: its visit already holds another slot. Raises
+        BusyError for the URL if the queue is full, or if the wait would exceed `wait_s`.
         """
         await self._acquire(principal, host, url, wait_s, bounded)
         since = time.monotonic()
@@ -238,55 +213,47 @@ class FairSemaphore:
             yield
         finally:
             self._durations.append((host, time.monotonic() - since))
-            self._queue.release(host)
+            self.release(host)
 
     def expected_wait_s(self) -> float:
         """Return the seconds a new visit would wait, by the time for which visits held their slots."""
         return self._held_s() * (self.queued + 1) / self.size
 
     def queue_s(self) -> float:
-        """Return the seconds a new visit to an idle host would wait; 0 while a slot is free.
-
-        Visits that wait beside a free slot wait for their host. More machines would not change that.
-        """
+        """Return the seconds a new visit to an idle host would wait for any slot; 0 while one is free."""
         return self.expected_wait_s() if self.in_use >= self.size else 0.0
 
-    def longest_wait_s(self) -> float:
-        """Return the seconds that the oldest waiting visit has waited."""
-        return self._queue.longest_wait_s()
-
     async def _acquire(self, principal: str, host: str, url: str, wait_s: float, bounded: bool) -> None:
-        is_full = self._queue.waiting.is_full_for(principal)
-        turn = self._queue.enqueue(principal, host)
+        is_full = self.waiting.is_full_for(principal)
+        turn = self.enqueue(principal, host)
         if turn.is_granted:
             return
         if bounded and (is_full or self._held_s() * self.queued / self.size > wait_s):
-            self._queue.withdraw(turn)
+            self.withdraw(turn)
             raise self._busy(url)
         try:
             async with asyncio.timeout(wait_s):
                 await turn.granted
         except BaseException as error:
-            self._queue.withdraw(turn)
+            self.withdraw(turn)
             if isinstance(error, TimeoutError):
                 raise self._busy(url) from None
             raise
 
     def _busy(self, url: str) -> errors.BusyError:
+        # A host has fewer slots than there are, so its part of the queue may be the last.
+        waiting = self.count_waiting().items()
+        by_host = (self._held_s(host) * count / self._per_key for host, count in waiting)
+        drained_s = max(self.expected_wait_s(), *by_host, 0.0)
         return errors.BusyError(
             f"Too many pages are being read: {self.in_use} at work, {self.queued} waiting.",
-            retry_after_s=min(LONGEST_RETRY_S, max(1.0, round(self._drained_s()))),
+            retry_after_s=min(LONGEST_RETRY_S, max(1.0, round(drained_s))),
             url=url,
         )
 
-    def _drained_s(self) -> float:
-        """Return the seconds until the queue is empty; a host has fewer slots than there are."""
-        by_host = (self._held_s(host) * count / self._per_host for host, count in self._queue.waiting_by_key().items())
-        return max(self.expected_wait_s(), *by_host, 0.0)
-
     def _held_s(self, host: str | None = None) -> float:
         """Return the median seconds for which visits held a slot, those to `host` if any has ended."""
-        ended = [held for at, held in self._durations if host in {None, at}]
-        if ended:
-            return statistics.median(ended)
+        durations = [seconds for visited, seconds in self._durations if host in {None, visited}]
+        if durations:
+            return statistics.median(durations)
         return FIRST_GUESS_S if host is None else self._held_s()

@@ -7,6 +7,7 @@ because pages can detect it.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -58,14 +59,15 @@ class Session:
         self._pending: dict[int, asyncio.Future[Event]] = {}
         self._handlers: dict[str, Handler] = {}
         self._children: dict[str, Session] = {}
-        self._dead: errors.BrowsersError | None = None
+        self._end: errors.BrowsersError | None = None
+        """Error of every command after the end of the target."""
         self.ended = asyncio.Event()
         """Set when the target no longer exists."""
 
     @property
     def is_alive(self) -> bool:
         """True if the target still exists."""
-        return self._dead is None
+        return self._end is None
 
     def on(self, event: str, handler: Handler) -> None:
         """Call `handler` with the parameters of every such event. Each event has one handler."""
@@ -76,15 +78,12 @@ class Session:
         self._handlers.clear()
 
     def start(self, method: str, /, **params: Any) -> asyncio.Future[Event]:
-        """Send a command and return the future of its answer.
-
-        The future fails with CommandFailedError, PageCrashedError or BrowserGoneError.
-        """
+        """Send a command and return the future of its answer, which fails with the errors of `send`."""
         future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
-        if self._dead is not None:
-            future.set_exception(self._dead)
+        if self._end is not None:
+            future.set_exception(self._end)
             return future
-        number = self._connection.next_number()
+        number = next(self._connection.numbers)
         self._pending[number] = future
         self._connection.transmit(self, {"id": number, "method": method, "params": params})
         return future
@@ -112,9 +111,9 @@ class Session:
 
     def fail(self, error: errors.BrowsersError) -> None:
         """Fail every pending and later command with `error`: the target no longer exists."""
-        if self._dead is not None:
+        if self._end is not None:
             return
-        self._dead = error
+        self._end = error
         self.ended.set()
         for future in list(self._pending.values()):
             if not future.done():
@@ -140,11 +139,10 @@ class Session:
 
     def _dispatch(self, method: str, params: Event) -> None:
         if method == "Target.detachedFromTarget":
-            self._connection.detached(params.get("sessionId", ""))
+            self._connection.on_detached(params.get("sessionId", ""))
         elif method == "Inspector.targetCrashed":
             self.fail(errors.PageCrashedError("The page's renderer died."))
-        handler = self._handlers.get(method)
-        if handler is not None:
+        if handler := self._handlers.get(method):
             handler(params)
 
 
@@ -159,13 +157,9 @@ class Connection:
         self._transport = transport
         self._browser = Session(self, None)
         self._sessions: dict[str | None, Session] = {None: self._browser}
-        self._number = 0
+        self.numbers = itertools.count(1)
+        """Command ids, unique for this browser."""
         transport.bind(self._on_message, self.lost)
-
-    def next_number(self) -> int:
-        """Return a command id that is unique for this browser."""
-        self._number += 1
-        return self._number
 
     async def call(self, method: str, /, *, limit_s: float = COMMAND_LIMIT_S, **params: Any) -> Event:
         """Send a command to the browser itself.
@@ -186,10 +180,10 @@ class Connection:
 
         `<-loopback>` removes Chromium's rule that loopback bypasses the proxy.
         """
-        made = await self.call(
+        context = await self.call(
             "Target.createBrowserContext", disposeOnDetach=True, proxyServer=proxy_server, proxyBypassList="<-loopback>"
         )
-        return str(made["browserContextId"])
+        return str(context["browserContextId"])
 
     async def close_context(self, context_id: str, *, limit_s: float = 2.0) -> None:
         """Close a context with all its tabs."""
@@ -220,17 +214,13 @@ class Connection:
         self._sessions.pop(session.id, None)
         session.fail(error or errors.BrowserGoneError("The tab was closed."))
 
-    def detached(self, session_id: str) -> None:
+    def on_detached(self, session_id: str) -> None:
         """Handle the detachment of a session's target."""
-        session = self._sessions.get(session_id)
-        if session is not None:
+        if session := self._sessions.get(session_id):
             self.forget(session, errors.PageCrashedError("The page's target is gone."))
 
     def fail_tabs(self) -> None:
-        """Fail the sessions of all tabs before the browser is closed.
-
-        Visits then report the end of the browser, not an error of their site.
-        """
+        """Fail all tabs before the browser closes, so that visits report its end and no error of their site."""
         for session in list(self._sessions.values()):
             if session is not self._browser:
                 self.forget(session, errors.BrowserGoneError("The browser was ended."))
@@ -240,9 +230,9 @@ class Connection:
         if self.closed.is_set():
             return
         self.closed.set()
-        gone = errors.BrowserGoneError("The browser died.")
+        error = errors.BrowserGoneError("The browser died.")
         for session in list(self._sessions.values()):
-            session.fail(gone)
+            session.fail(error)
         self._sessions.clear()
 
     def close(self) -> None:
@@ -256,8 +246,7 @@ class Connection:
 
     def _on_message(self, session_id: str | None, message: Message) -> None:
         self.message_count += 1
-        session = self._sessions.get(session_id)
-        if session is not None:
+        if session := self._sessions.get(session_id):
             session.receive(message)
 
 

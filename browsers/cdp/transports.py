@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LAUNCHER = Path(__file__).with_name("pipe_launcher.py")
 ATTACH = 1 << 30
-LEAVE_TABS_ALONE = ATTACH + 1
+STOP_AUTO_ATTACH = ATTACH + 1
 """Ids of our commands on the root session. Playwright uses the ids from 1 upwards."""
 TAIL_BYTES = 80
 """Bytes at the end of a message with the session id: `,"sessionId":"32 characters"}`."""
@@ -81,7 +81,7 @@ class PipeHandshake:
             # No await from here on until the descriptors have an owner.
             _, received, _, _ = socket.recv_fds(peer, 1, 2)
             if len(received) != 2:
-                raise ConnectionError("the launcher ended before it handed its pipe over")
+                raise ConnectionError("the launcher ended before it sent its pipe")
             from_playwright, to_playwright = received
             commands_out, commands_in = os.pipe()
             answers_out, answers_in = os.pipe()
@@ -107,28 +107,26 @@ class _Reader(asyncio.Protocol):
     def __init__(self, on_message: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
         self._on_message = on_message
         self._on_end = on_end
-        self._begun: list[bytes] = []
-        self._ended: deque[bytes] = deque()
+        self._partial: list[bytes] = []
+        """Pieces of a message without its end so far."""
+        self._complete: deque[bytes] = deque()
 
     def data_received(self, data: bytes) -> None:
-        *ended, rest = data.split(b"\0")
-        for piece in ended:
-            if self._begun:
-                self._begun.append(piece)
-                piece = b"".join(self._begun)
-                self._begun = []
-            self._ended.append(piece)
-        if rest:
-            self._begun.append(rest)
-        self._hand_on()
+        *ends, start = data.split(b"\0")
+        for end in ends:
+            self._complete.append(b"".join((*self._partial, end)))
+            self._partial.clear()
+        if start:
+            self._partial.append(start)
+        self._deliver()
 
-    def _hand_on(self) -> None:
+    def _deliver(self) -> None:
         """Deliver the messages. An error in a handler does not stop the messages after it."""
-        while self._ended:
+        while self._complete:
             try:
-                self._on_message(self._ended.popleft())
+                self._on_message(self._complete.popleft())
             except BaseException:
-                asyncio.get_running_loop().call_soon(self._hand_on)
+                asyncio.get_running_loop().call_soon(self._deliver)
                 raise
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -145,13 +143,13 @@ class PipeTransport:
         self._to_chromium: asyncio.WriteTransport | None = None
         self._to_playwright: asyncio.WriteTransport | None = None
         self._transports: list[asyncio.BaseTransport] = []
-        self._own: str | None = None
+        self._root_session: str | None = None
         self._attached: asyncio.Future[str] | None = None
         self._on_message: Callable[[str | None, Message], None] = lambda *_: None
         self._on_lost: Callable[[], None] = lambda: None
         self._lost = False
         self._outgoing: list[bytes] = []
-        self._own_sessions: set[str] = set()
+        self._sessions: set[str] = set()
 
     @classmethod
     async def open(cls, from_playwright: int, to_playwright: int, commands: int, answers: int) -> PipeTransport:
@@ -159,9 +157,8 @@ class PipeTransport:
         opened, loop = cls(), asyncio.get_running_loop()
 
         async def read(descriptor: int, on_message: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
-            transport, _ = await loop.connect_read_pipe(
-                lambda: _Reader(on_message, on_end), os.fdopen(descriptor, "rb", 0)
-            )
+            pipe = os.fdopen(descriptor, "rb", 0)
+            transport, _ = await loop.connect_read_pipe(lambda: _Reader(on_message, on_end), pipe)
             opened._transports.append(transport)
 
         async def write(descriptor: int) -> asyncio.WriteTransport:
@@ -172,28 +169,24 @@ class PipeTransport:
         opened._to_chromium = await write(commands)
         opened._to_playwright = await write(to_playwright)
         await read(answers, opened._from_chromium, opened._end)
-        await read(from_playwright, opened._from_playwright, opened._driver_gone)
+        await read(from_playwright, opened._from_playwright, opened._on_driver_end)
         if opened._lost:
             # The browser crashed. With an open end Playwright would not notice before its time limit.
             opened.close()
         return opened
 
     async def attach(self) -> None:
-        """Open a browser session of our own. Playwright does not see what is attached through it.
-
-        Raises ConnectionError if the browser is gone.
-        """
+        """Open a browser session of our own, unseen by Playwright. Raises ConnectionError if the browser is gone."""
         if self._lost:
             raise ConnectionError(_BROWSER_ENDED)
         self._attached = asyncio.get_running_loop().create_future()
         self._write({"id": ATTACH, "method": "Target.attachToBrowserTarget"})
-        self._own = await self._attached
-        self._own_sessions.add(self._own)
+        self._root_session = await self._attached
+        self._sessions.add(self._root_session)
         # Playwright would see each of our tabs paused and detach from it: a round trip for every tab, and a tab that
         # stays paused forever if Playwright's driver has crashed.
         params = {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}
-        command = {"id": LEAVE_TABS_ALONE, "method": "Target.setAutoAttach", "params": params}
-        self._write(command)
+        self._write({"id": STOP_AUTO_ATTACH, "method": "Target.setAutoAttach", "params": params})
 
     def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
         """See CdpTransport."""
@@ -204,7 +197,7 @@ class PipeTransport:
 
     def send(self, session_id: str | None, message: Message) -> None:
         """See CdpTransport."""
-        message["sessionId"] = session_id or self._own
+        message["sessionId"] = session_id or self._root_session
         self._write(message)
 
     def close(self) -> None:
@@ -218,25 +211,25 @@ class PipeTransport:
             self._to_chromium.write(message + b"\0")
 
     def _from_chromium(self, message: bytes) -> None:
-        session_id = _session_of(message)
-        if session_id in self._own_sessions:
-            self._take(session_id, json.loads(message))
+        session_id = _find_session_id(message)
+        if session_id in self._sessions:
+            self._receive(session_id, json.loads(message))
         elif message.startswith(b'{"id":%d,' % ATTACH):
             if self._attached is not None and not self._attached.done():
                 self._attached.set_result(json.loads(message)["result"]["sessionId"])
-        elif message.startswith(b'{"id":%d,' % LEAVE_TABS_ALONE):
+        elif message.startswith(b'{"id":%d,' % STOP_AUTO_ATTACH):
             return  # Playwright did not send it and fails on an unknown answer
         elif self._to_playwright is not None and not self._to_playwright.is_closing():
             self._to_playwright.write(message + b"\0")
 
-    def _take(self, session_id: str | None, message: Message) -> None:
+    def _receive(self, session_id: str | None, message: Message) -> None:
         # A session is ours as soon as one of ours announces it, before its first message.
         method = message.get("method")
         if method == "Target.attachedToTarget":
-            self._own_sessions.add(message["params"]["sessionId"])
+            self._sessions.add(message["params"]["sessionId"])
         elif method == "Target.detachedFromTarget":
-            self._own_sessions.discard(message["params"]["sessionId"])
-        self._on_message(None if session_id == self._own else session_id, message)
+            self._sessions.discard(message["params"]["sessionId"])
+        self._on_message(None if session_id == self._root_session else session_id, message)
 
     def _write(self, message: Message) -> None:
         if not self._outgoing:
@@ -249,7 +242,7 @@ class PipeTransport:
         if self._to_chromium is not None and not self._to_chromium.is_closing():
             self._to_chromium.write(b"\0".join(outgoing) + b"\0")
 
-    def _driver_gone(self) -> None:
+    def _on_driver_end(self) -> None:
         """Continue without Playwright: Chromium's pipe belongs to this process, so visits do not notice."""
         if self._to_playwright is not None and not self._to_playwright.is_closing():
             self._to_playwright.close()
@@ -264,7 +257,7 @@ class PipeTransport:
             self._on_lost()
 
 
-def _session_of(message: bytes) -> str | None:
+def _find_session_id(message: bytes) -> str | None:
     tail = message[-TAIL_BYTES:]
     at = tail.rfind(b'"sessionId":"')
     return tail[at + 13 : -2].decode("latin-1") if at >= 0 and tail.endswith(b'"}') else None

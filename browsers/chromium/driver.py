@@ -7,7 +7,6 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,10 +32,7 @@ class Driver:
         self._closed = False
 
     async def playwright(self) -> Playwright:
-        """Return the running driver, started if necessary.
-
-        Raises NoBrowserError if it does not start, for example because a library is missing, or it was closed.
-        """
+        """Return the driver, started if necessary. Raises NoBrowserError if it does not start or was closed."""
         async with self._starting:
             if self._closed:
                 raise NoBrowserError("Playwright's driver was closed.")
@@ -48,11 +44,11 @@ class Driver:
         # Importing Playwright costs 0.3-0.5 s of CPU: only on demand and in a thread.
         module = await asyncio.to_thread(__import__, "playwright.async_api")
         try:
-            with _folders(self._folder.path):
+            with _environment(self._folder.path):
                 async with asyncio.timeout(START_LIMIT_S):
                     manager = module.async_api.async_playwright()
-                    playwright = await _started(asyncio.ensure_future(manager.start()))
-                    _expect_its_end(manager)
+                    playwright = await _wait_started(asyncio.ensure_future(manager.start()))
+                    _ignore_end(manager)
         except Exception as error:  # Playwright has no error class for it
             first = (str(error) or type(error).__name__).strip().splitlines()[0]
             raise NoBrowserError(f"Playwright's driver does not start: {first.rstrip('.')}.") from error
@@ -74,47 +70,44 @@ class Driver:
                 self._playwright = None
 
 
-async def _started(coming: asyncio.Future[Playwright]) -> Playwright:
+async def _wait_started(starting: asyncio.Future[Playwright]) -> Playwright:
     """Wait for a starting driver. If the caller is canceled, stop the driver."""
     try:
-        return await asyncio.shield(coming)
+        return await asyncio.shield(starting)
     except asyncio.CancelledError:
         with contextlib.suppress(Exception, asyncio.CancelledError):
             async with asyncio.timeout(STOP_LIMIT_S):
-                await _stop(await coming)
+                await _stop(await starting)
         raise
 
 
-def _expect_its_end(manager: object) -> None:
-    """Retrieve the error of a future that Playwright sets when the driver ends.
-
-    Python would log the error as never retrieved otherwise.
-    """
+def _ignore_end(manager: object) -> None:
+    """Retrieve the error that Playwright sets when the driver ends. Python would log it otherwise."""
     transport = getattr(getattr(manager, "_client", None), "_transport", None)
-    told: asyncio.Future[object] | None = getattr(transport, "on_error_future", None)
-    if told is not None:
-        told.add_done_callback(lambda future: future.cancelled() or future.exception())
+    error: asyncio.Future[object] | None = getattr(transport, "on_error_future", None)
+    if error is not None:
+        error.add_done_callback(lambda future: future.cancelled() or future.exception())
 
 
 async def _stop(playwright: Playwright) -> None:
-    try:
+    # A killed driver cannot be stopped, and Playwright's error varies.
+    with contextlib.suppress(Exception):
         async with asyncio.timeout(STOP_LIMIT_S):
             await playwright.stop()
-    except Exception:  # a killed driver cannot be stopped, and Playwright's error varies
-        return
 
 
-@contextmanager
-def _folders(folder: Path) -> Iterator[None]:
+@contextlib.contextmanager
+def _environment(folder: Path) -> Iterator[None]:
     """Set TMPDIR for the driver, which inherits it and creates browser profiles there.
 
     Profiles of killed browsers remain, so they must be in a folder that can be removed. HOME is set if missing,
     because the driver does not start without one.
     """
     tempfile.gettempdir()  # Python caches its own value before the change
-    given = {"TMPDIR": str(folder)} | ({} if _has_home() else {"HOME": str(folder)})
-    before = {name: os.environ.get(name) for name in given}
-    os.environ.update(given)
+    has_home = os.path.isabs(os.path.expanduser("~"))
+    changes = {"TMPDIR": str(folder)} | ({} if has_home else {"HOME": str(folder)})
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
     try:
         yield
     finally:
@@ -123,8 +116,3 @@ def _folders(folder: Path) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-def _has_home() -> bool:
-    """Return True if HOME or the system's user list gives a home."""
-    return os.path.isabs(os.path.expanduser("~"))

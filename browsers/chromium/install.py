@@ -39,14 +39,11 @@ class HostPlatform:
 
     @property
     def apt_brings_chromium(self) -> bool:
-        """True if apt-get installs a browser.
-
-        Ubuntu's package installs a snap, which cannot be automated, and so do most distributions derived from it.
-        """
-        names = self._distributions()
+        """True if apt-get installs a browser. Ubuntu's package and most derived ones install a snap instead."""
+        names = self._read_distributions()
         return self.has("apt-get") and ("ubuntu" not in names or _UBUNTU_WITH_A_CHROMIUM in names)
 
-    def _distributions(self) -> list[str]:
+    def _read_distributions(self) -> list[str]:
         """Return ID and ID_LIKE of /etc/os-release, such as debian, or an empty list."""
         try:
             lines = (self.machine.root / "etc" / "os-release").read_text(encoding="utf-8").splitlines()
@@ -112,7 +109,7 @@ class InstallReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Installer:
     """One method of installation: attempts in order. All commands of an attempt must succeed."""
 
     name: str
@@ -123,7 +120,7 @@ class _Way:
 def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallReport:
     """Install only if nothing works at all: one tier can serve both. A Playwright download is updated."""
     host = host or HostPlatform()
-    report = _look_afresh(host, tuple(Tier), log)
+    report = _update_and_inspect(host, tuple(Tier), log)
     return report if report.usable else install(log, host=host)
 
 
@@ -135,17 +132,17 @@ def install(
     Methods are tried in order until every tier starts. Each reports on `log`.
     """
     host = host or HostPlatform()
-    report = _look_afresh(host, tiers, log)
-    for way in _ways(host):
+    report = _update_and_inspect(host, tiers, log)
+    for installer in _list_installers(host):
         if not report.missing:
             break
-        log(f"Installing Chromium with {way.name} ...")
-        if not _walk(way, host, log):
-            log(f"{way.name} did not succeed.")
-        report = _look(host, tiers)
+        log(f"Installing Chromium with {installer.name} ...")
+        if not _run_attempts(installer, host, log):
+            log(f"{installer.name} did not succeed.")
+        report = _inspect(host, tiers)
     if not report.driver_starts:
         _install_for_driver(host, log)
-        report = _look(host, tiers)
+        report = _inspect(host, tiers)
     if fonts:
         _install_fonts(host, log)
     if report.lacking:
@@ -153,63 +150,54 @@ def install(
     return report
 
 
-def _look(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
+def _inspect(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
     """Return the installed browsers. Each starts far enough to print its version, so its libraries exist."""
-    located = [chromium for tier in tiers if (chromium := locate.find_chromium(tier, None, host.machine))]
+    located = (chromium for tier in tiers if (chromium := locate.find_chromium(tier, None, host.machine)))
     found = tuple(
         chromium for chromium in located if locate.read_version(chromium, host.machine) != locate.UNKNOWN_VERSION
     )
     missing = tuple(tier for tier in tiers if tier not in {chromium.tier for chromium in found})
-    driver_starts = _driver_starts(host)
-    if not driver_starts:
-        return InstallReport(found, missing, _next_step_for_driver(host), driver_starts)
+    if not _driver_starts(host):
+        return InstallReport(found, missing, _next_step_for_driver(host), driver_starts=False)
     return InstallReport(found, missing, _next_step(host) if missing else None)
 
 
-def _look_afresh(host: HostPlatform, tiers: tuple[Tier, ...], log: Log) -> InstallReport:
+def _update_and_inspect(host: HostPlatform, tiers: tuple[Tier, ...], log: Log) -> InstallReport:
     """Return the installed browsers after updating Playwright's download.
 
     No other mechanism updates it, and it opens hostile pages. Takes a second if it is up to date.
     """
-    report = _look(host, tiers)
+    report = _inspect(host, tiers)
     names = [_DOWNLOADS[chromium.tier] for chromium in report.found if chromium.source == "playwright"]
     if not names or not report.driver_starts:
         return report
-    way = _Way("Playwright", (((*host.playwright, "install", *names),),), DOWNLOAD_LIMIT_S)
-    if not _walk(way, host, log):
-        log("Chromium was not brought up to date; the one that is there serves on.")
-    return _look(host, tiers)
+    installer = _Installer("Playwright", (((*host.playwright, "install", *names),),), DOWNLOAD_LIMIT_S)
+    if not _run_attempts(installer, host, log):
+        log("Chromium was not updated. The installed version stays in use.")
+    return _inspect(host, tiers)
 
 
 def _driver_starts(host: HostPlatform) -> bool:
     try:
-        asked = subprocess.run(
-            (*host.playwright, "--version"),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=DRIVER_LIMIT_S,
-            check=False,
-        )
+        command = (*host.playwright, "--version")
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=DRIVER_LIMIT_S)
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return asked.returncode == 0
+    return result.returncode == 0
 
 
-def _ways(host: HostPlatform) -> Iterator[_Way]:
+def _list_installers(host: HostPlatform) -> Iterator[_Installer]:
     if host.is_root and host.machine.platform.startswith("linux"):
-        yield from _package_managers(host)
-    yield _Way("Playwright's download", (((*host.playwright, "install", *_DOWNLOADS.values()),),), DOWNLOAD_LIMIT_S)
+        if host.apt_brings_chromium:
+            yield _Installer("apt-get", _APT_ATTEMPTS, PACKAGES_LIMIT_S)
+        for program, command in _PACKAGE_MANAGERS.items():
+            if host.has(program):
+                yield _Installer(program, ((command,),), PACKAGES_LIMIT_S)
+    download = (*host.playwright, "install", *_DOWNLOADS.values())
+    yield _Installer("Playwright's download", ((download,),), DOWNLOAD_LIMIT_S)
 
 
-def _package_managers(host: HostPlatform) -> Iterator[_Way]:
-    if host.apt_brings_chromium:
-        yield _Way("apt-get", _APT_ATTEMPTS, PACKAGES_LIMIT_S)
-    for program, command in _OTHER_MANAGERS.items():
-        if host.has(program):
-            yield _Way(program, ((command,),), PACKAGES_LIMIT_S)
-
-
-_OTHER_MANAGERS: Mapping[str, tuple[str, ...]] = {
+_PACKAGE_MANAGERS: Mapping[str, tuple[str, ...]] = {
     "dnf": ("dnf", "install", "-y", "chromium", "chromium-headless"),
     "apk": ("apk", "add", "chromium"),
     "pacman": ("pacman", "-S", "--noconfirm", "--needed", "chromium"),
@@ -221,30 +209,34 @@ def _install_for_driver(host: HostPlatform, log: Log) -> None:
     program = next((program for program in _DRIVER_LIBRARY if host.has(program)), None)
     if host.is_root and program is not None:
         log(f"Installing what Playwright's driver needs with {program} ...")
-        install_it = _APT_INSTALL if program == "apt-get" else (program, "install", "-y")
-        command = (*install_it, _DRIVER_LIBRARY[program])
+        install_command = _APT_INSTALL if program == "apt-get" else (program, "install", "-y")
+        command = (*install_command, _DRIVER_LIBRARY[program])
         fresh = ((*_APT, "update"), command) if program == "apt-get" else (command,)
-        _walk(_Way(program, ((command,), fresh), PACKAGES_LIMIT_S), host, log)
+        _run_attempts(_Installer(program, ((command,), fresh), PACKAGES_LIMIT_S), host, log)
 
 
 def _install_fonts(host: HostPlatform, log: Log) -> None:
     lacking = [package for package, file in _FONTS.items() if not (host.machine.root / file).exists()]
     if lacking and host.is_root and host.has("apt-get"):
         log("Installing fonts with apt-get ...")
-        way = _Way("apt-get", (((*_APT_INSTALL, *lacking),),), PACKAGES_LIMIT_S)
-        if not _walk(way, host, log):
+        installer = _Installer("apt-get", (((*_APT_INSTALL, *lacking),),), PACKAGES_LIMIT_S)
+        if not _run_attempts(installer, host, log):
             log("Some fonts could not be installed; pages in those scripts are still read.")
 
 
-def _walk(way: _Way, host: HostPlatform, log: Log) -> bool:
-    return any(all(_run(command, host, way.limit_s, log) for command in attempt) for attempt in way.attempts)
+def _run_attempts(installer: _Installer, host: HostPlatform, log: Log) -> bool:
+    return any(
+        all(_run(command, host, installer.limit_s, log) for command in attempt) for attempt in installer.attempts
+    )
 
 
 def _run(command: Sequence[str], host: HostPlatform, limit_s: float, log: Log) -> bool:
     environ = {**os.environ, "PATH": host.path, "DEBIAN_FRONTEND": "noninteractive"}
     log("  " + " ".join(command))
     try:
-        process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=_told(command))
+        # Even with a quiet apt-get, dpkg prints three lines for each of 160 packages. Errors are always on stderr.
+        stdout = subprocess.DEVNULL if command[0] == "apt-get" else _STDERR
+        process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=stdout)
     except OSError as error:
         log(f"  {command[0]} does not start: {error.strerror}")
         return False
@@ -255,12 +247,6 @@ def _run(command: Sequence[str], host: HostPlatform, limit_s: float, log: Log) -
         return False
     finally:
         _stop(process)
-
-
-def _told(command: Sequence[str]) -> int:
-    """Return the stdout of a command. Errors are always printed on stderr."""
-    # Even with a quiet apt-get, dpkg prints three lines for each of 160 packages.
-    return subprocess.DEVNULL if command[0] == "apt-get" else _STDERR
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
@@ -280,7 +266,7 @@ def _next_step(host: HostPlatform) -> str:
         return "brew install --cask google-chrome"
     if host.apt_brings_chromium:
         return f"{sudo}apt-get install -y chromium chromium-headless-shell"
-    for program, command in _OTHER_MANAGERS.items():
+    for program, command in _PACKAGE_MANAGERS.items():
         if host.has(program):
             return sudo + " ".join(command)
     return f"{sudo}{' '.join(host.playwright)} install --with-deps {' '.join(_DOWNLOADS.values())}"
@@ -295,7 +281,7 @@ def _next_step_for_driver(host: HostPlatform) -> str:
     return f"{' '.join(host.playwright)} --version"
 
 
-def _say(line: str) -> None:
+def _print_error(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
@@ -304,11 +290,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m browsers.chromium.install", description=__doc__)
     parser.add_argument("--all", action="store_true", help="both tiers, and fonts for every script")
     chosen = parser.parse_args(arguments)
-    report = install(_say, fonts=True) if chosen.all else ensure_installed(_say)
+    report = install(_print_error, fonts=True) if chosen.all else ensure_installed(_print_error)
     for chromium in report.found:
-        _say(f"Chromium {locate.read_version(chromium)} ({chromium.tier}): {chromium.executable}")
+        _print_error(f"Chromium {locate.read_version(chromium)} ({chromium.tier}): {chromium.executable}")
     if not report.usable:
-        _say(f"Not everything could be installed. Run: {report.next_step}")
+        _print_error(f"Not everything could be installed. Run: {report.next_step}")
     return 0 if report.usable else 1
 
 

@@ -90,7 +90,7 @@ class InstallRoots:
         """Playwright's folder of browsers, or None if it is inside a package that is not installed."""
         chosen = self.environ.get("PLAYWRIGHT_BROWSERS_PATH")
         if chosen == "0":
-            return _inside_playwright()
+            return _find_playwright_browsers()
         return Path(chosen) if chosen else self.cache / "ms-playwright"
 
 
@@ -99,9 +99,9 @@ def find_chromium(tier: Tier, explicit: str | None, machine: InstallRoots | None
     machine = machine or InstallRoots()
     if explicit is not None:
         path = Path(os.path.expanduser(explicit))  # an unknown user name stays unchanged
-        return ChromiumInstall(str(path), tier, "setting") if _runnable(path) else None
-    for source, path in _candidates(tier, machine):
-        if _runnable(path):
+        return ChromiumInstall(str(path), tier, "setting") if _is_executable(path) else None
+    for source, path in _list_candidates(tier, machine):
+        if _is_executable(path):
             return ChromiumInstall(str(path), tier, source)
     return None
 
@@ -113,37 +113,35 @@ def read_version(chromium: ChromiumInstall, machine: InstallRoots | None = None)
 
 
 def read_product(chromium: ChromiumInstall, machine: InstallRoots | None = None) -> str:
-    """Return its product name, such as "Google Chrome 156.0.8078.79".
-
-    It is queried once for each file and stored in the user's cache folder.
-    """
-    notes = (machine or InstallRoots()).cache / "search-mcp" / "chromium-products.json"
+    """Return its product name, such as "Google Chrome 156.0.8078.79", cached by file in the user's cache folder."""
+    cache_file = (machine or InstallRoots()).cache / "search-mcp" / "chromium-products.json"
     try:
         stat = os.stat(chromium.executable)
     except OSError:
         return UNKNOWN_VERSION
     key = f"{chromium.executable}|{stat.st_mtime_ns}|{stat.st_size}"
-    known = _read_notes(notes)
-    if key not in known:
-        asked = _ask_product(chromium.executable)
-        if asked == UNKNOWN_VERSION:
-            return asked
-        known = {key: asked, **_others(known, chromium.executable)}
-        _write_notes(notes, known)
-    return known[key]
+    products = _read_products(cache_file)
+    if key not in products:
+        product = _query_product(chromium.executable)
+        if product == UNKNOWN_VERSION:
+            return product
+        others = {k: v for k, v in products.items() if not k.startswith(f"{chromium.executable}|")}
+        products = {key: product, **others}
+        _write_products(cache_file, products)
+    return products[key]
 
 
-def _candidates(tier: Tier, machine: InstallRoots) -> Iterator[tuple[str, Path]]:
+def _list_candidates(tier: Tier, machine: InstallRoots) -> Iterator[tuple[str, Path]]:
     if machine.platform == "darwin":
         for folder in (machine.root, machine.home):
             yield from (("system", folder / path) for path in _SYSTEM_MAC[tier])
     else:
         yield from (("system", machine.root / path) for path in _SYSTEM_LINUX[tier])
     if machine.playwright is not None:
-        yield from (("playwright", path) for path in _of_playwright(machine.playwright, tier))
+        yield from (("playwright", path) for path in _list_playwright_paths(machine.playwright, tier))
 
 
-def _of_playwright(folder: Path, tier: Tier) -> Iterator[Path]:
+def _list_playwright_paths(folder: Path, tier: Tier) -> Iterator[Path]:
     prefix = _PLAYWRIGHT_FOLDERS[tier]
     revisions = [path for path in folder.glob(prefix + "*") if path.name.removeprefix(prefix).isdigit()]
     for revision in sorted(revisions, key=lambda path: int(path.name.removeprefix(prefix)), reverse=True):
@@ -160,7 +158,7 @@ def _home() -> Path:
         return Path(tempfile.gettempdir())
 
 
-def _inside_playwright() -> Path | None:
+def _find_playwright_browsers() -> Path | None:
     # Only this rare setting needs the package, whose import takes half a second.
     try:
         import playwright
@@ -169,47 +167,37 @@ def _inside_playwright() -> Path | None:
     return Path(playwright.__file__).parent / "driver" / "package" / ".local-browsers"
 
 
-def _runnable(path: Path) -> bool:
+def _is_executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def _ask_product(executable: str) -> str:
+def _query_product(executable: str) -> str:
     try:
+        command, nothing = [executable, "--version"], subprocess.DEVNULL
         answer = subprocess.run(
-            [executable, "--version"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=VERSION_LIMIT_S,
-            check=True,
+            command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, timeout=VERSION_LIMIT_S, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return UNKNOWN_VERSION
-    said = answer.stdout.decode(errors="replace").strip()
-    found = _VERSION.search(said)
-    return said[: found.end()] if found else UNKNOWN_VERSION
+    output = answer.stdout.decode(errors="replace").strip()
+    found = _VERSION.search(output)
+    return output[: found.end()] if found else UNKNOWN_VERSION
 
 
-def _others(known: Mapping[str, str], executable: str) -> dict[str, str]:
-    return {key: value for key, value in known.items() if not key.startswith(f"{executable}|")}
+def _read_products(path: Path) -> dict[str, str]:
+    with contextlib.suppress(OSError, ValueError):
+        products = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(products, dict):
+            return {key: value for key, value in products.items() if isinstance(value, str)}
+    return {}
 
 
-def _read_notes(path: Path) -> dict[str, str]:
-    try:
-        notes = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(notes, dict):
-        return {}
-    return {key: value for key, value in notes.items() if isinstance(value, str)}
-
-
-def _write_notes(path: Path, notes: Mapping[str, str]) -> None:
+def _write_products(path: Path, products: Mapping[str, str]) -> None:
     """Write the cache. If the folder is not writable, the next call queries again."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(notes, indent=1), encoding="utf-8")
+        draft.write_text(json.dumps(products, indent=1), encoding="utf-8")
         draft.replace(path)
     except OSError:
         with contextlib.suppress(OSError):

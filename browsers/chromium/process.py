@@ -22,7 +22,7 @@ from browsers.chromium.switches import LaunchPlan
 from browsers.model import Tier
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Playwright
+    from playwright.async_api import Browser
 
 PROC = Path("/proc")
 
@@ -84,7 +84,7 @@ _FATAL_WORDS = ("FATAL", "error while loading shared libraries", "sandbox")
 
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """Binary to start, and its switches."""
+    """Executable to start, and its switches."""
 
     tier: Tier
     executable: str
@@ -110,10 +110,7 @@ class RunningChromium:
         """Process ids by the descriptor that signals their end."""
 
     async def watch(self) -> None:
-        """Read the browser's process id and watch for its end.
-
-        A browser whose zygote was killed continues to run and never opens another tab. It is killed too.
-        """
+        """Read the process id and watch for the end. Without its zygote a browser opens no tab, so it is killed too."""
         found = await self.connection.call("SystemInfo.getProcessInfo")
         self.pid = next((p["id"] for p in found["processInfo"] if p["type"] == "browser"), None)
         if self.pid is None or not hasattr(os, "pidfd_open"):
@@ -123,13 +120,7 @@ class RunningChromium:
             self._watch(zygote)
 
     async def self_test(self) -> None:
-        """Open a tab and close it, to test the transport.
-
-        Raises:
-            CommandFailedError: the browser refused a command.
-            TimeoutError: the browser does not answer.
-            BrowserGoneError: the browser crashed.
-        """
+        """Open a tab and close it, to test the transport. Raises what `Connection.call` raises."""
         context_id = await self.connection.open_context(DEAD_PROXY)
         _, session = await self.connection.open_session(context_id, limit_s=SELF_TEST_LIMIT_S)
         await session.send("Page.getFrameTree", limit_s=SELF_TEST_LIMIT_S)
@@ -150,7 +141,8 @@ class RunningChromium:
             self.kill()
         self.connection.close()
         self._unwatch()
-        await asyncio.to_thread(self._remove_folders)
+        for folder in self._folders:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     def kill(self) -> None:
         """Kill the browser. Its child processes then exit."""
@@ -176,63 +168,61 @@ class RunningChromium:
             os.close(descriptor)
         self._watched.clear()
 
-    def _remove_folders(self) -> None:
-        for folder in self._folders:
-            shutil.rmtree(folder, ignore_errors=True)
 
-
-async def launch(driver: Driver, order: LaunchRequest, folder: Path, *, may_bare: bool = True) -> RunningChromium:
+async def launch(
+    driver: Driver, request: LaunchRequest, folder: Path, *, may_disable_sandbox: bool = True
+) -> RunningChromium:
     """Start a browser, with Chromium's sandbox if the host allows it. A crashed driver is replaced.
 
     Only one launch may run at a time: folders that appear in `folder` meanwhile are taken for this browser's profile.
-    `may_bare` allows a second attempt without the sandbox. Raises NoBrowserError if it does not start.
+    `may_disable_sandbox` allows a second attempt without the sandbox. Raises NoBrowserError if it does not start.
     """
     # Chromium refuses to run as root with its sandbox. Other users need user namespaces for it.
     sandboxed = os.geteuid() != 0
     try:
-        return await _launch_on_best_transport(driver, order, folder, sandboxed)
+        return await _launch_on_best_transport(driver, request, folder, sandboxed)
     except errors.NoBrowserError as refused:
-        if not sandboxed or not may_bare:
+        if not sandboxed or not may_disable_sandbox:
             raise
-        running = await _launch_on_best_transport(driver, order, folder, False)
+        running = await _launch_on_best_transport(driver, request, folder, False)
         log.warning("CHROMIUM RUNS WITHOUT ITS SANDBOX: this host does not allow it (%s)", refused)
         return running
 
 
 async def _launch_on_best_transport(
-    driver: Driver, order: LaunchRequest, folder: Path, sandboxed: bool
+    driver: Driver, request: LaunchRequest, folder: Path, sandboxed: bool
 ) -> RunningChromium:
-    handshake = PipeHandshake(folder, order.executable)
+    handshake = PipeHandshake(folder, request.executable)
     try:
         if await asyncio.to_thread(handshake.open):
             try:
-                return await _launch(driver, order, folder, sandboxed, handshake)
+                return await _launch(driver, request, folder, sandboxed, handshake)
             except errors.NoBrowserError as error:
-                log.warning("shared pipe not usable, taking the nested wire: %s", error)
+                log.warning("shared pipe not usable, using Playwright's session: %s", error)
     finally:
         handshake.close()
-    return await _launch(driver, order, folder, sandboxed, None)
+    return await _launch(driver, request, folder, sandboxed, None)
 
 
 async def _launch(
-    driver: Driver, order: LaunchRequest, folder: Path, sandboxed: bool, handshake: PipeHandshake | None
+    driver: Driver, request: LaunchRequest, folder: Path, sandboxed: bool, handshake: PipeHandshake | None
 ) -> RunningChromium:
-    before = await asyncio.to_thread(_folders_in, folder)
+    before = await asyncio.to_thread(_list_folders, folder)
     connecting = asyncio.ensure_future(handshake.wait_connected()) if handshake is not None else None
-    executable = str(handshake.executable) if handshake is not None else order.executable
+    executable = str(handshake.executable) if handshake is not None else request.executable
     try:
-        browser = await _start(driver, order, executable, folder, sandboxed)
+        browser = await _start(driver, request, executable, folder, sandboxed)
     except BaseException:
         if connecting is not None:
             connecting.cancel()
             connecting.add_done_callback(_close_unused)
         raise
-    folders = await asyncio.to_thread(_folders_in, folder) - before
+    folders = await asyncio.to_thread(_list_folders, folder) - before
     transport: CdpTransport | None = None
     try:
         async with asyncio.timeout(LAUNCH_LIMIT_S):
-            transport = await _transport(browser, connecting)
-            running = RunningChromium(browser, Connection(transport), order.tier, sandboxed, folders)
+            transport = await _open_transport(browser, connecting)
+            running = RunningChromium(browser, Connection(transport), request.tier, sandboxed, folders)
             # A tab has been opened before, so its zygote exists and can be watched.
             await running.self_test()
             await running.watch()
@@ -242,25 +232,19 @@ async def _launch(
         if transport is not None:
             transport.close()
         if isinstance(error, (OSError, CommandFailedError, errors.BrowserGoneError)):
-            raise _no_browser(order, error) from error
+            raise _no_browser(request, error) from error
         raise
-    log.info(
-        "browser started tier=%s version=%s sandbox=%s wire=%s",
-        order.tier,
-        running.version,
-        sandboxed,
-        type(transport).__name__,
-    )
+    wire = type(transport).__name__
+    log.info("browser started tier=%s version=%s sandbox=%s wire=%s", request.tier, running.version, sandboxed, wire)
     return running
 
 
 def _close_unused(connecting: asyncio.Future[PipeTransport]) -> None:
-    """Close a pipe that arrived before the launch failed."""
     if not connecting.cancelled() and connecting.exception() is None:
         connecting.result().close()
 
 
-async def _transport(browser: Browser, connecting: asyncio.Future[PipeTransport] | None) -> CdpTransport:
+async def _open_transport(browser: Browser, connecting: asyncio.Future[PipeTransport] | None) -> CdpTransport:
     if connecting is None:
         nested = PlaywrightTransport(await browser.new_browser_cdp_session())
         browser.on("disconnected", lambda _: nested.lost())
@@ -274,55 +258,47 @@ async def _transport(browser: Browser, connecting: asyncio.Future[PipeTransport]
     return transport
 
 
-async def _start(driver: Driver, order: LaunchRequest, executable: str, folder: Path, sandboxed: bool) -> Browser:
-    playwright = await driver.playwright()
-    try:
-        return await _launch_with(playwright, order, executable, folder, sandboxed)
-    except Exception as error:
-        if not _driver_is_dead(error):
-            raise _no_browser(order, error) from error
-        await driver.restart(playwright)
-    try:
-        return await _launch_with(await driver.playwright(), order, executable, folder, sandboxed)
-    except Exception as error:
-        raise _no_browser(order, error) from error
+async def _start(driver: Driver, request: LaunchRequest, executable: str, folder: Path, sandboxed: bool) -> Browser:
+    for is_retry in (False, True):
+        playwright = await driver.playwright()
+        try:
+            return await playwright.chromium.launch(
+                executable_path=executable,
+                args=list(request.plan.args),
+                ignore_default_args=list(request.plan.ignore_default_args),
+                env={**request.plan.env, "TMPDIR": str(folder)},
+                chromium_sandbox=sandboxed,
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+                timeout=LAUNCH_LIMIT_S * 1000,
+            )
+        except Exception as error:
+            if is_retry or not _is_driver_dead(error):
+                raise _no_browser(request, error) from error
+            await driver.restart(playwright)
+    raise AssertionError  # the second attempt returns or raises
 
 
-async def _launch_with(
-    playwright: Playwright, order: LaunchRequest, executable: str, folder: Path, sandboxed: bool
-) -> Browser:
-    return await playwright.chromium.launch(
-        executable_path=executable,
-        args=list(order.plan.args),
-        ignore_default_args=list(order.plan.ignore_default_args),
-        env={**order.plan.env, "TMPDIR": str(folder)},
-        chromium_sandbox=sandboxed,
-        handle_sigint=False,
-        handle_sigterm=False,
-        handle_sighup=False,
-        timeout=LAUNCH_LIMIT_S * 1000,
-    )
-
-
-def _folders_in(folder: Path) -> set[Path]:
+def _list_folders(folder: Path) -> set[Path]:
     return {entry for entry in folder.iterdir() if entry.is_dir()}
 
 
-def _driver_is_dead(error: Exception) -> bool:
-    said = str(error)
+def _is_driver_dead(error: Exception) -> bool:
+    message = str(error)
     # A browser that exits at once, for example without its sandbox, has the same message with its output.
-    closed = "Target page, context or browser has been closed" in said and "Browser logs" not in said
-    return closed or "Connection closed" in said
+    closed = "Target page, context or browser has been closed" in message and "Browser logs" not in message
+    return closed or "Connection closed" in message
 
 
-def _no_browser(order: LaunchRequest, error: Exception) -> errors.NoBrowserError:
-    return errors.NoBrowserError(f"Chromium at {order.executable} does not start: {_reason(error).rstrip('.')}.")
+def _no_browser(request: LaunchRequest, error: Exception) -> errors.NoBrowserError:
+    return errors.NoBrowserError(f"Chromium at {request.executable} does not start: {_reason(error).rstrip('.')}.")
 
 
 def _reason(error: Exception) -> str:
     """Return the browser's last error output if Playwright has it, else the first line of the error."""
-    said = str(error)
-    printed = [line.strip() for line in _STDERR_LINE.findall(said)]
-    grave = [line for line in printed if any(word in line for word in _FATAL_WORDS)]
-    lines = grave or printed or (said or type(error).__name__).strip().splitlines()
+    message = str(error)
+    printed = [line.strip() for line in _STDERR_LINE.findall(message)]
+    fatal = [line for line in printed if any(word in line for word in _FATAL_WORDS)]
+    lines = fatal or printed or (message or type(error).__name__).strip().splitlines()
     return lines[0][:REASON_CHARS]

@@ -8,14 +8,13 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
-from types import TracebackType
 
 PREFIX = "search-mcp-run-"
 LOCK = "owner.lock"
-REMOVALS = 40
-BETWEEN_REMOVALS_S = 0.05
+REMOVE_ATTEMPTS = 40
+REMOVE_PAUSE_S = 0.05
 
-LONGEST_PARENT_BYTES = 34
+MAX_PARENT_BYTES = 34
 """Bytes. Chromium's full tier creates a socket in `org.chromium.Chromium.XXXXXX/SingletonSocket` and exits if its path
 exceeds 107 bytes (Linux) or 103 (macOS, whose own temporary folder has 49)."""
 SHORT_PARENT = Path("/tmp")
@@ -32,7 +31,7 @@ class ProfileDir:
     def __enter__(self) -> ProfileDir:
         """Create and lock the folder."""
         remove_abandoned_dirs()
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_parent()))
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_find_parent()))
         # Locked before it gets its name: a concurrent cleanup finds no lock, or a locked one.
         unnamed = self.path / (LOCK + ".new")
         self._lock = os.open(unnamed, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -40,9 +39,7 @@ class ProfileDir:
         unnamed.rename(self.path / LOCK)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Remove the folder."""
         if self._lock is not None:
             _remove(self.path)
@@ -50,43 +47,36 @@ class ProfileDir:
             self._lock = None
 
 
-def _parent() -> Path:
+def _find_parent() -> Path:
     """Return the folder of temporary files, or /tmp if its socket paths would be too long."""
     usual = Path(tempfile.gettempdir())
-    if len(os.fsencode(usual)) > LONGEST_PARENT_BYTES and os.access(SHORT_PARENT, os.W_OK | os.X_OK):
+    if len(os.fsencode(usual)) > MAX_PARENT_BYTES and os.access(SHORT_PARENT, os.W_OK | os.X_OK):
         return SHORT_PARENT
     return usual
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, with retries.
-
-    An ending browser may still write, and a folder without its lock would never be removed.
-    """
-    for _ in range(REMOVALS):
+    """Remove a folder, with retries: a closing browser may still write, and a folder without its lock would remain."""
+    for _ in range(REMOVE_ATTEMPTS):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
             return
-        time.sleep(BETWEEN_REMOVALS_S)
+        time.sleep(REMOVE_PAUSE_S)
 
 
 def remove_abandoned_dirs() -> int:
     """Remove the folders whose owners no longer run, and return their number."""
-    swept = 0
-    for folder in _parent().glob(PREFIX + "*"):
-        if _abandoned(folder):
-            shutil.rmtree(folder, ignore_errors=True)
-            swept += 1
-    return swept
+    abandoned = [folder for folder in _find_parent().glob(PREFIX + "*") if _is_abandoned(folder)]
+    for folder in abandoned:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(abandoned)
 
 
-def _abandoned(folder: Path) -> bool:
+def _is_abandoned(folder: Path) -> bool:
     try:
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False  # it is being created or removed
     except OSError:
-        return False  # another user's
+        return False  # it is being created or removed, or belongs to another user
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -15,7 +15,6 @@ from browsers.identity.fingerprint import (
     SCREEN_HEIGHT,
     SCREEN_WIDTH,
     TASKBAR_HEIGHT,
-    BrowserHost,
     BrowserIdentity,
 )
 from browsers.identity.locales import format_posix_locale
@@ -169,55 +168,35 @@ def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings
     literal quotes. The caller decides about the sandbox (`chromium_sandbox`).
     """
     light = tier is Tier.LIGHT
-    args = (
+    blink_settings = MOUSE | NO_IMAGES if light else MOUSE
+    args = [
         *EGRESS,
         *QUIET,
         *PERSON,
-        *_speech(identity),
-        *DESK,
-        LIGHT_WINDOW if light else FULL_WINDOW,
-        *(LIGHT if light else ()),
-        _blink_settings(MOUSE | NO_IMAGES if light else MOUSE),
-        f"--disable-features={','.join(DISABLED_FEATURES)}",
-        f"--enable-features={','.join(ENABLED_FEATURES)}",
-        *_certificates(settings),
-        *settings.extra_switches,
-    )
-    return LaunchPlan(args, _unwanted(identity.host), _environment(identity))
-
-
-def _speech(identity: BrowserIdentity) -> tuple[str, ...]:
-    """Return user agent and language as switches, which also reach shared and service workers."""
-    return (
+        # As switches, these also reach shared and service workers.
         f"--user-agent={identity.user_agent}",
         f"--lang={identity.language}",
         f"--accept-lang={identity.accept_language()}",
-    )
-
-
-def _blink_settings(settings: Mapping[str, str]) -> str:
-    return "--blink-settings=" + ",".join(f"{name}={value}" for name, value in settings.items())
-
-
-def _certificates(settings: BrowserSettings) -> tuple[str, ...]:
+        *DESK,
+        LIGHT_WINDOW if light else FULL_WINDOW,
+        *(LIGHT if light else ()),
+        "--blink-settings=" + ",".join(f"{name}={value}" for name, value in blink_settings.items()),
+        f"--disable-features={','.join(DISABLED_FEATURES)}",
+        f"--enable-features={','.join(ENABLED_FEATURES)}",
+    ]
     if settings.ignore_certificate_errors:
-        return ("--ignore-certificate-errors",)
-    # Only for this one key. All other certificates are verified.
-    pin = settings.test_key_pin
-    return (f"--ignore-certificate-errors-spki-list={pin}",) if pin else ()
-
-
-def _unwanted(host: BrowserHost) -> tuple[str, ...]:
-    roomy = host.shared_memory_bytes >= ENOUGH_SHARED_MEMORY_BYTES
-    return (*UNWANTED_DEFAULTS, SMALL_SHARED_MEMORY) if roomy else UNWANTED_DEFAULTS
+        args.append("--ignore-certificate-errors")
+    elif settings.test_key_pin:
+        # Only for this one key. All other certificates are verified.
+        args.append(f"--ignore-certificate-errors-spki-list={settings.test_key_pin}")
+    has_shared_memory = identity.host.shared_memory_bytes >= ENOUGH_SHARED_MEMORY_BYTES
+    unwanted = (*UNWANTED_DEFAULTS, SMALL_SHARED_MEMORY) if has_shared_memory else UNWANTED_DEFAULTS
+    return LaunchPlan((*args, *settings.extra_switches), unwanted, _environment(identity))
 
 
 def _environment(identity: BrowserIdentity) -> dict[str, str]:
     """Return time zone, language and the inherited variables. Secrets of this process are left out."""
-    kept = {
-        name: value
-        for name, value in identity.host.environment.items()
-        if name in INHERITED or name.startswith(INHERITED_PREFIXES)
-    }
+    variables = identity.host.environment.items()
+    inherited = {k: v for k, v in variables if k in INHERITED or k.startswith(INHERITED_PREFIXES)}
     locale = format_posix_locale(identity.language)
-    return kept | {"TZ": identity.timezone, "LANG": locale, "LANGUAGE": locale.partition(".")[0]}
+    return inherited | {"TZ": identity.timezone, "LANG": locale, "LANGUAGE": locale.partition(".")[0]}

@@ -59,10 +59,7 @@ class Dialer:
         self._binding_proves = not any(_can_bind(address) for address in UNASSIGNABLE_ADDRESSES)
 
     async def connect(self, host: str, port: int, targets: list[Target]) -> socket.socket:
-        """Return a connected non-blocking socket.
-
-        Raises ConnectionDeniedError if no target answered, or if one is an address of this machine.
-        """
+        """Return a connected non-blocking socket. Raises ConnectionDeniedError if none answers or one is our own."""
         try:
             if self._binding_proves and any(not t.may_be_own and _can_bind(t.address) for t in targets):
                 raise _OwnAddressError

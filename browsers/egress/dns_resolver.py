@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import socket
 import threading
@@ -31,10 +32,7 @@ class DnsResolver:
     """The operating system's resolver. It may block; each call runs in a thread of its own."""
 
     def resolve(self, host: str) -> Sequence[str]:
-        """Return all addresses of the name, in the system's order of preference.
-
-        Raises OSError if there is no such name.
-        """
+        """Return all addresses of the name, in the system's order. Raises OSError if there is no such name."""
         answers = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
 
@@ -93,10 +91,9 @@ class CachingResolver:
             found = self._names.resolve(host)
         except BaseException as error:  # the waiting caller gets every kind of error
             problem = error
-        try:
+        # The loop may be closed: then no caller waits any more.
+        with contextlib.suppress(RuntimeError):
             answer.get_loop().call_soon_threadsafe(_deliver, answer, found, problem)
-        except RuntimeError:
-            return  # the loop was closed, so no caller waits any more
 
     def _store(self, host: str, done: asyncio.Task[tuple[str, ...]]) -> None:
         self._lookups.pop(host, None)
@@ -130,10 +127,10 @@ async def is_fake_dns_suspected(names: DnsResolver | None = None) -> bool:
     resolver = CachingResolver(names)
     answers = await asyncio.gather(*(resolver.lookup(name) for name in WELL_KNOWN), return_exceptions=True)
     resolver.close()
-    found = [answer for answer in answers if isinstance(answer, tuple) and answer]
-    return len(found) > 0 and all(_is_fake(answer) for answer in found)
-
-
-def _is_fake(answer: tuple[str, ...]) -> bool:
-    ipv4 = [address for address in answer if ":" not in address]
-    return len(ipv4) > 0 and all(ipaddress.ip_address(address) in FAKE_DNS for address in ipv4)
+    found = [
+        [ipaddress.ip_address(address) in FAKE_DNS for address in answer if ":" not in address]
+        for answer in answers
+        if isinstance(answer, tuple) and answer
+    ]
+    # Every name has an IPv4 address, and all of these are made up.
+    return len(found) > 0 and all(len(are_fake) > 0 and all(are_fake) for are_fake in found)

@@ -78,13 +78,9 @@ def bracket_host(host: str) -> str:
 
 
 def parse_address(host: str) -> Address | None:
-    """Return the address that a normalized host spells, in any form that resolvers accept.
+    """Parse an address in any form that resolvers accept, from a normalized host. Return None if it is a name.
 
-    Returns:
-        None if the host is a name.
-
-    Raises:
-        ValueError: the host is neither an address nor a name.
+    Raises ValueError if the host is neither an address nor a name.
     """
     if ":" in host:
         return ipaddress.IPv6Address(host)

@@ -107,10 +107,7 @@ class ProxyListener:
             await connection.wait_closed()
 
     async def connect(self, host: str, port: int) -> OpenConnection:
-        """Connect to a checked address.
-
-        Raises ConnectionDeniedError if no visit has begun, its bytes are used up, or policy or network refuse.
-        """
+        """Connect to a checked address. Raises ConnectionDeniedError if no visit runs, or if it is refused."""
         if not self._is_visit_running:
             raise ConnectionDeniedError(FailureKind.NOT_ALLOWED, host, port, "no visit has begun")
         if self.traffic.too_large:
@@ -163,13 +160,14 @@ class ProxyListener:
 
     def _pause_accepting(self) -> None:
         """Wait for free descriptors. A listener that cannot accept is always readable and would busy-loop."""
+
+        def resume() -> None:
+            if self._listener.fileno() >= 0:
+                self._loop.add_reader(self._listener.fileno(), self._accept)
+
         log.error("egress out of file descriptors")
         self._loop.remove_reader(self._listener.fileno())
-        self._loop.call_later(ACCEPT_PAUSE_S, self._resume_accepting)
-
-    def _resume_accepting(self) -> None:
-        if self._listener.fileno() >= 0:
-            self._loop.add_reader(self._listener.fileno(), self._accept)
+        self._loop.call_later(ACCEPT_PAUSE_S, resume)
 
     def _close_idle(self) -> None:
         self._timer = None

@@ -131,20 +131,15 @@ def parse_socks5_request(data: bytes) -> tuple[str, int, int] | None:
     end = start + length
     if len(data) < end + 2:
         return None
-    return _decode_host(data[3], data[start:end]), int.from_bytes(data[end : end + 2], "big"), end + 2
+    encoded, port = data[start:end], int.from_bytes(data[end : end + 2], "big")
+    families = {IPV4: socket.AF_INET, IPV6: socket.AF_INET6}
+    host = socket.inet_ntop(families[data[3]], encoded) if data[3] in families else encoded.decode("latin-1")
+    return host, port, end + 2
 
 
 def build_socks5_refusal(kind: FailureKind) -> bytes:
     """Return the SOCKS5 reply for a failure. Chromium shows the same error for every code."""
     return bytes((VERSION, _REPLY_CODES.get(kind, GENERAL_FAILURE))) + _BOUND
-
-
-def _decode_host(kind: int, data: bytes) -> str:
-    if kind == IPV4:
-        return socket.inet_ntoa(data)
-    if kind == IPV6:
-        return socket.inet_ntop(socket.AF_INET6, data)
-    return data.decode("latin-1")
 
 
 def rewrite_request_head(head: bytes, authority: str, authorization: str | None) -> AbsoluteRequest:
@@ -160,7 +155,7 @@ def rewrite_request_head(head: bytes, authority: str, authorization: str | None)
     method, path = request.groups()
     host = authority.encode("ascii")
     out = [b"%s http://%s%s HTTP/1.1" % (method, host, path), b"Host: " + host]
-    lengths: list[bytes] = []
+    body_bytes: int | None = None
     for line in lines:
         header = _HEADER.fullmatch(line)
         if header is None:
@@ -169,21 +164,16 @@ def rewrite_request_head(head: bytes, authority: str, authorization: str | None)
         if name == b"transfer-encoding":
             raise ValueError("a body without a length")
         if name == b"content-length":
-            lengths.append(header[2].strip())
+            length = header[2].strip()
+            if body_bytes is not None or not re.fullmatch(rb"[0-9]{1,15}", length):
+                raise ValueError("not a length")
+            body_bytes = int(length)
         if name != b"host" and name not in _HOP_BY_HOP:
             out.append(line)
     out.append(b"Connection: close")
     if authorization is not None:
         out.append(b"Proxy-Authorization: " + authorization.encode("ascii"))
-    return AbsoluteRequest(b"\r\n".join(out) + b"\r\n\r\n", _parse_length(lengths))
-
-
-def _parse_length(values: list[bytes]) -> int:
-    if not values:
-        return 0
-    if len(values) > 1 or not re.fullmatch(rb"[0-9]{1,15}", values[0]):
-        raise ValueError("not a length")
-    return int(values[0])
+    return AbsoluteRequest(b"\r\n".join(out) + b"\r\n\r\n", body_bytes or 0)
 
 
 def is_upgrade_request(head: bytes) -> bool:
@@ -234,7 +224,11 @@ async def socks5_connect(sock: socket.socket, host: str, port: int, user: str, p
     if version != 5:
         raise HandshakeRejectedError(FailureKind.PROXY_FAILED, "it does not speak SOCKS5")
     if method == 2 and user:
-        await _authenticate(sock, user.encode(), password.encode())
+        name, secret = user.encode(), password.encode()
+        await loop.sock_sendall(sock, bytes((1, len(name))) + name + bytes((len(secret),)) + secret)
+        _, status = await _receive_exactly(sock, 2)
+        if status:
+            raise HandshakeRejectedError(FailureKind.PROXY_FAILED, CREDENTIALS_REJECTED)
     elif method != 0:
         reason = CREDENTIALS_REJECTED if user else "it wants credentials"
         raise HandshakeRejectedError(FailureKind.PROXY_FAILED, reason)
@@ -243,16 +237,8 @@ async def socks5_connect(sock: socket.socket, host: str, port: int, user: str, p
     if code:
         unknown = (FailureKind.PROXY_FAILED, f"it answered {code}")
         raise HandshakeRejectedError(*_SOCKS5_FAILURES.get(code, unknown))
-    bound = {1: 4, 4: 16}.get(kind)
+    bound = {IPV4: 4, IPV6: 16}.get(kind)
     await _receive_exactly(sock, 2 + (bound if bound is not None else (await _receive_exactly(sock, 1))[0]))
-
-
-async def _authenticate(sock: socket.socket, user: bytes, password: bytes) -> None:
-    message = bytes((1, len(user))) + user + bytes((len(password),)) + password
-    await asyncio.get_running_loop().sock_sendall(sock, message)
-    _, status = await _receive_exactly(sock, 2)
-    if status:
-        raise HandshakeRejectedError(FailureKind.PROXY_FAILED, CREDENTIALS_REJECTED)
 
 
 def _encode_host(host: str) -> bytes:

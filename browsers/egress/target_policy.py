@@ -8,6 +8,7 @@ the real address is refused.
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import logging
 import socket
 from collections.abc import Iterable
@@ -58,10 +59,7 @@ class TestHosts:
     __test__ = False  # pytest would collect it because of its name
 
     def __init__(self, entries: Iterable[tuple[str, str, int]] = ()) -> None:
-        """Check the entries: (name, address, port).
-
-        Raises ValueError if an entry is invalid. The message shows a valid one.
-        """
+        """Check the entries: (name, address, port). Raises ValueError, with a valid example, for an invalid one."""
         self._by_name: dict[str, IPv6Address] = {}
         self._dials: dict[IPv6Address, tuple[str, int]] = {}
         for number, entry in enumerate(entries, 1):
@@ -99,11 +97,7 @@ class TargetPolicy:
         self._test_hosts = test_hosts
 
     async def find_targets(self, host: str, port: int) -> list[Target]:
-        """Return the addresses to dial, in order.
-
-        Raises ConnectionDeniedError if the port, the name or one of its addresses is not public, or the name does not
-        exist.
-        """
+        """Return the addresses to dial, in order. Raises ConnectionDeniedError if there is none or one is private."""
         name = self.check_name(host, port)
         found = name if isinstance(name, list) else await self._look_up(name, host, port)
         for address in found:
@@ -111,13 +105,9 @@ class TargetPolicy:
         return [self._make_target(address, port) for address in _interleave(found)[:MAX_TARGETS]]
 
     def check_name(self, host: str, port: int) -> str | list[Address]:
-        """Check a host and port without a lookup.
+        """Check a host and port without a lookup. Return the addresses if they are known, else the normalized name.
 
-        Returns:
-            The addresses where they are known without a lookup, else the normalized name to look up.
-
-        Raises:
-            ConnectionDeniedError: the port or the name is not one of the public web.
+        Raises ConnectionDeniedError if the port or the name is not one of the public web.
         """
         if port in ip_rules.UNSAFE_PORTS:
             raise ConnectionDeniedError(FailureKind.UNSAFE_PORT, host, port)
@@ -130,7 +120,10 @@ class TargetPolicy:
             self._check_address(literal, host, port)
             return [literal]
         if ip_rules.is_loopback_name(name):
-            return self._allowed_loopback(host, port)
+            allowed = [a for a in LOOPBACK if ip_rules.find_refusal(a, self._allowed) is None]
+            if not allowed:
+                raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, "this machine's own name")
+            return allowed
         synthetic = self._test_hosts.address_of(name)
         if synthetic is not None:
             return [synthetic]
@@ -174,12 +167,6 @@ class TargetPolicy:
         if reason is not None:
             raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, reason)
 
-    def _allowed_loopback(self, host: str, port: int) -> list[Address]:
-        allowed = [a for a in LOOPBACK if ip_rules.find_refusal(a, self._allowed) is None]
-        if not allowed:
-            raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, "this machine's own name")
-        return allowed
-
     def _make_target(self, address: Address, port: int) -> Target:
         redirected = self._test_hosts.dial_target(address)
         if redirected is not None:
@@ -200,9 +187,8 @@ def _interleave(found: list[Address]) -> list[Address]:
     """Alternate both families, beginning with that of the first address (RFC 8305, section 4)."""
     first = [address for address in found if address.version == found[0].version]
     other = [address for address in found if address.version != found[0].version]
-    shorter = min(len(first), len(other))
-    alternating = [address for pair in zip(first, other, strict=False) for address in pair]
-    return alternating + first[shorter:] + other[shorter:]
+    pairs = itertools.zip_longest(first, other)
+    return [address for pair in pairs for address in pair if address is not None]
 
 
 def _check_entry(host: str, address: str, port: int) -> tuple[str, str, int]:

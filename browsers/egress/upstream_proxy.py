@@ -56,10 +56,7 @@ class ProxyAddress:
 
 
 def parse_proxy(url: str) -> ProxyAddress:
-    """Parse the URL of an upstream proxy.
-
-    Raises ValueError if it is invalid. The message shows the format and never contains the password.
-    """
+    """Parse a proxy URL. Raises ValueError, with the format and without the password, if it is invalid."""
     try:
         parts = urllib.parse.urlsplit(url.strip())
         host, port = parts.hostname or "", parts.port

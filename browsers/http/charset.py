@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from webencodings import LABELS
@@ -48,72 +49,60 @@ def find_codec(label: str) -> str | None:
     return _CODECS.get(name) or name.replace("iso-8859-", "iso8859_").replace("windows-", "cp").replace("-", "_")
 
 
-_JAPANESE_TWINS = ("〜～", "‖∥", "−－", "¢￠", "£￡", "¬￢")
+_JAPANESE_VARIANTS = ("〜～", "‖∥", "−－", "¢￠", "£￡", "¬￢")
 
 # (as Python decodes it, as browsers do): differences found by decoding each pair of bytes with Chromium, except two
 # slashes of Big5 that have similar characters of their own.
-_TWINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+_VARIANTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "big5hkscs": ("•‧", "､﹑", "‾¯", "∼～", "♁⊕", "☉⊙", "¥￥", "¢￠", "£￡"),
-        "euc_jp": _JAPANESE_TWINS,
-        "iso2022_jp": _JAPANESE_TWINS,
+        "euc_jp": _JAPANESE_VARIANTS,
+        "iso2022_jp": _JAPANESE_VARIANTS,
         "gb18030": ("\ue5e5\u3000", "\ue7c7ḿ", "\ue78d︐", "\ue78e︒", "\ue78f︑", "\ue790︓", "\ue791︔"),
         "koi8_u": ("╝ў", "╬Ў"),
     }
 )
 
-_GAPS_FILLED = 50_000
+_MAX_REPAIRS = 50_000
 """Maximum of undecodable characters that are repaired. More are not text, and each takes a microsecond or two."""
 
 
 def decode_with(body: bytes, codec: str) -> str:
     """Decode a body. Undecodable bytes become U+FFFD."""
     text = body.decode(codec, "replace")
-    if codec in _GAPS and 0 < text.count("\ufffd") <= _GAPS_FILLED:
-        text = body.decode(codec, _GAPS[codec])
-    for twins in _TWINS.get(codec, ()):
-        text = text.replace(twins[0], twins[1])
+    if codec in _ERROR_HANDLERS and 0 < text.count("\ufffd") <= _MAX_REPAIRS:
+        text = body.decode(codec, _ERROR_HANDLERS[codec])
+    for variants in _VARIANTS.get(codec, ()):
+        text = text.replace(variants[0], variants[1])
     return text
 
 
-def _windows_big5(error: UnicodeError) -> tuple[str, int]:
-    """Decode the euro sign and the blocks, which the codec for Hong Kong lacks."""
-    return _fill(error, lambda pair: pair, "cp950")
-
-
-def _windows_japanese(error: UnicodeError) -> tuple[str, int]:
-    """Decode the vendor rows: circled numbers, units, names of companies."""
-    return _fill(error, _as_shift_jis, "cp932")
-
-
-def _fill(error: UnicodeError, convert: Callable[[bytes], bytes], codec: str) -> tuple[str, int]:
+def _decode_pair(error: UnicodeError, convert: Callable[[bytes], bytes], codec: str) -> tuple[str, int]:
     """Decode one character of two bytes with another codec, or skip one byte."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     pair = error.object[error.start : error.start + 2]
-    if len(pair) == 2 and pair[0] in _LEADS and pair[1] in _TRAILS:
+    if len(pair) == 2 and pair[0] in _PAIR_BYTES and pair[1] in _PAIR_BYTES:
         text = convert(pair).decode(codec, "replace")
         if len(text) == 1 and text != "\ufffd":
             return text, error.start + 2
     return "\ufffd", error.start + 1
 
 
-def _as_shift_jis(pair: bytes) -> bytes:
-    """Convert a character from EUC-JP to Shift JIS: both encode a position in the same table.
-
-    https://encoding.spec.whatwg.org/#shift_jis-encoder
-    """
+def _to_shift_jis(pair: bytes) -> bytes:
+    """Convert a character from EUC-JP. Both encode one table (encoding.spec.whatwg.org/#shift_jis-encoder)."""
     high, low = divmod((pair[0] - 0xA1) * 94 + pair[1] - 0xA1, 188)
     return bytes((high + (0x81 if high < 0x1F else 0xC1), low + (0x40 if low < 0x3F else 0x41)))
 
 
-_LEADS = range(0xA1, 0xFF)
-_TRAILS = range(0xA1, 0xFF)
+_PAIR_BYTES = range(0xA1, 0xFF)
 
 # Python finds error handlers by name in its own registry. They have no state.
-codecs.register_error("browsers.windows-big5", _windows_big5)
-codecs.register_error("browsers.windows-japanese", _windows_japanese)
-_GAPS: Mapping[str, str] = MappingProxyType(
+# The codec for Hong Kong lacks the euro sign and the blocks.
+codecs.register_error("browsers.windows-big5", partial(_decode_pair, convert=bytes, codec="cp950"))
+# The codec for EUC-JP lacks the vendor rows: circled numbers, units, names of companies.
+codecs.register_error("browsers.windows-japanese", partial(_decode_pair, convert=_to_shift_jis, codec="cp932"))
+_ERROR_HANDLERS: Mapping[str, str] = MappingProxyType(
     {"big5hkscs": "browsers.windows-big5", "euc_jp": "browsers.windows-japanese"}
 )
 
@@ -136,28 +125,28 @@ _XML = re.compile(rb"""\s*+<\?xml[^>]*?\sencoding\s*+=\s*+["']([^"'>]+)["']""")
 _ESCAPES = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$", "iso2022_jp"), (b"\x1b(J", "iso2022_jp"))
 _NOT_EIGHT_BIT = frozenset({"utf-8", "utf-16-le", "utf-16-be", "iso2022_jp", "iso2022_kr", "hz"})
 """Encodings that are excluded for a body that is not UTF-8 and has bytes above ASCII."""
-_MISTAKABLE = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jp", "cp949", "cp874"})
+_LIKE_UTF8 = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jp", "cp949", "cp874"})
 """Encodings of which a few characters can look like UTF-8."""
 
-_SURE_BYTES = 8
+_CERTAIN_BYTES = 8
 """Continuation bytes that make valid UTF-8 certain regardless of the declaration. GBK is the most similar encoding of
 the web: 16 of 100 of its common characters look like two bytes of UTF-8, all of eight in three texts of ten
 million."""
 
-_TRUSTED = 9
+_VALID_PER_INVALID = 9
 """Valid UTF-8 characters for each invalid one: above, it is UTF-8 with errors."""
 _TRIAL_BYTES = 64 * 1024
-_ZEROS = 5
+_BYTES_PER_ZERO = 5
 """UTF-16 has one zero byte in this many at one parity, and at most a fifth of that at the other."""
 _HIGH = re.compile(rb"[\x80-\xff]")
 
-_PLAINLY = 0.35
+_MIN_SCORE_LEAD = 0.35
 """Score difference by which another encoding must be better to override a declaration (at most 1)."""
-_ENOUGH_HIGH = 6
+_MIN_HIGH_BYTES = 6
 """Bytes above ASCII. With fewer, a declaration is always trusted."""
 
 # Declared encodings that are scored with the letters of a nearly identical encoding.
-_JUDGED_AS = {"iso8859_15": "cp1252"}
+_SCORED_AS = {"iso8859_15": "cp1252"}
 
 
 def decode(body: bytes, content_type: str) -> str:
@@ -167,23 +156,23 @@ def decode(body: bytes, content_type: str) -> str:
     the markup, unless another fits clearly better; a detected encoding. Exceptions are UTF-16 without a mark, escape
     sequences, and fewer than 8 continuation bytes with a declared East Asian or Thai encoding.
     """
-    text = _text(body, content_type)
+    text = _decode_text(body, content_type)
     return text.replace("\0", "") if "\0" in text else text
 
 
-def _text(body: bytes, content_type: str) -> str:
+def _decode_text(body: bytes, content_type: str) -> str:
     for bom, codec in _BOMS:
         if body.startswith(bom):
             return body[len(bom) :].decode(codec, "replace")
-    header = _in_header(content_type)
-    text = _utf8(body)
+    header = _read_header_charset(content_type)
+    text = _decode_utf8(body)
     if text is None:
-        return decode_with(body, _legacy(body, header or _in_markup(body)))
-    other = _in_ascii(body, header) if text.isascii() else _by_chance_utf8(body, text, header)
+        return decode_with(body, _choose_legacy(body, header or _read_markup_charset(body)))
+    other = _detect_in_ascii(body, header) if text.isascii() else _detect_in_short_utf8(body, text, header)
     return text if other is None else decode_with(body, other)
 
 
-def _utf8(body: bytes) -> str | None:
+def _decode_utf8(body: bytes) -> str | None:
     """Return the text if it is UTF-8, also if a size limit has cut its last character."""
     try:
         return body.decode()
@@ -193,62 +182,62 @@ def _utf8(body: bytes) -> str | None:
         return whole.decode() if cut else None
 
 
-def _in_ascii(body: bytes, header: str | None) -> str | None:
+def _detect_in_ascii(body: bytes, header: str | None) -> str | None:
     """Return the encoding of bytes that are all ASCII but stand for other characters."""
     if b"\0" in body:
-        return _bare_utf16(body)
+        return _detect_utf16(body)
     if b"\x1b" in body:
         return next((codec for escape, codec in _ESCAPES if escape in body), None)
-    if b"~{" in body and (header or _in_markup(body)) == "hz":
+    if b"~{" in body and (header or _read_markup_charset(body)) == "hz":
         return "hz"
     return None
 
 
-def _by_chance_utf8(body: bytes, text: str, header: str | None) -> str | None:
+def _detect_in_short_utf8(body: bytes, text: str, header: str | None) -> str | None:
     """Return the declared encoding of valid UTF-8 that is too short to be certain."""
-    if b"\0" in body and (wide := _bare_utf16(body)):
+    if b"\0" in body and (wide := _detect_utf16(body)):
         return wide
-    if len(body) - len(text) >= _SURE_BYTES:
+    if len(body) - len(text) >= _CERTAIN_BYTES:
         return None
-    declared = header or _in_markup(body)
-    return declared if declared in _MISTAKABLE and _strictly(body, declared) else None
+    declared = header or _read_markup_charset(body)
+    return declared if declared in _LIKE_UTF8 and _is_valid(body, declared) else None
 
 
-def _legacy(body: bytes, declared: str | None) -> str:
+def _choose_legacy(body: bytes, declared: str | None) -> str:
     """Return the encoding of bytes that are not valid UTF-8."""
-    if b"\0" in body and (wide := _bare_utf16(body)):
+    if b"\0" in body and (wide := _detect_utf16(body)):
         return wide
-    if _mostly_utf8(body):
+    if _is_mostly_utf8(body):
         return "utf-8"
     found = detect_charset(body)
     if declared is None or declared in _NOT_EIGHT_BIT:
         return found.codec
-    worth = score_charset(body, _JUDGED_AS.get(declared, declared))
-    if worth is None or found.score - worth < _PLAINLY or found.weight < _ENOUGH_HIGH:
+    score = score_charset(body, _SCORED_AS.get(declared, declared))
+    if score is None or found.score - score < _MIN_SCORE_LEAD or found.weight < _MIN_HIGH_BYTES:
         return declared
     return found.codec
 
 
-def _bare_utf16(body: bytes) -> str | None:
+def _detect_utf16(body: bytes) -> str | None:
     """Detect UTF-16 without a byte order mark: every second byte of its markup is zero."""
     head = body[:_PRESCAN_BYTES]
     even, odd = head[::2].count(0), head[1::2].count(0)
-    if max(even, odd) * _ZEROS < len(head) // 2 or min(even, odd) * _ZEROS > max(even, odd):
+    if max(even, odd) * _BYTES_PER_ZERO < len(head) // 2 or min(even, odd) * _BYTES_PER_ZERO > max(even, odd):
         return None
     return "utf-16-be" if even > odd else "utf-16-le"
 
 
-def _mostly_utf8(body: bytes) -> bool:
+def _is_mostly_utf8(body: bytes) -> bool:
     first = _HIGH.search(body)
     if first is None:
         return True
     trial = body[first.start() : first.start() + _TRIAL_BYTES].decode("utf-8", "replace")
     bad = trial.count("\ufffd")
     good = len(trial) - len(trial.encode("ascii", "ignore")) - bad
-    return good > 0 and good >= _TRUSTED * bad
+    return good > 0 and good >= _VALID_PER_INVALID * bad
 
 
-def _strictly(body: bytes, codec: str) -> bool:
+def _is_valid(body: bytes, codec: str) -> bool:
     try:
         body.decode(codec)
     except UnicodeDecodeError:
@@ -256,12 +245,12 @@ def _strictly(body: bytes, codec: str) -> bool:
     return True
 
 
-def _in_header(content_type: str) -> str | None:
+def _read_header_charset(content_type: str) -> str | None:
     found = _HEADER_CHARSET.search(content_type)
     return find_codec(found[1]) if found else None
 
 
-def _in_markup(body: bytes) -> str | None:
+def _read_markup_charset(body: bytes) -> str | None:
     """Return the encoding declared in the head of a page or in an XML declaration."""
     head = _COMMENT.sub(b"", body[:_HEAD_BYTES])
     end = _HEAD_END.search(head)

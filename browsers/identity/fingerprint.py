@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from browsers.cdp.session import Event
 from browsers.identity.locales import find_timezone, list_accepted_languages
@@ -87,21 +87,14 @@ hundredth as large, which saves a tenth of the CPU of a JavaScript page."""
 def light_viewport() -> Event:
     """Return `Emulation.setDeviceMetricsOverride` for the light tier's window, painted small.
 
-    The size is given in full: zero would mean the window's own size divided by the scale.
+    A size of zero would mean the window's own size divided by the scale.
     """
-    return {
-        "width": LIGHT_WIDTH,
-        "height": LIGHT_HEIGHT,
-        "deviceScaleFactor": 0,
-        "mobile": False,
-        "scale": PAINT_SCALE,
-        "screenWidth": SCREEN_WIDTH,
-        "screenHeight": SCREEN_HEIGHT,
-    }
+    size = {"width": LIGHT_WIDTH, "height": LIGHT_HEIGHT, "screenWidth": SCREEN_WIDTH, "screenHeight": SCREEN_HEIGHT}
+    return {**size, "deviceScaleFactor": 0, "mobile": False, "scale": PAINT_SCALE}
 
 
 def tall_viewport(height: int) -> Event:
-    """Return the same for a window as tall as its page, painted in full.
+    """Return the parameters for a window as tall as its page, painted in full.
 
     A window that was painted small and made taller stopped to produce frames once in 60 times; this one never did.
     """
@@ -125,17 +118,11 @@ CLIENT_HINT_PLATFORM = {"Darwin": "macOS"}
 """Chromium freezes the first two since its user agent reduction: ARM machines state them too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Brand:
+class Brand(NamedTuple):
     """An entry of the brand list that replaces the user agent string."""
 
     name: str
     version: str
-
-    def as_dict(self, *, full: bool) -> dict[str, str]:
-        """Return it in the protocol's form, with the major or the full version."""
-        version = self.version if full else self.version.partition(".")[0]
-        return {"brand": self.name, "version": version}
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +206,8 @@ class BrowserIdentity:
 
     def _metadata(self) -> dict[str, Any]:
         return {
-            "brands": [brand.as_dict(full=False) for brand in self.brands],
-            "fullVersionList": [brand.as_dict(full=True) for brand in self.brands],
+            "brands": [{"brand": name, "version": version.partition(".")[0]} for name, version in self.brands],
+            "fullVersionList": [{"brand": name, "version": version} for name, version in self.brands],
             "fullVersion": self.version,
             "platform": self.hint_platform,
             "platformVersion": self.platform_version,
@@ -234,10 +221,7 @@ class BrowserIdentity:
 
 
 def _brand_name(product: str) -> str | None:
-    """Return the additional brand: that of a branded Google Chrome, none for every other build.
-
-    Chrome for Testing claims to be plain Chromium, which it is.
-    """
+    """Return the brand of a branded Google Chrome, or None. Chrome for Testing shows the brand of Chromium."""
     branded = product.startswith("Google Chrome") and "for Testing" not in product
     return "Google Chrome" if branded else None
 
@@ -252,14 +236,11 @@ def _brands(major: int, version: str, name: str | None) -> tuple[Brand, ...]:
     if name is not None:
         listed.append(Brand(name, version))
     order = ORDERS_OF_THREE[major % 6] if len(listed) == 3 else (major % 2, (major + 1) % 2)
-    return tuple(brand for _, brand in sorted(zip(order, listed, strict=True), key=lambda placed: placed[0]))
+    return tuple(brand for _, brand in sorted(zip(order, listed, strict=True), key=lambda pair: pair[0]))
 
 
 def _grease(major: int) -> Brand:
-    """Return the made-up brand that prevents servers from relying on the list.
-
-    Source: Chromium's GetGreasedUserAgentBrandVersion.
-    """
+    """Return the made-up brand that varies the list (Chromium's GetGreasedUserAgentBrandVersion)."""
     first, second = (GREASE_CHARACTERS[(major + step) % len(GREASE_CHARACTERS)] for step in (0, 1))
     return Brand(f"Not{first}A{second}Brand", f"{GREASE_VERSIONS[major % len(GREASE_VERSIONS)]}.0.0.0")
 
@@ -273,7 +254,7 @@ def _platform_version(host: BrowserHost) -> str:
 
 
 def _timezone(settings: BrowserSettings, host: BrowserHost) -> str:
-    """Return the operator's time zone, else the machine's, else one of the language if that is UTC."""
+    """Return the configured time zone, else the machine's, or one of the language if that is UTC."""
     if settings.timezone:
         return settings.timezone
     named = (host.timezone or "UTC").removeprefix("Etc/")

@@ -43,21 +43,18 @@ def list_accepted_languages(language: str) -> tuple[str, ...]:
 
 def format_posix_locale(language: str) -> str:
     """Return the value of the variable LANG: en-US gives en_US.UTF-8."""
-    base, region = _parts(language)
+    base, region = _split_tag(language)
     return f"{base}_{region}.UTF-8" if region else f"{base}.UTF-8"
 
 
 def find_timezone(language: str) -> str:
-    """Return the time zone of most people in the tag's region, or in the usual region of its language.
-
-    The time zone is New York if the region is unknown.
-    """
-    _, region = _parts(language)
+    """Return the time zone of the tag's region or of its language's usual region, or New York if unknown."""
+    _, region = _split_tag(language)
     return REGION_TIMEZONES.get(region, DEFAULT_TIMEZONE)
 
 
-def _parts(language: str) -> tuple[str, str]:
+def _split_tag(language: str) -> tuple[str, str]:
     """Return base language and region of a tag. The script is dropped, and a missing region is added."""
-    base, *rest = language.split("-")
-    stated = (part.upper() for part in rest if len(part) == 2)
-    return base.lower(), next(stated, LANGUAGE_REGIONS.get(base.lower(), ""))
+    base, *others = language.split("-")
+    regions = (part.upper() for part in others if len(part) == 2)
+    return base.lower(), next(regions, LANGUAGE_REGIONS.get(base.lower(), ""))

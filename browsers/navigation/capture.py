@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import PageCrashedError
-from browsers.http.urls import strip_credentials
+from browsers.http.url_credentials import strip_credentials
 from browsers.model import Frame
 from browsers.navigation.readiness import WORLD, ReadinessWaiter
 from browsers.scripts import MARK
@@ -24,7 +24,7 @@ CLOSED = '<template shadowrootmode="closed"'
 MAX_CLOSED = 2_000
 """Maximum of sibling groups that are checked in closed shadow roots."""
 
-SEEN_AND_MARKED = """function(mark) {
+MARK_IF_VISIBLE = """function(mark) {
   const box = this.getBoundingClientRect();
   if (box.width < 2 || box.height < 2) return false;
   if (box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return false;
@@ -38,13 +38,15 @@ SEEN_AND_MARKED = """function(mark) {
 class CapturedDom:
     """The captured page."""
 
+    loader_id: str
+    """Identifies the captured document."""
     url: str
     html: str
     frames: tuple[Frame, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ChildFrame:
     """A child frame and the session that controls it."""
 
     session: Session
@@ -61,26 +63,26 @@ async def capture_dom(
     `others` are the sessions of frames with a process of their own. Raises TimeoutError if the page's renderer does
     not answer, even after its script was ended, and CommandFailedError if the page navigated away.
     """
-    told, document = await asyncio.gather(
-        session.send("Page.getFrameTree", limit_s=limit_s), _marked(session, readiness, limit_s)
+    answer, document = await asyncio.gather(
+        session.send("Page.getFrameTree", limit_s=limit_s), _mark(session, readiness, limit_s)
     )
-    tree = told["frameTree"]
+    tree = answer["frameTree"]
     # Frames are marked in their parent before the parent is read.
-    frames = await _visible_frames(session, tree, others, "", FRAME_DEPTH)
+    frames = await _capture_frames(session, tree, others, "", FRAME_DEPTH)
     html = await _outer_html(session, tree["frame"]["id"], document, limit_s)
-    return CapturedDom(_address(tree["frame"]), html, frames)
+    return CapturedDom(tree["frame"]["loaderId"], _frame_url(tree["frame"]), html, frames)
 
 
-async def _marked(session: Session, readiness: ReadinessWaiter, limit_s: float) -> str:
+async def _mark(session: Session, readiness: ReadinessWaiter, limit_s: float) -> str:
     """Mark the main frame in the isolated world and return the document's object id."""
     try:
-        return await readiness.object_of(MARKING, limit_s=limit_s)
+        return await readiness.evaluate_object(MARKING, limit_s=limit_s)
     except TimeoutError:
         session.post("Runtime.terminateExecution")
-        return await readiness.object_of(MARKING, limit_s=limit_s)
+        return await readiness.evaluate_object(MARKING, limit_s=limit_s)
 
 
-async def _visible_frames(
+async def _capture_frames(
     session: Session, tree: Event, others: dict[str, Session], prefix: str, depth: int
 ) -> tuple[Frame, ...]:
     children = tree.get("childFrames", [])[:MAX_FRAMES]
@@ -88,38 +90,37 @@ async def _visible_frames(
     remote = [{"frame": {"id": i, "url": ""}} for i in others if i not in own_ids] if not prefix else []
     if depth == 0 or not (children or remote):
         return ()
-    places = [
-        _Place(others.get(node["frame"]["id"], session), tree["frame"]["id"], node, f"{prefix}{number}")
+    captured_frames = [
+        _ChildFrame(others.get(node["frame"]["id"], session), tree["frame"]["id"], node, f"{prefix}{number}")
         for number, node in enumerate(children + remote)
     ]
-    read = await asyncio.gather(*(_frame(session, place, others, depth) for place in places))
+    read = await asyncio.gather(*(_capture_frame(session, child, others, depth) for child in captured_frames))
     return tuple(frame for group in read for frame in group)
 
 
-async def _frame(owner: Session, place: _Place, others: dict[str, Session], depth: int) -> tuple[Frame, ...]:
+async def _capture_frame(
+    owner: Session, child: _ChildFrame, others: dict[str, Session], depth: int
+) -> tuple[Frame, ...]:
     """Capture one frame and those inside it. Return nothing if it is invisible or does not answer."""
     try:
         async with asyncio.timeout(FRAME_LIMIT_S):
-            if not await _is_seen(owner, place):
+            if not await _mark_if_visible(owner, child):
                 return ()
-            node = place.node
-            if place.session is not owner:
-                node = (await place.session.send("Page.getFrameTree"))["frameTree"]
-            inner = await _visible_frames(place.session, node, {}, place.mark + ".", depth - 1)
-            html = await _html(place.session, node["frame"]["id"], limit_s=FRAME_LIMIT_S)
+            node = child.node
+            if child.session is not owner:
+                node = (await child.session.send("Page.getFrameTree"))["frameTree"]
+            inner = await _capture_frames(child.session, node, {}, child.mark + ".", depth - 1)
+            html = await _capture_frame_html(child.session, node["frame"]["id"], limit_s=FRAME_LIMIT_S)
     except (CommandFailedError, TimeoutError, PageCrashedError):
         return ()
-    return (Frame(place.mark, _address(node["frame"]), html), *inner)
+    return (Frame(child.mark, _frame_url(node["frame"]), html), *inner)
 
 
-async def _is_seen(owner: Session, place: _Place) -> bool:
-    """Mark the frame if it is visible.
-
-    It is checked in the isolated world, because the page can fake answers in its own.
-    """
+async def _mark_if_visible(owner: Session, child: _ChildFrame) -> bool:
+    """Mark the frame and return True if it is visible. Its page could fake answers outside our isolated world."""
     element, world = await asyncio.gather(
-        owner.start("DOM.getFrameOwner", frameId=place.node["frame"]["id"]),
-        owner.start("Page.createIsolatedWorld", frameId=place.parent_id, worldName=WORLD),
+        owner.start("DOM.getFrameOwner", frameId=child.node["frame"]["id"]),
+        owner.start("Page.createIsolatedWorld", frameId=child.parent_id, worldName=WORLD),
     )
     resolved = await owner.send(
         "DOM.resolveNode", backendNodeId=element["backendNodeId"], executionContextId=world["executionContextId"]
@@ -127,14 +128,14 @@ async def _is_seen(owner: Session, place: _Place) -> bool:
     answer = await owner.send(
         "Runtime.callFunctionOn",
         objectId=resolved["object"]["objectId"],
-        functionDeclaration=SEEN_AND_MARKED,
-        arguments=[{"value": place.mark}],
+        functionDeclaration=MARK_IF_VISIBLE,
+        arguments=[{"value": child.mark}],
         returnByValue=True,
     )
     return bool(answer["result"].get("value"))
 
 
-async def _html(session: Session, frame_id: str, *, limit_s: float) -> str:
+async def _capture_frame_html(session: Session, frame_id: str, *, limit_s: float) -> str:
     made = await session.send("Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD, limit_s=limit_s)
     marked = await session.send(
         "Runtime.evaluate", expression=MARKING, contextId=made["executionContextId"], limit_s=limit_s
@@ -144,23 +145,23 @@ async def _html(session: Session, frame_id: str, *, limit_s: float) -> str:
 
 async def _outer_html(session: Session, frame_id: str, object_id: str, limit_s: float) -> str:
     """Return a marked document as HTML. Closed shadow roots are marked in a second step."""
-    html = await _as_text(session, object_id, limit_s)
+    html = await _serialize(session, object_id, limit_s)
     if CLOSED not in html:
         return html
     with contextlib.suppress(CommandFailedError, TimeoutError):
         async with asyncio.timeout(limit_s):
             await _mark_closed_roots(session, frame_id)
-    return await _as_text(session, object_id, limit_s)
+    return await _serialize(session, object_id, limit_s)
 
 
-async def _as_text(session: Session, object_id: str, limit_s: float) -> str:
+async def _serialize(session: Session, object_id: str, limit_s: float) -> str:
     outer = await session.send("DOM.getOuterHTML", objectId=object_id, includeShadowDOM=True, limit_s=limit_s)
     return str(outer["outerHTML"])
 
 
 async def _mark_closed_roots(session: Session, frame_id: str) -> None:
     """Mark invisible content in closed shadow roots, which only the browser can access."""
-    taken, world = await asyncio.gather(
+    snapshot, world = await asyncio.gather(
         # As a list: a tree of nodes may be too deep for the JSON parser.
         session.start("DOMSnapshot.captureSnapshot", computedStyles=[]),
         session.start("Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD),
@@ -169,33 +170,32 @@ async def _mark_closed_roots(session: Session, frame_id: str) -> None:
     inside = await asyncio.gather(
         *(
             session.start("DOM.resolveNode", backendNodeId=node_id, executionContextId=context)
-            for node_id in _in_closed_roots(taken, frame_id)[:MAX_CLOSED]
+            for node_id in _find_in_closed_roots(snapshot, frame_id)[:MAX_CLOSED]
         )
     )
-    held = [{"objectId": node["object"]["objectId"]} for node in inside]
+    roots = [{"objectId": node["object"]["objectId"]} for node in inside]
     await session.start(
         "Runtime.callFunctionOn",
         functionDeclaration=MARK,
         executionContextId=context,
-        arguments=[{"value": MAX_ELEMENTS}, *held],
+        arguments=[{"value": MAX_ELEMENTS}, *roots],
     )
 
 
-def _in_closed_roots(taken: Event, frame_id: str) -> list[int]:
+def _find_in_closed_roots(snapshot: Event, frame_id: str) -> list[int]:
     """Return one node of each group of siblings in closed roots. The roots themselves are not in the list."""
-    words, found = taken["strings"], []
-    for document in taken["documents"]:
-        if words[document["frameId"]] != frame_id:
+    strings, found = snapshot["strings"], []
+    for document in snapshot["documents"]:
+        if strings[document["frameId"]] != frame_id:
             continue
         nodes = document["nodes"]
-        kinds = nodes["shadowRootType"]
-        inside = [at for at, kind in zip(kinds["index"], kinds["value"], strict=True) if words[kind] == "closed"]
+        types = nodes["shadowRootType"]
+        inside = [at for at, kind in zip(types["index"], types["value"], strict=True) if strings[kind] == "closed"]
         one_each = {nodes["parentIndex"][at]: at for at in inside}
         found += [nodes["backendNodeId"][at] for at in one_each.values()]
     return found
 
 
-def _address(frame: Event) -> str:
+def _frame_url(frame: Event) -> str:
     """Return the frame's URL. `unreachableUrl` is set where Chromium shows an error page."""
-    address = str(frame.get("unreachableUrl") or frame["url"]) + str(frame.get("urlFragment", ""))
-    return strip_credentials(address)
+    return strip_credentials(str(frame.get("unreachableUrl") or frame["url"]) + str(frame.get("urlFragment", "")))

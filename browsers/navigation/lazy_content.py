@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 
-from browsers.cdp.session import CommandFailedError, Event, Session
+from browsers.cdp.session import CommandFailedError, Session
 from browsers.identity.fingerprint import tall_viewport
 from browsers.navigation.readiness import ReadinessWaiter
 from browsers.navigation.readiness_rules import DomSample
 
-TALLEST = 30_000
+MAX_HEIGHT = 30_000
 EXTRA_HEIGHT = 400
 FITS = 1.05
 """Window heights. A page up to this height has nothing to scroll to."""
@@ -27,9 +27,9 @@ QUIET_S = 0.06
 QUIET_WITH_DATA_S = 0.15
 USUAL_FRAMES_S = 0.12
 """Seconds for two frames and 20 ms on a machine with an idle core. Slower machines get more time."""
-SLOWEST = 5.0
+MAX_SLOWNESS = 5.0
 
-SCROLL_AND_SEE = """new Promise((done) => {
+SCROLL_TO_END = """new Promise((done) => {
   window.scrollTo(0, document.documentElement.scrollHeight);
   document.dispatchEvent(new Event('scroll', {bubbles: true}));
   requestAnimationFrame(() => requestAnimationFrame(() => %s));
@@ -58,10 +58,10 @@ async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limi
     if sample.height <= readiness.known_height:
         return
     end = time.monotonic() + limit_s
-    waits = await _something_waits(session, readiness, sample)
-    if waits is not None:
-        readiness.report_scroll_result(sample.height, more=waits)
-    if not waits:
+    has_more = await _has_more_content(session, readiness, sample)
+    if has_more is not None:
+        readiness.report_scroll_result(sample.height, more=has_more)
+    if not has_more:
         return
     if _fits(sample):
         await readiness.wait_until_ready(min(ROUND_LIMIT_S, limit_s), may_be_thin=False, may_skip=False)
@@ -69,14 +69,18 @@ async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limi
     for _ in range(ROUNDS):
         if readiness.network.in_flight():
             # Requested with the last content: the next part of a page that continues by itself.
-            rest_s = min(ROUND_LIMIT_S, end - time.monotonic())
-            await readiness.wait_until_ready(rest_s, may_be_thin=False, may_skip=False)
+            left_s = min(ROUND_LIMIT_S, end - time.monotonic())
+            await readiness.wait_until_ready(left_s, may_be_thin=False, may_skip=False)
         sample = await readiness.sample()
         left_s = end - time.monotonic()
         if sample is None or left_s <= 0 or _fits(sample) or sample.text_chars <= before + GROWTH_CHARS:
             return
         before = sample.text_chars
-        slowness = await _grow(session, readiness, tall_viewport(min(sample.height + EXTRA_HEIGHT, TALLEST)))
+        window = tall_viewport(min(sample.height + EXTRA_HEIGHT, MAX_HEIGHT))
+        await session.send("Emulation.setDeviceMetricsOverride", **window)
+        spent_s = await _scroll(session, readiness)
+        # By this factor frames are slower than usual.
+        slowness = MAX_SLOWNESS if spent_s is None else min(MAX_SLOWNESS, max(1.0, spent_s / USUAL_FRAMES_S))
         await readiness.wait_until_ready(
             min(ROUND_LIMIT_S * slowness, left_s),
             may_be_thin=False,
@@ -90,7 +94,7 @@ def _fits(sample: DomSample) -> bool:
     return sample.height <= sample.window_height * FITS
 
 
-async def _something_waits(session: Session, readiness: ReadinessWaiter, before: DomSample) -> bool | None:
+async def _has_more_content(session: Session, readiness: ReadinessWaiter, before: DomSample) -> bool | None:
     """Return True if a jump to the end of the page brings requests or content, or None if unknown."""
     requests = readiness.network.requests
     if await _scroll(session, readiness) is None or (after := await readiness.sample()) is None:
@@ -98,22 +102,15 @@ async def _something_waits(session: Session, readiness: ReadinessWaiter, before:
     return readiness.network.requests != requests or after.contents != before.contents
 
 
-async def _grow(session: Session, readiness: ReadinessWaiter, window: Event) -> float:
-    """Make the window taller and return by what factor frames are slower than usual."""
-    await session.send("Emulation.setDeviceMetricsOverride", **window)
-    spent_s = await _scroll(session, readiness)
-    return SLOWEST if spent_s is None else min(SLOWEST, max(1.0, spent_s / USUAL_FRAMES_S))
-
-
-async def _pause_s(session: Session) -> float:
+async def _reaction_s(session: Session) -> float:
     """Return the seconds to wait for reactions to scrolling, in real time."""
     try:
         for target in ("window", "document"):
             found = await session.send("Runtime.evaluate", expression=target, limit_s=FRAMES_LIMIT_S)
-            told = await session.send(
+            answer = await session.send(
                 "DOMDebugger.getEventListeners", objectId=found["result"]["objectId"], limit_s=FRAMES_LIMIT_S
             )
-            if any(listener["type"] in SCROLL_EVENTS for listener in told["listeners"]):
+            if any(listener["type"] in SCROLL_EVENTS for listener in answer["listeners"]):
                 return DEBOUNCE_S
     except (KeyError, CommandFailedError, TimeoutError):
         pass
@@ -122,13 +119,13 @@ async def _pause_s(session: Session) -> float:
 
 async def _scroll(session: Session, readiness: ReadinessWaiter) -> float | None:
     """Scroll to the end and return the seconds until observers ran, or None if they did not."""
-    pause_s = FRAME_S if readiness.time.is_taken or readiness.is_predicted_idle else await _pause_s(session)
-    begun = time.monotonic()
+    pause_s = FRAME_S if readiness.time.is_taken or readiness.is_predicted_idle else await _reaction_s(session)
+    started_at = time.monotonic()
     try:
         ending = AT_ONCE if readiness.time.is_taken else AFTERWARDS % (1000 * pause_s)
-        await readiness.evaluate(SCROLL_AND_SEE % ending, limit_s=FRAMES_LIMIT_S, promise=True)
+        await readiness.evaluate(SCROLL_TO_END % ending, limit_s=FRAMES_LIMIT_S, await_promise=True)
         if readiness.time.is_taken:
             await readiness.time.skip(DEBOUNCE_S, SKIP_LIMIT_S)
     except (TimeoutError, CommandFailedError):
         return None
-    return time.monotonic() - begun - (pause_s - FRAME_S)
+    return time.monotonic() - started_at - (pause_s - FRAME_S)

@@ -9,10 +9,16 @@ from urllib.parse import urlencode
 
 from browsers import errors
 from browsers.cdp.session import CommandFailedError, Event
-from browsers.http.urls import has_credentials, resolve_location, strip_credentials
+from browsers.http.url_credentials import has_credentials, strip_credentials
 from browsers.model import RedirectHop, Request
 from browsers.navigation import error_mapping
-from browsers.navigation.response import NOT_PASSED_ON, PausedResponse, ResponseBody, parse_content_length
+from browsers.navigation.response import (
+    TRANSFER_HEADERS,
+    PausedResponse,
+    ResponseBody,
+    parse_content_length,
+    resolve_location,
+)
 from browsers.navigation.tab import Tab
 
 
@@ -27,11 +33,12 @@ class Navigation:
         self._session = tab.session
         self._request = request
         self._traffic = tab.listener.begin_visit(request.limits.wire_bytes)
-        self._held: asyncio.Future[PausedResponse] = asyncio.get_running_loop().create_future()
+        self._response: asyncio.Future[PausedResponse] = asyncio.get_running_loop().create_future()
         # Mark the error of a last redirect as retrieved, in case the navigation ends otherwise.
-        self._held.add_done_callback(lambda future: future.cancelled() or future.exception())
-        self._answer: asyncio.Future[Event] | None = None
-        self._emptying: asyncio.Task[None] | None = None
+        self._response.add_done_callback(lambda future: future.cancelled() or future.exception())
+        self._result: asyncio.Future[Event] | None = None
+        """Result of Page.navigate."""
+        self._cache_task: asyncio.Task[None] | None = None
         self._next_document_handler: Callable[[PausedResponse], None] | None = None
 
     @property
@@ -46,18 +53,15 @@ class Navigation:
     def begin(self) -> None:
         """Start the navigation. `response` waits for the result."""
         self._session.on("Fetch.requestPaused", self._on_paused)
-        self._answer = self._session.start("Page.navigate", url=self._request.url)
+        self._result = self._session.start("Page.navigate", url=self._request.url)
 
     async def response(self) -> PausedResponse:
-        """Return the first response that is not a redirect, paused before it is shown.
-
-        Raises BrowsersError with the reason if there is none.
-        """
-        answer = self._begun()
-        await asyncio.wait([self._held, answer], return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]
-        if self._held.done():
-            return self._held.result()
-        raise self.explain_error(answer.result().get("errorText", "net::ERR_ABORTED"))
+        """Return the first response that is no redirect, paused. Raises BrowsersError with the reason if none comes."""
+        result = self._navigation_result()
+        await asyncio.wait([self._response, result], return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]
+        if self._response.done():
+            return self._response.result()
+        raise self.explain_error(result.result().get("errorText", "net::ERR_ABORTED"))
 
     def is_incomplete(self, response: PausedResponse, body: ResponseBody) -> bool:
         """Return True if fewer network bytes arrived than the response declared.
@@ -86,16 +90,10 @@ class Navigation:
         if self._tab.cached.has_other_visits:
             # The page may request any URL.
             await self._empty_cache()
-        self._continue(response, body, without_interception)
-        self._begun().add_done_callback(on_answer)
 
-    def _continue(self, response: PausedResponse, body: ResponseBody, without_interception: bool) -> None:
         if body.streamed:
-            headers = [
-                {"name": name, "value": value}
-                for name, value in response.raw_headers
-                if name.lower() not in NOT_PASSED_ON
-            ]
+            kept = (header for header in response.raw_headers if header[0].lower() not in TRANSFER_HEADERS)
+            headers = [{"name": name, "value": value} for name, value in kept]
             self._session.post(
                 "Fetch.fulfillRequest",
                 requestId=response.request_id,
@@ -108,16 +106,14 @@ class Navigation:
         if without_interception:
             # This continues the paused request. A separate command would make the page with the round trip.
             self._session.post("Fetch.disable")
+        self._navigation_result().add_done_callback(on_answer)
 
     def abort(self, response: PausedResponse) -> None:
         """Abort before anything commits. The tab stays blank and finishes the abort itself."""
-        self._tab.defer_abort(response.request_id, self._begun())
+        self._tab.defer_abort(response.request_id, self._navigation_result())
 
     def explain_error(self, net_error: str, *, at: str | None = None) -> errors.BrowsersError:
-        """Convert a net error into a BrowsersError with the details of the traffic log.
-
-        `at` is the failed URL if it is not the last one of the navigation.
-        """
+        """Convert a net error of the URL `at`, by default the last one, with the details of the traffic log."""
         last_url = at or (self.hops[-1].location if self.hops else self._request.url)
         error = error_mapping.map_net_error(net_error, self._request.url, last_url, self._traffic)
         error.redirected = bool(self.hops)
@@ -125,15 +121,15 @@ class Navigation:
 
     def deadline_error(self, after_s: float) -> errors.DeadlineExceededError:
         """Return the error of a site that did not finish in time."""
-        got = self._traffic.down_bytes
-        what = f"sent only {got} bytes" if got else "did not answer"
+        received = self._traffic.down_bytes
+        what = f"sent only {received} bytes" if received else "did not answer"
         return errors.DeadlineExceededError(
             f"{self._request.url} {what} within {after_s:.0f} s.", url=self._request.url
         )
 
-    def _begun(self) -> asyncio.Future[Event]:
-        assert self._answer is not None
-        return self._answer
+    def _navigation_result(self) -> asyncio.Future[Event]:
+        assert self._result is not None
+        return self._result
 
     def _on_paused(self, event: Event) -> None:
         if event.get("frameId") != self._tab.frame_id:
@@ -150,8 +146,8 @@ class Navigation:
         self._tab.saw_credentials |= has_credentials(response.url)
         if response.location is not None:
             self._on_redirect(response, response.location)
-        elif not self._held.done():
-            self._held.set_result(response)
+        elif not self._response.done():
+            self._response.set_result(response)
         elif self._next_document_handler is not None:
             self._next_document_handler(response)
 
@@ -161,27 +157,21 @@ class Navigation:
         if not target.lower().startswith(("http:", "https:")):
             # For some schemes Chromium would look for an external program.
             self._end_with(response, self.explain_error("net::ERR_UNSAFE_REDIRECT", at=response.url))
-        elif len(self.hops) > self._request.limits.hops:
-            self._end_with(response, self._too_many_redirects())
+        elif len(self.hops) > (max_hops := self._request.limits.hops):
+            url = self._request.url
+            message = f"{url} redirects more than {max_hops} times."
+            self._end_with(response, errors.TooManyRedirectsError(message, url=url))
         else:
-            self._follow(response, target)
+            self._tab.cached.add(response.url)
+            if target in self._tab.cached:
+                self._cache_task = asyncio.ensure_future(self._follow_with_empty_cache(response))
+            else:
+                self._continue_request(response.request_id)
 
     def _end_with(self, response: PausedResponse, error: errors.BrowsersError) -> None:
-        self._fail(response)
-        if not self._held.done():
-            self._held.set_exception(error)
-
-    def _too_many_redirects(self) -> errors.TooManyRedirectsError:
-        url, most = self._request.url, self._request.limits.hops
-        return errors.TooManyRedirectsError(f"{url} redirects more than {most} times.", url=url)
-
-    def _follow(self, response: PausedResponse, location: str) -> None:
-        cached = self._tab.cached
-        cached.add(response.url)
-        if location in cached:
-            self._emptying = asyncio.ensure_future(self._follow_with_empty_cache(response))
-        else:
-            self._continue_request(response.request_id)
+        self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")
+        if not self._response.done():
+            self._response.set_exception(error)
 
     async def _follow_with_empty_cache(self, response: PausedResponse) -> None:
         try:
@@ -203,7 +193,7 @@ class Navigation:
         headers = dict(event["request"]["headers"]) | dict(self._request.headers)
         command: Event = {"requestId": event["requestId"]}
         # A later navigation of the page itself uses its own method.
-        if self._request.method == "POST" and not self.hops and not self._held.done():
+        if self._request.method == "POST" and not self.hops and not self._response.done():
             body = urlencode(dict(self._request.form or {})).encode()
             headers["Content-Type"] = "application/x-www-form-urlencoded"
             command |= {"method": "POST", "postData": base64.b64encode(body).decode()}
@@ -212,6 +202,3 @@ class Navigation:
 
     def _continue_request(self, request_id: str) -> None:
         self._session.post("Fetch.continueRequest", requestId=request_id)
-
-    def _fail(self, response: PausedResponse) -> None:
-        self._session.post("Fetch.failRequest", requestId=response.request_id, errorReason="Aborted")

@@ -7,7 +7,7 @@ import contextlib
 import re
 import time
 from collections import Counter
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from browsers.cdp.session import Event, Session
 
@@ -26,8 +26,7 @@ ANALYTICS = re.compile(
 NUMBER = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class InFlight:
+class InFlight(NamedTuple):
     """One request in progress."""
 
     since: float
@@ -63,21 +62,22 @@ class NetworkActivity:
         self._live: dict[str, InFlight] = {}
         self._live_paths: Counter[str] = Counter()
         """Running requests by path: a page may start thousands at once."""
-        self._asked: dict[str, int] = {}
-        self._emptied = asyncio.Event()
-        session.on("Network.requestWillBeSent", self._started)
-        session.on("Network.loadingFinished", self._finished)
-        session.on("Network.loadingFailed", self._failed)
-        session.on("Network.dataReceived", self._received)
-        session.on("Network.webSocketCreated", self._socket_opened)
-        session.on("Network.webSocketFrameReceived", self._socket_spoke)
+        self._requested: Counter[str] = Counter()
+        """Data requests by path since the last new content. A burst of requests counts as one."""
+        self._idle = asyncio.Event()
+        session.on("Network.requestWillBeSent", self._on_request)
+        session.on("Network.loadingFinished", self._on_finished)
+        session.on("Network.loadingFailed", self._on_failed)
+        session.on("Network.dataReceived", self._on_data)
+        session.on("Network.webSocketCreated", self._on_socket)
+        session.on("Network.webSocketFrameReceived", self._on_socket_frame)
 
     async def wait_idle(self, limit_s: float) -> None:
         """Wait until no counted request runs, but at most `limit_s`."""
-        self._emptied.clear()
+        self._idle.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
-                await self._emptied.wait()
+                await self._idle.wait()
 
     def reset(self) -> None:
         """Reset for a new main document."""
@@ -87,11 +87,11 @@ class NetworkActivity:
         self.data_shapes.clear()
         self._live.clear()
         self._live_paths.clear()
-        self._asked.clear()
+        self._requested.clear()
 
     def on_content(self) -> None:
         """Reset the polling counts: after new content a repeated request may load the next part of it."""
-        self._asked.clear()
+        self._requested.clear()
 
     def in_flight(self) -> list[InFlight]:
         """Return all counted requests in progress."""
@@ -99,12 +99,12 @@ class NetworkActivity:
 
     def is_polled(self, path: str) -> bool:
         """Return True if the path was requested at least twice since the last new content."""
-        return self._asked.get(path, 0) >= 2
+        return self._requested[path] >= 2
 
     @property
     def polls(self) -> bool:
         """True if the page polls any path."""
-        return any(times >= 2 for times in self._asked.values())
+        return any(times >= 2 for times in self._requested.values())
 
     def is_unfinished(self, document: str) -> bool:
         """Return True if the document began to load and has not ended."""
@@ -114,7 +114,7 @@ class NetworkActivity:
         """Return True if the document's connection broke, so that no more of it will come."""
         return document in self._broken
 
-    def _started(self, event: Event) -> None:
+    def _on_request(self, event: Event) -> None:
         kind, url = event.get("type"), event["request"]["url"]
         if kind == "EventSource":
             self.streams += 1
@@ -130,15 +130,15 @@ class NetworkActivity:
             self.data_shapes.add(NUMBER.sub("0", path.rpartition("/")[0]))
             # Requests to one path in a burst load parts of a page. Only a repeat after them is polling.
             if path not in self._live_paths:
-                self._asked[path] = self._asked.get(path, 0) + 1
+                self._requested[path] += 1
         self.last_at = time.monotonic()
         self.requests += 1
         # A redirect keeps the id of the request.
-        self._leave(event["requestId"])
+        self._discard(event["requestId"])
         self._live[event["requestId"]] = InFlight(self.last_at, kind in DATA, path)
         self._live_paths[path] += 1
 
-    def _leave(self, request_id: str) -> bool:
+    def _discard(self, request_id: str) -> bool:
         """Stop counting a request and return True if it was counted."""
         request = self._live.pop(request_id, None)
         if request is None:
@@ -148,29 +148,29 @@ class NetworkActivity:
             del self._live_paths[request.path]
         return True
 
-    def _finished(self, event: Event) -> None:
+    def _on_finished(self, event: Event) -> None:
         self._documents.discard(event["requestId"])
-        self._ended(event)
+        self._on_end(event)
 
-    def _failed(self, event: Event) -> None:
+    def _on_failed(self, event: Event) -> None:
         if event["requestId"] in self._documents:
             self._broken.add(event["requestId"])
-        self._ended(event)
+        self._on_end(event)
 
-    def _ended(self, event: Event) -> None:
-        if self._leave(event["requestId"]):
+    def _on_end(self, event: Event) -> None:
+        if self._discard(event["requestId"]):
             self.last_at = time.monotonic()
             if not self._live:
-                self._emptied.set()
+                self._idle.set()
 
-    def _received(self, event: Event) -> None:
+    def _on_data(self, event: Event) -> None:
         self.received_bytes += event["dataLength"]
         if event["requestId"] in self._documents:
             self.document_bytes += event["dataLength"]
 
-    def _socket_opened(self, _: Event) -> None:
+    def _on_socket(self, _: Event) -> None:
         self.used_data = True
         self.sockets += 1
 
-    def _socket_spoke(self, _: Event) -> None:
+    def _on_socket_frame(self, _: Event) -> None:
         self.socket_frames += 1

@@ -22,7 +22,7 @@ from browsers.navigation.readiness_rules import (
 )
 from browsers.scripts import PROBE
 
-MAX_TASKS_A_MOMENT = 1000
+MAX_TASKS_PER_INSTANT = 1000
 """Maximum of tasks before time advances, for pages that always have one more task."""
 
 
@@ -81,17 +81,17 @@ def _budget(policy: str, seconds: float) -> Event:
     return {
         "policy": policy,
         "budget": max(1, round(seconds * 1000)),
-        "maxVirtualTimeTaskStarvationCount": MAX_TASKS_A_MOMENT,
+        "maxVirtualTimeTaskStarvationCount": MAX_TASKS_PER_INSTANT,
     }
 
 
-WORLD = "settling"
+WORLD = "readiness"
 """Name of the isolated world for our scripts."""
 
-LOOK_LIMIT_S = 1.0
+SAMPLE_LIMIT_S = 1.0
 """Seconds. If the isolated world does not answer, the page runs an endless loop and its script is ended."""
 
-AFTER_THE_DUE = "new Promise((done) => setTimeout(() => done(%s)))"
+AFTER_OVERDUE_TIMERS = "new Promise((done) => setTimeout(() => done(%s)))"
 
 FORWARD_S = 4.0
 FORWARD_LIMIT_S = 3.0
@@ -124,8 +124,8 @@ class ReadinessWaiter:
         self.last_sample: DomSample | None = None
         self._session = session
         self._frame_id = frame_id
-        wanted, compared = json.dumps(selector), int(progress is not None)
-        self._sample_script = f"globalThis.__settling?__settling.look({wanted},{compared}):0"
+        arguments = f"{json.dumps(selector)},{int(progress is not None)}"
+        self._sample_script = f"globalThis.__readinessProbe?__readinessProbe.sample({arguments}):0"
         self._document = ""
         """Loader id of the main document, which is also its request id."""
         self._world: int | None = None
@@ -178,7 +178,7 @@ class ReadinessWaiter:
         while time.monotonic() < end and not stop():
             sample, wait_s = await self.sample(), MIN_PAUSE_S
             if sample is not None:
-                self._note(sample)
+                self._record_sample(sample)
                 timers = self._timers(may_be_thin, may_skip, quiet_s, quiet_with_data_s)
                 if progress is not None:
                     timers = progress.follow(sample, self.network, timers)
@@ -190,7 +190,9 @@ class ReadinessWaiter:
                         progress.end()
                     return True
                 if decision is ReadinessDecision.FORWARD:
-                    await self._forward()
+                    # Run the page's timers ahead: a spinner of 1.2 s ends after 0.3 s.
+                    self._is_forwarded = True
+                    await self.time.skip(FORWARD_S, FORWARD_LIMIT_S, waits_for_requests=True)
                     continue
                 if decision is ReadinessDecision.SKIP:
                     quiet = quiet_with_data_s if self.network.used_data else quiet_s
@@ -207,11 +209,11 @@ class ReadinessWaiter:
     async def sample(self) -> DomSample | None:
         """Take one sample, or return None if the page cannot answer."""
         try:
-            raw = await self.evaluate(self._sample_script, limit_s=LOOK_LIMIT_S)
+            raw = await self.evaluate(self._sample_script, limit_s=SAMPLE_LIMIT_S)
             if not raw:
                 # The new-document script does not run in documents without a script of their own.
-                await self.evaluate(PROBE, limit_s=LOOK_LIMIT_S)
-                raw = await self.evaluate(self._sample_script, limit_s=LOOK_LIMIT_S)
+                await self.evaluate(PROBE, limit_s=SAMPLE_LIMIT_S)
+                raw = await self.evaluate(self._sample_script, limit_s=SAMPLE_LIMIT_S)
         except TimeoutError:
             self.loops_ended += 1
             self._session.post("Runtime.terminateExecution")
@@ -220,17 +222,17 @@ class ReadinessWaiter:
             return None
         return DomSample.of(raw) if isinstance(raw, list) else None
 
-    async def evaluate(self, expression: str, *, limit_s: float, promise: bool = False) -> object:
+    async def evaluate(self, expression: str, *, limit_s: float, await_promise: bool = False) -> object:
         """Evaluate an expression in the isolated world of the main frame and return its value.
 
-        `promise` waits for a promise to resolve. Raises TimeoutError if the page does not answer, and
+        `await_promise` waits for a promise to resolve. Raises TimeoutError if the page does not answer, and
         CommandFailedError if the page is between two documents.
         """
-        answer = await self._evaluate_raw(expression, limit_s, returnByValue=True, awaitPromise=promise)
+        answer = await self._evaluate_raw(expression, limit_s, returnByValue=True, awaitPromise=await_promise)
         value: object = answer.get("result", {}).get("value")
         return value
 
-    async def object_of(self, expression: str, *, limit_s: float) -> str:
+    async def evaluate_object(self, expression: str, *, limit_s: float) -> str:
         """Evaluate an expression and return the id of its object. Retry once after a new document."""
         try:
             answer = await self._evaluate_raw(expression, limit_s)
@@ -238,7 +240,7 @@ class ReadinessWaiter:
             answer = await self._evaluate_raw(expression, limit_s)
         return str(answer["result"]["objectId"])
 
-    async def _evaluate_raw(self, expression: str, limit_s: float, **how: bool) -> Event:
+    async def _evaluate_raw(self, expression: str, limit_s: float, **options: bool) -> Event:
         try:
             if self._world is None:
                 made = await self._session.send(
@@ -246,7 +248,7 @@ class ReadinessWaiter:
                 )
                 self._world = made["executionContextId"]
             return await self._session.send(
-                "Runtime.evaluate", expression=expression, contextId=self._world, limit_s=limit_s, **how
+                "Runtime.evaluate", expression=expression, contextId=self._world, limit_s=limit_s, **options
             )
         except CommandFailedError:
             self._world = None
@@ -265,16 +267,11 @@ class ReadinessWaiter:
             broken=self.network.is_broken(self._document),
         )
 
-    def _note(self, sample: DomSample) -> None:
+    def _record_sample(self, sample: DomSample) -> None:
         self.last_sample = sample
         if sample.contents != self._contents:
             self._contents = sample.contents
             self.network.on_content()
-
-    async def _forward(self) -> None:
-        """Run the page's timers ahead: a spinner of 1.2 s ends after 0.3 s."""
-        self._is_forwarded = True
-        await self.time.skip(FORWARD_S, FORWARD_LIMIT_S, waits_for_requests=True)
 
     async def _had_overdue_work(self, before: DomSample) -> bool:
         """Return True if overdue timers of a busy machine bring content or requests.
@@ -283,11 +280,13 @@ class ReadinessWaiter:
         """
         requests = self.network.requests
         try:
-            raw = await self.evaluate(AFTER_THE_DUE % self._sample_script, limit_s=LOOK_LIMIT_S, promise=True)
+            raw = await self.evaluate(
+                AFTER_OVERDUE_TIMERS % self._sample_script, limit_s=SAMPLE_LIMIT_S, await_promise=True
+            )
         except (TimeoutError, CommandFailedError):
             return False
-        asked = self.network.requests != requests and not self.network.polls
-        return asked or (isinstance(raw, list) and DomSample.of(raw).contents != before.contents)
+        has_requested = self.network.requests != requests and not self.network.polls
+        return has_requested or (isinstance(raw, list) and DomSample.of(raw).contents != before.contents)
 
     async def _stays_idle(self, before: DomSample, seconds: float) -> bool:
         """Return True if timers of the next `seconds` bring neither content nor requests."""
@@ -296,5 +295,5 @@ class ReadinessWaiter:
         after = await self.sample()
         if after is None:
             return False
-        self._note(after)
+        self._record_sample(after)
         return after.contents == before.contents and self.network.requests == requests

@@ -39,7 +39,7 @@ SOCKET_WAIT_S = 1.2
 DOM_READY_HOLDS_S = 0.5
 LOADING_HOLDS_S = 1.5
 LOADING_QUIET_S = 0.8
-"""Seconds. A parser that waits for a script without an answer keeps readyState at "loading" forever."""
+"""Seconds. A parser that lacks_content for a script without an answer keeps readyState at "loading" forever."""
 BROKEN_QUIET_S = 1.0
 """Seconds. A document with a broken connection stays at "loading". Earlier samples lack its content."""
 
@@ -67,17 +67,17 @@ class DomSample:
     spinner: bool
     height: int
     window_height: int
-    wanted: bool
-    """True if the selector that the caller waits for matches."""
+    selector_matches: bool
+    """True if the selector that the caller lacks_content for matches."""
     scripted: bool
     """True if the page has a script."""
-    likeness: str = ""
-    """Hash that is equal for pages of one program in one state. Empty if unknown or not requested."""
+    code_hash: str = ""
+    """Hash that is equal for pages with the same code and structure. Empty if unknown or not requested."""
 
     @classmethod
     def of(cls, raw: list[object]) -> DomSample:
         """Parse the tuple from probe.js."""
-        ready_state, quiet_ms, contents, chars, spinner, height, window, wanted, scripted, likeness = raw
+        ready_state, quiet_ms, contents, chars, spinner, height, window, matches, scripted, code_hash = raw
         return cls(
             str(ready_state),
             float(str(quiet_ms)) / 1000,
@@ -86,9 +86,9 @@ class DomSample:
             bool(spinner),
             int(str(height)),
             int(str(window)),
-            bool(wanted),
+            bool(matches),
             bool(scripted),
-            str(likeness),
+            str(code_hash),
         )
 
 
@@ -99,7 +99,7 @@ class QuietTimers:
     now: float
     started_at: float
     dom_ready_at: float | None
-    forwarded: bool
+    is_forwarded: bool
     """True if virtual time has already run ahead."""
     may_be_thin: bool = True
     """False after the page is known to have content, as for lazy content."""
@@ -114,25 +114,25 @@ class QuietTimers:
 def decide_readiness(sample: DomSample, network: NetworkActivity, timers: QuietTimers) -> ReadinessDecision:
     """Decide whether the page is ready."""
     thin = timers.may_be_thin and _is_thin(sample)
-    waits = thin or sample.spinner
+    lacks_content = thin or sample.spinner
     idle_s = _idle_s(sample, network, timers.now)
     needed = timers.quiet_with_data_s if network.used_data else timers.quiet_s
-    if not _is_loaded(sample, timers, thin) or _is_held(network, timers.now, waits):
+    if not _is_loaded(sample, timers, thin) or _is_held(network, timers.now, lacks_content):
         return ReadinessDecision.WAIT
     if idle_s < needed:
-        skips = not waits and sample.wanted and idle_s >= SKIP_AFTER_S and _can_skip(sample, network, timers)
-        return ReadinessDecision.SKIP if skips else ReadinessDecision.WAIT
-    age = timers.now - timers.started_at
-    if network.sockets and not network.socket_frames and age < SOCKET_WAIT_S:
+        is_only_idle_left = not lacks_content and sample.selector_matches and idle_s >= SKIP_AFTER_S
+        can_skip = is_only_idle_left and _can_skip(sample, network, timers)
+        return ReadinessDecision.SKIP if can_skip else ReadinessDecision.WAIT
+    age_s = timers.now - timers.started_at
+    is_socket_silent = network.sockets and not network.socket_frames and age_s < SOCKET_WAIT_S
+    if is_socket_silent or not sample.selector_matches:
         return ReadinessDecision.WAIT
-    if not sample.wanted:
-        return ReadinessDecision.WAIT
-    if not waits or timers.forwarded:
+    if not lacks_content or timers.is_forwarded:
         return ReadinessDecision.DONE
     if not (network.in_flight() or network.streams or network.sockets):
         return ReadinessDecision.FORWARD
-    patience, calm_for_s = (SPINNER_WAIT_S, SPINNER_QUIET_S) if sample.spinner else (THIN_WAIT_S, needed)
-    return ReadinessDecision.DONE if age > patience and idle_s > calm_for_s else ReadinessDecision.WAIT
+    patience_s, needed_s = (SPINNER_WAIT_S, SPINNER_QUIET_S) if sample.spinner else (THIN_WAIT_S, needed)
+    return ReadinessDecision.DONE if age_s > patience_s and idle_s > needed_s else ReadinessDecision.WAIT
 
 
 def pause_s(sample: DomSample, network: NetworkActivity, timers: QuietTimers) -> float:
@@ -145,23 +145,23 @@ def pause_s(sample: DomSample, network: NetworkActivity, timers: QuietTimers) ->
     return min(MAX_PAUSE_S, max(MIN_PAUSE_S, needed - _idle_s(sample, network, timers.now)))
 
 
-def calm_s(sample: DomSample, network: NetworkActivity, timers: QuietTimers) -> float:
+def compute_idle_s(sample: DomSample, network: NetworkActivity, timers: QuietTimers) -> float:
     """Return the seconds since the last activity if only timers can bring more, else 0."""
     thin = timers.may_be_thin and _is_thin(sample)
-    if thin or sample.spinner or not sample.wanted or network.polls or sample.ready_state != "complete":
+    if thin or sample.spinner or not sample.selector_matches or network.polls or sample.ready_state != "complete":
         return 0.0
-    if network.in_flight() or _comes_by_itself(network):
+    if network.in_flight() or _has_push_source(network):
         return 0.0
     return _idle_s(sample, network, timers.now)
 
 
 def _can_skip(sample: DomSample, network: NetworkActivity, timers: QuietTimers) -> bool:
     """Return True if only timers could bring more. Other sources need real time."""
-    held = network.in_flight() or _comes_by_itself(network)
+    held = network.in_flight() or _has_push_source(network)
     return timers.may_skip and sample.ready_state == "complete" and not held
 
 
-def _comes_by_itself(network: NetworkActivity) -> bool:
+def _has_push_source(network: NetworkActivity) -> bool:
     return bool(network.streams or network.sockets or network.workers)
 
 
@@ -183,9 +183,9 @@ def _is_loaded(sample: DomSample, timers: QuietTimers, thin: bool) -> bool:
     return not thin and timers.now - timers.started_at > LOADING_HOLDS_S and sample.quiet_s > LOADING_QUIET_S
 
 
-def _is_held(network: NetworkActivity, now: float, waits: bool) -> bool:
+def _is_held(network: NetworkActivity, now: float, lacks_content: bool) -> bool:
     for request in network.in_flight():
-        limit_s = HOLDS_WHEN_THIN_S if waits else DATA_HOLDS_S if request.is_data else CODE_HOLDS_S
+        limit_s = HOLDS_WHEN_THIN_S if lacks_content else DATA_HOLDS_S if request.is_data else CODE_HOLDS_S
         if now - request.since < limit_s and not network.is_polled(request.path):
             return True
     return False

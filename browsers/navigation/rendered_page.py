@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 
 from browsers.cdp.session import CommandFailedError, Event, Session
-from browsers.http.urls import has_credentials, strip_credentials
+from browsers.http.url_credentials import has_credentials, strip_credentials
 from browsers.identity.fingerprint import light_viewport
 from browsers.model import JsonResponse, Request, Tier
 from browsers.navigation.network_activity import NetworkActivity
@@ -39,8 +39,7 @@ class RenderedPage:
         self.failed_to_commit: str | None = None
         self.stopped_for_size = False
         # Virtual time cannot be undone, so it is not used in a tab or process that will be reused.
-        used_again = request.site_profile is not None or request.batch is not None
-        may_skip = tier is Tier.LIGHT and not used_again
+        may_skip = tier is Tier.LIGHT and request.site_profile is None and request.batch is None
         self.readiness = ReadinessWaiter(
             tab.session,
             NetworkActivity(tab.session),
@@ -58,8 +57,8 @@ class RenderedPage:
         """Loader ids of counted main documents."""
         self._newest = ""
         """Loader id of the latest committed main document, which is also its request id."""
-        self._told: dict[str, Event] = {}
-        """Responses of the main frame's documents that were not paused, by loader id."""
+        self._responses: dict[str, Event] = {}
+        """`Network.responseReceived` events of the main frame's documents, by loader id."""
         self.dialogs = 0
         self._json: dict[str, Event] = {}
 
@@ -73,7 +72,7 @@ class RenderedPage:
         session.on("Page.javascriptDialogOpening", self._on_dialog)
         session.on("Page.frameNavigated", self._on_frame_navigated)
         session.on("Network.responseReceived", self._on_response)
-        session.on("Page.domContentEventFired", self._on_dom_ready)
+        session.on("Page.domContentEventFired", lambda _: self.readiness.on_dom_ready())
         session.on("Target.attachedToTarget", self._on_frame_process)
         commands = [
             session.start("Page.enable"),
@@ -92,31 +91,26 @@ class RenderedPage:
                     filter=[{"type": "iframe"}],
                 )
             )
-        return asyncio.gather(*commands, self._deny_downloads())
-
-    async def _deny_downloads(self) -> None:
-        await self._tab.connection.call(
-            "Browser.setDownloadBehavior", behavior="deny", browserContextId=self._tab.context_id
-        )
+        connection, context_id = self._tab.connection, self._tab.context_id
+        denied = connection.call("Browser.setDownloadBehavior", behavior="deny", browserContextId=context_id)
+        return asyncio.gather(*commands, denied)
 
     async def wait_until_ready(self, limit_s: float) -> bool:
         """Wait until the page is ready. Return False if it was stopped or its time ran out."""
-        complete = await self.readiness.wait_until_ready(limit_s, stop=self._is_over)
+        complete = await self.readiness.wait_until_ready(limit_s, stop=self._must_stop)
         if not complete:
             self._session.post("Page.stopLoading")
         return complete
 
     @property
-    def is_cut_off(self) -> bool:
+    def is_unfinished(self) -> bool:
         """True if the page was captured, or its connection broke, before the end of its document."""
         sample, network = self.readiness.last_sample, self.readiness.network
         return sample is not None and sample.ready_state == "loading" and network.is_unfinished(self._newest)
 
     async def json_responses(self) -> tuple[JsonResponse, ...]:
         """Return the JSON that the page fetched, within limits, if the browser still has it."""
-        read = await asyncio.gather(
-            *(self._json_of(request_id, response) for request_id, response in list(self._json.items()))
-        )
+        read = await asyncio.gather(*(self._read_json(*item) for item in list(self._json.items())))
         return tuple(found for found in read if found is not None)
 
     def on_document(self, response: PausedResponse) -> None:
@@ -135,7 +129,7 @@ class RenderedPage:
             self.failed_to_commit = answer.result().get("errorText")
             self._known.add(answer.result().get("loaderId", ""))
 
-    def _is_over(self) -> bool:
+    def _must_stop(self) -> bool:
         network, limits = self.readiness.network, self._request.limits
         if network.document_bytes > limits.render_bytes or network.received_bytes > DECODED_LIMIT_BYTES:
             self.stopped_for_size = True
@@ -154,23 +148,21 @@ class RenderedPage:
             self._tab.origins.add(frame["securityOrigin"])
         if "parentId" not in frame:
             self.readiness.on_new_document(frame["loaderId"])
-            self._on_committed(frame["loaderId"])
+            self.on_committed(frame["loaderId"])
 
-    def _on_committed(self, loader_id: str) -> None:
-        """Note the committed main document.
+    def on_committed(self, loader_id: str) -> None:
+        """Record the committed main document.
 
-        If it was not paused and is not the first, count it, use its response, and pause all later ones.
+        If it was not paused and is not the first, count it, use its response, and pause all later ones. Call this also
+        with the captured document: a busy renderer enables the Page events too late to report the commit.
         """
         self._newest = loader_id
-        told, known = self._told.pop(loader_id, None), self._known
-        if told is not None and known and loader_id not in known:
+        event, known = self._responses.pop(loader_id, None), self._known
+        if event is not None and known and loader_id not in known:
             self._documents += 1
-            self.response = PausedResponse.told(told)
+            self.response = PausedResponse.of_received(event)
             self._session.post("Fetch.enable", patterns=PAUSE_AT_RESPONSE)
         known.add(loader_id)
-
-    def _on_dom_ready(self, _: Event) -> None:
-        self.readiness.on_dom_ready()
 
     def _on_frame_process(self, event: Event) -> None:
         child = self._session.child(event["sessionId"])
@@ -179,17 +171,13 @@ class RenderedPage:
 
     def _on_response(self, event: Event) -> None:
         if event.get("type") == "Document" and event.get("frameId") == self._tab.frame_id:
-            self._told[event["loaderId"]] = event
-        elif self._request.json_responses:
-            self._note_data(event)
+            self._responses[event["loaderId"]] = event
+            return
+        is_json = event.get("type") in {"XHR", "Fetch"} and "json" in event["response"].get("mimeType", "")
+        if is_json and self._request.json_responses and len(self._json) < MAX_JSON_RESPONSES:
+            self._json[event["requestId"]] = event["response"]
 
-    def _note_data(self, event: Event) -> None:
-        response = event["response"]
-        is_json = event.get("type") in {"XHR", "Fetch"} and "json" in response.get("mimeType", "")
-        if is_json and len(self._json) < MAX_JSON_RESPONSES:
-            self._json[event["requestId"]] = response
-
-    async def _json_of(self, request_id: str, response: Event) -> JsonResponse | None:
+    async def _read_json(self, request_id: str, response: Event) -> JsonResponse | None:
         try:
             answer = await self._session.send("Network.getResponseBody", requestId=request_id, limit_s=JSON_LIMIT_S)
         except (CommandFailedError, TimeoutError):

@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from urllib.parse import urljoin, urlsplit
 
 from browsers.cdp.session import CommandFailedError, Event, Session
+from browsers.http.url_credentials import strip_credentials
 
 _LENGTH = re.compile(r"\s*([0-9]{1,18})\s*")
 """More digits are not a valid length. Python does not parse more than 4,300."""
@@ -21,9 +23,41 @@ def parse_content_length(headers: Mapping[str, str]) -> int | None:
     return int(found[1]) if found else None
 
 
+_AROUND = "".join(map(chr, range(0x21)))
+_INSIDE = str.maketrans("", "", "\t\r\n")
+"""Characters that browsers remove (URL Standard, "basic URL parser")."""
+_ABSOLUTE_URL = re.compile(r"(https?):(/*)", re.IGNORECASE)
+
+
+def resolve_location(base: str, location: str) -> str:
+    """Resolve a `Location` header against `base`, as browsers do.
+
+    Credentials in the header are removed, those of `base` are kept. An invalid location is returned trimmed.
+    """
+    text = location.strip(_AROUND).translate(_INSIDE)
+    try:
+        return urljoin(base, strip_credentials(_normalize_slashes(urlsplit(base).scheme, text)))
+    except ValueError:
+        return text
+
+
+def _normalize_slashes(scheme: str, text: str) -> str:
+    """Replace backslashes by slashes, and any number of slashes before a host by two."""
+    original = re.split(r"[?#]", text, maxsplit=1)[0]
+    head, query = original.replace("\\", "/"), text[len(original) :]
+    absolute = _ABSOLUTE_URL.match(head)
+    if absolute is None and re.match(r"[a-z][a-z0-9+.-]*:", original, re.IGNORECASE):
+        return text
+    if absolute is not None and (absolute[1].lower() != scheme or len(absolute[2]) > 1):
+        return f"{absolute[1].lower()}://{head[absolute.end() :]}{query}"
+    if absolute is not None:
+        return head[len(absolute[1]) + 1 :] + query
+    return f"{scheme}://{head.lstrip('/')}{query}" if head.startswith("//") else head + query
+
+
 TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
 TEXT_SUFFIXES = ("+json", "+xml")
-_PAGE = re.compile(
+_HTML_TAG = re.compile(
     rb"<(?:(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]|!--)"
 )
 """Tags by which browsers detect HTML (MIME Sniffing, section 7.1), in lower case."""
@@ -37,7 +71,7 @@ def is_text_type(media_type: str) -> bool:
 def sniff_media_type(data: bytes) -> str:
     """Detect the media type of a body without one: HTML, PDF, text or binary."""
     head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if _PAGE.match(head):
+    if _HTML_TAG.match(head):
         return "text/html"
     if head.startswith(b"%pdf-"):
         return "application/pdf"
@@ -49,17 +83,17 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _MEDIA_TYPE = re.compile(r"\s*([a-z0-9!#$&^_.+-]{1,40}/[a-z0-9!#$&^_.+-]{1,100})\s*(?:[;,]|$)", re.IGNORECASE)
 """RFC 6838, 4.2. Browsers ignore invalid types, and error messages must not contain arbitrary text."""
-_UNDECLARED = frozenset({"application/unknown", "unknown/unknown"})
+_UNKNOWN_TYPES = frozenset({"application/unknown", "unknown/unknown"})
 """Browsers sniff the content of these types (MIME Sniffing, section 7)."""
 
 READ_BYTES = (2 * 1024, 16 * 1024, 64 * 1024, 256 * 1024)
 """Bytes of successive reads. A read answers only when full or at the end, so slow bodies begin with small reads."""
 
-HANDING_ON_S = 1.0
+DELIVERY_S = 1.0
 """Seconds for the browser to deliver received data after the connection has ended."""
 
-NOT_PASSED_ON = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-"""Transfer headers. They are wrong for a body that was read and is handed back decoded."""
+TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Headers that are wrong for a body that was read and is handed back decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +122,12 @@ class PausedResponse:
         return cls(event["requestId"], url, status, headers, MappingProxyType(by_name), loader_id)
 
     @classmethod
-    def told(cls, event: Event) -> PausedResponse:
+    def of_received(cls, event: Event) -> PausedResponse:
         """Create it from a `Network.responseReceived` event of a document that was not paused."""
         response = event["response"]
         headers = {name.lower(): value.split("\n", 1)[0] for name, value in response["headers"].items()}
         headers.pop("set-cookie", None)
-        by_name = MappingProxyType(headers)
-        return cls("", response["url"], response["status"], (), by_name, event["loaderId"])
+        return cls("", response["url"], response["status"], (), MappingProxyType(headers), event["loaderId"])
 
     @property
     def location(self) -> str | None:
@@ -112,14 +145,11 @@ class PausedResponse:
         """Media type in lower case without parameters, or empty if missing or invalid."""
         declared = _MEDIA_TYPE.match(self.content_type)
         media_type = declared[1].lower() if declared else ""
-        return "" if media_type in _UNDECLARED else media_type
+        return "" if media_type in _UNKNOWN_TYPES else media_type
 
     @property
     def is_page(self) -> bool:
-        """True if a browser would show it as a page.
-
-        Undeclared content counts as a page until it is read.
-        """
+        """True if a browser would show it as a page. Undeclared content counts as a page until it is read."""
         if "attachment" in self.headers.get("content-disposition", "").lower():
             return False
         return self.media_type in {"", "text/html", "application/xhtml+xml"} and self.status not in BODYLESS
@@ -160,7 +190,7 @@ async def read_body(
 
     ending = asyncio.get_running_loop().call_later(limit_s, end)
     try:
-        body = await _read(session, response, cap_bytes, limit_s + HANDING_ON_S)
+        body = await _read(session, response, cap_bytes, limit_s + DELIVERY_S)
     except CommandFailedError:
         if was_cut:
             raise TimeoutError from None
@@ -177,21 +207,21 @@ async def _read(session: Session, response: PausedResponse, cap_bytes: int, limi
     if known is None or known > cap_bytes:
         return await _read_stream(session, response, cap_bytes, limit_s)
     answer = await session.send("Fetch.getResponseBody", requestId=response.request_id, limit_s=limit_s)
-    data = _decoded(answer, "body")
+    data = _decode_body(answer, "body")
     # After a broken connection the body is shorter than declared.
     return ResponseBody(data, truncated=len(data) < known)
 
 
 async def _read_stream(session: Session, response: PausedResponse, cap_bytes: int, limit_s: float) -> ResponseBody:
-    taken = await session.send("Fetch.takeResponseBodyAsStream", requestId=response.request_id)
-    handle, total = taken["stream"], 0
+    handle = (await session.send("Fetch.takeResponseBodyAsStream", requestId=response.request_id))["stream"]
     pieces: list[bytes] = []
+    total = 0
     try:
         async with asyncio.timeout(limit_s):
             while total <= cap_bytes:
                 size = READ_BYTES[min(len(pieces), len(READ_BYTES) - 1)]
                 answer = await session.start("IO.read", handle=handle, size=size)
-                pieces.append(_decoded(answer, "data"))
+                pieces.append(_decode_body(answer, "data"))
                 total += len(pieces[-1])
                 if answer["eof"]:
                     return ResponseBody(b"".join(pieces), streamed=True)
@@ -203,6 +233,6 @@ async def _read_stream(session: Session, response: PausedResponse, cap_bytes: in
     return ResponseBody(b"".join(pieces)[:cap_bytes], truncated=True, streamed=True)
 
 
-def _decoded(answer: Event, key: str) -> bytes:
+def _decode_body(answer: Event, key: str) -> bytes:
     text = str(answer[key])
     return base64.b64decode(text) if answer.get("base64Encoded") else text.encode("utf-8", "surrogatepass")

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from browsers.cdp.session import CommandFailedError, Connection, Event, Session
 from browsers.egress import EgressProxy, ProxyListener
 from browsers.errors import BrowsersError, PageCrashedError
-from browsers.http.urls import strip_credentials
+from browsers.http.url_credentials import strip_credentials
 from browsers.identity.fingerprint import BrowserIdentity
 from browsers.model import Request
 
@@ -20,7 +20,7 @@ MAX_CACHED_BYTES = 4_000_000
 """Bytes of bodies. The cache of a tab is in memory."""
 
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
-_PLAIN = re.compile(
+_NORMALIZED_URL = re.compile(
     rf"https?://(?:(?:{_BYTE}\.){{3}}{_BYTE}(?=[:/?#]|\Z)|(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*\.?)"
     r"(?!:(?:80|443)(?:[/?#]|\Z))(?::[1-9]\d*)?"
     r"(?:[/?#](?!(?:[^?#]*/)?(?:\.|%2e))[!-\[\]-~]*)?",
@@ -47,7 +47,7 @@ class CachedUrls:
 
     def __contains__(self, url: str) -> bool:
         """Return True if the cache may contain the URL."""
-        return bool(self._keys) and (_PLAIN.fullmatch(url) is None or _key(url) in self._keys)
+        return bool(self._keys) and (_NORMALIZED_URL.fullmatch(url) is None or _key(url) in self._keys)
 
     @property
     def full(self) -> bool:
@@ -71,7 +71,7 @@ class CachedUrls:
 
 
 def _key(url: str) -> str:
-    """Return a key that is equal for all plain spellings of a URL.
+    """Return a key that is equal for all normalized spellings of a URL.
 
     Chromium also treats URLs with different keys as different.
     """
@@ -115,10 +115,9 @@ class Tab:
         self.cached = CachedUrls()
         self.origins: set[str] = set()
         """Origins of all documents that were loaded."""
-        self._held: str | None = None
-        """Request id of the paused response of a navigation to abort."""
-        self._leaving: asyncio.Future[Event] | None = None
-        """Result of that navigation."""
+        self._paused_request: str | None = None
+        """Id of the paused request of a navigation to abort."""
+        self._navigation_result: asyncio.Future[Event] | None = None
         self._has_page = False
         """True if any visit committed a page. Before, the only document is the empty one."""
         self._principal = ""
@@ -138,7 +137,7 @@ class Tab:
             listener = await egress.open_listener()
             undo.push_async_callback(listener.close)
             context_id = await connection.open_context(listener.proxy_server)
-            undo.push_async_callback(_quietly, lambda: connection.close_context(context_id))
+            undo.push_async_callback(_ignore_errors, lambda: connection.close_context(context_id))
             frame_id, session = await connection.open_session(context_id)
             await session.send("Fetch.enable", patterns=PAUSE_AT_RESPONSE)
             undo.pop_all()
@@ -147,7 +146,6 @@ class Tab:
 
     async def prepare(self, request: Request, identity: BrowserIdentity) -> None:
         """Set the language, and intercept the request itself if it is not a plain GET."""
-        commands: list[asyncio.Future[Event]] = []
         self.committed = False
         if request.url in self.cached:
             await self.empty_cache()
@@ -155,7 +153,7 @@ class Tab:
         if self._principal not in ("", request.principal):
             self.listener.drop_connections()
         self._principal = request.principal
-        commands += self._language_commands(request.language, identity)
+        commands = self._language_commands(request.language, identity)
         is_custom = request.method != "GET" or bool(request.headers)
         if self._pauses_requests != is_custom:
             self._pauses_requests = is_custom
@@ -184,12 +182,12 @@ class Tab:
         """Record that a page commits, which may run scripts and leave data."""
         self.committed = self._has_page = True
 
-    def defer_abort(self, held: str, end: asyncio.Future[Event]) -> None:
+    def defer_abort(self, request_id: str, result: asyncio.Future[Event]) -> None:
         """Abort a navigation that is paused at a response when the tab is cleaned, frozen or closed.
 
         It is not aborted at once: the caller continues with the response before the browser has more work.
         """
-        self._held, self._leaving = held, end
+        self._paused_request, self._navigation_result = request_id, result
 
     async def clear_visit_data(self) -> None:
         """Remove what an aborted navigation leaves: cookies always, its cached response only when necessary.
@@ -206,17 +204,17 @@ class Tab:
 
     async def _finish_abort(self) -> None:
         """Abort the paused navigation and wait for its end."""
-        self._abort_held()
-        leaving, self._leaving = self._leaving, None
-        if leaving is not None:
+        self._abort_request()
+        result, self._navigation_result = self._navigation_result, None
+        if result is not None:
             # The failure is expected. If the renderer crashed, the next command reports it.
             async with asyncio.timeout(CLOSE_LIMIT_S):
-                await asyncio.gather(leaving, return_exceptions=True)
+                await asyncio.gather(result, return_exceptions=True)
 
-    def _abort_held(self) -> None:
-        held, self._held = self._held, None
-        if held is not None:
-            self.session.post("Fetch.failRequest", requestId=held, errorReason="Aborted")
+    def _abort_request(self) -> None:
+        request_id, self._paused_request = self._paused_request, None
+        if request_id is not None:
+            self.session.post("Fetch.failRequest", requestId=request_id, errorReason="Aborted")
 
     async def empty_cache(self) -> None:
         """Empty the HTTP cache."""
@@ -228,16 +226,12 @@ class Tab:
         self.freezes += 1
         self.session.remove_handlers()
         self.cached.clear()
-        self._abort_held()
+        self._abort_request()
         self.listener.pause()
         await self._finish_abort()
-        commands = [
-            # A repeated page is loaded from its site, as in a new tab.
-            self.session.start("Network.clearBrowserCache"),
-            self.session.start("Page.resetNavigationHistory"),
-            self.session.start("Page.disable"),
-            self.session.start("Network.disable"),
-        ]
+        # Without its cache, a repeated page is loaded from its site, as in a new tab.
+        methods = ("Network.clearBrowserCache", "Page.resetNavigationHistory", "Page.disable", "Network.disable")
+        commands = [self.session.start(method) for method in methods]
         if self._has_page:
             # Not the empty document: the next page takes its frame over and would stay frozen.
             commands.append(self.session.start("Page.setWebLifecycleState", state="frozen"))
@@ -247,7 +241,7 @@ class Tab:
     def stop_scripts(self) -> None:
         """Stop until the context serves another page: no script runs and no traffic passes."""
         self.session.remove_handlers()
-        self._abort_held()
+        self._abort_request()
         self.listener.pause()
         self.session.post("Emulation.setScriptExecutionDisabled", value=True)
 
@@ -307,29 +301,29 @@ class Tab:
         """Close the context with everything in it."""
         self.session.remove_handlers()
         # A paused request would continue when the session ends.
-        self._abort_held()
-        await _quietly(lambda: self.connection.close_context(self.context_id, limit_s=CLOSE_LIMIT_S))
+        self._abort_request()
+        await _ignore_errors(lambda: self.connection.close_context(self.context_id, limit_s=CLOSE_LIMIT_S))
         self.connection.forget(self.session)
         await self.listener.close()
 
 
-async def _empty_local_storage(session: Session, seen: set[str]) -> None:
+async def _empty_local_storage(session: Session, origins: set[str]) -> None:
     """Empty the local storage of all existing frames.
 
     It is emptied through the process, whose own copy outlives the browser's and wrote late in tests. Raises
     PageCrashedError if the page had other origins.
     """
-    frames = _frames((await session.send("Page.getFrameTree"))["frameTree"])
-    gone = seen.difference(frame["securityOrigin"] for frame in frames)
+    frames = _list_frames((await session.send("Page.getFrameTree"))["frameTree"])
+    gone = origins.difference(frame["securityOrigin"] for frame in frames)
     if gone:
         raise PageCrashedError(f"Frames of {len(gone)} origins came and went.")
-    told = await asyncio.gather(
+    answers = await asyncio.gather(
         *(session.start("Storage.getStorageKey", frameId=frame["id"]) for frame in frames), return_exceptions=True
     )
     await asyncio.gather(
         *(
             session.start("DOMStorage.clear", storageId={"storageKey": key, "isLocalStorage": True})
-            for key in {_storage_key(answer) for answer in told} - {None}
+            for key in {_storage_key(answer) for answer in answers} - {None}
         )
     )
 
@@ -343,11 +337,11 @@ def _storage_key(answer: Event | BaseException) -> str | None:
     return str(answer["storageKey"])
 
 
-def _frames(tree: Event) -> list[Event]:
-    return [tree["frame"], *(frame for child in tree.get("childFrames", []) for frame in _frames(child))]
+def _list_frames(tree: Event) -> list[Event]:
+    return [tree["frame"], *(frame for child in tree.get("childFrames", []) for frame in _list_frames(child))]
 
 
-async def _quietly(action: Callable[[], Coroutine[None, None, None]]) -> None:
+async def _ignore_errors(action: Callable[[], Coroutine[None, None, None]]) -> None:
     """Run a closing action and ignore errors of what is already closed."""
     with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
         await action()

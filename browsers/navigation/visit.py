@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from browsers import errors
 from browsers.cdp.session import CommandFailedError
 from browsers.http.charset import decode
-from browsers.http.urls import strip_credentials
+from browsers.http.url_credentials import strip_credentials
 from browsers.model import Mode, Request, Snapshot, Tier, Timing
 from browsers.navigation.capture import capture_dom
 from browsers.navigation.lazy_content import reveal_lazy_content
@@ -35,34 +35,24 @@ MIN_SETTLE_S = 0.5
 LAZY_LIMIT_S = 6.0
 
 
+@dataclass
 class Visit:
     """One visit in one tab."""
 
-    def __init__(
-        self,
-        tab: Tab,
-        request: Request,
-        tier: Tier,
-        *,
-        started_at: float,
-        deadline_at: float,
-        expects_page: bool,
-        patterns: PagePatterns | None = None,
-    ) -> None:
-        """Set up the visit.
+    tab: Tab
+    request: Request
+    tier: Tier
+    started_at: float
+    deadline_at: float
+    expects_page: bool
+    """True to prepare the tab for rendering before the navigation."""
+    patterns: PagePatterns | None = None
+    """Patterns of the page's batch."""
 
-        `expects_page` prepares the tab for rendering before the navigation. `patterns` are those of the page's batch.
-        """
-        self._tab = tab
-        self._session = tab.session
-        self._request = request
-        self._tier = tier
-        self._started_at = started_at
-        self._deadline_at = deadline_at
-        self._expects_page = expects_page
-        self._patterns = patterns
-        self._timing = Timing(queued_s=time.monotonic() - started_at)
-        self._navigation = Navigation(tab, request)
+    def __post_init__(self) -> None:
+        """Start the clock and the navigation's traffic log."""
+        self._timing = Timing(queued_s=self._elapsed())
+        self._navigation = Navigation(self.tab, self.request)
         self._page: RenderedPage | None = None
         self._preparing: asyncio.Future[object] | None = None
         self._peeked: Snapshot | None = None
@@ -77,62 +67,60 @@ class Visit:
         """True if the tab cannot be reused: its clock is stopped for good, or its page hung."""
         page = self._page
         # Prepared late: its first milliseconds were not observed.
-        if self._request.batch is not None and not self._expects_page:
-            return self._tab.committed
+        if self.request.batch is not None and not self.expects_page:
+            return self.tab.committed
         return page is not None and (page.readiness.time.is_taken or page.readiness.loops_ended > 0 or page.dialogs > 0)
 
-    async def run(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
-        """Make the visit. `may_render` is awaited before the page is rendered, to take a render slot.
-
-        Raises BrowsersError, a typed error with the URL.
-        """
-        limit = asyncio.timeout_at(self._loop_deadline())
+    async def run(self, enough: Enough | None, take_render_slot: Callable[[], Awaitable[None]]) -> Snapshot:
+        """Make the visit. `take_render_slot` is awaited before the page is rendered. Raises BrowsersError."""
+        limit = asyncio.timeout_at(asyncio.get_running_loop().time() + max(0.0, self.deadline_at - time.monotonic()))
         try:
             async with limit:
-                return await self._go(enough, may_render)
+                return await self._visit(enough, take_render_slot)
         except (TimeoutError, errors.PageCrashedError) as error:
             if self._peeked is not None:
-                return self._as_peeked()
+                return replace(self._peeked, complete=False, timing=self._end_timing())
             if isinstance(error, errors.PageCrashedError):
                 raise
             if limit.expired():
                 raise self._navigation.deadline_error(self._elapsed()) from None
-            raise errors.PageCrashedError("The page's renderer does not answer.", url=self._request.url) from error
+            raise errors.PageCrashedError("The page's renderer does not answer.", url=self.request.url) from error
         except CommandFailedError as error:
-            raise errors.ConnectionClosedError(f"The visit broke off: {error}", url=self._request.url) from error
+            raise errors.ConnectionClosedError(f"The visit broke off: {error}", url=self.request.url) from error
 
-    async def _go(self, enough: Enough | None, may_render: Callable[[], Awaitable[None]]) -> Snapshot:
-        if self._expects_page:
+    async def _visit(self, enough: Enough | None, take_render_slot: Callable[[], Awaitable[None]]) -> Snapshot:
+        if self.expects_page:
             self._page = self._create_page()
         self._navigation.begin()
         response = await self._navigation.response()
         self._timing = replace(self._timing, response_s=self._elapsed())
-        mode = self._request.mode
+        mode = self.request.mode
         # An undeclared content type may be any file, so the body is read first.
         is_declared = response.is_page and response.media_type
         if mode is Mode.RENDER and is_declared and not _asks_for_password(response):
-            await may_render()
+            await take_render_slot()
             return await self._render(response, ResponseBody())
         body = await self._read(response)
-        self._tab.cached.add(response.url, len(body.data))
+        self.tab.cached.add(response.url, len(body.data))
         peeked = self._peeked = self._peek_snapshot(response, body)
         if not await self._needs_rendering(peeked, response, enough):
             self._navigation.abort(response)
-            return replace(peeked, timing=self._timed())
-        await may_render()
+            return replace(peeked, timing=self._end_timing())
+        await take_render_slot()
         return await self._render(response, body)
 
     async def _read(self, response: PausedResponse) -> ResponseBody:
-        left_s = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
-        limit_s, cap_bytes = max(MIN_SETTLE_S, min(BODY_LIMIT_S, left_s)), self._request.limits.body_bytes
+        left_s = self.deadline_at - time.monotonic() - CAPTURE_RESERVE_S
+        limit_s, cap_bytes = max(MIN_SETTLE_S, min(BODY_LIMIT_S, left_s)), self.request.limits.body_bytes
         try:
-            body = await read_body(self._session, response, cap_bytes, limit_s, cut=self._tab.listener.drop_connections)
+            cut = self.tab.listener.drop_connections
+            body = await read_body(self.tab.session, response, cap_bytes, limit_s, cut)
         except TimeoutError:
             raise self._navigation.deadline_error(self._elapsed()) from None
         return replace(body, truncated=True) if self._navigation.is_incomplete(response, body) else body
 
     async def _needs_rendering(self, peeked: Snapshot, response: PausedResponse, enough: Enough | None) -> bool:
-        mode, limits = self._request.mode, self._request.limits
+        mode, limits = self.request.mode, self.request.limits
         renderable = peeked.is_html and response.is_page and not _asks_for_password(response)
         too_big = peeked.truncated or len(peeked.body) > limits.render_bytes
         if mode is Mode.PEEK or not renderable or too_big:
@@ -147,7 +135,7 @@ class Visit:
         text = decode(body.data, response.content_type) if is_text_type(media_type) else ""
         return Snapshot(
             url=strip_credentials(response.url),
-            requested_url=self._request.url,
+            requested_url=self.request.url,
             status=response.status,
             headers=response.headers,
             media_type=media_type,
@@ -155,91 +143,77 @@ class Visit:
             html=text,
             hops=tuple(self._navigation.hops),
             truncated=body.truncated or self._navigation.too_large,
-            tier=self._tier,
+            tier=self.tier,
         )
 
     async def _render(self, response: PausedResponse, body: ResponseBody) -> Snapshot:
-        self._tab.mark_committed()
+        self.tab.mark_committed()
         if self._page is not None:
-            await self._prepared()
+            await self._wait_prepared()
         # Commands sent from here on are answered after the commit.
         page = self._page = self._page or self._create_page()
         page.response = response
-        without_interception = self._can_skip_interception()
+        request = self.request
+        # The tab must not be shared, and the requests of the page must need no change.
+        is_plain = request.method == "GET" and not request.headers
+        without_interception = self.tier is Tier.LIGHT and request.site_profile is None and is_plain
         await self._navigation.commit(response, body, page.on_navigated, without_interception=without_interception)
-        await self._prepared()
-        limits = self._request.limits
-        left = self._deadline_at - time.monotonic() - CAPTURE_RESERVE_S
-        settle_s = max(MIN_SETTLE_S, min(limits.settle_s, left))
+        await self._wait_prepared()
+        left_s = self.deadline_at - time.monotonic() - CAPTURE_RESERVE_S
+        settle_s = max(MIN_SETTLE_S, min(request.limits.settle_s, left_s))
         complete = await page.wait_until_ready(settle_s)
         if page.failed_to_commit:
             raise self._navigation.explain_error(page.failed_to_commit)
         if complete and page.readiness.loops_ended == 0:
-            limit_s = max(0.0, min(LAZY_LIMIT_S, left - settle_s / 2))
-            await reveal_lazy_content(self._session, page.readiness, limit_s)
+            limit_s = max(0.0, min(LAZY_LIMIT_S, left_s - settle_s / 2))
+            await reveal_lazy_content(self.tab.session, page.readiness, limit_s)
         self._timing = replace(self._timing, settled_s=self._elapsed())
-        return await self._captured(page, body, complete=complete and not page.is_cut_off)
-
-    def _can_skip_interception(self) -> bool:
-        """Return True if the page may navigate without interception.
-
-        Its tab must not be shared, and its requests must need no change.
-        """
-        request = self._request
-        plain = request.method == "GET" and not request.headers
-        return self._tier is Tier.LIGHT and request.site_profile is None and plain
+        return await self._capture(page, body, complete=complete and not page.is_unfinished)
 
     def _create_page(self) -> RenderedPage:
-        """Create the page and send its commands before the navigation or commit that follows."""
-        page = RenderedPage(self._tab, self._request, self._tier, self._patterns)
+        """Create the page and send its commands. Call this before the navigation or commit."""
+        page = RenderedPage(self.tab, self.request, self.tier, self.patterns)
         self._navigation.on_next_document(page.on_document)
         self._preparing = asyncio.ensure_future(page.prepare())
         # Mark the error as retrieved in case the visit ends before it renders.
         self._preparing.add_done_callback(lambda future: future.cancelled() or future.exception())
         return page
 
-    async def _prepared(self) -> None:
+    async def _wait_prepared(self) -> None:
         assert self._preparing is not None
         try:
             async with asyncio.timeout(PREPARE_LIMIT_S):
                 await self._preparing
         except TimeoutError:
-            raise errors.PageCrashedError("The page's renderer does not answer.", url=self._request.url) from None
+            raise errors.PageCrashedError("The page's renderer does not answer.", url=self.request.url) from None
 
-    async def _captured(self, page: RenderedPage, body: ResponseBody, *, complete: bool) -> Snapshot:
-        taken = await capture_dom(self._session, page.readiness, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
+    async def _capture(self, page: RenderedPage, body: ResponseBody, *, complete: bool) -> Snapshot:
+        dom = await capture_dom(self.tab.session, page.readiness, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
+        page.on_committed(dom.loader_id)
         response = page.response
         assert response is not None
         return Snapshot(
-            url=strip_credentials(taken.url if taken.url.startswith(("http:", "https:")) else response.url),
-            requested_url=self._request.url,
+            url=strip_credentials(dom.url if dom.url.startswith(("http:", "https:")) else response.url),
+            requested_url=self.request.url,
             status=response.status,
             headers=response.headers,
             media_type=response.media_type if response.is_page and response.media_type else "text/html",
             body=body.data,
-            html=taken.html,
-            frames=taken.frames,
+            html=dom.html,
+            frames=dom.frames,
             rendered=True,
             hops=tuple(self._navigation.hops),
-            timing=self._timed(captured_s=self._elapsed()),
+            timing=self._end_timing(captured_s=self._elapsed()),
             truncated=self._navigation.too_large or page.stopped_for_size,
             complete=complete,
             json_responses=await page.json_responses(),
-            tier=self._tier,
+            tier=self.tier,
         )
 
-    def _as_peeked(self) -> Snapshot:
-        """Return the unrendered response after rendering failed."""
-        assert self._peeked is not None
-        return replace(self._peeked, complete=False, timing=self._timed())
-
-    def _loop_deadline(self) -> float:
-        return asyncio.get_running_loop().time() + max(0.0, self._deadline_at - time.monotonic())
-
     def _elapsed(self) -> float:
-        return time.monotonic() - self._started_at
+        return time.monotonic() - self.started_at
 
-    def _timed(self, captured_s: float = 0.0) -> Timing:
+    def _end_timing(self, captured_s: float = 0.0) -> Timing:
         return replace(self._timing, captured_s=captured_s, total_s=self._elapsed())
 
 

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from cachetools import LRUCache
+
 from browsers.cdp.session import CommandFailedError, Connection
 from browsers.chromium.process import RunningChromium
 from browsers.egress import EgressProxy
@@ -19,10 +21,12 @@ from browsers.navigation.page_patterns import PagePatterns
 from browsers.navigation.tab import Tab
 from browsers.pool.reusable_tabs import (
     BATCH_TTL_S,
+    IDLE_TTL_S,
+    MAX_BATCH_TABS,
+    MAX_IDLE_TABS,
     PAGES_PER_PROCESS,
     VISITS_PER_TAB,
     BatchKey,
-    BatchTabs,
     IdleTabs,
     ProfileKey,
 )
@@ -35,42 +39,44 @@ MAX_MISSED_PROBES = 4
 """Missed probes until a browser counts as dead. A suspend and resume of the machine misses one."""
 
 
+@dataclass
 class Heartbeat:
     """Probes a browser every few seconds. Any message from it counts as an answer."""
 
-    def __init__(self, connection: Connection) -> None:
-        """Probe the browser of the connection."""
-        self._connection = connection
-        self._asked_at = float("-inf")
-        self._heard = -1
-        self._missed = 0
+    connection: Connection
+    _probed_at: float = float("-inf")
+    _messages_at_probe: int = -1
+    _missed: int = 0
 
     @property
     def is_responsive(self) -> bool:
         """True if a message arrived since the last probe, or there is still time for one."""
-        return self._missed == 0 or self._has_spoken
+        return self._missed == 0 or self._has_answered
 
     @property
     def is_lost(self) -> bool:
         """True if so many probes failed that the browser counts as dead."""
-        return self._missed >= MAX_MISSED_PROBES and not self._has_spoken
+        return self._missed >= MAX_MISSED_PROBES and not self._has_answered
 
     def probe(self) -> None:
         """Send another probe if one is due. Call this regularly."""
         now = time.monotonic()
-        if now - self._asked_at < PROBE_INTERVAL_S:
+        if now - self._probed_at < PROBE_INTERVAL_S:
             return
-        self._missed = 0 if self._has_spoken else self._missed + 1
-        self._asked_at, self._heard = now, self._connection.message_count
-        self._connection.ping()
+        self._missed = 0 if self._has_answered else self._missed + 1
+        self._probed_at, self._messages_at_probe = now, self.connection.message_count
+        self.connection.ping()
 
     @property
-    def _has_spoken(self) -> bool:
-        return self._connection.message_count != self._heard
+    def _has_answered(self) -> bool:
+        return self.connection.message_count != self._messages_at_probe
 
 
 log = logging.getLogger(__name__)
 
+MAX_BATCHES = 100
+"""Maximum of batches with page patterns. A batch has few hosts with more than one page."""
+_TAB_ERRORS = (BrowsersError, CommandFailedError, TimeoutError)
 MAX_FAILED_TABS = 3
 """A browser that fails to open this many tabs in a row is killed."""
 
@@ -80,11 +86,12 @@ class TabLease:
     """A tab leased to a visit, and the outcome of the visit."""
 
     tab: Tab
-    is_reusable: bool = False
-    """True if the visit ended cleanly. Any other tab is never reused."""
-    cached: bool = False
     patterns: PagePatterns | None = None
     """Page patterns of its batch."""
+    is_reusable: bool = False
+    """True if the visit ended cleanly. Any other tab is never reused."""
+    is_kept: bool = False
+    """True if the tab stays open for another visit."""
 
 
 class BrowserHandle:
@@ -107,8 +114,9 @@ class BrowserHandle:
         self._egress = egress
         self._settings = settings
         self._ready: list[Tab] = []
-        self._idle = IdleTabs()
-        self._batches = BatchTabs()
+        self._profile_tabs: IdleTabs[ProfileKey] = IdleTabs(MAX_IDLE_TABS, IDLE_TTL_S, one_per_key=True)
+        self._batch_tabs: IdleTabs[BatchKey] = IdleTabs(MAX_BATCH_TABS, BATCH_TTL_S)
+        self._patterns: LRUCache[BatchKey, PagePatterns] = LRUCache(MAX_BATCHES)
         self._background: set[asyncio.Task[None]] = set()
         self._cleaning: set[asyncio.Task[None]] = set()
         self._drained = asyncio.Event()
@@ -141,29 +149,35 @@ class BrowserHandle:
         self.lent += 1
         self._drained.clear()
         lease: TabLease | None = None
-        profile, batch_key = ProfileKey.of(request), self._batch_key_of(request)
+        profile = ProfileKey.of(request)
+        # In the full tier no two tabs share a process.
+        batch = BatchKey.of(request) if self.chromium.tier is Tier.LIGHT else None
         try:
-            cached = self._idle.take(profile) or await self._renewed(batch_key)
-            lease = TabLease(cached or await self._clean_tab(), patterns=self._batches.patterns(batch_key))
-            await self._prepare(lease.tab, request)
+            tab = self._profile_tabs.take(profile) or await self._renew_batch_tab(batch) or await self._take_clean_tab()
+            patterns = None if batch is None else self._patterns.setdefault(batch, PagePatterns())
+            lease = TabLease(tab, patterns)
+            await self._prepare(tab, request)
             yield lease
-            if lease.is_reusable and profile is not None:
+            if not lease.is_reusable or not self.is_alive:
+                return
+            if profile is not None:
                 await self._keep_for_profile(lease, profile)
-            elif batch_key is not None and (lease.tab.committed or lease.tab.renewals):
-                self._keep_for_batch(batch_key, lease)
-            elif lease.is_reusable and self._can_reuse(lease.tab):
+            elif batch is not None and (tab.committed or tab.renewals):
+                self._keep_for_batch(lease, batch)
+            # The peek that ends here is counted later.
+            elif not tab.committed and tab.peeks + 1 < self._settings.peeks_per_tab:
                 # In the background, because the caller already has its result.
-                task = self._in_background(self._clean(lease.tab))
+                task = self._in_background(self._clean(tab))
                 self._cleaning.add(task)
                 task.add_done_callback(self._cleaning.discard)
-                lease.cached = True
+                lease.is_kept = True
         finally:
-            self._count(lease)
+            self._end_lease(lease)
 
     async def _clean(self, tab: Tab) -> None:
         try:
             await tab.clear_visit_data()
-        except (BrowsersError, CommandFailedError, TimeoutError) as error:
+        except _TAB_ERRORS as error:
             log.warning("tab not cleaned, so not used again: %s", str(error) or type(error).__name__)
             await tab.close()
             self.prepare_tabs()
@@ -171,61 +185,59 @@ class BrowserHandle:
         self._ready.append(tab)
 
     async def _keep_for_profile(self, lease: TabLease, profile: ProfileKey) -> None:
-        if not self.is_alive or lease.tab.freezes >= VISITS_PER_TAB:
+        if lease.tab.freezes >= VISITS_PER_TAB:
             return
         try:
             await lease.tab.freeze()
-        except (BrowsersError, CommandFailedError, TimeoutError) as error:
-            log.warning("tab does not rest, so not used again: %s", str(error) or type(error).__name__)
+        except _TAB_ERRORS as error:
+            log.warning("tab does not freeze, so not used again: %s", str(error) or type(error).__name__)
             return
-        lease.cached = True
-        self._end(self._idle.put(profile, lease.tab))
+        lease.is_kept = True
+        self._close_tabs(self._profile_tabs.put(profile, lease.tab))
 
-    def _batch_key_of(self, request: Request) -> BatchKey | None:
-        """Return the batch key of a visit. In the full tier no two tabs share a process."""
-        return BatchKey.of(request) if self.chromium.tier is Tier.LIGHT else None
-
-    async def _renewed(self, batch_key: BatchKey | None) -> Tab | None:
+    async def _renew_batch_tab(self, batch: BatchKey | None) -> Tab | None:
         """Return a tab in the process of the batch's last page, or None if there is none that is clean."""
-        tab = self._batches.take(batch_key)
+        tab = self._batch_tabs.take(batch)
         if tab is None:
             return None
         try:
             await tab.renew()
         except BaseException as error:
             self._in_background(tab.close())
-            if not isinstance(error, BrowsersError | CommandFailedError | TimeoutError):
+            if not isinstance(error, _TAB_ERRORS):
                 raise
             log.info("context not used again: %s", str(error) or type(error).__name__)
             return None
         self.tabs_renewed += 1
         return tab
 
-    def _keep_for_batch(self, batch_key: BatchKey, lease: TabLease) -> None:
-        if not lease.is_reusable or not self.is_alive or lease.tab.renewals >= PAGES_PER_PROCESS:
+    def _keep_for_batch(self, lease: TabLease, batch: BatchKey) -> None:
+        if lease.tab.renewals >= PAGES_PER_PROCESS:
             return
         lease.tab.stop_scripts()
-        lease.cached = True
-        self._end(self._batches.put(batch_key, lease.tab))
+        lease.is_kept = True
+        self._close_tabs(self._batch_tabs.put(batch, lease.tab))
         asyncio.get_running_loop().call_later(BATCH_TTL_S + 0.01, self._close_expired_batch_tabs)
 
     def _close_expired_batch_tabs(self) -> None:
-        self._end(self._batches.take_expired())
+        self._close_tabs(self._batch_tabs.take_expired())
         self.prepare_tabs()
 
     def close_expired(self) -> None:
-        """Close the idle tabs that have expired."""
-        self._end(self._idle.take_expired())
+        """Close the idle profile tabs that have expired."""
+        self._close_tabs(self._profile_tabs.take_expired())
 
     def forget(self, principal: str, site_profile: str) -> None:
-        """Close the idle tabs of a profile."""
-        self._end(self._idle.of(principal, site_profile))
+        """Close the idle tabs of a profile, in all languages."""
+        owner = (principal, site_profile)
+        self._close_tabs(self._profile_tabs.take_all(lambda idle: (idle.key.principal, idle.key.site_profile) == owner))
 
-    def _end(self, tabs: Iterable[Tab]) -> None:
+    def _close_tabs(self, tabs: Iterable[Tab]) -> None:
         for tab in tabs:
             self._in_background(tab.close())
 
-    def _count(self, lease: TabLease | None) -> None:
+    def _end_lease(self, lease: TabLease | None) -> None:
+        """Count the visit, and close its tab if it is not kept."""
         self.lent -= 1
         self.idle_since = time.monotonic()
         if not self.lent:
@@ -237,7 +249,7 @@ class BrowserHandle:
         else:
             self.peeks += 1
             lease.tab.peeks += 1
-        if not lease.cached:
+        if not lease.is_kept:
             self._in_background(lease.tab.close())
             self.prepare_tabs()
 
@@ -264,31 +276,24 @@ class BrowserHandle:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
-        tabs, self._ready = self._ready + self._idle.all() + self._batches.all(), []
+        tabs, self._ready = self._ready + self._profile_tabs.take_all() + self._batch_tabs.take_all(), []
         await self.chromium.close()
         await asyncio.gather(*(tab.close() for tab in tabs), return_exceptions=True)
 
-    def _can_reuse(self, tab: Tab) -> bool:
-        # The peek that ends here is counted later.
-        return self.is_alive and not tab.committed and tab.peeks + 1 < self._settings.peeks_per_tab
-
-    async def _clean_tab(self) -> Tab:
+    async def _take_clean_tab(self) -> Tab:
+        """Return a prepared tab whose renderer runs, or open one."""
         while not self._ready and self._cleaning:
             await asyncio.wait(self._cleaning, return_when=asyncio.FIRST_COMPLETED)
-        tab = self._ready_tab()
+        tab: Tab | None = None
+        while tab is None and self._ready:
+            tab = self._ready.pop()
+            if not tab.session.is_alive:
+                self._in_background(tab.close())
+                tab = None
         if not self._ready and not self._cleaning:
             # At once, so that the next visit does not have to wait for a tab.
             self.prepare_tabs()
         return tab or await self._open()
-
-    def _ready_tab(self) -> Tab | None:
-        """Return a prepared tab whose renderer runs, or None."""
-        while self._ready:
-            tab = self._ready.pop()
-            if tab.session.is_alive:
-                return tab
-            self._in_background(tab.close())
-        return None
 
     async def _open(self) -> Tab:
         self.tabs_opened += 1
@@ -322,7 +327,7 @@ class BrowserHandle:
                 await tab.close()
                 raise
             self._ready.append(tab)
-        except (BrowsersError, CommandFailedError, TimeoutError):
+        except _TAB_ERRORS:
             return
         finally:
             self._opening -= 1

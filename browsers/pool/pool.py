@@ -30,9 +30,9 @@ PEEKS_LIKE_A_RENDER = 10
 """Peeks that leave as much memory behind in a browser as one render."""
 
 
-_CORRECT = "Correct the path in the settings, then run `search-mcp doctor`."
-_SCARCE = "This machine may be out of processes, open files or disk: free some, then try again."
-_STARTED_AGAIN = "Try again when this server has been started again."
+_CORRECT_PATH = "Correct the path in the settings, then run `search-mcp doctor`."
+_FREE_RESOURCES = "This machine may be out of processes, open files or disk: free some, then try again."
+_RETRY_AFTER_RESTART = "Try again when this server has been started again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,11 @@ class Pool:
 
     def start_soon(self, tier: Tier = Tier.LIGHT) -> None:
         """Start the browser of a tier in the background."""
-        self._spawn(self._start_quietly(tier))
+        self._spawn(self._try_start(tier))
 
     def is_ready(self, tier: Tier = Tier.LIGHT) -> bool:
         """Return True if the browser of a tier runs and responds."""
-        handle = self._handles.get(self._served_by(tier))
+        handle = self._handles.get(self._find_serving_tier(tier))
         return handle is not None and handle.is_alive and handle.heartbeat.is_responsive
 
     def states(self) -> tuple[BrowserState, ...]:
@@ -131,7 +131,7 @@ class Pool:
         Raises NoBrowserError if none is installed, or it does not start, and BrowserGoneError if the browsers are
         being closed.
         """
-        tier = self._served_by(tier)
+        tier = self._find_serving_tier(tier)
         handle = self._handles.get(tier)
         if handle is not None and handle.is_alive:
             return handle
@@ -141,7 +141,7 @@ class Pool:
                 handle = await self._launch(tier)
             return handle
 
-    def _served_by(self, tier: Tier) -> Tier:
+    def _find_serving_tier(self, tier: Tier) -> Tier:
         """Return the tier that serves this one. If only one tier is installed, it serves both."""
         if self._find(tier) is not None:
             return tier
@@ -167,28 +167,30 @@ class Pool:
         except ValueError as error:
             raise errors.NoBrowserError(
                 f"{found.executable} does not tell its version: it is no Chromium that can be started.",
-                next_step=_CORRECT if found.source == "setting" else None,
+                next_step=_CORRECT_PATH if found.source == "setting" else None,
             ) from error
-        order = LaunchRequest(tier, found.executable, plan_launch(tier, identity, self._settings))
-        chromium = await self._launched(order)
+        plan = plan_launch(tier, identity, self._settings)
+        chromium = await self._launch_chromium(LaunchRequest(tier, found.executable, plan))
         handle = self._handles[tier] = BrowserHandle(chromium, identity, self._egress, self._settings)
         self._spawn(self._watch(tier, handle))
         handle.prepare_tabs()
         return handle
 
-    async def _launched(self, order: LaunchRequest) -> RunningChromium:
+    async def _launch_chromium(self, request: LaunchRequest) -> RunningChromium:
         self._raise_if_closing()
         try:
             # The sandbox has worked before, so a failure to start has another cause.
-            chromium = await launch(self._driver, order, self._folder.path, may_bare=not self._was_sandboxed)
+            chromium = await launch(
+                self._driver, request, self._folder.path, may_disable_sandbox=not self._was_sandboxed
+            )
         except errors.NoBrowserError as error:
             self._raise_if_closing()
             self.last_error = str(error)
             raise
         except (OSError, RuntimeError) as error:  # RuntimeError is raised if no thread can be started
             reason = getattr(error, "strerror", None) or error
-            self.last_error = f"Chromium at {order.executable} cannot be started: {reason}."
-            raise errors.NoBrowserError(self.last_error, next_step=_SCARCE) from error
+            self.last_error = f"Chromium at {request.executable} cannot be started: {reason}."
+            raise errors.NoBrowserError(self.last_error, next_step=_FREE_RESOURCES) from error
         if self._closing:
             await chromium.close()
         self._raise_if_closing()
@@ -197,9 +199,9 @@ class Pool:
 
     def _raise_if_closing(self) -> None:
         if self._closing:
-            raise errors.BrowserGoneError("The browsers are being closed.", next_step=_STARTED_AGAIN)
+            raise errors.BrowserGoneError("The browsers are being closed.", next_step=_RETRY_AFTER_RESTART)
 
-    async def _start_quietly(self, tier: Tier) -> None:
+    async def _try_start(self, tier: Tier) -> None:
         try:
             await self.get_handle(tier)
         except errors.BrowsersError as error:
@@ -217,7 +219,7 @@ class Pool:
         log.warning("browser died tier=%s restarts=%s", tier, self.restarts)
         if self._handles.get(tier) is handle:
             del self._handles[tier]
-        await self._start_quietly(tier)
+        await self._try_start(tier)
 
     async def _maintain(self) -> None:
         while True:
@@ -228,14 +230,14 @@ class Pool:
                 except errors.BrowsersError:
                     continue
                 except (OSError, RuntimeError) as error:  # out of threads or files, perhaps temporarily
-                    log.warning("browser not looked after: %s", error)
+                    log.warning("browser not maintained: %s", error)
 
     async def _maintain_browser(self, tier: Tier, handle: BrowserHandle) -> None:
         if not handle.is_alive:
             return
         handle.heartbeat.probe()
         if handle.heartbeat.is_lost:
-            log.warning("browser stands still and is ended tier=%s", tier)
+            log.warning("browser does not respond and is killed tier=%s", tier)
             handle.chromium.kill()
             return
         handle.close_expired()
@@ -270,9 +272,9 @@ class Pool:
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_task_end)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_task_end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("work on the browsers broke off: %s", error, exc_info=error)
+            log.error("background task of the browsers failed: %s", error, exc_info=error)

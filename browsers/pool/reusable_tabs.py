@@ -11,23 +11,27 @@ previous page left. If that fails, the context is closed.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
-from cachetools import LRUCache
-
 from browsers.model import Mode, Request
-from browsers.navigation.page_patterns import PagePatterns
 from browsers.navigation.tab import Tab
 
 MAX_IDLE_TABS = 5
-"""Maximum of idle tabs per browser, 40 MB each on engine pages: the engines of a search and a few more."""
+"""Maximum of idle profile tabs per browser, 40 MB each on engine pages: the engines of a search and a few more."""
 IDLE_TTL_S = 60.0
 """Seconds. A caller that has not returned by then is probably finished."""
 VISITS_PER_TAB = 50
 """Maximum of visits in one tab, because pages leave memory behind in their process."""
+
+MAX_BATCH_TABS = 8
+"""Maximum of idle batch tabs per browser, 30 MB each: as many as render slots."""
+BATCH_TTL_S = 3.0
+"""Seconds. The next page of a batch comes at once or not at all."""
+PAGES_PER_PROCESS = 25
+"""Maximum of pages in one process. Each page leaves a megabyte behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,72 +44,10 @@ class ProfileKey:
 
     @classmethod
     def of(cls, request: Request) -> ProfileKey | None:
-        """Return the key of a visit, or None if it keeps nothing."""
+        """Return the key of a visit, or None if it has no profile."""
         if request.site_profile is None:
             return None
         return cls(request.principal, request.site_profile, request.language)
-
-
-@dataclass(frozen=True, slots=True)
-class _IdleTab:
-    tab: Tab
-    since: float
-
-
-class IdleTabs:
-    """Idle tabs of site profiles. Each is kept for a limited time, and the oldest is evicted first."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start without tabs; `clock` returns seconds."""
-        self._tabs: OrderedDict[ProfileKey, _IdleTab] = OrderedDict()
-        self._clock = clock
-
-    def __len__(self) -> int:
-        """Return the number of idle tabs."""
-        return len(self._tabs)
-
-    def take(self, profile: ProfileKey | None) -> Tab | None:
-        """Remove and return the tab of a profile, or None if there is none that still runs."""
-        idle_tab = self._tabs.pop(profile, None) if profile is not None else None
-        return idle_tab.tab if idle_tab is not None and idle_tab.tab.session.is_alive else None
-
-    def put(self, profile: ProfileKey, tab: Tab) -> list[Tab]:
-        """Add a tab and return the tabs to close for it."""
-        leaving = self._removed(other for other in self._tabs if other == profile)
-        self._tabs[profile] = _IdleTab(tab, self._clock())
-        return leaving + self._removed(list(self._tabs)[: max(0, len(self._tabs) - MAX_IDLE_TABS)])
-
-    def take_expired(self) -> list[Tab]:
-        """Remove and return the tabs that have expired or crashed."""
-        before = self._clock() - IDLE_TTL_S
-        return self._removed(
-            profile
-            for profile, idle_tab in self._tabs.items()
-            if idle_tab.since <= before or not idle_tab.tab.session.is_alive
-        )
-
-    def of(self, principal: str, site_profile: str) -> list[Tab]:
-        """Remove and return the tabs of a profile in all languages."""
-        return self._removed(
-            profile for profile in self._tabs if (profile.principal, profile.site_profile) == (principal, site_profile)
-        )
-
-    def all(self) -> list[Tab]:
-        """Every one, taken out."""
-        return self._removed(self._tabs)
-
-    def _removed(self, profiles: Iterable[ProfileKey]) -> list[Tab]:
-        return [self._tabs.pop(profile).tab for profile in list(profiles)]
-
-
-BATCH_TTL_S = 3.0
-"""Seconds. The next page of a batch comes at once or not at all."""
-MAX_BATCH_TABS = 8
-"""Maximum of waiting batch tabs per browser, 30 MB each: as many as render slots."""
-MAX_BATCHES = 100
-"""Maximum of batches with page patterns. A batch has few hosts with more than one page."""
-PAGES_PER_PROCESS = 25
-"""Maximum of pages in one process. Each page leaves a megabyte behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,58 +69,55 @@ class BatchKey:
         return cls(request.batch, request.principal, request.language, origin)
 
 
+Key = TypeVar("Key", ProfileKey, BatchKey)
+
+
 @dataclass(frozen=True, slots=True)
-class _WaitingTab:
-    batch_key: BatchKey
+class _IdleTab(Generic[Key]):
+    key: Key
     tab: Tab
     since: float
 
 
-class BatchTabs:
-    """Tabs that wait briefly for the next page of their batch."""
+class IdleTabs(Generic[Key]):
+    """Idle tabs by key, for a limited time. The oldest is evicted first."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start without tabs; `clock` returns seconds."""
-        self._kept: list[_WaitingTab] = []
-        self._patterns: LRUCache[BatchKey, PagePatterns] = LRUCache(MAX_BATCHES)
+    def __init__(
+        self, limit: int, ttl_s: float, *, one_per_key: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Keep at most `limit` tabs for `ttl_s` seconds each, with `one_per_key` only the latest of each key."""
+        self._tabs: list[_IdleTab[Key]] = []
+        self._limit = limit
+        self._ttl_s = ttl_s
+        self._one_per_key = one_per_key
         self._clock = clock
 
     def __len__(self) -> int:
-        """Return the number of waiting tabs."""
-        return len(self._kept)
+        """Return the number of idle tabs."""
+        return len(self._tabs)
 
-    def take(self, batch_key: BatchKey | None) -> Tab | None:
-        """Remove and return a running tab of the batch, or None."""
-        for cached in self._kept:
-            if cached.batch_key == batch_key and cached.tab.session.is_alive:
-                self._kept.remove(cached)
-                return cached.tab
+    def take(self, key: Key | None) -> Tab | None:
+        """Remove and return the oldest tab of a key that still runs, or None."""
+        for idle in self._tabs:
+            if idle.key == key and idle.tab.session.is_alive:
+                self._tabs.remove(idle)
+                return idle.tab
         return None
 
-    def patterns(self, batch_key: BatchKey | None) -> PagePatterns | None:
-        """Return the page patterns of a batch. Only those of the latest batches are kept."""
-        if batch_key is None:
-            return None
-        return self._patterns.setdefault(batch_key, PagePatterns())
-
-    def put(self, batch_key: BatchKey, tab: Tab) -> list[Tab]:
+    def put(self, key: Key, tab: Tab) -> list[Tab]:
         """Add a tab and return the tabs to close for it."""
-        self._kept.append(_WaitingTab(batch_key, tab, self._clock()))
-        return self._removed(self._kept[: max(0, len(self._kept) - MAX_BATCH_TABS)])
+        replaced = self.take_all(lambda idle: self._one_per_key and idle.key == key)
+        self._tabs.append(_IdleTab(key, tab, self._clock()))
+        excess = self._tabs[: -self._limit]
+        return replaced + self.take_all(lambda idle: idle in excess)
 
     def take_expired(self) -> list[Tab]:
         """Remove and return the tabs that have expired or crashed."""
-        before = self._clock() - BATCH_TTL_S
-        return self._removed(
-            cached for cached in list(self._kept) if cached.since <= before or not cached.tab.session.is_alive
-        )
+        before = self._clock() - self._ttl_s
+        return self.take_all(lambda idle: idle.since <= before or not idle.tab.session.is_alive)
 
-    def all(self) -> list[Tab]:
-        """Every one, taken out."""
-        return self._removed(list(self._kept))
-
-    def _removed(self, leaving: Iterable[_WaitingTab]) -> list[Tab]:
-        gone = list(leaving)
-        for cached in gone:
-            self._kept.remove(cached)
-        return [cached.tab for cached in gone]
+    def take_all(self, matches: Callable[[_IdleTab[Key]], bool] = lambda _: True) -> list[Tab]:
+        """Remove and return all tabs that match."""
+        taken = [idle for idle in self._tabs if matches(idle)]
+        self._tabs = [idle for idle in self._tabs if idle not in taken]
+        return [idle.tab for idle in taken]

@@ -5,7 +5,7 @@ from importlib.resources import files
 __all__ = ["MARK", "PROBE"]
 
 PROBE = files(__name__).joinpath("probe.js").read_text(encoding="utf-8")
-"""Installs `globalThis.__settling`. Its `look()` returns the tuple that `DomSample.of` parses."""
+"""Installs `globalThis.__readinessProbe`. Its `sample()` returns the tuple that `DomSample.of` parses."""
 
 MARK = files(__name__).joinpath("mark.js").read_text(encoding="utf-8")
 """A function that marks invisible content and returns the document."""

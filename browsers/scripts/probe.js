@@ -1,24 +1,24 @@
 // Observes a page until it is ready. Runs in an isolated world, so the page cannot see it.
 (() => {
-  if (globalThis.__settling) return;
+  if (globalThis.__readinessProbe) return;
   // A mutation of less text is a clock, a counter or a carousel. It never delays a page.
   const CONTENT_CHARS = 24;
   // Layout reads (spinner, height) are repeated only after a mutation, or after this long.
   const STALE_MS = 400;
   // A page that loads for less than this is not measured: that would lay out an incomplete page.
-  const YOUNG_MS = 1000;
+  const MIN_AGE_MS = 1000;
   // Idle time before pages are compared, and limits of the comparison.
-  const CALM_MS = 40;
-  const MOST_SCRIPTS = 100;
-  const FLOORS = 4;
-  const MOST_ELEMENTS = 300;
+  const IDLE_MS = 40;
+  const MAX_SCRIPTS = 100;
+  const MAX_LEVELS = 4;
+  const MAX_ELEMENTS = 300;
   const SPINNERS =
     '[aria-busy=true],[role=progressbar],[class*=spinner i],[class*=skeleton i],' +
     '[class*=loading i]:not(body):not(html):not(img),[class*=loader i],' +
     '[class*=placeholder-glow i],[class*=shimmer i]';
-  const state = { changedAt: performance.now(), content: 0, seen: 0, last: null, lastAt: 0, lastSeen: -1 };
+  const state = { changedAt: performance.now(), content: 0, mutations: 0, last: null, lastAt: 0, lastMutations: -1 };
 
-  const weight = (nodes) => {
+  const countChars = (nodes) => {
     let sum = 0;
     for (const node of nodes) {
       if (node.nodeType === 1) sum += (node.textContent || '').length;
@@ -26,18 +26,18 @@
     }
     return sum;
   };
-  const note = (records) => {
-    state.seen++;
+  const onMutations = (records) => {
+    state.mutations++;
     const fresh = new Set();
     for (const record of records) {
       if (record.type !== 'childList') continue;
       for (const node of record.addedNodes) fresh.add(node);
       // Already counted with it: nested elements would be counted once for every level.
       if (fresh.has(record.target)) continue;
-      const added = weight(record.addedNodes);
+      const added = countChars(record.addedNodes);
       const changed =
         record.addedNodes.length && record.removedNodes.length
-          ? Math.abs(added - weight(record.removedNodes))
+          ? Math.abs(added - countChars(record.removedNodes))
           : added;
       if (changed > CONTENT_CHARS) {
         state.changedAt = performance.now();
@@ -45,10 +45,10 @@
       }
     }
   };
-  new MutationObserver(note).observe(document, { childList: true, subtree: true, characterData: true });
+  new MutationObserver(onMutations).observe(document, { childList: true, subtree: true, characterData: true });
 
   const visible = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-  const spinning = (body) => {
+  const hasSpinner = (body) => {
     for (const element of body.querySelectorAll(SPINNERS)) {
       if (element.textContent.length < 200 && visible(element)) return 1;
     }
@@ -59,53 +59,53 @@
     for (const silent of body.querySelectorAll('script,style,noscript,template')) sum -= silent.textContent.length;
     return sum;
   };
-  const sum = (text) => {
+  const hash = (text) => {
     let value = 5381;
     for (let i = 0; i < text.length; i++) value = (value * 33 + text.charCodeAt(i)) | 0;
     return `${text.length}.${value}`;
   };
   // Returns the kinds of elements in the upper levels of the page.
-  const outline = () => {
+  const structure = () => {
     const kinds = new Set();
-    let floor = [document.body];
-    for (let depth = 0; depth < FLOORS; depth++) {
-      floor = floor.flatMap((element) => [...element.children]).slice(0, MOST_ELEMENTS);
-      for (const element of floor) kinds.add(`${depth}${element.localName}.${element.getAttribute('class')}`);
+    let level = [document.body];
+    for (let depth = 0; depth < MAX_LEVELS; depth++) {
+      level = level.flatMap((element) => [...element.children]).slice(0, MAX_ELEMENTS);
+      for (const element of level) kinds.add(`${depth}${element.localName}.${element.getAttribute('class')}`);
     }
     return [...kinds].sort();
   };
   // Equal for two pages with the same code and structure: one program in one state.
-  const likeness = () => {
+  const codeHash = () => {
     const code = [...document.scripts].filter((script) => !script.type.endsWith('json'));
-    if (code.length > MOST_SCRIPTS || !document.body) return '';
-    const programs = code.map((script) => script.getAttribute('src') || sum(script.textContent));
-    return sum([...programs, ...outline()].join(' '));
+    if (code.length > MAX_SCRIPTS || !document.body) return '';
+    const programs = code.map((script) => script.getAttribute('src') || hash(script.textContent));
+    return hash([...programs, ...structure()].join(' '));
   };
-  globalThis.__settling = {
-    look(selector, compared) {
+  globalThis.__readinessProbe = {
+    sample(selector, withHash) {
       const now = performance.now();
       const quiet = Math.round(now - state.changedAt);
-      const wanted = !selector || document.querySelector(selector) ? 1 : 0;
-      if (document.readyState === 'loading' && now < YOUNG_MS) {
-        return ['loading', quiet, state.content, 0, 0, 0, 0, wanted, 1, ''];
+      const matches = !selector || document.querySelector(selector) ? 1 : 0;
+      if (document.readyState === 'loading' && now < MIN_AGE_MS) {
+        return ['loading', quiet, state.content, 0, 0, 0, 0, matches, 1, ''];
       }
       const fresh =
-        state.last && state.lastSeen === state.seen && state.last[0] === document.readyState &&
+        state.last && state.lastMutations === state.mutations && state.last[0] === document.readyState &&
         now - state.lastAt < STALE_MS && state.last[6] === innerHeight;
       if (fresh) {
         state.last[1] = quiet;
-        state.last[7] = wanted;
+        state.last[7] = matches;
       } else {
         const body = document.body;
         const root = document.documentElement;
-        state.lastSeen = state.seen;
+        state.lastMutations = state.mutations;
         state.lastAt = now;
         state.last = [
-          document.readyState, quiet, state.content, body ? textLength(body) : 0, body ? spinning(body) : 0,
-          root ? root.scrollHeight : 0, innerHeight, wanted, document.scripts.length ? 1 : 0, '',
+          document.readyState, quiet, state.content, body ? textLength(body) : 0, body ? hasSpinner(body) : 0,
+          root ? root.scrollHeight : 0, innerHeight, matches, document.scripts.length ? 1 : 0, '',
         ];
       }
-      if (compared && quiet >= CALM_MS && !state.last[9]) state.last[9] = likeness();
+      if (withHash && quiet >= IDLE_MS && !state.last[9]) state.last[9] = codeHash();
       return state.last;
     },
   };

@@ -27,7 +27,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
         "navigation.tab.RENEW_LIMIT_S",
         "navigation.visit.PREPARE_LIMIT_S",
         "navigation.visit.CAPTURE_LIMIT_S",
-        "navigation.readiness.LOOK_LIMIT_S",
+        "navigation.readiness.SAMPLE_LIMIT_S",
     ):
         monkeypatch.setattr(f"browsers.{limit}", 30.0)
 

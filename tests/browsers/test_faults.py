@@ -97,7 +97,7 @@ async def test_a_kill_under_load_is_survived(
     fresh: Browsers, site: Site, victim: str, tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A page that stalls on a busy machine must not count as one in an endless loop.
-    monkeypatch.setattr("browsers.navigation.readiness.LOOK_LIMIT_S", 30.0)
+    monkeypatch.setattr("browsers.navigation.readiness.SAMPLE_LIMIT_S", 30.0)
     before = set(ours())
     await visit(fresh, site, "/static/1", tier=tier)
     folder = str(fresh.folder)

@@ -13,35 +13,35 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-FLOORS = 50
+LEVELS = 50
 WATCHED = """
     const text = Object.getOwnPropertyDescriptor(Node.prototype, 'textContent');
-    globalThis.weighed = 0;
+    globalThis.reads = 0;
     Object.defineProperty(Node.prototype, 'textContent', {
-      ...text, get() { weighed++; return text.get.call(this); },
+      ...text, get() { reads++; return text.get.call(this); },
     });
 """
-NESTED = """async (floors) => {
-    const before = __settling.look(null, 0)[2];
-    weighed = 0;
+NESTED = """async (levels) => {
+    const before = __readinessProbe.sample(null, 0)[2];
+    reads = 0;
     let inner = document.body;
-    for (let i = 0; i < floors; i++) {
+    for (let i = 0; i < levels; i++) {
       const next = document.createElement('div');
       inner.append(next);
       inner = next;
     }
     inner.append('A text that is long enough to be taken for content.');
-    // Observers are told before the next task.
+    // Observers run before the next task.
     await new Promise((done) => setTimeout(done));
-    const weighings = weighed;
-    return [weighings, __settling.look(null, 0)[2] - before];
+    const readings = reads;
+    return [readings, __readinessProbe.sample(null, 0)[2] - before];
 }"""
 
 
-async def test_elements_put_one_into_another_are_weighed_once(plain_browser: Browser) -> None:
+async def test_the_text_of_nested_elements_is_read_once(plain_browser: Browser) -> None:
     page = await plain_browser.new_page()
     try:
         await page.evaluate(WATCHED + PROBE)
-        assert await page.evaluate(NESTED, FLOORS) == [1, 1]
+        assert await page.evaluate(NESTED, LEVELS) == [1, 1]
     finally:
         await page.close()

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Error, async_playwright
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, VisitLimits
 from browsers.chromium.locate import find_chromium
 from browsers.egress import DnsResolver
-from browsers.egress.dialer import Connector, OpenConnection
+from browsers.egress.dialer import Connect, OpenConnection
 from browsers.egress.target_policy import SYNTHETIC
 from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.errors import BrowsersError
@@ -49,19 +49,17 @@ class HostileNames(DnsResolver):
         raise OSError("no such name")
 
 
-class Watched:
-    """Connector that records refused ports: proof that the pages tried."""
+def recording(connect: Connect, refused: set[int]) -> Connect:
+    """Record refused ports: proof that the pages tried."""
 
-    def __init__(self, connector: Connector) -> None:
-        self.refused: set[int] = set()
-        self._connector = connector
-
-    async def connect(self, host: str, port: int) -> OpenConnection:
+    async def connect_and_record(host: str, port: int) -> OpenConnection:
         try:
-            return await self._connector.connect(host, port)
+            return await connect(host, port)
         except ConnectionDeniedError:
-            self.refused.add(port)
+            refused.add(port)
             raise
+
+    return connect_and_record
 
 
 class Walled:
@@ -116,11 +114,12 @@ async def walled(site: HostileSite, cases: int, tier: Tier, mode: Mode = Mode.RE
     )
     browsers = Browsers(settings)
     # Replace what settings cannot: the resolver, the lifetime of its answers, and the connector.
+    refused: set[int] = set()
     egress = browsers._egress
     egress._resolver._names, egress._resolver._ttl_s = HostileNames(), 0.0
-    egress._connector = watched = Watched(egress._connector)
+    egress._connect = recording(egress._connect, refused)
     async with browsers:
-        yield Walled(browsers, watched.refused, tier, mode)
+        yield Walled(browsers, refused, tier, mode)
 
 
 @asynccontextmanager

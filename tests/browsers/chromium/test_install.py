@@ -174,7 +174,7 @@ def test_a_download_that_cannot_be_brought_up_to_date_serves_on(
     report = asked(computer.log.append, host=computer.host)
     assert report.usable and report.next_step is None
     assert report.found[0].executable == str(folder / "chromium_headless_shell-1200" / SHELL)
-    assert computer.log[-1] == "Chromium was not brought up to date; the one that is there serves on."
+    assert computer.log[-1] == "Chromium was not updated. The installed version stays in use."
 
 
 @pytest.mark.parametrize(

@@ -158,11 +158,11 @@ async def test_where_the_sandbox_works_no_browser_is_started_without_it(monkeypa
     monkeypatch.setattr(process, "_launch_on_best_transport", refuses)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     order = process.LaunchRequest(Tier.LIGHT, "/opt/chrome", LaunchPlan((), (), {}))
-    for may_bare, ways in ((False, [True]), (True, [True, False])):
+    for may_disable, expected in ((False, [True]), (True, [True, False])):
         tried.clear()
         with pytest.raises(NoBrowserError):
-            await process.launch(Driver(ProfileDir()), order, Path(), may_bare=may_bare)
-        assert tried == ways
+            await process.launch(Driver(ProfileDir()), order, Path(), may_disable_sandbox=may_disable)
+        assert tried == expected
 
 
 async def test_the_death_of_a_driver_is_no_fault_that_python_tells_of(caplog: pytest.LogCaptureFixture) -> None:

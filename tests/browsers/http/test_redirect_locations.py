@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier
-from browsers.http.urls import resolve_location
+from browsers.navigation.response import resolve_location
 from tests.browsers.egress.wire import served
 from tests.browsers.reading import never, text_of
 

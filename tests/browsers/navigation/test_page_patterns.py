@@ -9,16 +9,16 @@ import pytest
 from browsers.cdp.session import Connection, Session
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.page_patterns import (
-    CALM_S,
-    ENOUGH_ALIKE,
+    FULL_WAIT_EVERY,
+    IDLE_S,
     KNOWN_QUIET_S,
-    WATCHED_AGAIN,
+    MIN_SIMILAR_PAGES,
     PagePatterns,
     PageProgress,
 )
 from browsers.navigation.readiness_rules import QUIET_WITH_DATA_S, DomSample, QuietTimers
 
-LOADED = DomSample("complete", CALM_S, 3, 5000, False, 3000, 900, True, True, "one program")
+LOADED = DomSample("complete", IDLE_S, 3, 5000, False, 3000, 900, True, True, "one program")
 
 
 class SilentWire:
@@ -64,7 +64,7 @@ class Told:
         return quiet_s
 
 
-def known(pages: int = ENOUGH_ALIKE) -> PagePatterns:
+def known(pages: int = MIN_SIMILAR_PAGES) -> PagePatterns:
     patterns = PagePatterns()
     for _ in range(pages):
         assert Told(patterns).ended() == QUIET_WITH_DATA_S
@@ -78,14 +78,14 @@ def test_after_two_alike_that_did_nothing_more_the_next_is_waited_for_less() -> 
 
 def test_one_of_eight_is_still_waited_for_in_full() -> None:
     patterns = known()
-    waits = [Told(patterns).ended() for _ in range(3 * WATCHED_AGAIN)]
+    waits = [Told(patterns).ended() for _ in range(3 * FULL_WAIT_EVERY)]
     assert waits.count(QUIET_WITH_DATA_S) == 3
 
 
 def test_pages_of_other_code_other_data_or_more_requests_are_not_alike() -> None:
     patterns = known()
-    assert Told(patterns, replace(LOADED, likeness="another")).ended() == QUIET_WITH_DATA_S
-    assert Told(patterns, replace(LOADED, likeness="")).ended() == QUIET_WITH_DATA_S
+    assert Told(patterns, replace(LOADED, code_hash="another")).ended() == QUIET_WITH_DATA_S
+    assert Told(patterns, replace(LOADED, code_hash="")).ended() == QUIET_WITH_DATA_S
     assert Told(patterns, asked="https://shop.example/api/item/1/parts").ended() == QUIET_WITH_DATA_S
     asking = Told(patterns)
     asking.ping("https://shop.example/api/2")
@@ -105,17 +105,17 @@ def test_where_one_did_more_after_it_was_calm_nobody_like_it_is_hurried(more: st
     else:
         did_more.progress.end()
         did_more.progress.did_more()
-    for _ in range(WATCHED_AGAIN):
+    for _ in range(FULL_WAIT_EVERY):
         assert Told(patterns).ended() == QUIET_WITH_DATA_S
 
 
 @pytest.mark.parametrize(
     "sample",
     [
-        replace(LOADED, quiet_s=CALM_S / 2),
+        replace(LOADED, quiet_s=IDLE_S / 2),
         replace(LOADED, spinner=True),
         replace(LOADED, text_chars=20, height=900),
-        replace(LOADED, wanted=False),
+        replace(LOADED, selector_matches=False),
         replace(LOADED, ready_state="interactive"),
     ],
 )
@@ -136,9 +136,9 @@ def test_nor_is_one_that_hears_from_elsewhere(kind: str) -> None:
 
 
 def test_a_look_is_taken_when_the_page_becomes_calm() -> None:
-    page = Told(PagePatterns(), replace(LOADED, quiet_s=CALM_S / 4))
+    page = Told(PagePatterns(), replace(LOADED, quiet_s=IDLE_S / 4))
     page.quiet_s()
-    assert page.progress.pause_s == pytest.approx(CALM_S * 3 / 4)
+    assert page.progress.pause_s == pytest.approx(IDLE_S * 3 / 4)
 
 
 def test_a_page_like_others_is_asked_for_more_when_it_is_taller_than_those_that_had_nothing() -> None:
@@ -152,7 +152,7 @@ def test_a_page_like_others_is_asked_for_more_when_it_is_taller_than_those_that_
     assert like.progress.known_height == 0, "nothing is known of it before it was looked at"
     like.ended()
     assert like.progress.known_height == 3000
-    other = Told(patterns, replace(LOADED, likeness="another"))
+    other = Told(patterns, replace(LOADED, code_hash="another"))
     other.ended()
     assert other.progress.known_height == 0
 

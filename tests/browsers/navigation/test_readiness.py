@@ -36,19 +36,19 @@ def readiness(documents: Documents) -> ReadinessWaiter:
 
 async def test_an_object_is_taken_from_the_document_that_is_there_now() -> None:
     documents = Documents(gone=1)
-    assert await readiness(documents).object_of("document", limit_s=1) == "document 2"
+    assert await readiness(documents).evaluate_object("document", limit_s=1) == "document 2"
 
 
 async def test_the_world_that_was_looked_from_serves_again() -> None:
     documents = Documents(gone=0)
     page = readiness(documents)
     for _ in range(2):
-        assert await page.object_of("document", limit_s=1) == "document 1"
+        assert await page.evaluate_object("document", limit_s=1) == "document 1"
     assert documents.worlds == 1
 
 
 async def test_a_page_that_never_rests_is_not_asked_for_ever() -> None:
     documents = Documents(gone=99)
     with pytest.raises(CommandFailedError):
-        await readiness(documents).object_of("document", limit_s=1)
+        await readiness(documents).evaluate_object("document", limit_s=1)
     assert documents.worlds == 2

@@ -79,7 +79,7 @@ def player(monkeypatch: pytest.MonkeyPatch) -> Player:
 
 
 def at(age_s: float = 10.0, *, forwarded: bool = False) -> QuietTimers:
-    return QuietTimers(now=NOW, started_at=NOW - age_s, dom_ready_at=NOW - age_s, forwarded=forwarded)
+    return QuietTimers(now=NOW, started_at=NOW - age_s, dom_ready_at=NOW - age_s, is_forwarded=forwarded)
 
 
 def skipping() -> QuietTimers:
@@ -100,7 +100,7 @@ def test_the_rest_of_the_quiet_may_pass_in_virtual_time(player: Player) -> None:
     [
         replace(BLANK, quiet_s=0.07),
         replace(CALM, quiet_s=0.07, spinner=True),
-        replace(CALM, quiet_s=0.07, wanted=False),
+        replace(CALM, quiet_s=0.07, selector_matches=False),
     ],
 )
 def test_no_quiet_is_skipped_while_more_is_expected(player: Player, sample: DomSample) -> None:
@@ -221,4 +221,4 @@ def test_only_a_document_that_failed_is_broken(player: Player) -> None:
 
 
 def test_what_the_caller_waits_for_is_waited_for(player: Player) -> None:
-    assert decide_readiness(replace(CALM, wanted=False), player.network, at()) is ReadinessDecision.WAIT
+    assert decide_readiness(replace(CALM, selector_matches=False), player.network, at()) is ReadinessDecision.WAIT

@@ -147,7 +147,7 @@ async def test_a_body_without_end_is_cut_at_the_deadline(
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the limit for bodies, and give the browser much time to deliver received data."""
     monkeypatch.setattr("browsers.navigation.visit.BODY_LIMIT_S", 2.0)
-    monkeypatch.setattr("browsers.navigation.response.HANDING_ON_S", 20.0)
+    monkeypatch.setattr("browsers.navigation.response.DELIVERY_S", 20.0)
 
 
 @pytest.mark.usefixtures("hurry")

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot
 from browsers.errors import BrowsersError
-from browsers.navigation.page_patterns import PagePatterns, PageSignature
+from browsers.navigation.page_patterns import PagePatterns, PageSignature, PatternRecord
 from browsers.pool.reusable_tabs import BatchKey
 from tests.browsers.reading import UNANSWERED, WAITING, await_answers, marks, text_of, visit
 from tests.site.certificate import server_context
@@ -303,22 +303,22 @@ async def test_pages_that_go_on_after_a_pause_are_complete_however_often_they_ar
     assert await incomplete(browsers, site, wanted, times=3) == []
 
 
-async def test_pages_of_one_program_are_known_as_alike_and_others_are_not(
+async def test_pages_with_the_same_code_have_the_same_signature(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[object] = []
-    is_known_idle = PagePatterns.is_known_idle
+    signatures: list[PageSignature] = []
+    find = PagePatterns.find
 
-    def noted(patterns: PagePatterns, kind: PageSignature) -> bool:
-        asked.append(kind)
-        return is_known_idle(patterns, kind)
+    def record_signature(patterns: PagePatterns, signature: PageSignature) -> PatternRecord:
+        signatures.append(signature)
+        return find(patterns, signature)
 
-    async def last_kind(path: str) -> object:
+    async def last_signature(path: str) -> PageSignature:
         await visit(browsers, site, path, batch="alike")
-        return asked[-1]
+        return signatures[-1]
 
-    monkeypatch.setattr(PagePatterns, "is_known_idle", noted)
-    first, second, other = [await last_kind(path) for path in ("/spa/1", "/spa/2", "/clock")]
+    monkeypatch.setattr(PagePatterns, "find", record_signature)
+    first, second, other = [await last_signature(path) for path in ("/spa/1", "/spa/2", "/clock")]
     assert first == second != other
 
 

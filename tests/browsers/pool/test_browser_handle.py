@@ -118,9 +118,9 @@ async def test_a_tab_whose_cache_cannot_be_emptied_makes_way_for_another(
 async def test_nothing_goes_through_the_gate_of_a_tab_that_waits(
     fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
 ) -> None:
-    for module in ("browser_handle", "reusable_tabs"):
-        monkeypatch.setattr(f"browsers.pool.{module}.BATCH_TTL_S", 600.0)
+    monkeypatch.setattr("browsers.pool.browser_handle.BATCH_TTL_S", 600.0)
     handle = await _at_rest(fresh)
+    handle._batch_tabs._ttl_s = 600.0
     async with handle.lease(Request("http://site.example/", mode=Mode.RENDER, **kind)) as lease:
         lease.tab.listener.begin_visit(1_000_000)
         lease.tab.mark_committed()
@@ -137,8 +137,8 @@ async def test_a_process_serves_so_many_pages_and_no_more(
 ) -> None:
     for name, value in (("PAGES_PER_PROCESS", 2), ("VISITS_PER_TAB", 2), ("BATCH_TTL_S", 600.0)):
         monkeypatch.setattr(f"browsers.pool.browser_handle.{name}", value)
-    monkeypatch.setattr("browsers.pool.reusable_tabs.BATCH_TTL_S", 600.0)
     handle = await _at_rest(fresh)
+    handle._batch_tabs._ttl_s = 600.0
     request = Request("http://site.example/", mode=Mode.RENDER, **kind)
     served: Counter[Tab] = Counter()
     for _ in range(7):
@@ -174,7 +174,7 @@ async def test_a_browser_that_opens_no_tab_is_replaced(
         raise TimeoutError
 
     handle = await _at_rest(fresh)
-    handle._end(handle._ready)
+    handle._close_tabs(handle._ready)
     handle._ready = []
     with monkeypatch.context() as broken:
         broken.setattr(Tab, "open", refuse)

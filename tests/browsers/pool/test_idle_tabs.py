@@ -42,15 +42,19 @@ def _profile(number: int = 0) -> ProfileKey:
     return ProfileKey("ann", f"engine-{number}", "en-US")
 
 
+def idle_tabs(**more: Any) -> IdleTabs[ProfileKey]:
+    return IdleTabs(MAX_IDLE_TABS, IDLE_TTL_S, one_per_key=True, **more)
+
+
 class TestBounds:
     def test_at_most_a_handful_rest_and_the_longest_at_rest_goes_first(self) -> None:
-        resting, tabs = IdleTabs(), [_tab() for _ in range(MAX_IDLE_TABS + 2)]
+        resting, tabs = idle_tabs(), [_tab() for _ in range(MAX_IDLE_TABS + 2)]
         leaving = [gone for number, tab in enumerate(tabs) for gone in resting.put(_profile(number), tab)]
         assert leaving == tabs[:2]
         assert len(resting) == MAX_IDLE_TABS
 
     def test_a_profile_has_one_tab_at_rest(self) -> None:
-        resting, first, second = IdleTabs(), _tab(), _tab()
+        resting, first, second = idle_tabs(), _tab(), _tab()
         assert resting.put(_profile(), first) == []
         assert resting.put(_profile(), second) == [first]
         assert resting.take(_profile()) is second
@@ -58,7 +62,7 @@ class TestBounds:
 
     def test_whoever_does_not_come_back_loses_his(self) -> None:
         now = 0.0
-        resting, tab = IdleTabs(clock=lambda: now), _tab()
+        resting, tab = idle_tabs(clock=lambda: now), _tab()
         resting.put(_profile(), tab)
         now = IDLE_TTL_S - 1
         assert resting.take_expired() == []
@@ -66,17 +70,17 @@ class TestBounds:
         assert resting.take_expired() == [tab]
 
     def test_a_dead_tab_is_given_to_nobody(self) -> None:
-        resting, tab = IdleTabs(), _tab()
+        resting, tab = idle_tabs(), _tab()
         resting.put(_profile(), tab)
         tab.session.is_alive = False  # type: ignore[misc]
         assert resting.take(_profile()) is None
 
     def test_a_forgotten_profile_loses_its_tabs_in_every_language(self) -> None:
-        resting, english, german, other = IdleTabs(), _tab(), _tab(), _tab()
+        resting, english, german, other = idle_tabs(), _tab(), _tab(), _tab()
         resting.put(_profile(), english)
         resting.put(replace(_profile(), language="de-DE"), german)
         resting.put(_profile(1), other)
-        assert resting.of("ann", "engine-0") == [english, german]
+        assert resting.take_all(lambda idle: idle.key.site_profile == "engine-0") == [english, german]
         assert len(resting) == 1
 
 
@@ -86,7 +90,8 @@ def _get_handle(browsers: Browsers, tier: Tier) -> BrowserHandle:
 
 def _idle_tab(browsers: Browsers, tier: Tier, principal: str) -> Tab:
     """Return the idle tab of the caller's profile `rest`."""
-    return _get_handle(browsers, tier)._idle._tabs[ProfileKey(principal, "rest", "en-US")].tab
+    key = ProfileKey(principal, "rest", "en-US")
+    return next(idle.tab for idle in _get_handle(browsers, tier)._profile_tabs._tabs if idle.key == key)
 
 
 @pytest.mark.browser
@@ -185,13 +190,13 @@ async def test_a_forgotten_profile_comes_as_a_stranger(browsers: Browsers, site:
 async def test_tabs_at_rest_end_with_their_time_and_with_the_browser(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.pool.reusable_tabs.IDLE_TTL_S", 0.2)
+    monkeypatch.setattr("browsers.pool.browser_handle.IDLE_TTL_S", 0.2)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as browsers:
         who: dict[str, Any] = {"site_profile": "rest", "wait": _WHOLE, "deadline_s": 60.0}
         await visit(browsers, site, "/spa/1", **who)
-        resting = _get_handle(browsers, Tier.LIGHT)._idle
+        resting = _get_handle(browsers, Tier.LIGHT)._profile_tabs
         await until(lambda: not len(resting))
-        monkeypatch.setattr("browsers.pool.reusable_tabs.IDLE_TTL_S", 600.0)
+        resting._ttl_s = 600.0
         await visit(browsers, site, "/spa/1", **who)
         assert len(resting) == 1
     assert len(resting) == 0
