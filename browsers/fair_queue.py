@@ -207,7 +207,20 @@ class FairSemaphore(FairQueue):
         A call that is not `bounded` also waits if the queue is full: its visit already holds another slot. Raises
         BusyError for the URL if the queue is full, or if the wait would exceed `wait_s`.
         """
-        await self._acquire(principal, host, url, wait_s, bounded)
+        is_full = self.waiting.is_full_for(principal)
+        turn = self.enqueue(principal, host)
+        if not turn.is_granted:
+            if bounded and (is_full or self._held_s() * self.queued / self.size > wait_s):
+                self.withdraw(turn)
+                raise self._busy(url)
+            try:
+                async with asyncio.timeout(wait_s):
+                    await turn.granted
+            except BaseException as error:
+                self.withdraw(turn)
+                if isinstance(error, TimeoutError):
+                    raise self._busy(url) from None
+                raise
         since = time.monotonic()
         try:
             yield
@@ -222,23 +235,6 @@ class FairSemaphore(FairQueue):
     def queue_s(self) -> float:
         """Return the seconds a new visit to an idle host would wait for any slot; 0 while one is free."""
         return self.expected_wait_s() if self.in_use >= self.size else 0.0
-
-    async def _acquire(self, principal: str, host: str, url: str, wait_s: float, bounded: bool) -> None:
-        is_full = self.waiting.is_full_for(principal)
-        turn = self.enqueue(principal, host)
-        if turn.is_granted:
-            return
-        if bounded and (is_full or self._held_s() * self.queued / self.size > wait_s):
-            self.withdraw(turn)
-            raise self._busy(url)
-        try:
-            async with asyncio.timeout(wait_s):
-                await turn.granted
-        except BaseException as error:
-            self.withdraw(turn)
-            if isinstance(error, TimeoutError):
-                raise self._busy(url) from None
-            raise
 
     def _busy(self, url: str) -> errors.BusyError:
         # A host has fewer slots than there are, so its part of the queue may be the last.

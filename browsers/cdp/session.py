@@ -154,6 +154,8 @@ class Connection:
         self.closed = asyncio.Event()
         self.message_count = 0
         """Messages received from the browser and its tabs."""
+        self.flat = transport.flat
+        """True if targets are attached with flattening."""
         self._transport = transport
         self._browser = Session(self, None)
         self._sessions: dict[str | None, Session] = {None: self._browser}
@@ -195,14 +197,9 @@ class Connection:
         url = NO_PAGE if self.flat else "about:blank"
         target = await self.call("Target.createTarget", url=url, browserContextId=context_id, limit_s=limit_s)
         attached = await self.call(
-            "Target.attachToTarget", targetId=target["targetId"], flatten=self._transport.flat, limit_s=limit_s
+            "Target.attachToTarget", targetId=target["targetId"], flatten=self.flat, limit_s=limit_s
         )
         return target["targetId"], self.add_session(attached["sessionId"])
-
-    @property
-    def flat(self) -> bool:
-        """True if targets are attached with flattening."""
-        return self._transport.flat
 
     def add_session(self, session_id: str) -> Session:
         """Create the session of an attached target."""

@@ -127,10 +127,7 @@ def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallRepor
 def install(
     log: Log, *, tiers: tuple[Tier, ...] = tuple(Tier), fonts: bool = False, host: HostPlatform | None = None
 ) -> InstallReport:
-    """Install the missing tiers. A repeated call only updates a download.
-
-    Methods are tried in order until every tier starts. Each reports on `log`.
-    """
+    """Install the missing tiers, by each method in order until every tier starts. Each method reports on `log`."""
     host = host or HostPlatform()
     report = _update_and_inspect(host, tiers, log)
     for installer in _list_installers(host):
@@ -163,10 +160,7 @@ def _inspect(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
 
 
 def _update_and_inspect(host: HostPlatform, tiers: tuple[Tier, ...], log: Log) -> InstallReport:
-    """Return the installed browsers after updating Playwright's download.
-
-    No other mechanism updates it, and it opens hostile pages. Takes a second if it is up to date.
-    """
+    """Update Playwright's download, which nothing else does (a second if up to date), and return what is there."""
     report = _inspect(host, tiers)
     names = [_DOWNLOADS[chromium.tier] for chromium in report.found if chromium.source == "playwright"]
     if not names or not report.driver_starts:

@@ -120,7 +120,9 @@ def find_refusal(address: Address, allowed: Iterable[Network] = ()) -> str | Non
         if address.scope_id is not None:
             return "an address with a scope"
         if int(address) >> 32 == _NAT64_PREFIX:
-            return _nat64_refusal(address, allowed)
+            if not any(isinstance(network, IPv6Network) and NAT64.subnet_of(network) for network in allowed):
+                return NAT64_REASON
+            return find_refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allowed)
     if any(address in network for network in allowed):
         return None
     return _ipv4_refusal(address) if isinstance(address, IPv4Address) else _ipv6_refusal(address, allowed)
@@ -128,17 +130,16 @@ def find_refusal(address: Address, allowed: Iterable[Network] = ()) -> str | Non
 
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
     """Parse networks in CIDR form. Raises ValueError if a text is not a network. The message shows the format."""
-    return tuple(_parse_network(text.strip()) for text in texts)
-
-
-def _parse_network(text: str) -> Network:
-    try:
-        return ipaddress.ip_network(text)
-    except ValueError as error:
-        raise ValueError(
-            f"SEARCH_MCP_ALLOW_NETS: {text!r} is not a network ({error}). "
-            "Write networks such as 10.1.0.0/16 or fd00:1::/32, separated by commas."
-        ) from None
+    networks: list[Network] = []
+    for text in map(str.strip, texts):
+        try:
+            networks.append(ipaddress.ip_network(text))
+        except ValueError as error:
+            raise ValueError(
+                f"SEARCH_MCP_ALLOW_NETS: {text!r} is not a network ({error}). "
+                "Write networks such as 10.1.0.0/16 or fd00:1::/32, separated by commas."
+            ) from None
+    return tuple(networks)
 
 
 def _ipv4_refusal(address: IPv4Address) -> str | None:
@@ -158,9 +159,3 @@ def _ipv6_refusal(address: IPv6Address, allowed: Iterable[Network]) -> str | Non
     if (value >> 32) & 0xFDFF_FFFF == 0x0000_5EFE:
         return find_refusal(IPv4Address(value & 0xFFFF_FFFF), allowed)
     return None
-
-
-def _nat64_refusal(address: IPv6Address, allowed: Iterable[Network]) -> str | None:
-    if not any(isinstance(network, IPv6Network) and NAT64.subnet_of(network) for network in allowed):
-        return NAT64_REASON
-    return find_refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allowed)

@@ -60,31 +60,25 @@ class TestHosts:
 
     def __init__(self, entries: Iterable[tuple[str, str, int]] = ()) -> None:
         """Check the entries: (name, address, port). Raises ValueError, with a valid example, for an invalid one."""
-        self._by_name: dict[str, IPv6Address] = {}
-        self._dials: dict[IPv6Address, tuple[str, int]] = {}
+        self.addresses: dict[str, IPv6Address] = {}
+        """Made-up address by host name."""
+        self.dials: dict[Address, tuple[str, int]] = {}
+        """Real address and port by made-up address."""
         for number, entry in enumerate(entries, 1):
             name, address, port = _check_entry(*entry)
-            if name in self._by_name:
+            if name in self.addresses:
                 raise _entry_error(entry[0], "is there twice")
             synthetic = SYNTHETIC[number]
-            self._by_name[name] = synthetic
-            self._dials[synthetic] = (address, port)
-        if self._by_name:
+            self.addresses[name] = synthetic
+            self.dials[synthetic] = (address, port)
+        if self.addresses:
             log.warning(
                 "TEST HOSTS: %d names are not those of the internet, but served from where "
                 "SEARCH_MCP_TEST_HOSTS says: %s%s",
-                len(self._by_name),
-                ", ".join(list(self._by_name)[:LOGGED_NAMES]),
-                ", ..." if len(self._by_name) > LOGGED_NAMES else "",
+                len(self.addresses),
+                ", ".join(list(self.addresses)[:LOGGED_NAMES]),
+                ", ..." if len(self.addresses) > LOGGED_NAMES else "",
             )
-
-    def address_of(self, name: str) -> IPv6Address | None:
-        """Return the made-up address of a test host, or None for any other name."""
-        return self._by_name.get(name)
-
-    def dial_target(self, address: Address) -> tuple[str, int] | None:
-        """Return the real address and port behind a made-up address, or None for any other address."""
-        return self._dials.get(address) if isinstance(address, IPv6Address) else None
 
 
 class TargetPolicy:
@@ -124,7 +118,7 @@ class TargetPolicy:
             if not allowed:
                 raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, "this machine's own name")
             return allowed
-        synthetic = self._test_hosts.address_of(name)
+        synthetic = self._test_hosts.addresses.get(name)
         if synthetic is not None:
             return [synthetic]
         # Where networks are allowed, such names may belong to them: then their addresses are checked.
@@ -168,7 +162,7 @@ class TargetPolicy:
             raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, reason)
 
     def _make_target(self, address: Address, port: int) -> Target:
-        redirected = self._test_hosts.dial_target(address)
+        redirected = self._test_hosts.dials.get(address)
         if redirected is not None:
             return Target(address, *redirected, may_be_own=True)
         unmapped = ip_rules.unmap_ipv4(address)

@@ -55,12 +55,15 @@ async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limi
     sample = readiness.last_sample
     if sample is None or not sample.scripted or (_fits(sample) and not readiness.time.is_taken):
         return
-    if sample.height <= readiness.known_height:
+    progress = readiness.progress
+    if sample.height <= (progress.known_height if progress is not None else 0):
         return
     end = time.monotonic() + limit_s
     has_more = await _has_more_content(session, readiness, sample)
-    if has_more is not None:
-        readiness.report_scroll_result(sample.height, more=has_more)
+    if progress is not None and has_more:
+        progress.did_more()
+    elif progress is not None and has_more is False:
+        progress.nothing_below(sample.height)
     if not has_more:
         return
     if _fits(sample):
@@ -119,7 +122,8 @@ async def _reaction_s(session: Session) -> float:
 
 async def _scroll(session: Session, readiness: ReadinessWaiter) -> float | None:
     """Scroll to the end and return the seconds until observers ran, or None if they did not."""
-    pause_s = FRAME_S if readiness.time.is_taken or readiness.is_predicted_idle else await _reaction_s(session)
+    is_predicted_idle = readiness.progress is not None and readiness.progress.is_predicted_idle
+    pause_s = FRAME_S if readiness.time.is_taken or is_predicted_idle else await _reaction_s(session)
     started_at = time.monotonic()
     try:
         ending = AT_ONCE if readiness.time.is_taken else AFTERWARDS % (1000 * pause_s)

@@ -118,7 +118,8 @@ class ReadinessWaiter:
         self.network = network
         self.time = VirtualTime(session)
         self._may_skip = may_skip
-        self._progress = progress
+        self.progress = progress
+        """Comparison with similar pages, or None outside a batch."""
         self.started_at = time.monotonic()
         self.dom_ready_at: float | None = None
         self.last_sample: DomSample | None = None
@@ -145,23 +146,6 @@ class ReadinessWaiter:
         """Record that the document is parsed."""
         self.dom_ready_at = time.monotonic()
 
-    @property
-    def is_predicted_idle(self) -> bool:
-        """True if similar pages did nothing more."""
-        return self._progress is not None and self._progress.is_predicted_idle
-
-    @property
-    def known_height(self) -> int:
-        """Height in pixels of similar pages without lazy content, or 0 if unknown."""
-        return 0 if self._progress is None else self._progress.known_height
-
-    def report_scroll_result(self, height: int, *, more: bool) -> None:
-        """Record whether scrolling showed more content, for similar pages."""
-        if self._progress is not None and more:
-            self._progress.did_more()
-        elif self._progress is not None:
-            self._progress.nothing_below(height)
-
     async def wait_until_ready(
         self,
         limit_s: float,
@@ -174,7 +158,7 @@ class ReadinessWaiter:
     ) -> bool:
         """Wait until the page is ready. Return False if `limit_s` passed or `stop` returned True first."""
         end = time.monotonic() + limit_s
-        progress = self._progress if may_be_thin else None
+        progress = self.progress if may_be_thin else None
         while time.monotonic() < end and not stop():
             sample, wait_s = await self.sample(), MIN_PAUSE_S
             if sample is not None:

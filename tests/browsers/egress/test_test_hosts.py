@@ -31,7 +31,7 @@ async def test_a_test_host_opens_neither_its_address_nor_other_names(open_listen
 
 
 def test_the_made_up_address_is_judged_like_any_other() -> None:
-    address = TestHosts([("a.example", "127.0.0.1", 8080)]).address_of("a.example")
+    address = TestHosts([("a.example", "127.0.0.1", 8080)]).addresses["a.example"]
     assert address is not None
     assert ip_rules.find_refusal(address) is None
 
