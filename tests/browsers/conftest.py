@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browsers.reading import await_answers, await_frames
+from tests.browsers.visits import await_answers, await_frames
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pytest
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier
 from browsers.http.url_credentials import strip_credentials
-from tests.browsers.reading import visit
+from tests.browsers.visits import visit
 from tests.site.running import Site
 
 

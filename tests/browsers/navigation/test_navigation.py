@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request
 from tests.browsers.egress.wire import served
-from tests.browsers.reading import marks, visit
+from tests.browsers.visits import marks, visit
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser

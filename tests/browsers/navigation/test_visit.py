@@ -8,7 +8,7 @@ import pytest
 
 from browsers import Browsers, Mode, Request, Snapshot, Tier, errors
 from browsers.model import VisitLimits
-from tests.browsers.reading import PATIENCE_S, always, marks, never, text_of, until, visit
+from tests.browsers.visits import PATIENCE_S, always, marks, never, text_of, until, visit
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser

@@ -16,7 +16,7 @@ from browsers.cdp.session import CommandFailedError, Message, Session
 from browsers.navigation.tab import Tab
 from browsers.pool.browser_handle import BrowserHandle
 from tests.browsers.egress.wire import NOT_ALLOWED, SUCCEEDED, through
-from tests.browsers.reading import PATIENCE_S, always, marks, until, visit
+from tests.browsers.visits import PATIENCE_S, always, marks, until, visit
 from tests.site.running import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("unhurried")]

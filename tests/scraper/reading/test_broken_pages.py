@@ -12,7 +12,7 @@ from scraper.errors import BlockedBySiteError, ScraperError
 from scraper.model import ReadRequest
 from scraper.services import Services
 from scraper.settings import Settings
-from tests.browsers.reading import MARK
+from tests.browsers.visits import MARK
 from tests.scraper.process import START_S, until
 from tests.site.running import Site
 

@@ -23,7 +23,7 @@ from browsers.chromium import process as processes
 from browsers.chromium.process import list_tree_pids
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
 from browsers.egress.proxy_listener import ProxyLimits
-from tests.browsers.reading import WAITING, marks, until, visit
+from tests.browsers.visits import WAITING, marks, until, visit
 from tests.site.running import Site
 
 pytestmark = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsers import Browsers
-from tests.browsers.reading import marks, visit
+from tests.browsers.visits import marks, visit
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser

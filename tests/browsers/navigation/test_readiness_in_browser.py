@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from browsers import Browsers, Mode
 from browsers.errors import BrowsersError
-from tests.browsers.reading import UNANSWERED, await_answers, await_frames, marks, until, visit
+from tests.browsers.visits import UNANSWERED, await_answers, await_frames, marks, until, visit
 from tests.site.running import Site
 from tests.site.server import all_pages
 

@@ -16,8 +16,8 @@ from browsers import Browsers, BrowserSettings, Mode, Request, Tier
 from browsers.chromium.locate import find_chromium, read_version
 from browsers.identity.fingerprint import BrowserIdentity
 from tests.browsers.chromium.machines import program
-from tests.browsers.portrait import HOST, URL, portrait, served
-from tests.browsers.reading import WAITING
+from tests.browsers.identity.observed_identity import HOST, URL, portrait, served
+from tests.browsers.visits import WAITING
 
 pytestmark = pytest.mark.browser
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier, VisitLimits
-from tests.browsers.reading import WAITING
+from tests.browsers.visits import WAITING
 
 pytestmark = pytest.mark.browser
 

@@ -27,7 +27,7 @@ from browsers.errors import NoBrowserError
 from browsers.model import Request, Tier
 from browsers.settings import BrowserSettings
 from tests.browsers.chromium.machines import program
-from tests.browsers.reading import visit
+from tests.browsers.visits import visit
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser

@@ -13,7 +13,7 @@ from browsers import Browsers, BrowserSettings, Mode, Tier, VisitLimits
 from browsers.navigation.tab import Tab
 from browsers.pool.browser_handle import BrowserHandle
 from browsers.pool.reusable_tabs import IDLE_TTL_S, MAX_IDLE_TABS, IdleTabs, ProfileKey
-from tests.browsers.reading import marks, text_of, until, visit
+from tests.browsers.visits import marks, text_of, until, visit
 from tests.site.running import Site
 
 pytestmark = pytest.mark.usefixtures("unhurried")

@@ -13,7 +13,7 @@ import pytest_asyncio
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier
 from browsers.navigation.response import resolve_location
 from tests.browsers.egress.wire import served
-from tests.browsers.reading import never, text_of
+from tests.browsers.visits import never, text_of
 
 HOST = "a.example"
 BASE = f"http://{HOST}/from/here?q=1"

@@ -18,7 +18,7 @@ from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot
 from browsers.errors import BrowsersError
 from browsers.navigation.page_patterns import PagePatterns, PageSignature, PatternRecord
 from browsers.pool.reusable_tabs import BatchKey
-from tests.browsers.reading import UNANSWERED, WAITING, await_answers, marks, text_of, visit
+from tests.browsers.visits import UNANSWERED, WAITING, await_answers, marks, text_of, visit
 from tests.site.certificate import server_context
 from tests.site.running import Site
 from tests.site.server import all_pages

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from browsers import Browsers, Mode, Snapshot, Tier
-from tests.browsers.reading import text_of, visit
+from tests.browsers.visits import text_of, visit
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from browsers import Browsers, BrowserSettings, Mode, Request
 from browsers.identity.fingerprint import LIGHT_HEIGHT, LIGHT_WIDTH, PAINT_SCALE
-from tests.browsers.reading import WAITING
+from tests.browsers.visits import WAITING
 
 pytestmark = pytest.mark.browser
 
