@@ -93,7 +93,7 @@ async def under_load(door: Browsers, site: Site, number: int, tier: Tier) -> str
 
 @pytest.mark.parametrize("tier", Tier)
 @pytest.mark.parametrize("victim", VICTIMS)
-async def test_a_kill_under_load_is_survived(
+async def test_visits_survive_a_kill_under_load(
     fresh: Browsers, site: Site, victim: str, tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A page that stalls on a busy machine must not count as one in an endless loop.
@@ -126,14 +126,14 @@ async def served_again(door: Browsers, site: Site, tier: Tier) -> bool:
                 return marks(await visit(door, site, "/static/2", tier=tier, deadline_s=120)) == 60
 
 
-async def test_a_browser_that_died_is_replaced_before_anybody_asks(fresh: Browsers, site: Site) -> None:
+async def test_crashed_browser_is_replaced_before_the_next_visit(fresh: Browsers, site: Site) -> None:
     before = set(ours())
     await visit(fresh, site, "/static/1")
     kill(victims("browser", before))
     await until(lambda: fresh.status().restarts > 0 and fresh.status().ready)
 
 
-async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_replaced(
+async def test_hanging_browser_is_not_ready_until_it_continues_or_is_replaced(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("browsers.pool.browser_handle.PROBE_INTERVAL_S", 0.5)
@@ -155,7 +155,7 @@ async def test_a_browser_that_stands_still_is_not_ready_until_it_goes_on_or_is_r
         assert marks(await visit(door, site, "/static/1")) == 60
 
 
-async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(
+async def test_killed_server_leaves_no_chromium_and_the_next_start_cleans_up(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Another server on this machine would clean the shared folder at its start.
@@ -188,7 +188,7 @@ async def test_the_server_killed_leaves_no_chromium_and_the_next_start_sweeps(
     shutil.rmtree(common)
 
 
-async def test_the_folder_of_a_living_owner_is_not_swept() -> None:
+async def test_profile_folder_of_a_running_owner_is_not_removed() -> None:
     with ProfileDir() as living:
         remove_abandoned_dirs()
         assert living.path.exists()
@@ -196,7 +196,7 @@ async def test_the_folder_of_a_living_owner_is_not_swept() -> None:
     assert not living.path.exists()
 
 
-async def test_a_door_that_is_being_closed_starts_no_other_browser(
+async def test_closing_pool_starts_no_browser(
     browser_settings: BrowserSettings, site: Site
 ) -> None:
     before = set(ours())
@@ -208,7 +208,7 @@ async def test_a_door_that_is_being_closed_starts_no_other_browser(
     await until(lambda: not victims("driver", before) + victims("browser", before))
 
 
-async def test_a_browser_that_came_up_while_its_door_was_closed_is_ended(
+async def test_browser_that_starts_during_close_is_closed(
     browser_settings: BrowserSettings, site: Site
 ) -> None:
     before = set(ours())
@@ -220,7 +220,7 @@ async def test_a_browser_that_came_up_while_its_door_was_closed_is_ended(
     await until(lambda: not victims("driver", before) + victims("browser", before))
 
 
-async def test_without_the_shared_pipe_the_nested_wire_serves(
+async def test_playwright_transport_is_used_without_the_shared_pipe(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PipeHandshake, "open", lambda self: False)
@@ -230,7 +230,7 @@ async def test_without_the_shared_pipe_the_nested_wire_serves(
         assert marks(await visit(door, site, "/frames")) == 30
 
 
-async def test_without_what_only_linux_has_a_dead_browser_is_noticed_and_replaced(
+async def test_crashed_browser_is_replaced_without_linux_features(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Simulate macOS: no pidfd reports the end of a process, and no /proc lists its children and memory.
@@ -247,7 +247,7 @@ async def test_without_what_only_linux_has_a_dead_browser_is_noticed_and_replace
         assert door.status().browsers[0].memory_bytes is None
 
 
-async def test_without_a_chromium_the_error_says_how_to_get_one(browser_settings: BrowserSettings, site: Site) -> None:
+async def test_error_without_chromium_says_how_to_install_one(browser_settings: BrowserSettings, site: Site) -> None:
     broken = replace(browser_settings, light_executable="/nonexistent", full_executable="/nonexistent")
     async with Browsers(broken) as door:
         with pytest.raises(errors.NoBrowserError) as caught:

@@ -41,7 +41,7 @@ def _installed(tier: Tier) -> Tier:
         full_size(Tier.FULL, "https", id="full-https"),
     ],
 )
-async def test_no_hostile_page_reaches_what_is_near(tier: Tier, scheme: str) -> None:
+async def test_hostile_pages_do_not_reach_local_services(tier: Tier, scheme: str) -> None:
     tls = server_context(["hostile.example"]) if scheme == "https" else None
     async with HostileSite(tls) as site, walled(site, len(SAMPLE), _installed(tier)) as door:
         outcomes = await assault(door, site, SAMPLE, tried=TRIED)
@@ -50,14 +50,14 @@ async def test_no_hostile_page_reaches_what_is_near(tier: Tier, scheme: str) -> 
     assert sum(outcome.refused for outcome in outcomes) >= TRIED, "the pages tried, and the wall said no"
 
 
-async def test_without_the_wall_the_same_pages_reach_it() -> None:
+async def test_hostile_pages_reach_local_services_without_the_proxy() -> None:
     tier = _installed(Tier.LIGHT)
     async with HostileSite() as site, unwalled(site, len(SAMPLE), tier) as door:
         outcomes = await assault(door, site, SAMPLE, tried=REACHED)
     assert len(reached(outcomes)) >= REACHED
 
 
-async def test_no_redirect_and_no_spelling_is_followed_to_a_private_address_by_a_peek() -> None:
+async def test_peeks_follow_no_redirect_to_a_private_address() -> None:
     names = [*REDIRECTS, *SPELLED]
     tier = _installed(Tier.LIGHT)
     async with HostileSite() as site, walled(site, len(names), tier, Mode.PEEK) as door:

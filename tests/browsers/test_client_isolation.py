@@ -27,7 +27,7 @@ def cookies(snapshot: Snapshot) -> str:
 
 
 @pytest.mark.parametrize("tier", list(Tier))
-async def test_a_rendered_page_remembers_nothing(browsers: Browsers, site: Site, tier: Tier) -> None:
+async def test_rendered_pages_share_no_data(browsers: Browsers, site: Site, tier: Tier) -> None:
     for _ in range(2):
         snapshot = await visit(
             browsers, site, f"/memory/{tier}", host="secure.example", tier=tier, wait=REPORTED, deadline_s=60.0
@@ -46,7 +46,7 @@ async def test_peeks_share_no_cookie_and_no_cache(browsers: Browsers, site: Site
         assert cookies(await visit(browsers, site, "/cookie/show", Mode.PEEK)) == "COOKIES-{}"
 
 
-async def test_an_address_that_was_peeked_at_is_asked_for_again_at_the_end_of_a_redirect(
+async def test_peeked_url_is_requested_again_after_a_redirect(
     browsers: Browsers, site: Site
 ) -> None:
     await visit(browsers, site, "/fresh/60/end", Mode.PEEK)
@@ -63,7 +63,7 @@ async def test_a_render_after_peeks_shares_no_cookie(browsers: Browsers, site: S
         assert cookies(await visit(browsers, site, "/cookie/show", Mode.RENDER)) == "COOKIES-{}"
 
 
-async def test_a_named_profile_keeps_cookies_for_its_principal_alone(browsers: Browsers, site: Site) -> None:
+async def test_profile_cookies_belong_to_one_principal(browsers: Browsers, site: Site) -> None:
     async def show(**who: str) -> str:
         return cookies(await visit(browsers, site, "/cookie/show", Mode.PEEK, **who))
 

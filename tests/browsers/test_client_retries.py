@@ -19,7 +19,7 @@ from browsers.client import _retrying
         (errors.NameNotResolvedError, 1),
     ],
 )
-async def test_who_did_not_answer_in_ten_seconds_is_not_asked_again(
+async def test_connect_timeout_is_not_retried(
     error: type[errors.BrowsersError], tries: int
 ) -> None:
     made = 0

@@ -7,7 +7,7 @@ import asyncio
 from browsers.fair_queue import FairQueue
 
 
-async def test_callers_take_turns_whatever_each_has_brought() -> None:
+async def test_callers_take_turns_regardless_of_their_queue_length() -> None:
     queue, order = FairQueue(), list[str]()
 
     async def pass_through(principal: str) -> None:
@@ -21,7 +21,7 @@ async def test_callers_take_turns_whatever_each_has_brought() -> None:
     assert order == list("aabcabaaa") and queue.pending == 0
 
 
-async def test_who_leaves_the_line_or_is_ended_inside_holds_up_nobody() -> None:
+async def test_canceled_turns_do_not_block_the_queue() -> None:
     queue = FairQueue()
     entered = asyncio.Event()
 
@@ -44,7 +44,7 @@ async def test_who_leaves_the_line_or_is_ended_inside_holds_up_nobody() -> None:
     assert queue.pending == 0
 
 
-async def test_a_turn_that_is_refused_as_it_comes_goes_to_the_next() -> None:
+async def test_refused_turn_goes_to_the_next() -> None:
     queue, order = FairQueue(), list[str]()
 
     async def pass_through(name: str) -> None:

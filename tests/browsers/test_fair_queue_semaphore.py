@@ -67,7 +67,7 @@ async def test_hosts_of_one_caller_take_turns() -> None:
     assert got == ["a@x", "a@y", "a@z", "a@x"]
 
 
-async def test_a_busy_host_does_not_hold_up_another() -> None:
+async def test_busy_host_does_not_delay_another() -> None:
     of, log, gate = slots(size=3, per_host=1), list[str](), asyncio.Event()
     tasks = [
         asyncio.create_task(hold(of, log, name, "a", host, gate))
@@ -80,7 +80,7 @@ async def test_a_busy_host_does_not_hold_up_another() -> None:
     assert log == ["x1", "y1", "x2"]
 
 
-async def test_beyond_the_queue_is_busy_with_a_time_to_retry() -> None:
+async def test_full_queue_raises_busy_with_retry_time() -> None:
     of, gate = slots(queue_limit=1), asyncio.Event()
     tasks = [asyncio.create_task(hold(of, [], str(i), "a", "x", gate)) for i in range(2)]
     await turns()
@@ -95,7 +95,7 @@ async def test_beyond_the_queue_is_busy_with_a_time_to_retry() -> None:
     assert (of.in_use, of.queued) == (0, 0)
 
 
-async def test_the_time_to_retry_is_that_of_the_one_host_that_holds_the_queue(clock: Clock) -> None:
+async def test_retry_time_is_that_of_the_slowest_host(clock: Clock) -> None:
     of, gate = slots(size=8, per_host=1, queue_limit=4), asyncio.Event()
     for host, held_s in (("slow", 1.5), *[("quick", 0.0)] * 3):
         async with of.taken("a", host, url="", wait_s=30):
@@ -110,7 +110,7 @@ async def test_the_time_to_retry_is_that_of_the_one_host_that_holds_the_queue(cl
     await asyncio.gather(*tasks)
 
 
-async def test_the_queue_is_told_in_seconds_of_one_who_comes_now() -> None:
+async def test_queue_seconds_are_the_wait_of_a_new_visit() -> None:
     of, gate = slots(size=2, per_host=1), asyncio.Event()
     assert of.queue_s() == 0
     same_host = [asyncio.create_task(hold(of, [], "", "a", "x", gate)) for _ in range(3)]
@@ -124,7 +124,7 @@ async def test_the_queue_is_told_in_seconds_of_one_who_comes_now() -> None:
     assert of.queue_s() == 0
 
 
-async def test_the_longest_wait_is_that_of_the_first_who_still_waits(clock: Clock) -> None:
+async def test_longest_wait_is_that_of_the_oldest_turn(clock: Clock) -> None:
     of, gate = slots(), asyncio.Event()
     first = asyncio.create_task(hold(of, [], "", "a", "x", gate))
     await turns()
@@ -155,7 +155,7 @@ async def test_a_wait_that_would_outlast_the_deadline_is_refused_at_once() -> No
     await task
 
 
-async def test_a_caller_who_leaves_the_queue_takes_nothing_along() -> None:
+async def test_canceled_caller_leaves_the_queue() -> None:
     of, log, gate = slots(), list[str](), asyncio.Event()
     first = asyncio.create_task(hold(of, log, "first", "a", "x", gate))
     leaver = asyncio.create_task(hold(of, log, "leaver", "a", "x", gate))
@@ -170,7 +170,7 @@ async def test_a_caller_who_leaves_the_queue_takes_nothing_along() -> None:
     assert (of.in_use, of.queued) == (0, 0)
 
 
-async def test_a_turn_granted_to_a_caller_who_leaves_goes_to_the_next() -> None:
+async def test_turn_of_a_canceled_caller_goes_to_the_next() -> None:
     of, log, gate, opened = slots(), list[str](), asyncio.Event(), asyncio.Event()
     opened.set()
     first = asyncio.create_task(hold(of, log, "first", "a", "x", gate))
@@ -188,7 +188,7 @@ async def test_a_turn_granted_to_a_caller_who_leaves_goes_to_the_next() -> None:
     assert (of.in_use, of.queued) == (0, 0)
 
 
-async def test_unbounded_takers_wait_past_a_full_queue() -> None:
+async def test_unbounded_callers_wait_in_a_full_queue() -> None:
     of, gate = slots(queue_limit=0), asyncio.Event()
     first = asyncio.create_task(hold(of, [], "first", "a", "x", gate))
     await turns()
@@ -204,7 +204,7 @@ async def test_unbounded_takers_wait_past_a_full_queue() -> None:
     await first
 
 
-async def test_a_caller_who_fills_the_queue_keeps_no_other_caller_out() -> None:
+async def test_full_queue_of_one_caller_does_not_exclude_others() -> None:
     of, log, gate = slots(queue_limit=4), list[str](), asyncio.Event()
     greedy = [asyncio.create_task(hold(of, log, "a", "a", "x", gate)) for _ in range(5)]
     await turns()

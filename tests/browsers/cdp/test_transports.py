@@ -17,7 +17,7 @@ from browsers.cdp.session import Event
 from browsers.cdp.transports import PipeHandshake, PipeTransport
 
 
-async def test_who_gives_up_just_when_somebody_knocks_leaves_without_a_word(
+async def test_handshake_canceled_during_a_connection_ends_cleanly(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     handshake = PipeHandshake(tmp_path, "/bin/true")
@@ -37,7 +37,7 @@ async def test_who_gives_up_just_when_somebody_knocks_leaves_without_a_word(
     assert caplog.messages == []
 
 
-async def test_a_message_that_its_receiver_stumbles_over_keeps_no_other_from_arriving(
+async def test_error_in_a_handler_does_not_stop_later_messages(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     from_playwright, playwright = os.pipe()

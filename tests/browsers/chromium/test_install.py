@@ -84,7 +84,7 @@ def test_installing_again_does_nothing(tmp_path: Path) -> None:
     assert computer.called() == before
 
 
-def test_fonts_for_other_scripts_come_when_asked_for_even_where_the_browsers_are_there(tmp_path: Path) -> None:
+def test_fonts_are_installed_on_request_beside_existing_browsers(tmp_path: Path) -> None:
     computer = debian(tmp_path)
     install(computer.log.append, host=computer.host)
     assert not any("noto" in call for call in computer.called())
@@ -92,7 +92,7 @@ def test_fonts_for_other_scripts_come_when_asked_for_even_where_the_browsers_are
     assert "fonts-noto-cjk fonts-noto-color-emoji" in computer.called()[-1]
 
 
-def test_only_fonts_that_are_lacking_are_installed(tmp_path: Path) -> None:
+def test_only_missing_fonts_are_installed(tmp_path: Path) -> None:
     computer = debian(tmp_path)
     program(tmp_path / "usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
     install(computer.log.append, fonts=True, host=computer.host)
@@ -103,7 +103,7 @@ def test_only_fonts_that_are_lacking_are_installed(tmp_path: Path) -> None:
     assert computer.called() == before
 
 
-def test_stale_package_lists_are_refreshed_once(tmp_path: Path) -> None:
+def test_stale_package_lists_are_updated_once(tmp_path: Path) -> None:
     computer = Computer(tmp_path)
     fresh = tmp_path / "fresh"
     computer.command(
@@ -128,7 +128,7 @@ def test_a_release_without_the_headless_shell_gets_the_full_browser(tmp_path: Pa
     assert computer.log[-1] == "Not installed, or does not start: Chromium for the light tier."
 
 
-def test_an_ordinary_user_gets_playwright_s_download_and_apt_is_left_alone(tmp_path: Path) -> None:
+def test_user_without_root_gets_playwright_download_without_apt(tmp_path: Path) -> None:
     computer = debian(tmp_path, is_root=False)
     shell = "home/.cache/ms-playwright/chromium_headless_shell-1255"
     computer.command(
@@ -152,7 +152,7 @@ def downloaded(computer: Computer) -> Path:
 
 
 @pytest.mark.parametrize("asked", [ensure_installed, install])
-def test_an_older_download_is_brought_up_to_date(tmp_path: Path, asked: Callable[..., InstallReport]) -> None:
+def test_an_older_download_is_updated(tmp_path: Path, asked: Callable[..., InstallReport]) -> None:
     computer = Computer(tmp_path, is_root=False)
     program(tmp_path / DEBIAN_FULL)
     folder = downloaded(computer)
@@ -165,7 +165,7 @@ def test_an_older_download_is_brought_up_to_date(tmp_path: Path, asked: Callable
 
 
 @pytest.mark.parametrize("asked", [ensure_installed, install])
-def test_a_download_that_cannot_be_brought_up_to_date_serves_on(
+def test_a_download_that_cannot_be_updated_stays_in_use(
     tmp_path: Path, asked: Callable[..., InstallReport]
 ) -> None:
     computer = Computer(tmp_path, is_root=False)
@@ -180,7 +180,7 @@ def test_a_download_that_cannot_be_brought_up_to_date_serves_on(
 @pytest.mark.parametrize(
     ("distribution", "like"), [("ubuntu", "debian"), ("zorin", "ubuntu debian"), ("elementary", "ubuntu")]
 )
-def test_ubuntu_s_snap_package_is_never_asked_for(tmp_path: Path, distribution: str, like: str) -> None:
+def test_ubuntu_snap_package_is_not_requested(tmp_path: Path, distribution: str, like: str) -> None:
     computer = Computer(tmp_path, distribution=distribution, like=like)
     computer.command("apt-get", "exit 0")
     report = install(computer.log.append, host=computer.host)
@@ -188,7 +188,7 @@ def test_ubuntu_s_snap_package_is_never_asked_for(tmp_path: Path, distribution: 
     assert report.next_step is not None and "apt-get" not in report.next_step
 
 
-def test_mint_has_a_package_of_its_own(tmp_path: Path) -> None:
+def test_linux_mint_installs_its_package(tmp_path: Path) -> None:
     computer = Computer(tmp_path, distribution="linuxmint", like="ubuntu debian")
     computer.command("apt-get", computer.put(DEBIAN_FULL))
     assert install(computer.log.append, host=computer.host).usable
@@ -204,7 +204,7 @@ def test_mint_has_a_package_of_its_own(tmp_path: Path) -> None:
         ("apk", "usr/lib/chromium/chromium"),
     ],
 )
-def test_other_distributions_have_their_own_command(tmp_path: Path, manager: str, path: str) -> None:
+def test_other_distributions_use_their_package_manager(tmp_path: Path, manager: str, path: str) -> None:
     computer = Computer(tmp_path, distribution="other")
     computer.command(manager, computer.put(path))
     report = install(computer.log.append, tiers=(Tier.FULL,), host=computer.host)
@@ -212,7 +212,7 @@ def test_other_distributions_have_their_own_command(tmp_path: Path, manager: str
     assert [call.split()[0] for call in computer.called()] == [manager]
 
 
-def test_where_no_way_works_one_command_is_named_and_every_failure_was_said(tmp_path: Path) -> None:
+def test_failed_installation_logs_each_failure_and_names_one_command(tmp_path: Path) -> None:
     computer = Computer(tmp_path)
     computer.command("apt-get", "exit 100")
     report = install(computer.log.append, host=computer.host)
@@ -222,7 +222,7 @@ def test_where_no_way_works_one_command_is_named_and_every_failure_was_said(tmp_
     assert "Playwright's download did not succeed." in computer.log
 
 
-def test_an_ordinary_user_is_told_to_use_sudo(tmp_path: Path) -> None:
+def test_next_step_without_root_uses_sudo(tmp_path: Path) -> None:
     computer = Computer(tmp_path, is_root=False)
     computer.command("apt-get", "exit 100")
     report = install(computer.log.append, host=computer.host)
@@ -240,7 +240,7 @@ def test_a_download_whose_libraries_are_missing_does_not_count_as_installed(tmp_
     assert computer.log[-1] == "Not installed, or does not start: Chromium for the light tier."
 
 
-def test_an_installer_that_hangs_is_stopped_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installer_that_hangs_is_stopped_and_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installer, "DOWNLOAD_LIMIT_S", 0.2)
     computer = Computer(tmp_path, is_root=False)
     computer.command("playwright", "exec sleep 600")
@@ -251,7 +251,7 @@ def test_an_installer_that_hangs_is_stopped_and_said(tmp_path: Path, monkeypatch
     assert time.monotonic() - started < 300
 
 
-def test_one_browser_is_enough_to_leave_the_machine_alone(tmp_path: Path) -> None:
+def test_nothing_is_installed_if_one_browser_works(tmp_path: Path) -> None:
     computer = debian(tmp_path)
     program(tmp_path / DEBIAN_FULL)
     report = ensure_installed(computer.log.append, computer.host)
@@ -276,7 +276,7 @@ def test_root_gets_the_library_that_the_driver_needs(tmp_path: Path) -> None:
     assert computer.called()[-1].endswith("--no-install-recommends libatomic1")
 
 
-def test_an_ordinary_user_is_told_which_library_the_driver_needs(tmp_path: Path) -> None:
+def test_next_step_without_root_names_the_library_of_the_driver(tmp_path: Path) -> None:
     computer = debian(tmp_path, is_root=False)
     program(tmp_path / DEBIAN_FULL)
     without_driver(computer)
@@ -286,7 +286,7 @@ def test_an_ordinary_user_is_told_which_library_the_driver_needs(tmp_path: Path)
     assert "a library that Playwright's driver needs" in computer.log[-1]
 
 
-def test_of_a_package_manager_only_what_goes_wrong_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_only_errors_of_a_package_manager_are_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     computer = Computer(tmp_path)
     computer.command("apt-get", f"echo Unpacking; echo 'E: no lock' >&2; {computer.put(DEBIAN_FULL)}")
     assert install(computer.log.append, host=computer.host).usable
@@ -295,7 +295,7 @@ def test_of_a_package_manager_only_what_goes_wrong_is_told(tmp_path: Path, capfd
 
 
 @pytest.mark.browser
-def test_the_command_names_what_it_found_on_stderr_and_nothing_on_stdout() -> None:
+def test_command_prints_found_browsers_on_stderr_only() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "browsers.chromium.install"],
         stdin=subprocess.DEVNULL,

@@ -32,7 +32,7 @@ def test_nothing_is_found_on_an_empty_machine(tmp_path: Path) -> None:
         (Tier.FULL, "opt/google/chrome/chrome"),
     ],
 )
-def test_a_distribution_s_own_package_is_found(tmp_path: Path, tier: Tier, path: str) -> None:
+def test_distribution_package_is_found(tmp_path: Path, tier: Tier, path: str) -> None:
     binary = program(tmp_path / path)
     assert find_chromium(tier, None, machine(tmp_path)) == ChromiumInstall(str(binary), tier, "system")
     other = Tier.FULL if tier is Tier.LIGHT else Tier.LIGHT
@@ -40,12 +40,12 @@ def test_a_distribution_s_own_package_is_found(tmp_path: Path, tier: Tier, path:
 
 
 @pytest.mark.parametrize("wrapper", ["chromium", "chromium-browser", "chromium-headless-shell", "google-chrome"])
-def test_a_wrapper_script_in_usr_bin_is_never_taken(tmp_path: Path, wrapper: str) -> None:
+def test_wrapper_script_in_usr_bin_is_ignored(tmp_path: Path, wrapper: str) -> None:
     program(tmp_path / "usr/bin" / wrapper)
     assert [find_chromium(tier, None, machine(tmp_path)) for tier in Tier] == [None, None]
 
 
-def test_a_file_that_cannot_be_run_is_not_a_browser(tmp_path: Path) -> None:
+def test_file_without_execute_permission_is_ignored(tmp_path: Path) -> None:
     program(tmp_path / DEBIAN_FULL).chmod(0o644)
     assert find_chromium(Tier.FULL, None, machine(tmp_path)) is None
 
@@ -58,7 +58,7 @@ def test_chrome_on_a_mac_is_the_full_tier(tmp_path: Path, below: str) -> None:
     assert find_chromium(Tier.LIGHT, None, mac) is None
 
 
-def test_a_given_path_is_the_only_one_looked_at(tmp_path: Path) -> None:
+def test_only_a_configured_path_is_checked(tmp_path: Path) -> None:
     program(tmp_path / DEBIAN_LIGHT)
     mine = program(tmp_path / "opt/mine/shell")
     made = machine(tmp_path)
@@ -89,7 +89,7 @@ def test_a_given_path_is_the_only_one_looked_at(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_playwright_s_own_download_is_found(
+def test_playwright_download_is_found(
     tmp_path: Path, platform: str, cache: str, tier: Tier, folder: str, binary: str
 ) -> None:
     path = playwright_revision(tmp_path / cache / "ms-playwright", folder, binary)
@@ -98,7 +98,7 @@ def test_playwright_s_own_download_is_found(
     )
 
 
-def test_the_newest_revision_is_taken_by_number_not_by_letter(tmp_path: Path) -> None:
+def test_newest_revision_is_chosen_by_number(tmp_path: Path) -> None:
     folder = tmp_path / "home/.cache/ms-playwright"
     playwright_revision(folder, "chromium_headless_shell-999", LINUX_SHELL)
     newest = playwright_revision(folder, "chromium_headless_shell-1255", LINUX_SHELL)
@@ -106,7 +106,7 @@ def test_the_newest_revision_is_taken_by_number_not_by_letter(tmp_path: Path) ->
     assert found is not None and found.executable == str(newest)
 
 
-def test_a_download_that_was_cut_short_is_not_a_browser(tmp_path: Path) -> None:
+def test_incomplete_download_is_ignored(tmp_path: Path) -> None:
     folder = tmp_path / "home/.cache/ms-playwright"
     playwright_revision(folder, "chromium_headless_shell-1255", LINUX_SHELL, complete=False)
     assert find_chromium(Tier.LIGHT, None, machine(tmp_path)) is None
@@ -115,7 +115,7 @@ def test_a_download_that_was_cut_short_is_not_a_browser(tmp_path: Path) -> None:
     assert found is not None and found.executable == str(older)
 
 
-def test_the_system_s_package_goes_before_playwright_s_download(tmp_path: Path) -> None:
+def test_system_package_takes_precedence_over_playwright_download(tmp_path: Path) -> None:
     playwright_revision(tmp_path / "home/.cache/ms-playwright", "chromium-1255", "chrome-linux64/chrome")
     program(tmp_path / DEBIAN_FULL)
     found = find_chromium(Tier.FULL, None, machine(tmp_path))
@@ -123,7 +123,7 @@ def test_the_system_s_package_goes_before_playwright_s_download(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("variable", ["PLAYWRIGHT_BROWSERS_PATH", "XDG_CACHE_HOME"])
-def test_playwright_s_folder_can_be_elsewhere(tmp_path: Path, variable: str) -> None:
+def test_playwright_folder_is_configurable(tmp_path: Path, variable: str) -> None:
     elsewhere = tmp_path / "elsewhere"
     folder = elsewhere / "ms-playwright" if variable == "XDG_CACHE_HOME" else elsewhere
     path = playwright_revision(folder, "chromium-1255", "chrome-linux64/chrome")
@@ -131,13 +131,13 @@ def test_playwright_s_folder_can_be_elsewhere(tmp_path: Path, variable: str) -> 
     assert found is not None and found.executable == str(path)
 
 
-def test_browsers_kept_inside_playwright_s_package_are_looked_for_there(tmp_path: Path) -> None:
+def test_browsers_inside_the_playwright_package_are_found(tmp_path: Path) -> None:
     folder = machine(tmp_path, PLAYWRIGHT_BROWSERS_PATH="0").playwright
     assert folder is not None and folder.name == ".local-browsers"
     assert (folder.parent / "browsers.json").is_file()
 
 
-def test_the_version_is_asked_once_for_each_file(tmp_path: Path) -> None:
+def test_version_is_queried_once_for_each_file(tmp_path: Path) -> None:
     asked = tmp_path / "asked"
     binary = program(tmp_path / DEBIAN_LIGHT, f"echo x >> {asked}; echo Chromium 156.0.8078.79 built on Debian")
     made = machine(tmp_path)
@@ -146,7 +146,7 @@ def test_the_version_is_asked_once_for_each_file(tmp_path: Path) -> None:
     assert asked.read_text() == "x\n"
 
 
-def test_an_updated_browser_is_asked_again_and_the_old_answer_forgotten(tmp_path: Path) -> None:
+def test_version_of_an_updated_browser_is_queried_again(tmp_path: Path) -> None:
     made = machine(tmp_path)
     binary = program(tmp_path / DEBIAN_LIGHT)
     chromium = ChromiumInstall(str(binary), Tier.LIGHT, "system")
@@ -157,7 +157,7 @@ def test_an_updated_browser_is_asked_again_and_the_old_answer_forgotten(tmp_path
     assert "156.0.8078.79" not in notes.read_text()
 
 
-def test_two_browsers_keep_a_version_each(tmp_path: Path) -> None:
+def test_two_browsers_have_separate_cached_versions(tmp_path: Path) -> None:
     made = machine(tmp_path)
     light = ChromiumInstall(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
     full = ChromiumInstall(
@@ -168,7 +168,7 @@ def test_two_browsers_keep_a_version_each(tmp_path: Path) -> None:
     assert "156.0.8078.79" in notes and "157.0.9000.12" in notes
 
 
-def test_a_browser_is_called_what_it_calls_itself(tmp_path: Path) -> None:
+def test_product_name_is_that_of_the_browser(tmp_path: Path) -> None:
     made = machine(tmp_path)
     binary = program(tmp_path / DEBIAN_FULL, "echo Google Chrome 157.0.9000.12 unknown channel")
     chrome = ChromiumInstall(str(binary), Tier.FULL, "setting")
@@ -178,19 +178,19 @@ def test_a_browser_is_called_what_it_calls_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "script", ["exit 127", "echo no number here", "kill -9 $$", "head -c 400000 /dev/zero | tr '\\0' 7; echo .1.2.3"]
 )
-def test_a_browser_that_does_not_say_its_version_has_none(tmp_path: Path, script: str) -> None:
+def test_browser_without_version_output_has_an_unknown_version(tmp_path: Path, script: str) -> None:
     made = machine(tmp_path)
     broken = ChromiumInstall(str(program(tmp_path / DEBIAN_LIGHT, script)), Tier.LIGHT, "system")
     assert read_version(broken, made) == UNKNOWN_VERSION
     assert not (made.cache / "search-mcp").exists()
 
 
-def test_a_browser_that_is_gone_has_no_version(tmp_path: Path) -> None:
+def test_missing_browser_has_an_unknown_version(tmp_path: Path) -> None:
     gone = ChromiumInstall(str(tmp_path / "gone"), Tier.LIGHT, "system")
     assert read_version(gone, machine(tmp_path)) == UNKNOWN_VERSION
 
 
-def test_a_browser_that_hangs_does_not_hang_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version_query_of_a_hanging_browser_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "VERSION_LIMIT_S", 0.2)
     stuck = ChromiumInstall(str(program(tmp_path / DEBIAN_LIGHT, "exec sleep 600")), Tier.LIGHT, "system")
     started = time.monotonic()
@@ -199,7 +199,7 @@ def test_a_browser_that_hangs_does_not_hang_us(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("spoiled", ["", "[]", '{"a": 1', '{"a": 1}', "\x00"])
-def test_a_spoiled_notebook_of_versions_is_written_anew(tmp_path: Path, spoiled: str) -> None:
+def test_invalid_version_cache_is_replaced(tmp_path: Path, spoiled: str) -> None:
     made = machine(tmp_path)
     notes = made.cache / "search-mcp" / "chromium-products.json"
     notes.parent.mkdir(parents=True)
@@ -209,7 +209,7 @@ def test_a_spoiled_notebook_of_versions_is_written_anew(tmp_path: Path, spoiled:
     assert "156.0.8078.79" in notes.read_text()
 
 
-def test_a_home_that_cannot_be_written_to_only_costs_the_question_again(tmp_path: Path) -> None:
+def test_version_is_queried_again_if_the_cache_is_not_writable(tmp_path: Path) -> None:
     made = machine(tmp_path)
     made.cache.write_text("a file where the folder should be")
     chromium = ChromiumInstall(str(program(tmp_path / DEBIAN_LIGHT)), Tier.LIGHT, "system")
@@ -218,7 +218,7 @@ def test_a_home_that_cannot_be_written_to_only_costs_the_question_again(tmp_path
 
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", list(Tier))
-def test_the_real_browser_says_its_version(tier: Tier, tmp_path: Path) -> None:
+def test_installed_browser_has_a_version(tier: Tier, tmp_path: Path) -> None:
     found = find_chromium(tier, None)
     if found is None:
         pytest.skip(f"this machine has no Chromium of the {tier} tier")

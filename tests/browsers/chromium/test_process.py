@@ -46,7 +46,7 @@ def only(executable: Path) -> BrowserSettings:
     return BrowserSettings(light_executable=str(executable), full_executable=str(executable))
 
 
-async def test_a_browser_that_dies_at_its_start_is_not_waited_for(tmp_path: Path) -> None:
+async def test_browser_that_exits_at_launch_fails_at_once(tmp_path: Path) -> None:
     dying = program(tmp_path / "dying", f"{SAY_VERSION}\necho no such luck >&2; exit 1")
     async with asyncio.timeout(120):  # loaded machines were seen to need ten times the usual second
         refusal = await refusal_of(only(dying))
@@ -54,7 +54,7 @@ async def test_a_browser_that_dies_at_its_start_is_not_waited_for(tmp_path: Path
     assert "install-browser" in refusal.next_step
 
 
-async def test_a_path_of_the_settings_that_leads_to_another_program_is_named_and_not_to_be_installed(
+async def test_configured_path_of_another_program_is_named_in_the_error(
     tmp_path: Path,
 ) -> None:
     other = program(tmp_path / "other", "echo an editor")
@@ -63,7 +63,7 @@ async def test_a_path_of_the_settings_that_leads_to_another_program_is_named_and
     assert refusal.next_step == "Correct the path in the settings, then run `search-mcp doctor`."
 
 
-async def test_a_host_that_forbids_the_sandbox_gets_a_browser_without_and_a_loud_line(
+async def test_missing_sandbox_is_logged_as_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     found = locate.find_chromium(Tier.LIGHT, None)
@@ -97,7 +97,7 @@ asyncio.run(ask())
 """
 
 
-def test_a_driver_that_does_not_start_is_told_in_words() -> None:
+def test_driver_that_does_not_start_raises_a_clear_error() -> None:
     # Run in a separate process: Playwright never releases the transport of a driver that did not start.
     asked = subprocess.run(
         [sys.executable, "-c", ASK],
@@ -116,7 +116,7 @@ def test_a_driver_that_does_not_start_is_told_in_words() -> None:
 LIBRARY = "/opt/chrome: error while loading shared libraries: libnss3.so: cannot open shared object file"
 
 
-def test_of_all_that_a_dying_browser_printed_what_ended_it_is_told() -> None:
+def test_launch_error_contains_the_fatal_line_of_the_output() -> None:
     order = process.LaunchRequest(Tier.FULL, "/opt/chrome", LaunchPlan((), (), {}))
     said = [
         "BrowserType.launch: Target page, context or browser has been closed",
@@ -135,7 +135,7 @@ def test_of_all_that_a_dying_browser_printed_what_ended_it_is_told() -> None:
 @pytest.mark.parametrize(
     "trouble", [RuntimeError("can't start new thread"), OSError(errno.ENOSPC, "No space left on device")]
 )
-async def test_a_machine_without_threads_or_disk_is_told_what_to_free(
+async def test_error_without_threads_or_disk_names_what_to_free(
     monkeypatch: pytest.MonkeyPatch, trouble: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def fails(*_: object, **__: object) -> None:
@@ -148,7 +148,7 @@ async def test_a_machine_without_threads_or_disk_is_told_what_to_free(
     assert "never retrieved" not in caplog.text
 
 
-async def test_where_the_sandbox_works_no_browser_is_started_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_launch_without_sandbox_where_it_worked_before(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[bool] = []
 
     async def refuses(_: object, order: process.LaunchRequest, __: object, sandboxed: bool) -> None:
@@ -165,7 +165,7 @@ async def test_where_the_sandbox_works_no_browser_is_started_without_it(monkeypa
         assert tried == expected
 
 
-async def test_the_death_of_a_driver_is_no_fault_that_python_tells_of(caplog: pytest.LogCaptureFixture) -> None:
+async def test_end_of_a_driver_is_not_logged_as_an_unretrieved_error(caplog: pytest.LogCaptureFixture) -> None:
     with ProfileDir() as folder:
         before = set(list_tree_pids(os.getpid()))
         driver = Driver(folder)
@@ -181,7 +181,7 @@ async def test_the_death_of_a_driver_is_no_fault_that_python_tells_of(caplog: py
     assert "never retrieved" not in caplog.text
 
 
-def test_a_long_name_of_the_folder_of_temporary_files_keeps_no_browser_from_starting(
+def test_profile_folder_is_in_tmp_if_the_temporary_folder_has_a_long_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = tmp_path / ("a" * 40)
@@ -194,7 +194,7 @@ def test_a_long_name_of_the_folder_of_temporary_files_keeps_no_browser_from_star
     assert not folder.path.exists()
 
 
-async def test_the_full_browser_starts_beneath_a_long_name(
+async def test_full_browser_starts_with_a_long_temporary_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser_settings: BrowserSettings, site: Site
 ) -> None:
     long = tmp_path / ("a" * 60)
@@ -206,7 +206,7 @@ async def test_the_full_browser_starts_beneath_a_long_name(
         assert "full" in {one.tier for one in door.status().browsers}
 
 
-async def test_a_user_without_a_home_has_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_driver_starts_without_home(monkeypatch: pytest.MonkeyPatch) -> None:
     # Simulate a container whose user has no entry in passwd.
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)

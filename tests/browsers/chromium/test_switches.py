@@ -103,18 +103,18 @@ def value(launch: LaunchPlan, switch: str) -> str:
 
 
 @BOTH_TIERS
-def test_no_switch_opens_a_way_around_our_rules(tier: Tier) -> None:
+def test_no_switch_bypasses_the_egress_rules(tier: Tier) -> None:
     assert {name(arg) for arg in planned(tier).args} & NEVER == set()
 
 
 @BOTH_TIERS
-def test_no_switch_is_given_twice(tier: Tier) -> None:
+def test_no_switch_is_repeated(tier: Tier) -> None:
     names = [name(arg) for arg in planned(tier).args]
     assert len(names) == len(set(names))
 
 
 @BOTH_TIERS
-def test_every_way_out_leads_to_a_proxy(tier: Tier) -> None:
+def test_all_traffic_is_proxied(tier: Tier) -> None:
     launch = planned(tier)
     assert value(launch, "--proxy-server") == "socks5://127.0.0.1:9"
     assert value(launch, "--proxy-bypass-list") == "<-loopback>"
@@ -124,7 +124,7 @@ def test_every_way_out_leads_to_a_proxy(tier: Tier) -> None:
     assert "--disable-quic" in launch.args
 
 
-def test_images_fonts_memory_and_popups_are_spared_in_the_light_tier_alone() -> None:
+def test_only_the_light_tier_skips_images_fonts_memory_and_popups() -> None:
     light, full = planned(Tier.LIGHT), planned(Tier.FULL)
     spared = {"--disable-remote-fonts", "--js-flags", "--block-new-web-contents"}
     assert spared <= {name(arg) for arg in light.args}
@@ -134,12 +134,12 @@ def test_images_fonts_memory_and_popups_are_spared_in_the_light_tier_alone() -> 
 
 
 @BOTH_TIERS
-def test_a_mouse_is_there(tier: Tier) -> None:
+def test_a_mouse_is_emulated(tier: Tier) -> None:
     assert "primaryHoverType=2" in value(planned(tier), "--blink-settings")
 
 
 @BOTH_TIERS
-def test_window_fits_its_screen(tier: Tier) -> None:
+def test_window_switch_fits_the_screen_switch(tier: Tier) -> None:
     launch = planned(tier)
     width, height = map(int, value(launch, "--window-size").split(","))
     assert (width, height) == ((1280, 900) if tier is Tier.LIGHT else (1920, 1040))
@@ -147,7 +147,7 @@ def test_window_fits_its_screen(tier: Tier) -> None:
 
 
 @BOTH_TIERS
-def test_switches_and_environment_speak_one_language(tier: Tier) -> None:
+def test_switches_and_environment_have_the_same_language(tier: Tier) -> None:
     launch = planned(tier, BrowserSettings(language="de-DE"))
     assert value(launch, "--lang") == "de-DE"
     assert value(launch, "--accept-lang") == "de-DE,de,en-US,en"
@@ -156,7 +156,7 @@ def test_switches_and_environment_speak_one_language(tier: Tier) -> None:
     assert launch.env["TZ"] == "Europe/Paris"
 
 
-def test_browser_inherits_no_secret() -> None:
+def test_browser_does_not_inherit_secrets() -> None:
     secrets = {"SEARCH_MCP_PROXY": "socks5://user:password@proxy", "AWS_SECRET_ACCESS_KEY": "x", "http_proxy": "x"}
     noise = {"LC_ALL": "C", "LANGUAGE": "fr", "TZ": "UTC"}
     host = BrowserHost(timezone="Europe/Paris", environment={**HOST.environment, **secrets, **noise})
@@ -176,18 +176,18 @@ def test_shared_memory_is_used_where_there_is_enough() -> None:
     assert "--disable-dev-shm-usage" not in planned(Tier.LIGHT, host=container).ignore_default_args
 
 
-def test_operators_switches_come_last() -> None:
+def test_configured_switches_come_last() -> None:
     launch = planned(Tier.LIGHT, BrowserSettings(extra_switches=("--js-flags=--max-old-space-size=512",)))
     assert launch.args[-1] == "--js-flags=--max-old-space-size=512"
 
 
-def test_certificates_are_waved_through_only_when_told() -> None:
+def test_certificate_errors_are_ignored_only_if_configured() -> None:
     launch = planned(Tier.LIGHT, BrowserSettings(ignore_certificate_errors=True))
     assert "--ignore-certificate-errors" in launch.args
 
 
 @pytest.mark.browser
-async def test_playwright_adds_nothing_that_we_have_not_looked_at() -> None:
+async def test_playwright_adds_only_reviewed_switches() -> None:
     found = find_chromium(Tier.LIGHT, None) or find_chromium(Tier.FULL, None)
     assert found is not None
     async with async_playwright() as playwright:

@@ -87,13 +87,13 @@ async def visits() -> AsyncIterator[Visits]:
             await runner.cleanup()
 
 
-async def test_light_tier_spares_images_fonts_and_windows(visits: Visits) -> None:
+async def test_light_tier_skips_images_fonts_and_windows(visits: Visits) -> None:
     for path in ("/images", "/fonts", "/windows"):
         assert "a reader came for" in (await visits.read(path, Tier.LIGHT)).html
     assert set(visits.asked) == {"/images", "/fonts", "/windows"}
 
 
-async def test_addresses_of_spared_images_stay_in_the_page(visits: Visits) -> None:
+async def test_urls_of_skipped_images_stay_in_the_page(visits: Visits) -> None:
     html = (await visits.read("/images", Tier.LIGHT)).html
     assert '<img src="/one.png" alt="one">' in html
 
@@ -102,17 +102,17 @@ async def test_page_that_waits_for_an_image_in_its_own_text_is_read(visits: Visi
     assert (await visits.read("/format-test", Tier.LIGHT)).html.count(WRITTEN) == 1
 
 
-async def test_page_that_waits_for_a_spared_font_is_read(visits: Visits) -> None:
+async def test_page_that_waits_for_a_skipped_font_is_read(visits: Visits) -> None:
     assert (await visits.read("/fonts", Tier.LIGHT)).html.count(WRITTEN) == 1
 
 
 @pytest.mark.parametrize("tier", list(Tier))
-async def test_windows_that_nobody_asked_for_do_not_open(visits: Visits, tier: Tier) -> None:
+async def test_popups_are_blocked(visits: Visits, tier: Tier) -> None:
     assert "0 windows opened" in (await visits.read("/windows", tier)).html
     assert not [path for path in visits.asked if path.startswith("/opened")]
 
 
-async def test_full_tier_loads_what_people_see(visits: Visits) -> None:
+async def test_full_tier_loads_images_and_fonts(visits: Visits) -> None:
     # No page waits for images: this one marks when they are loaded.
     await visits.read("/pictures", Tier.FULL, wait="#loaded")
     assert {"/one.png", "/two.png"} <= set(visits.asked)

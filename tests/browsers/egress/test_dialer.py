@@ -27,11 +27,11 @@ async def denied(dialing: Dialer, *targets: Target) -> FailureKind:
     return caught.value.failure.kind
 
 
-async def test_a_refused_connection_is_said_to_be_refused(dead_port: int) -> None:
+async def test_refused_connection_is_reported(dead_port: int) -> None:
     assert await denied(Dialer(), target("127.0.0.1", dead_port)) is FailureKind.CONNECTION_REFUSED
 
 
-async def test_a_host_that_stays_silent_is_given_up() -> None:
+async def test_silent_host_times_out() -> None:
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
@@ -52,14 +52,14 @@ async def test_a_host_without_a_route_is_unreachable() -> None:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "::1"])
-async def test_an_address_of_this_machine_is_never_dialled(address: str) -> None:
+async def test_own_address_is_never_dialed(address: str) -> None:
     async with served(echo) as port:
         own = target(address, port, own=False)
         assert await denied(Dialer(), own) is FailureKind.BLOCKED_ADDRESS
         assert await denied(Dialer(), target("127.0.0.1", port), own) is FailureKind.BLOCKED_ADDRESS
 
 
-async def test_an_own_address_is_noticed_after_connecting_where_binding_proves_nothing(
+async def test_own_address_is_detected_after_connecting_if_any_bind_succeeds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(dialer, "_can_bind", lambda _: True)
@@ -94,12 +94,12 @@ async def test_a_failed_attempt_starts_the_next_at_once(dead_port: int) -> None:
             (await Dialer(stagger_s=3600).connect("a.example", 80, targets)).close()
 
 
-async def test_when_all_fail_the_last_reason_is_told(dead_port: int) -> None:
+async def test_last_reason_is_reported_if_all_fail(dead_port: int) -> None:
     targets = [target("224.0.0.1", 80), target("127.0.0.1", dead_port)]
     assert await denied(Dialer(), *targets) is FailureKind.CONNECTION_REFUSED
 
 
-async def test_one_host_is_not_flooded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_simultaneous_dials_to_one_host_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once: list[int] = [0, 0]
 
     async def counted(self: Dialer, to: Target) -> socket.socket:

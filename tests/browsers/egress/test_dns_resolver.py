@@ -43,7 +43,7 @@ class Slow(DnsResolver):
         return ["8.8.8.8"]
 
 
-async def test_a_name_asked_many_times_at_once_is_looked_up_once() -> None:
+async def test_simultaneous_lookups_of_a_name_are_shared() -> None:
     names = Slow()
     asking = CachingResolver(names)
     waiting = [asyncio.ensure_future(asking.lookup("a.example")) for _ in range(50)]
@@ -53,7 +53,7 @@ async def test_a_name_asked_many_times_at_once_is_looked_up_once() -> None:
     assert names.asked == 1
 
 
-async def test_one_impatient_caller_does_not_spoil_it_for_the_others() -> None:
+async def test_canceled_caller_does_not_cancel_the_shared_lookup() -> None:
     names = Slow()
     asking = CachingResolver(names)
     patient = asyncio.ensure_future(asking.lookup("a.example"))
@@ -63,7 +63,7 @@ async def test_one_impatient_caller_does_not_spoil_it_for_the_others() -> None:
     assert await patient == ("8.8.8.8",)
 
 
-async def test_a_late_answer_is_remembered() -> None:
+async def test_late_answer_is_cached() -> None:
     names = Slow()
     asking = CachingResolver(names, limit_s=0.01)
     with pytest.raises(TimeoutError):
@@ -79,7 +79,7 @@ async def test_a_late_answer_is_remembered() -> None:
     assert names.asked == 1
 
 
-async def test_silent_names_do_not_hold_up_the_loop_and_are_bounded_in_number() -> None:
+async def test_silent_lookups_do_not_block_the_loop_and_are_limited() -> None:
     names = Slow()
     asking = CachingResolver(names, limit_s=0.2)
     lookups = [asking.lookup(f"{n}.example") for n in range(40)]
@@ -92,13 +92,13 @@ async def test_silent_names_do_not_hold_up_the_loop_and_are_bounded_in_number() 
         names.let.set()
 
 
-async def test_answers_and_failures_are_remembered_for_a_while() -> None:
+async def test_answers_and_failures_are_cached() -> None:
     names = Names(a_example=["8.8.8.8"])
     await _ask_twice(CachingResolver(names))
     assert names.asked == ["a.example", "none.example"]
 
 
-async def test_an_answer_that_is_too_old_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_expired_answer_is_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(a_example=["8.8.8.8"])
     await _ask_twice(CachingResolver(names, ttl_s=0))
     assert names.asked == ["a.example", "none.example", "a.example"]
@@ -115,7 +115,7 @@ async def _ask_twice(asking: CachingResolver) -> None:
             await asking.lookup("none.example")
 
 
-async def test_only_so_many_names_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_number_of_cached_names_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dns_resolver, "MAX_CACHED_NAMES", 3)
     names = Names(**{f"{n}_example": ["8.8.8.8"] for n in "abcd"})
     asking = CachingResolver(names)
@@ -126,7 +126,7 @@ async def test_only_so_many_names_are_remembered(monkeypatch: pytest.MonkeyPatch
     assert names.asked == [f"{n}.example" for n in "abcda"]
 
 
-async def test_a_name_service_that_breaks_tells_whoever_waits() -> None:
+async def test_resolver_error_reaches_all_callers() -> None:
     class Broken(DnsResolver):
         def resolve(self, host: str) -> Sequence[str]:
             raise RuntimeError("broken")
@@ -137,7 +137,7 @@ async def test_a_name_service_that_breaks_tells_whoever_waits() -> None:
             await asking.lookup("a.example")
 
 
-async def test_closing_lets_go_of_whoever_waits() -> None:
+async def test_closing_cancels_waiting_callers() -> None:
     names = Slow()
     asking = CachingResolver(names)
     waiting = asyncio.ensure_future(asking.lookup("a.example"))
@@ -148,17 +148,17 @@ async def test_closing_lets_go_of_whoever_waits() -> None:
     names.let.set()
 
 
-async def test_the_system_knows_this_machine() -> None:
+async def test_system_resolver_knows_localhost() -> None:
     found = await CachingResolver(DnsResolver()).lookup("localhost")
     assert set(found) & {"127.0.0.1", "::1"}
 
 
-async def test_a_tunnel_that_makes_addresses_up_is_recognised() -> None:
+async def test_fake_dns_is_detected() -> None:
     made_up = {name.replace(".", "_"): ["198.18.0.7"] for name in dns_resolver.WELL_KNOWN}
     assert await is_fake_dns_suspected(Names(**made_up))
 
 
-async def test_honest_or_missing_dns_is_not_suspected() -> None:
+async def test_correct_or_missing_dns_is_not_suspected() -> None:
     honest = {name.replace(".", "_"): ["93.184.216.34"] for name in dns_resolver.WELL_KNOWN}
     half = honest | {dns_resolver.WELL_KNOWN[0].replace(".", "_"): ["198.18.0.7"]}
     assert not await is_fake_dns_suspected(Names(**honest))

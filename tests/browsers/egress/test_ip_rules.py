@@ -42,7 +42,7 @@ def test_an_address_that_is_not_public_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", PUBLIC_IPV4 + PUBLIC_IPV6)
-def test_a_public_address_passes(text: str) -> None:
+def test_public_address_is_allowed(text: str) -> None:
     assert ip_rules.find_refusal(ipaddress.ip_address(text)) is None
 
 
@@ -53,25 +53,25 @@ def test_a_blocked_network_is_blocked_from_its_first_to_its_last_address(network
 
 
 @given(st.ip_addresses(v=4))
-def test_an_ipv4_address_is_judged_alike_in_its_mapped_form(address: IPv4Address) -> None:
+def test_ipv4_mapped_address_is_checked_like_ipv4(address: IPv4Address) -> None:
     mapped = IPv6Address(int(IPv6Address("::ffff:0:0")) | int(address))
     assert ip_rules.find_refusal(mapped) == ip_rules.find_refusal(address)
 
 
 @given(st.ip_addresses(v=4), st.sampled_from(("64:ff9b::", "2002::", "::", "64:ff9b:1::")))
-def test_no_other_ipv6_dress_of_an_ipv4_address_passes(address: IPv4Address, prefix: str) -> None:
+def test_other_ipv6_forms_of_an_ipv4_address_are_blocked(address: IPv4Address, prefix: str) -> None:
     shift = 80 if prefix == "2002::" else 0
     assert ip_rules.find_refusal(IPv6Address(int(IPv6Address(prefix)) | int(address) << shift)) is not None
 
 
 @given(st.ip_addresses())
-def test_what_python_calls_private_is_never_let_through(address: ip_rules.Address) -> None:
+def test_addresses_that_python_calls_private_are_blocked(address: ip_rules.Address) -> None:
     if address.is_private or address.is_loopback or address.is_link_local or address.is_multicast:
         assert ip_rules.find_refusal(address) is not None or ip_rules.unmap_ipv4(address) != address
 
 
 @given(st.ip_addresses(v=6))
-def test_an_ipv6_address_outside_the_public_block_never_passes(address: IPv6Address) -> None:
+def test_ipv6_address_outside_the_public_block_is_blocked(address: IPv6Address) -> None:
     if address not in ip_rules.PUBLIC_IPV6 and address.ipv4_mapped is None:
         assert ip_rules.find_refusal(address) is not None
 
@@ -84,12 +84,12 @@ def test_an_allowed_network_allows_exactly_its_own_addresses(address: ip_rules.A
 
 
 @pytest.mark.parametrize("text", ["10.1.2.3", "::ffff:10.1.2.3", "fd00:1::5"])
-def test_an_address_in_an_allowed_network_passes(text: str) -> None:
+def test_address_in_an_allowed_network_is_allowed(text: str) -> None:
     allowed = ip_rules.parse_networks(["10.1.0.0/16", "fd00:1::/32"])
     assert ip_rules.find_refusal(ipaddress.ip_address(text), allowed) is None
 
 
-def test_allowing_nat64_judges_the_ipv4_address_inside() -> None:
+def test_allowed_nat64_checks_the_embedded_ipv4_address() -> None:
     allowed = ip_rules.parse_networks(["64:ff9b::/96"])
     assert ip_rules.find_refusal(IPv6Address("64:ff9b::808:808"), allowed) is None
     assert ip_rules.find_refusal(IPv6Address("64:ff9b::7f00:1"), allowed) is not None
@@ -100,7 +100,7 @@ def test_an_address_with_a_scope_is_refused_even_where_its_network_is_allowed() 
     assert ip_rules.find_refusal(IPv6Address("fe80::1%eth0"), allowed) is not None
 
 
-def test_a_reason_names_no_address() -> None:
+def test_reason_contains_no_address() -> None:
     for text in BLOCKED_IPV4 + BLOCKED_IPV6:
         assert text not in str(ip_rules.find_refusal(ipaddress.ip_address(text)))
 
@@ -132,7 +132,7 @@ def test_a_name_is_no_address(name: str) -> None:
         *("x" * 64 + ".example", "a." * 127 + "ab"),
     ],
 )
-def test_what_is_neither_name_nor_address_is_an_error(host: str) -> None:
+def test_host_that_is_neither_name_nor_address_is_an_error(host: str) -> None:
     with pytest.raises(ValueError):
         ip_rules.parse_address(ip_rules.normalize_host(host) if host != "[::1" else host)
 
@@ -153,17 +153,17 @@ def test_names_are_compared_without_case_brackets_and_final_dot() -> None:
 
 
 @pytest.mark.parametrize("name", ["local", "printer.local", "metadata.google.internal", "nas.home.arpa", "internal"])
-def test_names_of_local_networks_are_known(name: str) -> None:
+def test_names_of_local_networks_are_special(name: str) -> None:
     assert ip_rules.is_special_name(name)
 
 
 @pytest.mark.parametrize("name", ["example.com", "local.example.com", "notlocal", "international", "homearpa"])
-def test_names_that_only_look_local_are_not(name: str) -> None:
+def test_names_that_only_resemble_local_names_are_not_special(name: str) -> None:
     assert not ip_rules.is_special_name(name)
 
 
 @pytest.mark.parametrize("name", ["localhost", "a.localhost"])
-def test_names_of_this_machine_are_known(name: str) -> None:
+def test_names_of_this_machine_are_loopback_names(name: str) -> None:
     assert ip_rules.is_loopback_name(name)
     assert not ip_rules.is_loopback_name(name + ".example")
 
@@ -179,6 +179,6 @@ def test_ports_of_the_web_are_safe(port: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["10.0.0.0/33", "10.0.0.1/8", "example.com", "", "10.0.0.*"])
-def test_a_wrong_network_is_answered_with_how_to_write_one(text: str) -> None:
+def test_error_for_an_invalid_network_shows_the_format(text: str) -> None:
     with pytest.raises(ValueError, match=r"SEARCH_MCP_ALLOW_NETS: .* Write networks such as 10\.1\.0\.0/16"):
         ip_rules.parse_networks([text])

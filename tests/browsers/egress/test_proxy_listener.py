@@ -34,7 +34,7 @@ from tests.browsers.egress.wire import (
 )
 
 
-async def test_bytes_pass_in_both_directions_and_are_counted(open_listener: OpenListener) -> None:
+async def test_bytes_are_relayed_in_both_directions_and_counted(open_listener: OpenListener) -> None:
     said = random.Random(7).randbytes(3_000_000)
     async with served(echo) as port:
         gate = await open_listener(test_hosts=at(port))
@@ -47,7 +47,7 @@ async def test_bytes_pass_in_both_directions_and_are_counted(open_listener: Open
     assert gate.traffic.failures == ()
 
 
-async def test_a_browser_that_gives_up_is_noticed_while_its_connection_is_opened(open_listener: OpenListener) -> None:
+async def test_browser_close_is_detected_while_the_connection_opens(open_listener: OpenListener) -> None:
     names = Silent()
     gate = await open_listener(names)
     async with raw(gate) as conversation:
@@ -57,7 +57,7 @@ async def test_a_browser_that_gives_up_is_noticed_while_its_connection_is_opened
     names.speak.set()
 
 
-async def test_one_side_may_end_before_the_other(open_listener: OpenListener) -> None:
+async def test_browser_may_end_before_the_site(open_listener: OpenListener) -> None:
     async def answer_after_the_end(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heard = await reader.read()
         writer.write(heard[::-1])
@@ -71,7 +71,7 @@ async def test_one_side_may_end_before_the_other(open_listener: OpenListener) ->
             assert await conversation.hear_all() == b"cba"
 
 
-async def test_a_site_may_end_while_the_browser_goes_on(open_listener: OpenListener) -> None:
+async def test_site_may_end_before_the_browser(open_listener: OpenListener) -> None:
     heard: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
     async def end_first(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -100,7 +100,7 @@ async def test_a_reset_by_the_site_ends_the_connection(open_listener: OpenListen
         await settled(lambda: not gate._connections)
 
 
-async def test_connections_can_be_dropped_in_whatever_state_they_are(open_listener: OpenListener) -> None:
+async def test_connections_can_be_dropped_in_any_state(open_listener: OpenListener) -> None:
     names = Silent()
     async with served(echo) as port:
         gate = await open_listener(names, test_hosts=at(port))
@@ -115,7 +115,7 @@ async def test_connections_can_be_dropped_in_whatever_state_they_are(open_listen
     names.speak.set()
 
 
-async def test_a_closed_gate_is_gone(open_listener: OpenListener) -> None:
+async def test_closed_listener_refuses_connections(open_listener: OpenListener) -> None:
     async with served(echo) as port:
         gate = await open_listener(test_hosts=at(port))
         async with through(gate, SITE) as conversation:
@@ -157,7 +157,7 @@ async def _fetch(gate: ProxyListener) -> None:
         assert (await conversation.hear_all()).endswith(b"hello")
 
 
-async def test_a_refused_connection_is_told_to_the_browser_and_the_ledger(
+async def test_refused_connection_is_reported_to_browser_and_traffic_log(
     open_listener: OpenListener, dead_port: int
 ) -> None:
     gate = await open_listener(test_hosts=at(dead_port))
@@ -168,7 +168,7 @@ async def test_a_refused_connection_is_told_to_the_browser_and_the_ledger(
     assert gate.traffic.failure_for(SITE, 80) is None
 
 
-async def test_a_host_that_is_reached_after_all_has_no_failure(open_listener: OpenListener) -> None:
+async def test_later_success_clears_the_failure(open_listener: OpenListener) -> None:
     async with served(echo) as port:
         gate = await open_listener(test_hosts=at(port), limits=ProxyLimits(connections=64))
         gate._connect, working = _refuse, gate._connect
@@ -183,7 +183,7 @@ async def _refuse(host: str, port: int) -> OpenConnection:
     raise ConnectionDeniedError(FailureKind.CONNECT_TIMEOUT, host, port)
 
 
-async def test_each_gate_has_a_port_and_a_ledger_of_its_own() -> None:
+async def test_each_listener_has_its_own_port_and_traffic_log() -> None:
     egress = EgressProxy(BrowserSettings())
     one, two = await egress.open_listener(), await egress.open_listener()
     assert one.port != two.port
@@ -194,7 +194,7 @@ async def test_each_gate_has_a_port_and_a_ledger_of_its_own() -> None:
     await egress.close()
 
 
-async def test_a_ledger_keeps_only_so_many_failures(open_listener: OpenListener) -> None:
+async def test_number_of_failures_in_a_traffic_log_is_limited(open_listener: OpenListener) -> None:
     gate = await open_listener()
     for n in range(traffic_log.MAX_FAILURES + 10):
         gate.traffic.record(Failure(FailureKind.IDLE, f"{n}.example", 80))

@@ -30,7 +30,7 @@ from tests.browsers.egress.wire import (
 )
 
 
-async def test_what_is_said_too_early_counts_too(open_listener: OpenListener) -> None:
+async def test_early_data_is_counted(open_listener: OpenListener) -> None:
     async with served(echo) as port:
         gate = await open_listener(test_hosts=at(port), wire_bytes=4)
         async with raw(gate) as conversation:
@@ -51,7 +51,7 @@ def _open() -> set[int]:
     return {int(name) for name in os.listdir("/dev/fd")}
 
 
-async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(open_listener: OpenListener) -> None:
+async def test_slow_reader_causes_backpressure(open_listener: OpenListener) -> None:
     sent = 0
 
     async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -74,7 +74,7 @@ async def test_a_slow_reader_holds_the_site_back_instead_of_filling_memory(open_
             assert 0 < gate.traffic.down_bytes < 64 << 20, "kernel buffers and one of ours"
 
 
-async def test_at_the_limit_of_bytes_everything_of_the_visit_is_cut(open_listener: OpenListener) -> None:
+async def test_byte_limit_closes_all_connections_of_the_visit(open_listener: OpenListener) -> None:
     async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             writer.write(bytes(65536))
@@ -97,7 +97,7 @@ async def test_at_the_limit_of_bytes_everything_of_the_visit_is_cut(open_listene
         assert fresh.failures == ()
 
 
-async def test_what_goes_up_is_limited_as_well(open_listener: OpenListener) -> None:
+async def test_uploads_are_limited(open_listener: OpenListener) -> None:
     async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await reader.read(65536):
             pass
@@ -111,7 +111,7 @@ async def test_what_goes_up_is_limited_as_well(open_listener: OpenListener) -> N
     assert gate.traffic.too_large
 
 
-async def test_nothing_passes_before_a_visit_has_begun_and_between_two() -> None:
+async def test_nothing_is_relayed_outside_a_visit() -> None:
     async with served(hello) as port:
         egress = EgressProxy(BrowserSettings(test_hosts=at(port)))
         gate = await egress.open_listener()
@@ -123,7 +123,7 @@ async def test_nothing_passes_before_a_visit_has_begun_and_between_two() -> None
         await egress.close()
 
 
-async def test_a_connection_on_which_nobody_speaks_is_closed(open_listener: OpenListener) -> None:
+async def test_idle_connection_is_closed(open_listener: OpenListener) -> None:
     async def keep_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(60)
 
@@ -158,7 +158,7 @@ class _Clock:
         return self.now
 
 
-async def test_a_connection_on_which_somebody_speaks_is_kept(
+async def test_active_connection_stays_open(
     open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = _Clock()
@@ -179,7 +179,7 @@ async def test_a_connection_on_which_somebody_speaks_is_kept(
     assert gate.traffic.failures == ()
 
 
-async def test_a_gate_takes_only_so_many_connections_at_once(open_listener: OpenListener) -> None:
+async def test_connections_of_a_listener_are_limited(open_listener: OpenListener) -> None:
     async with served(echo) as port, AsyncExitStack() as stack:
         gate = await open_listener(test_hosts=at(port), limits=ProxyLimits(connections=3))
         for _ in range(3):

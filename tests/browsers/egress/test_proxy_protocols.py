@@ -14,14 +14,14 @@ HEAD = (
 )
 
 
-def test_the_request_line_is_made_absolute_and_the_rest_keeps_its_order() -> None:
+def test_request_line_is_made_absolute_and_header_order_is_kept() -> None:
     assert rewrite_request_head(HEAD, "www.example.com", "Basic dTpw").head == (
         b"GET http://www.example.com/a?b=c HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: x\r\n"
         b"Accept: text/html\r\nConnection: close\r\nProxy-Authorization: Basic dTpw\r\n\r\n"
     )
 
 
-def test_the_judged_host_counts_whatever_the_request_says() -> None:
+def test_checked_host_replaces_the_host_header() -> None:
     head = b"GET / HTTP/1.1\r\nHost: 169.254.169.254\r\nhost: b\r\n\r\n"
     assert rewrite_request_head(head, "www.example.com", None).head == (
         b"GET http://www.example.com/ HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n"
@@ -68,13 +68,13 @@ def test_the_length_of_the_body_is_known() -> None:
         b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",
     ],
 )
-def test_what_no_browser_sends_is_not_passed(head: bytes) -> None:
+def test_invalid_request_is_rejected(head: bytes) -> None:
     with pytest.raises(ValueError):
         rewrite_request_head(head, "a.example", None)
 
 
 @given(st.binary(max_size=200))
-def test_whatever_passes_is_one_request_to_the_judged_host(data: bytes) -> None:
+def test_accepted_head_is_one_request_to_the_checked_host(data: bytes) -> None:
     head = b"GET /" + data.replace(b"\r\n\r\n", b"") + b"\r\n\r\n"
     try:
         out = rewrite_request_head(head, "a.example", None).head
@@ -86,12 +86,12 @@ def test_whatever_passes_is_one_request_to_the_judged_host(data: bytes) -> None:
     assert out.lower().count(b"\r\nhost:") == 1
 
 
-def test_a_web_socket_wants_an_upgrade() -> None:
+def test_web_socket_request_is_an_upgrade() -> None:
     assert is_upgrade_request(b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
     assert not is_upgrade_request(b"GET /upgrade: HTTP/1.1\r\nUpgrade-Insecure-Requests: 1\r\n\r\n")
 
 
-def test_a_refusal_by_the_proxy_is_told_from_a_page() -> None:
+def test_proxy_authentication_error_differs_from_a_page() -> None:
     assert is_proxy_auth_required(b"HTTP/1.1 407 Proxy")
     assert not is_proxy_auth_required(b"HTTP/1.1 200 407")
     assert not is_proxy_auth_required(b"")

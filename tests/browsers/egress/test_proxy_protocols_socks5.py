@@ -28,7 +28,7 @@ from tests.browsers.egress.wire import (
 )
 
 
-async def test_what_is_said_before_the_answer_is_not_lost(open_listener: OpenListener) -> None:
+async def test_early_data_is_forwarded(open_listener: OpenListener) -> None:
     async with served(echo) as port:
         gate = await open_listener(test_hosts=at(port))
         async with raw(gate) as conversation:
@@ -39,7 +39,7 @@ async def test_what_is_said_before_the_answer_is_not_lost(open_listener: OpenLis
     assert gate.traffic.up_bytes == 5
 
 
-async def test_who_says_much_before_the_answer_is_held_back(open_listener: OpenListener) -> None:
+async def test_early_data_is_limited(open_listener: OpenListener) -> None:
     names = Silent()
     gate = await open_listener(names)
     async with raw(gate) as conversation:
@@ -54,7 +54,7 @@ async def test_who_says_much_before_the_answer_is_held_back(open_listener: OpenL
         names.speak.set()
 
 
-async def test_a_request_that_comes_byte_by_byte_is_understood(open_listener: OpenListener) -> None:
+async def test_request_is_parsed_byte_by_byte(open_listener: OpenListener) -> None:
     async with served(echo) as port:
         gate = await open_listener(test_hosts=at(port))
         async with raw(gate) as conversation:
@@ -68,7 +68,7 @@ async def test_a_request_that_comes_byte_by_byte_is_understood(open_listener: Op
 @pytest.mark.parametrize(
     ("kind", "address"), [(1, socket.inet_aton("127.0.0.1")), (4, socket.inet_pton(socket.AF_INET6, "::1"))]
 )
-async def test_addresses_in_binary_are_judged_too(open_listener: OpenListener, kind: int, address: bytes) -> None:
+async def test_binary_addresses_are_checked(open_listener: OpenListener, kind: int, address: bytes) -> None:
     gate = await open_listener()
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00\x05\x01\x00" + bytes((kind,)) + address + b"\x00\x50")
@@ -76,14 +76,14 @@ async def test_addresses_in_binary_are_judged_too(open_listener: OpenListener, k
 
 
 @pytest.mark.parametrize("command", [2, 3, 0, 255])
-async def test_nothing_but_connect_is_served(open_listener: OpenListener, command: int) -> None:
+async def test_only_connect_is_supported(open_listener: OpenListener, command: int) -> None:
     gate = await open_listener()
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x00" + request(SITE, 80, command))
         assert await conversation.hear_all() == b"\x05\x00" + proxy_protocols.COMMAND_NOT_SUPPORTED
 
 
-async def test_a_caller_who_offers_only_passwords_is_told_so(open_listener: OpenListener) -> None:
+async def test_greeting_with_only_authentication_is_rejected(open_listener: OpenListener) -> None:
     gate = await open_listener()
     async with raw(gate) as conversation:
         await conversation.say(b"\x05\x01\x02")
@@ -105,7 +105,7 @@ async def test_a_caller_who_offers_only_passwords_is_told_so(open_listener: Open
         pytest.param(os.urandom(64).replace(b"\x05", b"\x06"), id="random bytes"),
     ],
 )
-async def test_garbage_is_hung_up_on_and_the_gate_goes_on(open_listener: OpenListener, garbage: bytes) -> None:
+async def test_invalid_data_closes_only_its_connection(open_listener: OpenListener, garbage: bytes) -> None:
     async with served(hello) as port:
         gate = await open_listener(test_hosts=at(port))
         async with raw(gate) as conversation:
@@ -116,7 +116,7 @@ async def test_garbage_is_hung_up_on_and_the_gate_goes_on(open_listener: OpenLis
 
 @given(st.binary(max_size=600))
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
-def test_any_bytes_are_understood_refused_or_waited_for(data: bytes) -> None:
+def test_any_bytes_are_parsed_rejected_or_incomplete(data: bytes) -> None:
     for understand in (proxy_protocols.parse_socks5_greeting, proxy_protocols.parse_socks5_request):
         try:
             understand(data)
@@ -125,7 +125,7 @@ def test_any_bytes_are_understood_refused_or_waited_for(data: bytes) -> None:
 
 
 @given(st.integers(0, 65535), st.from_regex(r"[a-z0-9.-]{1,255}", fullmatch=True), st.binary(max_size=9))
-def test_a_request_is_read_back_as_it_was_written(port: int, host: str, rest: bytes) -> None:
+def test_request_round_trip(port: int, host: str, rest: bytes) -> None:
     data = request(host, port)
     assert proxy_protocols.parse_socks5_request(data + rest) == (host, port, len(data))
     assert all(proxy_protocols.parse_socks5_request(data[:n]) is None for n in range(len(data)))

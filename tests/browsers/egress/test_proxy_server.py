@@ -42,7 +42,7 @@ async def started(tier: Tier, settings: BrowserSettings) -> AsyncIterator[Browse
             await browser.close()
 
 
-async def test_a_context_without_a_gate_goes_nowhere(tier: Tier) -> None:
+async def test_context_without_a_listener_has_no_network(tier: Tier) -> None:
     async with Canary() as canary, started(tier, BrowserSettings()) as browser:
         page = await (await browser.new_context()).new_page()
         for host in ("127.0.0.1", "localhost", "[::1]"):
@@ -51,7 +51,7 @@ async def test_a_context_without_a_gate_goes_nowhere(tier: Tier) -> None:
         assert canary.contacts == []
 
 
-async def test_a_page_whose_gate_closes_goes_nowhere(tier: Tier) -> None:
+async def test_page_with_a_closed_listener_has_no_network(tier: Tier) -> None:
     async with Canary() as canary, served(hello) as port:
         settings = BrowserSettings(test_hosts=(("www.example.com", "127.0.0.1", port),))
         egress = EgressProxy(settings)

@@ -53,14 +53,14 @@ async def test_no_spelling_of_a_private_address_passes(open_listener: OpenListen
     ],
     ids=str,
 )
-async def test_one_private_address_condemns_a_name(open_listener: OpenListener, answers: list[str]) -> None:
+async def test_one_private_address_blocks_a_name(open_listener: OpenListener, answers: list[str]) -> None:
     async with served(hello) as port:
         gate = await open_listener(Names(a_example=answers), test_hosts=(("www.example.com", "127.0.0.1", port),))
         assert await code(gate, "a.example") == NOT_ALLOWED
     assert _kind(gate, "a.example") is FailureKind.BLOCKED_ADDRESS
 
 
-async def test_a_name_that_rebinds_is_judged_again_at_each_use(open_listener: OpenListener) -> None:
+async def test_addresses_are_checked_at_each_use(open_listener: OpenListener) -> None:
     names = Names(rebind_example=[[PUBLIC], ["127.0.0.1"]])
     async with served(hello) as port:
         hosts = (("www.example.com", "127.0.0.1", port),)
@@ -72,7 +72,7 @@ async def test_a_name_that_rebinds_is_judged_again_at_each_use(open_listener: Op
     assert names.asked == ["rebind.example"] * 2
 
 
-async def test_the_judged_address_itself_is_dialled(open_listener: OpenListener) -> None:
+async def test_checked_address_is_dialed(open_listener: OpenListener) -> None:
     names = Names(a_example=[PUBLIC])
     async with served(hello) as port:
         gate = await open_listener(names, test_hosts=(("www.example.com", "127.0.0.1", port),))
@@ -91,7 +91,7 @@ async def test_the_judged_address_itself_is_dialled(open_listener: OpenListener)
     ],
     ids=str,
 )
-async def test_a_name_without_an_address_says_why(
+async def test_name_without_an_address_has_a_reason(
     open_listener: OpenListener, answer: OSError | list[str], kind: FailureKind, reply: int
 ) -> None:
     gate = await open_listener(Names(a_example=answer))
@@ -100,14 +100,14 @@ async def test_a_name_without_an_address_says_why(
 
 
 @pytest.mark.parametrize("host", ["", "a b.example", "a\x00b.example", "b\xfccher.example", "1.2.3.4.5"])
-async def test_what_is_no_host_is_never_looked_up(open_listener: OpenListener, host: str) -> None:
+async def test_invalid_host_is_not_looked_up(open_listener: OpenListener, host: str) -> None:
     names = Names()
     gate = await open_listener(names)
     assert await code(gate, host or ".") == NO_HOST
     assert names.asked == []
 
 
-async def test_ports_of_other_protocols_are_refused_before_anyone_is_asked(open_listener: OpenListener) -> None:
+async def test_unsafe_ports_are_refused_without_a_lookup(open_listener: OpenListener) -> None:
     names = Names(a_example=[PUBLIC])
     gate = await open_listener(names)
     assert await code(gate, "a.example", 25) == NOT_ALLOWED
@@ -126,7 +126,7 @@ async def test_an_allowed_network_may_be_visited_and_nothing_else(open_listener:
         assert await code(gate, "127.0.0.5", port) == NOT_ALLOWED
 
 
-async def test_something_unforeseen_fails_closed(open_listener: OpenListener, caplog: pytest.LogCaptureFixture) -> None:
+async def test_unexpected_error_refuses_the_connection(open_listener: OpenListener, caplog: pytest.LogCaptureFixture) -> None:
     class Broken(DnsResolver):
         def resolve(self, host: str) -> list[str]:
             raise RuntimeError("unforeseen")
@@ -137,7 +137,7 @@ async def test_something_unforeseen_fails_closed(open_listener: OpenListener, ca
     assert "egress failed" in caplog.text
 
 
-async def test_a_fake_address_of_a_tunnel_is_refused_but_told_apart(open_listener: OpenListener) -> None:
+async def test_fake_dns_address_is_refused_with_its_own_reason(open_listener: OpenListener) -> None:
     gate = await open_listener(Names(a_example=["198.18.0.9"]))
     assert await code(gate, "a.example") == NOT_ALLOWED
     failure = gate.traffic.failure_for("a.example", 80)
@@ -154,6 +154,6 @@ async def test_a_fake_address_of_a_tunnel_is_refused_but_told_apart(open_listene
         ("2000::1", "2000::1"),
     ],
 )
-def test_both_families_take_turns_beginning_with_the_resolvers_first(found: str, turns: str) -> None:
+def test_address_families_alternate_from_the_first_answer(found: str, turns: str) -> None:
     interleaved = _interleave([ipaddress.ip_address(text) for text in found.split()])
     assert " ".join(map(str, interleaved)) == turns

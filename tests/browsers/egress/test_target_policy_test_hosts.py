@@ -13,7 +13,7 @@ from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.wire import NO_HOST, NOT_ALLOWED, SUCCEEDED, code, hello, served, through
 
 
-async def test_a_test_host_is_served_from_where_it_was_turned(open_listener: OpenListener) -> None:
+async def test_test_host_is_served_from_its_configured_address(open_listener: OpenListener) -> None:
     async with served(hello) as port:
         gate = await open_listener(test_hosts=(("www.example.com", "127.0.0.1", port),))
         async with through(gate, "WWW.example.com.", 443) as conversation:
@@ -21,7 +21,7 @@ async def test_a_test_host_is_served_from_where_it_was_turned(open_listener: Ope
             assert (await conversation.hear_all()).endswith(b"hello")
 
 
-async def test_a_test_host_opens_neither_its_address_nor_other_names(open_listener: OpenListener) -> None:
+async def test_test_host_allows_neither_its_address_nor_other_names(open_listener: OpenListener) -> None:
     async with served(hello) as port:
         gate = await open_listener(test_hosts=(("www.example.com", "127.0.0.1", port),))
         assert await code(gate, "127.0.0.1", port) == NOT_ALLOWED
@@ -30,13 +30,13 @@ async def test_a_test_host_opens_neither_its_address_nor_other_names(open_listen
         assert await code(gate, "www.example.com") == SUCCEEDED
 
 
-def test_the_made_up_address_is_judged_like_any_other() -> None:
+def test_made_up_address_is_checked_like_any_other() -> None:
     address = TestHosts([("a.example", "127.0.0.1", 8080)]).addresses["a.example"]
     assert address is not None
     assert ip_rules.find_refusal(address) is None
 
 
-def test_test_hosts_are_announced_loudly(caplog: pytest.LogCaptureFixture) -> None:
+def test_test_hosts_are_logged_as_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     TestHosts([("a.example", "127.0.0.1", 8080), ("b.example", "127.0.0.1", 8081)])
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
@@ -44,7 +44,7 @@ def test_test_hosts_are_announced_loudly(caplog: pytest.LogCaptureFixture) -> No
     assert record.getMessage().endswith("a.example, b.example")
 
 
-def test_where_there_are_no_test_hosts_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_logged_without_test_hosts(caplog: pytest.LogCaptureFixture) -> None:
     TestHosts()
     assert caplog.records == []
 
@@ -63,13 +63,13 @@ def test_where_there_are_no_test_hosts_nothing_is_said(caplog: pytest.LogCapture
         (("a.example", "127.0.0.1", 65536), "port 65536"),
     ],
 )
-def test_a_wrong_entry_is_answered_with_how_to_write_one(entry: tuple[str, str, int], complaint: str) -> None:
+def test_error_for_an_invalid_entry_shows_the_format(entry: tuple[str, str, int], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint) as caught:
         EgressProxy(BrowserSettings(test_hosts=(entry,)))
     assert "SEARCH_MCP_TEST_HOSTS" in str(caught.value)
     assert "www.example.com=127.0.0.1:8080" in str(caught.value)
 
 
-def test_a_name_given_twice_is_an_error() -> None:
+def test_repeated_name_is_an_error() -> None:
     with pytest.raises(ValueError, match="twice"):
         TestHosts([("a.example", "127.0.0.1", 1), ("A.example.", "127.0.0.1", 2)])

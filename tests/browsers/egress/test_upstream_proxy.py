@@ -51,7 +51,7 @@ async def test_a_tunnel_through_an_http_proxy_carries_bytes_and_credentials(open
     assert proxy.asked == ["CONNECT www.example.com:443"]
 
 
-async def test_plain_http_over_an_http_proxy_is_asked_in_absolute_form(open_listener: OpenListener) -> None:
+async def test_plain_http_over_an_http_proxy_uses_absolute_form(open_listener: OpenListener) -> None:
     async with served(hello) as site, http_proxy(site) as proxy:
         gate = await open_listener(Names(), proxy=url("http", proxy.port))
         async with through(gate, SITE) as conversation:
@@ -98,7 +98,7 @@ async def test_a_web_socket_over_an_http_proxy_goes_through_a_tunnel(open_listen
     assert proxy.asked == ["CONNECT www.example.com:80"]
 
 
-async def test_what_is_not_http_on_port_80_is_not_passed(open_listener: OpenListener) -> None:
+async def test_other_protocol_on_port_80_is_rejected(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
         gate = await open_listener(Names(), proxy=url("http", proxy.port))
         async with through(gate, SITE) as conversation:
@@ -108,7 +108,7 @@ async def test_what_is_not_http_on_port_80_is_not_passed(open_listener: OpenList
 
 
 @pytest.mark.parametrize("port", [80, 443])
-async def test_rejected_credentials_are_the_proxys_failure_and_no_page(open_listener: OpenListener, port: int) -> None:
+async def test_rejected_credentials_are_a_proxy_failure(open_listener: OpenListener, port: int) -> None:
     async with served(hello) as site, http_proxy(site) as proxy:
         gate = await open_listener(Names(), proxy=url("http", proxy.port, "someone:wrong"))
         async with through(gate, SITE, port) as conversation:
@@ -129,7 +129,7 @@ async def test_rejected_credentials_are_the_proxys_failure_and_no_page(open_list
         (b"", FailureKind.PROXY_FAILED, GENERAL),
     ],
 )
-async def test_what_an_http_proxy_answers_is_understood(
+async def test_responses_of_an_http_proxy_are_mapped(
     open_listener: OpenListener, dead_port: int, answer: bytes, kind: FailureKind, reply: int
 ) -> None:
     async with http_proxy(dead_port) as proxy:
@@ -139,7 +139,7 @@ async def test_what_an_http_proxy_answers_is_understood(
         assert failure_of(gate)[0] is kind
 
 
-async def test_a_socks5_proxy_is_asked_by_name_with_user_and_password(open_listener: OpenListener) -> None:
+async def test_socks5_proxy_receives_name_user_and_password(open_listener: OpenListener) -> None:
     async with served(echo) as site, socks5_proxy(site) as proxy:
         gate = await open_listener(Names(), proxy=url("socks5", proxy.port))
         async with through(gate, SITE, 80) as conversation:
@@ -148,13 +148,13 @@ async def test_a_socks5_proxy_is_asked_by_name_with_user_and_password(open_liste
     assert proxy.asked == ["3 www.example.com 80"]
 
 
-async def test_a_socks5_proxy_without_password_is_asked_without(open_listener: OpenListener) -> None:
+async def test_socks5_proxy_without_password_receives_none(open_listener: OpenListener) -> None:
     async with served(echo) as site, socks5_proxy(site, open_to_all=True) as proxy:
         gate = await open_listener(Names(), proxy=url("socks5h", proxy.port, ""))
         assert await code(gate, SITE) == SUCCEEDED
 
 
-async def test_a_socks5_proxy_that_rejects_the_password_is_told_apart(
+async def test_rejected_socks5_password_is_a_proxy_failure(
     open_listener: OpenListener, dead_port: int
 ) -> None:
     async with socks5_proxy(dead_port) as proxy:
@@ -177,7 +177,7 @@ async def test_a_socks5_proxy_that_rejects_the_password_is_told_apart(
         (b"\x05\x00", FailureKind.PROXY_FAILED, GENERAL),
     ],
 )
-async def test_what_a_socks5_proxy_answers_is_understood(
+async def test_replies_of_a_socks5_proxy_are_mapped(
     open_listener: OpenListener, dead_port: int, answer: bytes, kind: FailureKind, reply: int
 ) -> None:
     async with socks5_proxy(dead_port) as proxy:
@@ -211,7 +211,7 @@ async def test_a_name_that_is_private_here_is_not_sent_to_the_proxy(
     assert proxy.asked == []
 
 
-async def test_a_name_without_a_dot_that_nobody_knows_is_not_sent_to_the_proxy(
+async def test_unknown_name_without_a_dot_is_not_sent_to_the_proxy(
     open_listener: OpenListener, dead_port: int
 ) -> None:
     async with http_proxy(dead_port) as proxy:
@@ -228,7 +228,7 @@ async def test_with_socks5h_no_name_is_looked_up_here(open_listener: OpenListene
     assert names.asked == []
 
 
-async def test_a_silent_name_server_is_asked_for_advice_once(
+async def test_silent_name_server_is_queried_once(
     open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upstream_proxy, "LOCAL_LOOKUP_LIMIT_S", 0.05)
@@ -243,7 +243,7 @@ async def test_a_silent_name_server_is_asked_for_advice_once(
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
-async def test_with_local_dns_the_proxy_is_given_a_judged_address(open_listener: OpenListener, scheme: str) -> None:
+async def test_proxy_receives_a_checked_address_with_local_dns(open_listener: OpenListener, scheme: str) -> None:
     names = Names(www_example_com=["2606:4700::1", "93.184.216.34"], private_example=["10.0.0.1"])
     async with served(echo) as site:
         async with (http_proxy if scheme == "http" else socks5_proxy)(site) as proxy:
@@ -255,14 +255,14 @@ async def test_with_local_dns_the_proxy_is_given_a_judged_address(open_listener:
         assert proxy.asked == [asked[scheme]]
 
 
-async def test_the_proxys_own_address_stays_closed_to_pages(open_listener: OpenListener) -> None:
+async def test_pages_cannot_reach_the_address_of_the_proxy(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
         gate = await open_listener(Names(), proxy=url("http", proxy.port))
         assert await code(gate, "127.0.0.1", proxy.port) == NOT_ALLOWED
     assert proxy.asked == []
 
 
-async def test_a_proxy_that_does_not_answer_is_its_own_failure(open_listener: OpenListener, dead_port: int) -> None:
+async def test_proxy_without_answer_is_a_proxy_failure(open_listener: OpenListener, dead_port: int) -> None:
     gate = await open_listener(Names(), proxy=url("http", dead_port))
     assert await code(gate, SITE, 443) == GENERAL
     assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it does not answer")
@@ -271,7 +271,7 @@ async def test_a_proxy_that_does_not_answer_is_its_own_failure(open_listener: Op
     assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it does not answer")
 
 
-async def test_the_proxy_may_be_given_by_name(open_listener: OpenListener) -> None:
+async def test_proxy_may_be_a_name(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site, open_to_all=True) as proxy:
         for host in ("localhost", "proxy.corp.example"):
             names = Names(proxy_corp_example=["127.0.0.1"])
@@ -279,7 +279,7 @@ async def test_the_proxy_may_be_given_by_name(open_listener: OpenListener) -> No
             assert await code(gate, SITE, 443) == SUCCEEDED
 
 
-def test_a_proxy_is_read_with_its_credentials_decoded() -> None:
+def test_proxy_credentials_are_decoded() -> None:
     assert parse_proxy(f"http://{URL_CREDENTIALS}@proxy.example:3128/") == ProxyAddress(
         Scheme.HTTP, "proxy.example", 3128, USER, PASSWORD
     )
@@ -302,7 +302,7 @@ def test_a_proxy_is_read_with_its_credentials_decoded() -> None:
         "",
     ],
 )
-def test_a_wrong_proxy_is_answered_with_how_to_write_one_and_without_its_password(wrong: str) -> None:
+def test_error_for_an_invalid_proxy_shows_the_format_without_password(wrong: str) -> None:
     with pytest.raises(ValueError, match="SEARCH_MCP_PROXY ") as caught:
         EgressProxy(BrowserSettings(proxy=wrong))
     assert "http://user:password@proxy.example:3128" in str(caught.value)
@@ -310,7 +310,7 @@ def test_a_wrong_proxy_is_answered_with_how_to_write_one_and_without_its_passwor
     assert caught.value.__cause__ is None
 
 
-def test_a_wrong_place_for_names_is_answered_with_the_right_ones() -> None:
+def test_error_for_an_invalid_dns_setting_shows_the_choices() -> None:
     with pytest.raises(ValueError, match="SEARCH_MCP_PROXY_DNS is 'here'; it can be remote or local"):
         EgressProxy(BrowserSettings(proxy="http://proxy.example:3128", proxy_dns="here"))
 

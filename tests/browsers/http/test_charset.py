@@ -51,31 +51,31 @@ class TestEachEncoding:
         page = document(text[:length])
         assert decode(page.encode(codec), "text/html; charset=utf-8") == page
 
-    def test_utf8_that_is_declared_to_be_it(self, text: str, label: str, codec: str, length: int) -> None:
+    def test_correctly_declared_utf8(self, text: str, label: str, codec: str, length: int) -> None:
         page = document(text[:length])
         assert decode(page.encode(), f"text/html; charset={label}") == page
 
 
 @pytest.mark.parametrize("language", ["ru", "el", "he", "ar", "th", "zh-Hans", "zh-Hant", "ja", "ko"])
-def test_another_script_under_the_default_of_old_servers_is_put_right(language: str) -> None:
+def test_wrong_default_of_old_servers_is_overridden(language: str) -> None:
     text, encodings = LANGUAGES[language].text, LANGUAGES[language].encodings
     page = document(text)
     for _, codec in encodings:
         assert decode(page.encode(codec), "text/html; charset=iso-8859-1") == page, codec
 
 
-def test_the_header_goes_before_the_markup() -> None:
+def test_header_takes_precedence_over_markup() -> None:
     page = document(LANGUAGES["ru"].text, '<meta charset="koi8-r">')
     assert decode(page.encode("cp1251"), "text/html; charset=windows-1251") == page
 
 
-def test_a_byte_order_mark_goes_before_everything() -> None:
+def test_byte_order_mark_takes_precedence() -> None:
     page = document("Причал", '<meta charset="koi8-r">')
     for codec, mark in (("utf-8", b"\xef\xbb\xbf"), ("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff")):
         assert decode(mark + page.encode(codec), "text/html; charset=windows-1251") == page
 
 
-def test_utf16_without_a_mark_is_told_by_its_zeros() -> None:
+def test_utf16_without_a_mark_is_detected_by_its_zeros() -> None:
     page = document("Hafen " + LANGUAGES["ru"].text)
     for codec in ("utf-16-le", "utf-16-be"):
         assert decode(page.encode(codec), HTML) == page
@@ -86,7 +86,7 @@ def test_a_declaration_of_utf16_in_readable_markup_means_utf8() -> None:
     assert decode(page.encode(), HTML) == page
 
 
-def test_a_declaration_in_a_comment_is_none() -> None:
+def test_declaration_in_a_comment_is_ignored() -> None:
     page = document(LANGUAGES["ru"].text, '<!-- <meta charset="koi8-r"> --><meta charset=windows-1251>')
     assert decode(page.encode("cp1251"), HTML) == page
 
@@ -105,13 +105,13 @@ def test_an_xml_declaration_counts() -> None:
     assert decode(feed.encode("cp1251"), "application/rss+xml") == feed
 
 
-def test_two_characters_of_gbk_that_look_like_utf8_stay_what_is_declared() -> None:
+def test_two_gbk_characters_that_are_valid_utf8_keep_their_declaration() -> None:
     body = "<p>小学</p>".encode("gbk")
     assert body.decode() != "<p>小学</p>", "valid UTF-8 by chance: this is the point"
     assert decode(body, "text/html; charset=gbk") == "<p>小学</p>"
 
 
-def test_few_foreign_letters_do_not_shake_a_declaration() -> None:
+def test_few_foreign_letters_do_not_override_a_declaration() -> None:
     body = "<p>Menu \u0141\xf3d\u017a in an English text</p>"
     assert decode(body.encode("iso8859_2"), "text/html; charset=iso-8859-2") == body
 
@@ -125,17 +125,17 @@ def test_utf8_with_some_bad_bytes_is_utf8_with_some_bad_characters() -> None:
     assert decoded.count("\ufffd") == 2
 
 
-def test_a_character_cut_off_by_a_limit_is_left_out() -> None:
+def test_truncated_last_character_is_dropped() -> None:
     body = document(LANGUAGES["zh-Hans"].text).encode()
     for end in range(400, 404):
         assert "\ufffd" not in decode(body[:end], "text/html; charset=utf-8")
 
 
-def test_a_last_letter_of_latin1_is_not_taken_for_a_cut_character() -> None:
+def test_last_latin1_letter_is_not_a_truncated_character() -> None:
     assert decode(b"Un caf\xe9", HTML) == "Un café"
 
 
-def test_one_accented_letter_is_enough_to_be_western() -> None:
+def test_one_accented_letter_is_detected_as_western() -> None:
     for text in ("<p>Il est l\xe0.</p>", "<p>sch\xf6n</p>", "<p>Copyright \xa9 2024</p>", "<p>5 \xa3, 20\xb0</p>"):
         assert decode(text.encode("cp1252"), HTML) == text
 
@@ -162,14 +162,14 @@ def test_headers_are_read_however_they_are_written(content_type: str) -> None:
     assert decode(text.encode("cp1251"), content_type) == text
 
 
-def test_an_unknown_label_is_as_good_as_none() -> None:
+def test_unknown_label_is_ignored() -> None:
     page = document(LANGUAGES["ru"].text)
     assert decode(page.encode("cp1251"), "text/html; charset=none-such") == page
     assert find_codec("none-such") is None
     assert find_codec("rot13") is None, "a Python codec, but no encoding of the web"
 
 
-def test_nothing_survives_that_a_text_must_not_hold() -> None:
+def test_decoded_text_has_no_invalid_characters() -> None:
     for content_type in (HTML, "text/html; charset=utf-8", "text/html; charset=utf-16", "text/html; charset=gbk"):
         text = decode(b"a\0b \xed\xa0\x80 \xff\xfe c\x00d", content_type)
         assert "\0" not in text
@@ -177,13 +177,13 @@ def test_nothing_survives_that_a_text_must_not_hold() -> None:
 
 
 @given(body=st.binary(max_size=300), label=st.sampled_from(LABELS))
-def test_any_bytes_become_some_text(body: bytes, label: str) -> None:
+def test_any_bytes_are_decoded(body: bytes, label: str) -> None:
     text = decode(body, f"text/html; charset={label}" if label else HTML)
     assert "\0" not in text
     text.encode()
 
 
-def test_hostile_bodies_take_no_longer_than_honest_ones() -> None:
+def test_hostile_bodies_take_no_longer_than_normal_ones() -> None:
     bodies = (
         b"<meta charset=" + b" " * 200_000 + b"\xe9",
         b"<meta " * 40_000 + b"\xe9",
@@ -207,7 +207,7 @@ def test_hostile_bodies_take_no_longer_than_honest_ones() -> None:
 
 
 @pytest.mark.parametrize(("text", "label", "codec"), OF_ONE_BYTE_OR_TWO)
-def test_a_guess_rests_on_the_text_and_not_on_the_scripts_around_it(text: str, label: str, codec: str) -> None:
+def test_detection_ignores_ascii_scripts(text: str, label: str, codec: str) -> None:
     around = "<script>" + "var a = {b: 'c'}; " * 3000 + "</script><style>.a:before{content:'\u00d7'}</style>"
     page = (document(around) + document(text)).encode(codec, "xmlcharrefreplace")
     assert page.decode(detect_charset(page).codec) == page.decode(codec)

@@ -33,13 +33,13 @@ async def as_chromium(browser: Browser, asked: list[tuple[str, bytes]]) -> list[
         await page.close()
 
 
-async def test_every_label_is_one_that_chromium_knows(plain_browser: Browser) -> None:
+async def test_chromium_knows_every_label(plain_browser: Browser) -> None:
     known = [label for label in KNOWN if find_codec(label) not in REFUSED]
     texts = await as_chromium(plain_browser, [(label, b"a") for label in known])
     assert [label for label, text in zip(known, texts, strict=True) if text is None] == []
 
 
-async def test_single_bytes_mean_what_they_mean_to_chromium(plain_browser: Browser) -> None:
+async def test_single_bytes_are_decoded_as_in_chromium(plain_browser: Browser) -> None:
     single = [label for label in KNOWN if decode_with(b"\xe1", find_codec(label) or "") != "\ufffd"]
     body = bytes(range(0x80, 0x100))
     asked = [(label, body) for label in single if label not in FOR_SCRIPTS]
@@ -54,7 +54,7 @@ async def test_single_bytes_mean_what_they_mean_to_chromium(plain_browser: Brows
 
 
 @pytest.mark.parametrize("label", ["gbk", "big5", "shift_jis", "euc-jp", "euc-kr"])
-async def test_characters_of_two_bytes_are_those_of_chromium(plain_browser: Browser, label: str) -> None:
+async def test_byte_pairs_are_decoded_as_in_chromium(plain_browser: Browser, label: str) -> None:
     codec = find_codec(label) or ""
     pairs = [bytes((lead, trail)) for lead in range(0x81, 0xFF) for trail in (*range(0x40, 0x7F), *range(0x80, 0xFF))]
     known = [pair for pair in pairs if len(decode_with(pair, codec)) == 1 and decode_with(pair, codec) != "\ufffd"]

@@ -23,7 +23,7 @@ def phrase(path: str) -> str:
 
 
 @pytest.mark.parametrize("path", PEEKED)
-async def test_a_page_that_was_peeked_at_is_text(browsers: Browsers, site: Site, path: str) -> None:
+async def test_peeked_page_is_decoded(browsers: Browsers, site: Site, path: str) -> None:
     snapshot = await browsers.visit(Request(site.url(path), mode=Mode.PEEK))
     assert not snapshot.rendered
     assert phrase(path) in snapshot.html
@@ -31,19 +31,19 @@ async def test_a_page_that_was_peeked_at_is_text(browsers: Browsers, site: Site,
 
 
 @pytest.mark.parametrize("path", ["/charset/gbk/header", "/charset/shift_jis/meta", "/charset/windows-1251/header"])
-async def test_what_was_declared_reads_alike_peeked_at_and_rendered(browsers: Browsers, site: Site, path: str) -> None:
+async def test_declared_encoding_gives_the_same_text_peeked_and_rendered(browsers: Browsers, site: Site, path: str) -> None:
     snapshot = await browsers.visit(Request(site.url(path), mode=Mode.RENDER))
     assert snapshot.rendered
     assert phrase(path) in snapshot.html
 
 
 @pytest.mark.parametrize("label", ["utf-8", "utf-16le", "utf-16be"])
-async def test_a_byte_order_mark_is_obeyed(browsers: Browsers, site: Site, label: str) -> None:
+async def test_byte_order_mark_decides(browsers: Browsers, site: Site, label: str) -> None:
     snapshot = await browsers.visit(Request(site.url(f"/bom/{label}"), mode=Mode.PEEK))
     assert LANGUAGES["ru"].text[:24] in snapshot.html
 
 
-async def test_stray_bytes_and_nul_do_not_spoil_a_page(browsers: Browsers, site: Site) -> None:
+async def test_invalid_bytes_and_nul_do_not_change_other_text(browsers: Browsers, site: Site) -> None:
     broken = await browsers.visit(Request(site.url("/charset/utf-8/broken"), mode=Mode.PEEK))
     assert LANGUAGES["ru"].text[:24] in broken.html
     assert "MARK-broken-0" in broken.html

@@ -28,13 +28,13 @@ from tests.site.running import Site
         ("mailto:a@b.example", "mailto:a@b.example"),
     ],
 )
-def test_what_stands_before_the_host_is_taken_away(url: str, shown: str) -> None:
+def test_credentials_are_removed(url: str, shown: str) -> None:
     assert strip_credentials(url) == shown
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("mode", [Mode.PEEK, Mode.RENDER])
-async def test_a_password_in_a_redirect_is_shown_nowhere(browsers: Browsers, site: Site, mode: Mode) -> None:
+async def test_password_in_a_redirect_is_not_visible(browsers: Browsers, site: Site, mode: Mode) -> None:
     target = site.url("/static/1").replace("://", "://someone:pass-word@")
     snapshot = await visit(browsers, site, f"/redirect?to={quote(target, safe='')}", mode)
     assert snapshot.url == site.url("/static/1")
@@ -43,7 +43,7 @@ async def test_a_password_in_a_redirect_is_shown_nowhere(browsers: Browsers, sit
 
 
 @pytest.mark.browser
-async def test_a_password_in_a_script_s_address_is_shown_nowhere(browsers: Browsers, site: Site) -> None:
+async def test_password_in_a_script_navigation_is_not_visible(browsers: Browsers, site: Site) -> None:
     target = site.url("/static/1").replace("://", "://someone:pass-word@")
     snapshot = await visit(browsers, site, f"/script-to?to={quote(target, safe='')}")
     assert snapshot.url == site.url("/static/1")
@@ -54,7 +54,7 @@ async def test_a_password_in_a_script_s_address_is_shown_nowhere(browsers: Brows
 @pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize("tier", list(Tier))
 @pytest.mark.parametrize("way", ["redirect", "address"])
-async def test_a_password_is_not_said_again_for_the_next_visit(
+async def test_password_is_not_sent_by_the_next_visit(
     browser_settings: BrowserSettings, site: Site, way: str, tier: Tier
 ) -> None:
     asked = f"{site.url('/asks-password').replace('://', '://ann:pass-word@')}?by=ann"
@@ -69,7 +69,7 @@ async def test_a_password_is_not_said_again_for_the_next_visit(
 
 @pytest.mark.browser
 @pytest.mark.usefixtures("unhurried")
-async def test_a_password_in_a_page_s_address_is_not_said_for_the_next_of_its_batch(
+async def test_password_is_not_sent_by_the_next_page_of_a_batch(
     browser_settings: BrowserSettings, site: Site
 ) -> None:
     asked = site.url("/asks-password").replace("://", "://ann:pass-word@")

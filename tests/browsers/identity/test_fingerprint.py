@@ -43,19 +43,19 @@ def test_brands_are_in_the_order_of_the_major_version(product: str, expected: li
 @pytest.mark.parametrize(
     "product", ["HeadlessChrome/156.0.8078.79", "Google Chrome for Testing 156.0.8078.79", "156.0.8078.79"]
 )
-def test_no_brand_gives_the_automation_away(product: str) -> None:
+def test_no_brand_reveals_automation(product: str) -> None:
     told = identity(product)
     assert {brand.name for brand in told.brands} == {"Not:A-Brand", "Chromium"}
     assert "Headless" not in str(told.override())
 
 
-def test_user_agent_carries_the_major_version_alone() -> None:
+def test_user_agent_has_only_the_major_version() -> None:
     assert identity().user_agent == (
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"
     )
 
 
-def test_override_carries_the_full_version_and_true_hints() -> None:
+def test_override_has_the_full_version_and_true_hints() -> None:
     metadata = identity().override()["userAgentMetadata"]
     assert metadata == {
         "brands": [{"brand": "Not:A-Brand", "version": "8"}, {"brand": "Chromium", "version": "156"}],
@@ -75,13 +75,13 @@ def test_override_carries_the_full_version_and_true_hints() -> None:
     }
 
 
-def test_override_speaks_the_language_of_the_visit_without_weights() -> None:
+def test_override_has_the_language_of_the_visit_without_weights() -> None:
     told = identity()
     assert told.override()["acceptLanguage"] == "en-US,en"
     assert told.override("de-DE")["acceptLanguage"] == "de-DE,de,en-US,en"
 
 
-def test_formats_are_overridden_for_every_language_but_the_builds_own() -> None:
+def test_locale_is_overridden_except_for_the_language_of_the_build() -> None:
     assert identity().locale_override() is None
     assert identity().locale_override("de-DE") == {"locale": "de-DE"}
     german = identity(settings=BrowserSettings(language="de-DE"))
@@ -89,14 +89,14 @@ def test_formats_are_overridden_for_every_language_but_the_builds_own() -> None:
     assert german.locale_override("en-US") is None
 
 
-def test_arm_shows_in_the_hints_alone() -> None:
+def test_arm_is_visible_only_in_the_hints() -> None:
     told = identity(host=dataclasses.replace(LINUX, machine="aarch64"))
     assert told.user_agent == identity().user_agent
     assert told.platform == "Linux x86_64"
     assert (told.architecture, told.bitness) == ("arm", "64")
 
 
-def test_mac_tells_its_version_in_three_numbers() -> None:
+def test_macos_version_has_three_numbers() -> None:
     told = identity(host=BrowserHost(system="Darwin", machine="arm64", os_version="15.2", timezone="Asia/Tokyo"))
     assert "Macintosh; Intel Mac OS X 10_15_7" in told.user_agent
     assert told.platform == "MacIntel"
@@ -107,18 +107,18 @@ def test_mac_tells_its_version_in_three_numbers() -> None:
 
 
 @pytest.mark.parametrize("zone", [None, "UTC", "Etc/UTC", "Etc/Universal", "GMT"])
-def test_zone_of_a_server_gives_way_to_one_of_the_language(zone: str | None) -> None:
+def test_utc_is_replaced_by_the_time_zone_of_the_language(zone: str | None) -> None:
     host = dataclasses.replace(LINUX, timezone=zone)
     assert identity(host=host).timezone == "America/New_York"
     german = BrowserSettings(language="de-DE")
     assert identity(settings=german, host=host).timezone == "Europe/Berlin"
 
 
-def test_operator_decides_the_zone_before_the_machine() -> None:
+def test_configured_time_zone_takes_precedence_over_the_machine() -> None:
     assert identity().timezone == "Europe/Paris"
     assert identity(settings=BrowserSettings(timezone="UTC")).timezone == "UTC"
 
 
-def test_product_without_a_version_is_refused() -> None:
+def test_product_without_a_version_is_an_error() -> None:
     with pytest.raises(ValueError, match="No version number in 'Chromium'"):
         identity("Chromium")

@@ -7,13 +7,13 @@ from pathlib import Path
 from browsers.identity.fingerprint import BrowserHost, read_timezone
 
 
-def test_variable_names_the_zone_before_any_file(tmp_path: Path) -> None:
+def test_tz_variable_takes_precedence_over_files(tmp_path: Path) -> None:
     (tmp_path / "timezone").write_text("Europe/Paris\n")
     assert read_timezone({"TZ": "Asia/Tokyo"}, tmp_path) == "Asia/Tokyo"
     assert read_timezone({"TZ": ":/usr/share/zoneinfo/Asia/Tokyo"}, tmp_path) == "Asia/Tokyo"
 
 
-def test_link_of_localtime_names_the_zone(tmp_path: Path) -> None:
+def test_localtime_link_gives_the_time_zone(tmp_path: Path) -> None:
     for database in ("usr/share/zoneinfo", "var/db/timezone/zoneinfo", "usr/share/zoneinfo/posix"):
         etc = tmp_path / database.replace("/", "-")
         etc.mkdir()
@@ -24,13 +24,13 @@ def test_link_of_localtime_names_the_zone(tmp_path: Path) -> None:
         assert read_timezone({}, etc) == "America/Lima"
 
 
-def test_debian_file_names_the_zone_where_localtime_is_a_copy(tmp_path: Path) -> None:
+def test_etc_timezone_is_used_if_localtime_is_a_copy(tmp_path: Path) -> None:
     (tmp_path / "localtime").write_bytes(b"TZif2")
     (tmp_path / "timezone").write_text("Europe/Paris\n")
     assert read_timezone({}, tmp_path) == "Europe/Paris"
 
 
-def test_zone_is_unknown_where_nothing_names_it(tmp_path: Path) -> None:
+def test_time_zone_is_unknown_without_a_source(tmp_path: Path) -> None:
     assert read_timezone({}, tmp_path) is None
 
 

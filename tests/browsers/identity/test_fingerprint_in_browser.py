@@ -47,7 +47,7 @@ def _hint_list(brands: list[dict[str, str]]) -> str:
 
 
 @BOTH_TIERS
-async def test_every_place_tells_the_same(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
+async def test_pages_frames_and_workers_show_the_same_identity(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
     told = portraits[tier]
     for fact in EVERYWHERE:
         assert len({str(told[place][fact]) for place in PLACES}) == 1, fact
@@ -63,7 +63,7 @@ async def test_shared_and_service_workers_of_the_full_tier_agree_on_brands_and_l
         assert len({str(told[place][fact]) for place in PLACES}) == 1, fact
 
 
-async def test_a_branded_chrome_given_as_the_light_one_says_its_own_name(tmp_path: Path) -> None:
+async def test_branded_chrome_as_light_tier_keeps_its_brand(tmp_path: Path) -> None:
     chromium = find_chromium(Tier.LIGHT, None)
     assert chromium is not None
     called = f'[ "$1" = --version ] && {{ echo Google Chrome {read_version(chromium)}; exit 0; }}'
@@ -78,7 +78,7 @@ async def test_a_branded_chrome_given_as_the_light_one_says_its_own_name(tmp_pat
 
 
 @BOTH_TIERS
-async def test_headers_say_what_scripts_say(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
+async def test_headers_agree_with_scripts(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
     told = portraits[tier]
     page = told["page"]
     for headers in (told["document"], page["headers"], told["frame"]["headers"]):
@@ -94,7 +94,7 @@ async def test_headers_say_what_scripts_say(portraits: dict[Tier, dict[str, Any]
 
 
 @BOTH_TIERS
-async def test_nobody_hears_of_automation(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
+async def test_automation_is_not_visible(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
     told = portraits[tier]
     assert not any(told[place]["webdriver"] for place in PLACES)
     for place in ("document", *IN_THE_TAB):
@@ -103,7 +103,7 @@ async def test_nobody_hears_of_automation(portraits: dict[Tier, dict[str, Any]],
 
 
 @BOTH_TIERS
-async def test_zone_and_language_are_those_of_the_settings(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
+async def test_time_zone_and_language_follow_the_settings(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
     page = portraits[tier]["page"]
     assert page["timeZone"] == "America/New_York"
     assert page["offset"] == 240
@@ -111,7 +111,7 @@ async def test_zone_and_language_are_those_of_the_settings(portraits: dict[Tier,
 
 
 @BOTH_TIERS
-async def test_window_fits_into_its_screen(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
+async def test_window_is_not_larger_than_its_screen(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
     window = portraits[tier]["window"]
     sizes = [window[name] for name in ("inner", "outer", "available", "screen")]
     for smaller, larger in itertools.pairwise(sizes):
@@ -119,7 +119,7 @@ async def test_window_fits_into_its_screen(portraits: dict[Tier, dict[str, Any]]
         assert smaller[1] <= larger[1]
 
 
-async def test_identity_is_what_the_untouched_browser_says() -> None:
+async def test_identity_equals_that_of_an_unmodified_browser() -> None:
     found = find_chromium(Tier.FULL, None)
     if found is None:
         pytest.skip("no full Chromium on this machine")

@@ -41,11 +41,11 @@ def test_posix_locale_always_names_its_encoding() -> None:
         ("eo", DEFAULT_TIMEZONE),
     ],
 )
-def test_zone_goes_with_the_region_of_the_language(language: str, zone: str) -> None:
+def test_time_zone_follows_the_region_of_the_language(language: str, zone: str) -> None:
     assert find_timezone(language) == zone
 
 
-def test_every_zone_exists() -> None:
+def test_every_time_zone_exists() -> None:
     known = zoneinfo.available_timezones()
     if not known:
         pytest.skip("no time zone database on this machine")

@@ -71,7 +71,7 @@ def failed(kind: FailureKind, host: str = "www.example.com", port: int = 443, de
         (FailureKind.INTERNAL, errors.UnreachableError, "This server failed on the way to www.example.com."),
     ],
 )
-def test_what_the_wall_refused_is_told_in_its_words(
+def test_proxy_failure_has_its_own_message(
     kind: FailureKind, error: type[errors.BrowsersError], message: str
 ) -> None:
     explained = map_net_error(SOCKS, URL, URL, failed(kind))
@@ -80,12 +80,12 @@ def test_what_the_wall_refused_is_told_in_its_words(
     assert explained.url == URL
 
 
-def test_every_kind_of_failure_has_its_words() -> None:
+def test_every_failure_kind_has_a_message() -> None:
     for kind in FailureKind:
         assert "SOCKS" not in str(map_net_error(SOCKS, URL, URL, failed(kind)))
 
 
-def test_the_proxys_own_words_are_told() -> None:
+def test_detail_of_the_upstream_proxy_is_in_the_message() -> None:
     explained = map_net_error(SOCKS, URL, URL, failed(FailureKind.PROXY_FAILED, detail="it rejected the credentials"))
     assert str(explained).endswith("www.example.com: it rejected the credentials.")
     assert "SEARCH_MCP_PROXY" in explained.next_step
@@ -94,21 +94,21 @@ def test_the_proxys_own_words_are_told() -> None:
 @pytest.mark.parametrize(
     "spelled", ["http://10.1.2.3/", "http://[fd00::2]/", "http://167838211/", "http://0xa010203/", "http://１０.1.2.3/"]
 )
-def test_an_address_that_was_asked_for_is_refused_in_its_own_spelling(spelled: str) -> None:
+def test_refused_address_keeps_the_spelling_of_the_request(spelled: str) -> None:
     explained = map_net_error(SOCKS, spelled, spelled, failed(FailureKind.BLOCKED_ADDRESS, "10.1.2.3", 80))
     assert isinstance(explained, errors.BlockedAddressError)
     assert str(explained) == f"{spelled} is not on the public internet."
 
 
 @pytest.mark.parametrize("target", ["http://169.254.169.254/meta", "http://hr.corp.internal/"])
-def test_a_redirect_to_a_private_host_does_not_tell_which(target: str) -> None:
+def test_message_does_not_name_a_private_redirect_target(target: str) -> None:
     host = target.split("/")[2]
     explained = map_net_error(SOCKS, URL, target, failed(FailureKind.BLOCKED_ADDRESS, host, 80))
     assert isinstance(explained, errors.BlockedAddressError)
     assert str(explained) == "www.example.com redirects to a host that is not on the public internet."
 
 
-def test_a_redirect_that_was_not_seen_is_found_in_the_ledger() -> None:
+def test_unreported_redirect_is_found_in_the_traffic_log() -> None:
     explained = map_net_error(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, "10.1.2.3", 80))
     assert str(explained) == "www.example.com redirects to a host that is not on the public internet."
 
@@ -122,19 +122,19 @@ def test_a_failed_redirect_names_both_hosts() -> None:
     assert "gone.example, to which www.example.com redirects: it does not answer." in str(explained)
 
 
-def test_a_failed_redirect_to_an_address_does_not_tell_it() -> None:
+def test_message_does_not_contain_the_address_of_a_failed_redirect() -> None:
     kept = failed(FailureKind.CONNECTION_REFUSED, "8.8.8.8", 80)
     explained = map_net_error(SOCKS, URL, "http://8.8.8.8/", kept)
     assert str(explained) == "The address that www.example.com redirects to refused the connection."
 
 
-def test_a_redirect_to_what_is_not_the_web_is_told_of_the_host_that_sent_it() -> None:
+def test_redirect_to_another_scheme_names_the_redirecting_host() -> None:
     explained = map_net_error("net::ERR_UNSAFE_REDIRECT", URL, "file:///etc/passwd", ledger())
     assert isinstance(explained, errors.BadSchemeError)
     assert str(explained) == "www.example.com leads to an address that is not http or https."
 
 
-def test_the_failure_of_the_last_redirect_counts_before_older_ones() -> None:
+def test_failure_of_the_last_redirect_takes_precedence() -> None:
     kept = ledger(
         Failure(FailureKind.CONNECTION_REFUSED, "cdn.example", 443),
         Failure(FailureKind.NAME_NOT_RESOLVED, "gone.example", 443),
@@ -143,29 +143,29 @@ def test_the_failure_of_the_last_redirect_counts_before_older_ones() -> None:
     assert isinstance(map_net_error(SOCKS, URL, "https://gone.example/", kept), errors.NameNotResolvedError)
 
 
-def test_an_international_name_is_recognised_in_the_form_the_wall_saw() -> None:
+def test_international_name_is_found_in_its_ascii_form() -> None:
     url = "https://bücher.example/"
     kept = failed(FailureKind.CONNECTION_REFUSED, "xn--bcher-kva.example")
     assert str(map_net_error(SOCKS, url, url, kept)) == "xn--bcher-kva.example refused the connection."
 
 
-def test_a_tunnel_that_makes_addresses_up_points_to_the_doctor() -> None:
+def test_fake_dns_error_refers_to_doctor() -> None:
     explained = map_net_error(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, detail=FAKE_DNS_REASON))
     assert isinstance(explained, errors.BlockedAddressError)
     assert "search-mcp doctor" in explained.next_step
 
 
-def test_a_network_that_translates_addresses_points_to_its_setting() -> None:
+def test_nat64_error_names_the_setting() -> None:
     explained = map_net_error(SOCKS, URL, URL, failed(FailureKind.BLOCKED_ADDRESS, detail=NAT64_REASON))
     assert "SEARCH_MCP_ALLOW_NETS=64:ff9b::/96" in explained.next_step
 
 
 @pytest.mark.parametrize("net_error", ["ERR_CONNECTION_CLOSED", "ERR_EMPTY_RESPONSE", "ERR_ABORTED", "ERR_FAILED"])
-def test_bytes_that_are_used_up_look_like_a_closed_connection(net_error: str) -> None:
+def test_closed_connection_at_the_byte_limit_is_too_large(net_error: str) -> None:
     assert isinstance(map_net_error(f"net::{net_error}", URL, URL, ledger(too_large=True)), errors.TooLargeError)
 
 
-def test_a_silent_site_looks_like_a_closed_connection() -> None:
+def test_closed_connection_after_idle_time_is_a_timeout() -> None:
     explained = map_net_error("net::ERR_EMPTY_RESPONSE", URL, URL, failed(FailureKind.IDLE))
     assert isinstance(explained, errors.DeadlineExceededError)
 
@@ -216,18 +216,18 @@ def test_the_failure_of_another_host_does_not_explain_a_closed_connection() -> N
         ("ERR_SOMETHING_NEW", errors.UnreachableError),
     ],
 )
-def test_what_chromium_says_by_itself_is_understood(net_error: str, error: type[errors.BrowsersError]) -> None:
+def test_errors_of_chromium_itself_are_mapped(net_error: str, error: type[errors.BrowsersError]) -> None:
     explained = map_net_error(f"net::{net_error} at {URL}", URL, URL, ledger())
     assert type(explained) is error
     assert str(explained).endswith(".")
     assert "{" not in str(explained)
 
 
-def test_an_unknown_error_keeps_its_bare_name() -> None:
+def test_unknown_error_keeps_its_name() -> None:
     explained = map_net_error("net::ERR_SOMETHING_NEW", URL, URL, ledger())
     assert str(explained) == "www.example.com could not be loaded (ERR_SOMETHING_NEW)."
 
 
 @pytest.mark.parametrize("text", ["", "Failed", "net::", "http://[", "net::ERR_"])
-def test_any_text_is_explained(text: str) -> None:
+def test_any_error_text_is_mapped(text: str) -> None:
     assert str(map_net_error(text, text, text, ledger()))

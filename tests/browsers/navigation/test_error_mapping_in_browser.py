@@ -103,7 +103,7 @@ async def door(dead_port: int) -> AsyncIterator[Browsers]:
         ("http://refused.example:6000/", errors.UnsafePortError, "this port of refused.example"),
     ],
 )
-async def test_each_way_to_fail_has_its_own_words(
+async def test_each_failure_has_its_own_message(
     door: Browsers, url: str, error: type[errors.BrowsersError], words: str, mode: Mode
 ) -> None:
     with pytest.raises(errors.BrowsersError) as caught:
@@ -113,19 +113,19 @@ async def test_each_way_to_fail_has_its_own_words(
     assert "ERR_" not in str(caught.value)
 
 
-async def test_a_host_that_answered_and_sent_the_visit_to_a_dead_one_is_told_from_a_dead_host(door: Browsers) -> None:
+async def test_redirect_to_an_unreachable_host_differs_from_an_unreachable_host(door: Browsers) -> None:
     for url, redirected in (("http://gone.example/", True), ("http://nowhere.example/", False)):
         with pytest.raises(errors.NameNotResolvedError) as caught:
             await door.visit(Request(url, mode=Mode.PEEK))
         assert caught.value.redirected is redirected
 
 
-async def test_a_site_that_accepts_and_stays_silent_runs_into_the_deadline(door: Browsers) -> None:
+async def test_silent_site_reaches_the_deadline(door: Browsers) -> None:
     with pytest.raises(errors.DeadlineExceededError, match="did not answer"):
         await door.visit(Request("http://hang.example/", mode=Mode.PEEK, deadline_s=3))
 
 
-async def test_a_proxy_that_rejects_our_password_is_said_to(dead_port: int) -> None:
+async def test_rejected_proxy_password_is_reported(dead_port: int) -> None:
     async with http_proxy(dead_port) as proxy:
         settings = BrowserSettings(proxy=f"http://me:s3cret@127.0.0.1:{proxy.port}")
         async with Browsers(settings) as door:

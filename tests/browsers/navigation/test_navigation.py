@@ -92,14 +92,14 @@ async def test_ten_redirects_are_followed(browsers: Browsers, site: Site) -> Non
     assert (len(snapshot.hops), marks(snapshot)) == (10, 10)
 
 
-async def test_a_redirect_without_an_address_is_the_answer_and_runs_nothing(door: Browsers, plain: Plain) -> None:
+async def test_redirect_without_location_is_the_response(door: Browsers, plain: Plain) -> None:
     snapshot = await door.visit(Request(f"http://{HOST}/nowhere", mode=Mode.PEEK))
     assert (snapshot.status, snapshot.hops) == (302, ())
     assert "Nowhere" in snapshot.html
     assert plain.lines == ["GET /nowhere"]
 
 
-async def test_what_is_not_declared_is_looked_at_before_it_is_rendered(door: Browsers) -> None:
+async def test_undeclared_content_is_read_before_rendering(door: Browsers) -> None:
     page = await door.visit(Request(f"http://{HOST}/undeclared", mode=Mode.RENDER))
     file = await door.visit(Request(f"http://{HOST}/undeclared-file", mode=Mode.RENDER))
     assert page.rendered and "rendered</body>" in page.html
@@ -107,33 +107,33 @@ async def test_what_is_not_declared_is_looked_at_before_it_is_rendered(door: Bro
 
 
 @pytest.mark.parametrize("more", [{}, {"headers": {"X-Any": "1"}}], ids=["unwatched", "watched"])
-async def test_a_frame_does_not_speak_for_its_page(door: Browsers, more: dict[str, Any]) -> None:
+async def test_response_of_a_frame_is_not_that_of_the_page(door: Browsers, more: dict[str, Any]) -> None:
     snapshot = await door.visit(Request(f"http://{HOST}/framed", mode=Mode.RENDER, **more))
     assert [frame.url for frame in snapshot.frames] == [f"http://{HOST}/missing"]
     assert (snapshot.status, "x-frame" in snapshot.headers) == (200, False)
 
 
 @pytest.mark.parametrize("mode", [Mode.RENDER, Mode.AUTO])
-async def test_a_page_that_moved_on_is_told_with_the_answer_of_the_one_it_moved_to(door: Browsers, mode: Mode) -> None:
+async def test_page_that_navigates_has_the_response_of_its_target(door: Browsers, mode: Mode) -> None:
     snapshot = await door.visit(Request(f"http://{HOST}/moves", mode=mode))
     assert (snapshot.url, snapshot.status) == (f"http://{HOST}/gone", 410)
     assert snapshot.headers["x-page"] == "its own" and "set-cookie" not in snapshot.headers
     assert "gone for good" in snapshot.html
 
 
-async def test_data_that_a_page_moved_on_to_is_the_page_that_shows_it(door: Browsers) -> None:
+async def test_page_that_navigates_to_data_is_html(door: Browsers) -> None:
     snapshot = await door.visit(Request(f"http://{HOST}/shows", mode=Mode.RENDER))
     assert (snapshot.url, snapshot.media_type) == (f"http://{HOST}/data", "text/html")
     assert "as data" in snapshot.html
 
 
-async def test_a_form_is_sent_once_though_its_answer_moves_on(door: Browsers, plain: Plain) -> None:
+async def test_form_is_sent_once_if_its_response_navigates(door: Browsers, plain: Plain) -> None:
     request = Request(f"http://{HOST}/first", method="POST", form={"q": "words"}, mode=Mode.RENDER)
     assert "Arrived" in (await door.visit(request)).html
     assert [line for line in plain.lines if "favicon" not in line] == ["POST /first", "GET /second"]
 
 
-async def test_a_form_is_sent_once_though_its_answer_redirects(door: Browsers, plain: Plain) -> None:
+async def test_form_is_sent_once_if_its_response_redirects(door: Browsers, plain: Plain) -> None:
     request = Request(f"http://{HOST}/sent", method="POST", form={"q": "words"}, mode=Mode.PEEK)
     assert "Arrived" in (await door.visit(request)).html
     assert plain.lines == ["POST /sent", "GET /second"]

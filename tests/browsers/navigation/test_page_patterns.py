@@ -71,18 +71,18 @@ def known(pages: int = MIN_SIMILAR_PAGES) -> PagePatterns:
     return patterns
 
 
-def test_after_two_alike_that_did_nothing_more_the_next_is_waited_for_less() -> None:
+def test_wait_is_shorter_after_two_similar_idle_pages() -> None:
     assert Told(known()).ended() == KNOWN_QUIET_S
     assert Told(known(1)).ended() == QUIET_WITH_DATA_S
 
 
-def test_one_of_eight_is_still_waited_for_in_full() -> None:
+def test_one_of_eight_similar_pages_gets_the_full_wait() -> None:
     patterns = known()
     waits = [Told(patterns).ended() for _ in range(3 * FULL_WAIT_EVERY)]
     assert waits.count(QUIET_WITH_DATA_S) == 3
 
 
-def test_pages_of_other_code_other_data_or_more_requests_are_not_alike() -> None:
+def test_pages_with_other_code_data_or_requests_are_not_similar() -> None:
     patterns = known()
     assert Told(patterns, replace(LOADED, code_hash="another")).ended() == QUIET_WITH_DATA_S
     assert Told(patterns, replace(LOADED, code_hash="")).ended() == QUIET_WITH_DATA_S
@@ -93,7 +93,7 @@ def test_pages_of_other_code_other_data_or_more_requests_are_not_alike() -> None
 
 
 @pytest.mark.parametrize("more", ["text", "request", "by scrolling"])
-def test_where_one_did_more_after_it_was_calm_nobody_like_it_is_hurried(more: str) -> None:
+def test_wait_is_full_after_a_similar_page_did_more(more: str) -> None:
     patterns = known()
     did_more = Told(patterns)
     assert did_more.quiet_s() == KNOWN_QUIET_S
@@ -119,12 +119,12 @@ def test_where_one_did_more_after_it_was_calm_nobody_like_it_is_hurried(more: st
         replace(LOADED, ready_state="interactive"),
     ],
 )
-def test_a_page_that_is_not_calm_is_not_compared(sample: DomSample) -> None:
+def test_page_that_is_not_idle_is_not_compared(sample: DomSample) -> None:
     assert Told(known(), sample).quiet_s() == QUIET_WITH_DATA_S
 
 
 @pytest.mark.parametrize("kind", ["EventSource", "WebSocket", "Worker"])
-def test_nor_is_one_that_hears_from_elsewhere(kind: str) -> None:
+def test_page_with_a_push_source_is_not_compared(kind: str) -> None:
     page = Told(known())
     if kind == "EventSource":
         page.network.streams = 1
@@ -135,13 +135,13 @@ def test_nor_is_one_that_hears_from_elsewhere(kind: str) -> None:
     assert page.quiet_s() == QUIET_WITH_DATA_S
 
 
-def test_a_look_is_taken_when_the_page_becomes_calm() -> None:
+def test_next_sample_is_taken_when_the_page_becomes_idle() -> None:
     page = Told(PagePatterns(), replace(LOADED, quiet_s=IDLE_S / 4))
     page.quiet_s()
     assert page.progress.pause_s == pytest.approx(IDLE_S * 3 / 4)
 
 
-def test_a_page_like_others_is_asked_for_more_when_it_is_taller_than_those_that_had_nothing() -> None:
+def test_known_height_is_that_of_the_tallest_similar_page_without_lazy_content() -> None:
     patterns = known()
     watched = Told(patterns)
     watched.ended()
@@ -157,7 +157,7 @@ def test_a_page_like_others_is_asked_for_more_when_it_is_taller_than_those_that_
     assert other.progress.known_height == 0
 
 
-def test_of_pages_that_showed_more_to_who_scrolled_no_height_is_known() -> None:
+def test_no_height_is_known_after_a_similar_page_with_lazy_content() -> None:
     patterns = known()
     first, second = Told(patterns), Told(patterns)
     first.ended()

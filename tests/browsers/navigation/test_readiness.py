@@ -34,12 +34,12 @@ def readiness(documents: Documents) -> ReadinessWaiter:
     return ReadinessWaiter(documents, NetworkActivity(documents), "frame")  # type: ignore[arg-type]
 
 
-async def test_an_object_is_taken_from_the_document_that_is_there_now() -> None:
+async def test_object_comes_from_the_current_document() -> None:
     documents = Documents(gone=1)
     assert await readiness(documents).evaluate_object("document", limit_s=1) == "document 2"
 
 
-async def test_the_world_that_was_looked_from_serves_again() -> None:
+async def test_isolated_world_is_reused() -> None:
     documents = Documents(gone=0)
     page = readiness(documents)
     for _ in range(2):
@@ -47,7 +47,7 @@ async def test_the_world_that_was_looked_from_serves_again() -> None:
     assert documents.worlds == 1
 
 
-async def test_a_page_that_never_rests_is_not_asked_for_ever() -> None:
+async def test_evaluation_is_retried_once() -> None:
     documents = Documents(gone=99)
     with pytest.raises(CommandFailedError):
         await readiness(documents).evaluate_object("document", limit_s=1)

@@ -49,7 +49,7 @@ async def first_look(browsers: Browsers, site: Site) -> dict[str, int]:
 
 @pytest.mark.usefixtures("time_to_scroll")
 @pytest.mark.parametrize(("path", "expected"), AWKWARD)
-async def test_an_awkward_page_is_complete(
+async def test_difficult_page_is_complete(
     first_look: dict[str, int], browsers: Browsers, site: Site, path: str, expected: int, request: pytest.FixtureRequest
 ) -> None:
     if path not in UNANSWERED:
@@ -62,7 +62,7 @@ async def test_an_awkward_page_is_complete(
 
 
 @pytest.mark.parametrize("path", RUNAWAYS)
-async def test_the_text_of_a_runaway_page_is_kept(browsers: Browsers, site: Site, path: str) -> None:
+async def test_text_of_an_endless_page_is_captured(browsers: Browsers, site: Site, path: str) -> None:
     snapshot = await visit(browsers, site, path)
     assert snapshot.rendered
     assert marks(snapshot) == 10
@@ -71,7 +71,7 @@ async def test_the_text_of_a_runaway_page_is_kept(browsers: Browsers, site: Site
 @pytest.mark.parametrize(
     "path", ["/reload-loop", "/meta-loop", "/history-loop", "/dom-growth", "/request-flood", "/request-flood-apart"]
 )
-async def test_a_page_without_rest_ends_within_its_limits(
+async def test_page_that_is_never_idle_ends_at_its_limit(
     browsers: Browsers, site: Site, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Allow the capture to take long on a busy machine.
@@ -82,7 +82,7 @@ async def test_a_page_without_rest_ends_within_its_limits(
 
 
 @pytest.mark.parametrize("path", ["/reload-loop", "/meta-loop"])
-async def test_a_page_that_asks_for_itself_again_is_soon_given_nothing(
+async def test_reloading_page_is_stopped(
     browsers: Browsers, site: Site, path: str
 ) -> None:
     before = site.hits(path)
@@ -92,7 +92,7 @@ async def test_a_page_that_asks_for_itself_again_is_soon_given_nothing(
 
 
 @pytest.mark.parametrize(("mode", "times"), [(Mode.AUTO, 1), (Mode.RENDER, 2)])
-async def test_a_page_that_eats_its_heap_is_read_as_served(
+async def test_page_that_exhausts_memory_is_read_unrendered(
     browsers: Browsers, site: Site, mode: Mode, times: int
 ) -> None:
     before = site.hits("/heap-hog")
@@ -102,7 +102,7 @@ async def test_a_page_that_eats_its_heap_is_read_as_served(
     assert site.hits("/heap-hog") - before <= times
 
 
-async def test_nothing_is_loaded_for_a_page_that_may_come_next(browsers: Browsers, site: Site) -> None:
+async def test_no_page_is_prefetched(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/ahead")
     assert marks(snapshot) == 10
     await until(lambda: site.hits("/ahead/preload") > 0)

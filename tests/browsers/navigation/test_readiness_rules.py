@@ -86,7 +86,7 @@ def skipping() -> QuietTimers:
     return replace(at(), may_skip=True)
 
 
-def test_the_rest_of_the_quiet_may_pass_in_virtual_time(player: Player) -> None:
+def test_remaining_idle_time_may_pass_in_virtual_time(player: Player) -> None:
     just_there = replace(CALM, quiet_s=SKIP_AFTER_S)
     assert decide_readiness(just_there, player.network, skipping()) is ReadinessDecision.SKIP
     assert decide_readiness(just_there, player.network, at()) is ReadinessDecision.WAIT
@@ -103,12 +103,12 @@ def test_the_rest_of_the_quiet_may_pass_in_virtual_time(player: Player) -> None:
         replace(CALM, quiet_s=0.07, selector_matches=False),
     ],
 )
-def test_no_quiet_is_skipped_while_more_is_expected(player: Player, sample: DomSample) -> None:
+def test_idle_time_is_not_skipped_while_content_is_expected(player: Player, sample: DomSample) -> None:
     assert decide_readiness(sample, player.network, skipping()) is ReadinessDecision.WAIT
 
 
 @pytest.mark.parametrize("kind", ["request", "socket", "events", "worker"])
-def test_no_quiet_is_skipped_while_something_comes_at_its_own_time(player: Player, kind: str) -> None:
+def test_idle_time_is_not_skipped_with_a_push_source(player: Player, kind: str) -> None:
     match kind:
         case "request":
             player.ping("https://a.example/data", ends=False)
@@ -121,21 +121,21 @@ def test_no_quiet_is_skipped_while_something_comes_at_its_own_time(player: Playe
     assert decide_readiness(replace(CALM, quiet_s=0.07), player.network, skipping()) is ReadinessDecision.WAIT
 
 
-def test_a_calm_page_is_done(player: Player) -> None:
+def test_idle_page_is_ready(player: Player) -> None:
     assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.DONE
 
 
-def test_a_page_that_changed_just_now_is_waited_for(player: Player) -> None:
+def test_page_with_a_recent_change_is_not_ready(player: Player) -> None:
     assert decide_readiness(replace(CALM, quiet_s=0.05), player.network, at()) is ReadinessDecision.WAIT
 
 
-def test_a_page_that_fetches_data_must_be_quiet_for_longer(player: Player) -> None:
+def test_page_that_fetches_data_needs_more_idle_time(player: Player) -> None:
     player.ping("http://x/data", ends=True)
     assert decide_readiness(replace(CALM, quiet_s=0.15), player.network, at()) is ReadinessDecision.WAIT
     assert decide_readiness(replace(CALM, quiet_s=0.30), player.network, at()) is ReadinessDecision.DONE
 
 
-def test_a_fresh_request_holds_the_page_and_an_old_one_does_not(player: Player) -> None:
+def test_only_a_recent_request_delays_the_page(player: Player) -> None:
     player.ping("http://x/data", seconds_ago=0.5)
     assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.WAIT
     old = Player(player._patch)
@@ -143,13 +143,13 @@ def test_a_fresh_request_holds_the_page_and_an_old_one_does_not(player: Player) 
     assert decide_readiness(CALM, old.network, at()) is ReadinessDecision.DONE
 
 
-def test_images_and_analytics_never_hold_a_page(player: Player) -> None:
+def test_images_and_analytics_never_delay_a_page(player: Player) -> None:
     player.ping("http://x/picture.png", "Image", 0.1)
     player.ping("http://www.google-analytics.com/collect", "Fetch", 0.1)
     assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.DONE
 
 
-def test_a_poller_does_not_hold_a_page_but_parts_asked_for_at_once_do(player: Player) -> None:
+def test_polling_does_not_delay_a_page_but_simultaneous_requests_do(player: Player) -> None:
     player.ping("http://x/poll?n=1", seconds_ago=0.9, ends=True)
     player.ping("http://x/poll?n=2", seconds_ago=0.1)
     assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.DONE
@@ -159,7 +159,7 @@ def test_a_poller_does_not_hold_a_page_but_parts_asked_for_at_once_do(player: Pl
     assert decide_readiness(CALM, burst.network, at()) is ReadinessDecision.WAIT
 
 
-def test_a_redirect_leaves_its_first_address(player: Player) -> None:
+def test_redirected_request_is_counted_once(player: Player) -> None:
     player.ping("http://x/login?n=1", seconds_ago=0.9)
     player.ping("http://x/data?n=1", seconds_ago=0.9, redirected=True, ends=True)
     player.ping("http://x/login?n=2", seconds_ago=0.1)
@@ -167,14 +167,14 @@ def test_a_redirect_leaves_its_first_address(player: Player) -> None:
     assert not player.network.in_flight()[1:]
 
 
-def test_requests_for_addresses_without_number_are_counted_at_once(player: Player) -> None:
+def test_many_requests_are_counted_in_constant_time(player: Player) -> None:
     with soon():
         for number in range(20_000):
             player.ping(f"http://x/{number}", seconds_ago=0.1)
     assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.WAIT
 
 
-def test_repeated_requests_count_again_once_content_came(player: Player) -> None:
+def test_repeated_requests_count_again_after_new_content(player: Player) -> None:
     player.ping("http://x/part?n=1", seconds_ago=0.9, ends=True)
     player.ping("http://x/part?n=2", seconds_ago=0.1)
     player.network.on_content()
@@ -182,12 +182,12 @@ def test_repeated_requests_count_again_once_content_came(player: Player) -> None
 
 
 @pytest.mark.parametrize("sample", [BLANK, replace(CALM, spinner=True)])
-def test_an_empty_or_spinning_page_has_its_timers_run_ahead(player: Player, sample: DomSample) -> None:
+def test_timers_of_an_empty_or_loading_page_are_run_ahead(player: Player, sample: DomSample) -> None:
     assert decide_readiness(sample, player.network, at(0.5)) is ReadinessDecision.FORWARD
     assert decide_readiness(sample, player.network, at(0.5, forwarded=True)) is ReadinessDecision.DONE
 
 
-def test_timers_are_never_run_ahead_of_an_open_stream(player: Player) -> None:
+def test_timers_are_not_run_ahead_with_an_open_stream(player: Player) -> None:
     player.socket()
     assert decide_readiness(BLANK, player.network, at(1.3)) is not ReadinessDecision.FORWARD
     assert decide_readiness(BLANK, player.network, at(5.0)) is ReadinessDecision.DONE
@@ -197,13 +197,13 @@ def test_a_tall_page_without_text_is_not_thin(player: Player) -> None:
     assert decide_readiness(replace(BLANK, height=2000), player.network, at()) is ReadinessDecision.DONE
 
 
-def test_a_parser_held_by_a_dead_script_does_not_hold_a_page_with_text(player: Player) -> None:
+def test_blocked_parser_does_not_delay_a_page_with_text(player: Player) -> None:
     loading = replace(CALM, ready_state="loading")
     assert decide_readiness(loading, player.network, at(1.0)) is ReadinessDecision.WAIT
     assert decide_readiness(loading, player.network, at(2.0)) is ReadinessDecision.DONE
 
 
-def test_a_document_that_broke_off_is_loaded_once_it_was_quiet(player: Player) -> None:
+def test_broken_document_is_ready_after_idle_time(player: Player) -> None:
     player.ping("http://x/", "Document", breaks=True)
     assert player.network.is_broken("1")
     broken = replace(at(), broken=True)
@@ -220,5 +220,5 @@ def test_only_a_document_that_failed_is_broken(player: Player) -> None:
     assert not any(player.network.is_broken(name) for name in ("1", "2", "3"))
 
 
-def test_what_the_caller_waits_for_is_waited_for(player: Player) -> None:
+def test_page_is_not_ready_before_the_selector_matches(player: Player) -> None:
     assert decide_readiness(replace(CALM, selector_matches=False), player.network, at()) is ReadinessDecision.WAIT

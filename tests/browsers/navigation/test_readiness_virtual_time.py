@@ -11,13 +11,13 @@ from tests.site.running import Site
 pytestmark = pytest.mark.browser
 
 
-async def test_timers_are_run_ahead_but_not_all_timers_there_are(browsers: Browsers, site: Site) -> None:
+async def test_virtual_time_runs_only_due_timers(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/session")
     assert marks(snapshot) == 10
     assert ">Your time is up" not in snapshot.html
     assert snapshot.html.count("<p>") == 10
 
 
-async def test_a_page_that_gives_its_request_time_is_not_hurried(browsers: Browsers, site: Site) -> None:
+async def test_virtual_time_stops_during_requests(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/patient")
     assert marks(snapshot) == 12

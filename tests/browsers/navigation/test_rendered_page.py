@@ -84,13 +84,13 @@ async def opened() -> AsyncIterator[Opened]:
     await page.close()
 
 
-async def test_the_first_document_is_the_one_that_was_let_in(opened: Opened) -> None:
+async def test_first_document_keeps_its_paused_response(opened: Opened) -> None:
     first = opened.page.response
     opened.commits("first", answers=200)
     assert opened.page.response is first and not opened.sent("Fetch.enable")
 
 
-async def test_after_a_second_document_that_nobody_held_all_are_held(opened: Opened) -> None:
+async def test_all_documents_are_paused_after_an_unpaused_second_document(opened: Opened) -> None:
     opened.commits("first", answers=200)
     opened.commits("second", answers=404)
     response = opened.page.response
@@ -99,7 +99,7 @@ async def test_after_a_second_document_that_nobody_held_all_are_held(opened: Ope
     assert opened.sent("Fetch.enable") == [{"patterns": PAUSE_AT_RESPONSE}]
 
 
-async def test_a_document_that_was_held_is_counted_once(opened: Opened) -> None:
+async def test_paused_document_is_counted_once(opened: Opened) -> None:
     opened.commits("first", answers=200)
     for number in range(2, MAX_DOCUMENTS + 1):
         opened.page.on_document(PausedResponse.of(_held(str(number), f"{ADDRESS}{number}")))
@@ -109,7 +109,7 @@ async def test_a_document_that_was_held_is_counted_once(opened: Opened) -> None:
     assert [params["requestId"] for params in opened.sent("Fetch.failRequest")] == ["held-more"]
 
 
-async def test_a_document_without_an_answer_of_its_own_changes_nothing(opened: Opened) -> None:
+async def test_document_without_a_response_changes_nothing(opened: Opened) -> None:
     first = opened.page.response
     opened.commits("first", answers=200)
     opened.commits("blank")

@@ -35,26 +35,26 @@ def response(status: int = 200, **headers: str) -> PausedResponse:
         ("", ""),
     ],
 )
-def test_what_is_no_type_is_as_good_as_none(declared: str, media_type: str) -> None:
+def test_invalid_media_type_is_ignored(declared: str, media_type: str) -> None:
     declaring = response(content_type=declared)
     assert (declaring.media_type, declaring.content_type) == (media_type, declared)
     assert declaring.is_page == (media_type in {"", "text/html"})
 
 
-def test_what_is_sent_to_be_kept_is_no_page() -> None:
+def test_attachment_is_not_a_page() -> None:
     assert not response(content_type="text/html", content_disposition='Attachment; filename="a.html"').is_page
     assert response(content_type="text/html", content_disposition="inline").is_page
     assert not response(204, content_type="text/html").is_page
 
 
-def test_only_an_address_redirects() -> None:
+def test_redirect_needs_a_location() -> None:
     assert response(302, location="/next").location == "/next"
     assert response(302, location="").location is None
     assert response(302).location is None
     assert response(200, location="/next").location is None
 
 
-def test_the_size_is_known_only_where_nothing_has_to_be_unpacked() -> None:
+def test_size_is_unknown_for_compressed_bodies() -> None:
     assert response(content_length="12").known_bytes == 12
     assert response(content_length="12", content_encoding="identity").known_bytes == 12
     assert response(content_length="12", content_encoding="gzip").known_bytes is None

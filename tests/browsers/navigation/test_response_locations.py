@@ -53,24 +53,24 @@ def canonical(url: str) -> str:
 
 
 @pytest.mark.parametrize("location", ODD)
-def test_a_location_is_read_as_browsers_read_it(location: str) -> None:
+def test_location_is_resolved_as_in_chromium(location: str) -> None:
     mine = resolve_location(BASE, location)
     theirs = ada_url.URL(location, BASE)
     theirs.username = theirs.password = ""
     assert canonical(mine) == theirs.href
 
 
-def test_of_two_schemes_the_other_one_needs_no_slashes() -> None:
+def test_location_with_another_scheme_needs_no_slashes() -> None:
     assert resolve_location("https://a.example/x", "http:b.example/y") == "http://b.example/y"
 
 
 @pytest.mark.parametrize("location", ["http://[", "//[", "http://\N{ACCOUNT OF}/", "http://[::1", "http://[]/"])
-def test_what_is_no_address_is_no_fault_of_ours(location: str) -> None:
+def test_invalid_location_is_returned_trimmed(location: str) -> None:
     assert resolve_location(BASE, location)
 
 
 @pytest.mark.parametrize("location", ["javascript:x\\y", "data:,\\", "intent://x\\y"])
-def test_what_is_not_of_the_web_stays_as_it_is(location: str) -> None:
+def test_location_with_another_scheme_is_unchanged(location: str) -> None:
     assert resolve_location(BASE, location) == location
 
 
@@ -126,7 +126,7 @@ async def door(kept: Kept) -> AsyncIterator[Browsers]:
 
 
 @pytest.mark.browser
-async def test_no_spelling_of_a_redirect_shows_what_another_visit_was_answered(door: Browsers, kept: Kept) -> None:
+async def test_no_spelling_of_a_redirect_returns_a_cached_response_of_another_visit(door: Browsers, kept: Kept) -> None:
     await door.visit(Request(f"http://{HOST}/end", mode=Mode.PEEK))
     for location in ODD:
         if "/end" not in resolve_location(BASE, location):
@@ -141,7 +141,7 @@ async def test_no_spelling_of_a_redirect_shows_what_another_visit_was_answered(d
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", list(Tier))
 @pytest.mark.parametrize("path", ["/fetches", "/moves", "/frames"])
-async def test_a_page_is_not_shown_what_another_visit_was_answered(
+async def test_page_does_not_receive_cached_responses_of_another_visit(
     door: Browsers, kept: Kept, path: str, tier: Tier
 ) -> None:
     for _ in range(2):

@@ -27,6 +27,6 @@ def test_a_page_is_known_by_its_first_tag(body: bytes, media_type: str) -> None:
     assert sniff_media_type(body) == media_type
 
 
-def test_data_in_letters_are_text() -> None:
+def test_text_data_is_text() -> None:
     assert is_text_type("application/ld+json") and is_text_type("image/svg+xml") and is_text_type("text/csv")
     assert not is_text_type("application/pdf") and not is_text_type("")

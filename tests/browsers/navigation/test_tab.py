@@ -17,21 +17,21 @@ from browsers.navigation.tab import MAX_CACHED_BYTES, MAX_CACHED_URLS, CachedUrl
         "http://name:word@site.example/a%20page?q=1",
     ],
 )
-def test_an_address_is_known_in_every_spelling(spelling: str) -> None:
+def test_cached_url_is_found_in_every_spelling(spelling: str) -> None:
     cached = CachedUrls()
     cached.add("http://site.example/a%20page?q=1")
     assert spelling in cached
 
 
 @pytest.mark.parametrize("host", ["127.0.0.3:8080", "10.0.255.1", "8.8.8.8", "site.example.", "a-1.b_c.example:8080"])
-def test_another_address_written_as_browsers_write_it_is_not_known(host: str) -> None:
+def test_other_normalized_url_is_not_found(host: str) -> None:
     cached = CachedUrls()
     cached.add(f"http://{host}/1")
     assert f"http://{host}/2" not in cached
     assert f"http://{host}/1" in cached
 
 
-def test_the_root_is_known_with_and_without_its_slash() -> None:
+def test_root_url_is_found_with_and_without_slash() -> None:
     cached = CachedUrls()
     cached.add("http://site.example/")
     assert "http://site.example" in cached
@@ -57,14 +57,14 @@ def test_the_root_is_known_with_and_without_its_slash() -> None:
         "//site.example/x",
     ],
 )
-def test_what_may_mean_any_address_is_known_as_long_as_any_is(spelling: str) -> None:
+def test_unnormalized_url_is_found_while_any_url_is_cached(spelling: str) -> None:
     cached = CachedUrls()
     assert spelling not in cached
     cached.add("http://other.example/")
     assert spelling in cached
 
 
-def test_what_an_earlier_visit_was_answered_is_of_others_until_it_is_emptied() -> None:
+def test_entries_of_an_earlier_visit_count_until_the_cache_is_emptied() -> None:
     cached = CachedUrls()
     cached.begin()
     cached.add("http://site.example/a")
@@ -86,13 +86,13 @@ def test_what_an_earlier_visit_was_answered_is_of_others_until_it_is_emptied() -
         "http://site.example./a#../b",
     ],
 )
-def test_other_addresses_are_not_known(other: str) -> None:
+def test_other_urls_are_not_found(other: str) -> None:
     cached = CachedUrls()
     cached.add("http://site.example/a")
     assert other not in cached
 
 
-def test_it_is_full_by_number_and_by_size_until_it_is_emptied() -> None:
+def test_cache_is_full_by_number_or_size() -> None:
     many, big = CachedUrls(), CachedUrls()
     for number in range(MAX_CACHED_URLS + 1):
         assert not many.full

@@ -14,7 +14,7 @@ from tests.site.running import Site
 pytestmark = pytest.mark.browser
 
 
-async def test_a_peek_gives_the_response_as_served_and_runs_no_script(browsers: Browsers, site: Site) -> None:
+async def test_peek_returns_the_response_and_runs_no_script(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/spa/1", Mode.PEEK)
     assert not snapshot.rendered
     assert snapshot.status == 200
@@ -23,7 +23,7 @@ async def test_a_peek_gives_the_response_as_served_and_runs_no_script(browsers: 
     assert marks(snapshot) == 0
 
 
-async def test_a_page_of_scripts_is_rendered_with_one_request(browsers: Browsers, site: Site) -> None:
+async def test_script_page_is_rendered_with_one_request(browsers: Browsers, site: Site) -> None:
     before = site.hits("/spa/7")
     snapshot = await visit(browsers, site, "/spa/7", Mode.AUTO)
     assert snapshot.rendered
@@ -31,7 +31,7 @@ async def test_a_page_of_scripts_is_rendered_with_one_request(browsers: Browsers
     assert site.hits("/spa/7") == before + 1
 
 
-async def test_what_is_enough_is_not_rendered(browsers: Browsers, site: Site) -> None:
+async def test_sufficient_response_is_not_rendered(browsers: Browsers, site: Site) -> None:
     seen: list[Snapshot] = []
 
     async def enough(peeked: Snapshot) -> bool:
@@ -43,7 +43,7 @@ async def test_what_is_enough_is_not_rendered(browsers: Browsers, site: Site) ->
     assert marks(seen[0]) == marks(snapshot) == 60
 
 
-async def test_a_page_that_was_served_in_time_is_given_as_served(
+async def test_unrendered_response_is_returned_at_the_deadline(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: list[asyncio.Timeout] = []
@@ -64,7 +64,7 @@ async def test_a_page_that_was_served_in_time_is_given_as_served(
     assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (False, False, 60)
 
 
-async def test_a_page_whose_renderer_does_not_answer_is_given_as_served_and_asked_for_once(
+async def test_unrendered_response_is_returned_if_the_renderer_does_not_answer(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hang(*_: object, **__: object) -> None:
@@ -77,14 +77,14 @@ async def test_a_page_whose_renderer_does_not_answer_is_given_as_served_and_aske
     assert site.hits("/static/8") == before + 1
 
 
-async def test_a_compressed_page_is_peeked_at_and_rendered(browsers: Browsers, site: Site) -> None:
+async def test_compressed_page_is_peeked_and_rendered(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/slow-body", Mode.AUTO)
     assert snapshot.rendered
     assert marks(snapshot) == 20
     assert len(snapshot.body) > 1000
 
 
-async def test_redirects_are_followed_and_told(browsers: Browsers, site: Site) -> None:
+async def test_redirects_are_followed_and_reported(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/redirects/4", Mode.PEEK)
     assert snapshot.requested_url == site.url("/redirects/4")
     assert snapshot.url != snapshot.requested_url
@@ -93,12 +93,12 @@ async def test_redirects_are_followed_and_told(browsers: Browsers, site: Site) -
     assert marks(snapshot) == 10
 
 
-async def test_the_address_is_the_one_that_the_page_gave_itself(browsers: Browsers, site: Site) -> None:
+async def test_url_is_that_of_the_page_after_history_changes(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/pushstate")
     assert (snapshot.url, snapshot.hops) == (site.url("/pushed/here"), ())
 
 
-async def test_a_redirect_without_end_is_an_error(browsers: Browsers, site: Site) -> None:
+async def test_endless_redirect_is_an_error(browsers: Browsers, site: Site) -> None:
     with pytest.raises(errors.TooManyRedirectsError, match="redirects more than 10 times"):
         await visit(browsers, site, "/redirect-loop")
 
@@ -127,12 +127,12 @@ async def test_documents_are_read_not_rendered(browsers: Browsers, site: Site, p
 
 
 @pytest.mark.parametrize("status", [204, 304, 404, 410, 429, 500, 503])
-async def test_every_status_is_told(browsers: Browsers, site: Site, status: int) -> None:
+async def test_every_status_is_reported(browsers: Browsers, site: Site, status: int) -> None:
     snapshot = await visit(browsers, site, f"/status/{status}", Mode.AUTO)
     assert snapshot.status == status
 
 
-async def test_a_body_without_end_is_cut_at_the_deadline(
+async def test_endless_body_is_cut_at_the_deadline(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Reserve all but two seconds of the visit when its response arrives, however long that took.
@@ -152,34 +152,34 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("hurry")
 @pytest.mark.parametrize("coded", ["", "?as=chunks", "?as=gzip"])
-async def test_of_a_body_that_stalls_all_that_came_is_given(browsers: Browsers, site: Site, coded: str) -> None:
+async def test_received_part_of_a_stalled_body_is_returned(browsers: Browsers, site: Site, coded: str) -> None:
     snapshot = await visit(browsers, site, f"/stalls{coded}", Mode.AUTO)
     assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (True, False, 10)
 
 
 @pytest.mark.usefixtures("hurry")
-async def test_a_body_of_which_nothing_comes_is_an_error_that_says_so(browsers: Browsers, site: Site) -> None:
+async def test_body_without_any_byte_is_an_error(browsers: Browsers, site: Site) -> None:
     for coded in ("", "&as=chunks"):
         with pytest.raises(errors.DeadlineExceededError, match=r"sent only \d+ bytes"):
             await visit(browsers, site, f"/stalls?none=1{coded}", Mode.PEEK)
 
 
 @pytest.mark.parametrize("mode", [Mode.PEEK, Mode.AUTO])
-async def test_a_compressed_body_whose_connection_broke_off_is_not_taken_for_whole(
+async def test_compressed_body_of_a_broken_connection_is_truncated(
     browsers: Browsers, site: Site, mode: Mode
 ) -> None:
     snapshot = await visit(browsers, site, "/short-gzip", mode)
     assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (True, False, 10)
 
 
-async def test_a_compressed_body_of_the_length_that_it_had_before_is_whole(browsers: Browsers, site: Site) -> None:
+async def test_compressed_body_with_its_uncompressed_length_is_complete(browsers: Browsers, site: Site) -> None:
     assert not (await visit(browsers, site, "/long-gzip", Mode.PEEK)).truncated
     snapshot = await visit(browsers, site, "/long-gzip", Mode.AUTO)
     assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (False, True, 10)
 
 
 @pytest.mark.parametrize("path", ["/stalls", "/short", "/stalls?as=chunks"])
-async def test_a_rendered_page_whose_end_never_came_is_not_called_complete(
+async def test_rendered_page_without_its_end_is_not_complete(
     browsers: Browsers, site: Site, path: str
 ) -> None:
     shown: list[int] = []
@@ -192,7 +192,7 @@ async def test_a_rendered_page_whose_end_never_came_is_not_called_complete(
 
 
 @pytest.mark.parametrize("path", ["/bad-gzip", "/bad-chunks"])
-async def test_a_document_that_cannot_be_read_does_not_hold_its_visit(
+async def test_unreadable_document_does_not_delay_its_visit(
     browsers: Browsers, site: Site, path: str
 ) -> None:
     # Waiting for more data would end at the deadline, without a response.
@@ -208,7 +208,7 @@ async def test_a_compression_bomb_is_cut_at_the_limit(browsers: Browsers, site: 
     assert len(snapshot.body) == 16 * 1024 * 1024
 
 
-async def test_a_page_larger_than_what_is_rendered_is_stopped(browsers: Browsers, site: Site) -> None:
+async def test_page_above_the_render_limit_is_stopped(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/big?mb=3", limits=VisitLimits(render_bytes=300_000))
     assert (snapshot.rendered, snapshot.truncated, snapshot.complete) == (True, True, False)
 
@@ -219,12 +219,12 @@ async def test_a_site_that_never_answers_ends_at_the_deadline(browsers: Browsers
             await visit(browsers, site, "/never", deadline_s=2.0)
 
 
-async def test_the_selector_that_is_waited_for_holds_the_page(browsers: Browsers, site: Site) -> None:
+async def test_visit_waits_for_the_selector(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/slow-xhr", wait="p:nth-of-type(5)")
     assert marks(snapshot) == 10
 
 
-async def test_the_json_that_the_page_fetched_is_kept_on_request(browsers: Browsers, site: Site) -> None:
+async def test_json_responses_are_returned_on_request(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/spa/1", json_responses=True)
     assert any("MARK-spa-5" in response.text for response in snapshot.json_responses)
     assert not (await visit(browsers, site, "/spa/1")).json_responses
@@ -237,7 +237,7 @@ async def test_request_headers_and_language_reach_the_site(browsers: Browsers, s
     assert "de-de,de;q=0.9" in shown.replace(" ", "")
 
 
-async def test_frames_and_shadow_roots_are_captured_in_their_place(browsers: Browsers, site: Site) -> None:
+async def test_frames_and_shadow_roots_are_captured_with_their_position(browsers: Browsers, site: Site) -> None:
     framed = await visit(browsers, site, "/frames")
     assert marks(framed) == 30
     for frame in framed.frames:
@@ -258,7 +258,7 @@ async def test_forms_are_posted(browsers: Browsers, site: Site) -> None:
     assert "application/x-www-form-urlencoded" in text_of(snapshot)
 
 
-async def test_two_hundred_visits_at_once_are_served_or_told_busy(browsers: Browsers, site: Site) -> None:
+async def test_two_hundred_simultaneous_visits_succeed_or_fail_as_busy(browsers: Browsers, site: Site) -> None:
     async def one(number: int) -> str:
         host = f"host{number % 12 + 1}.example"
         try:
@@ -272,7 +272,7 @@ async def test_two_hundred_visits_at_once_are_served_or_told_busy(browsers: Brow
     assert browsers.status().active == browsers.status().queued == 0
 
 
-async def test_cancelling_gives_the_tab_back(browsers: Browsers, site: Site) -> None:
+async def test_canceled_visit_releases_its_tab(browsers: Browsers, site: Site) -> None:
     running = asyncio.create_task(browsers.visit(Request(site.url("/never"), mode=Mode.RENDER), never))
     await until(lambda: site.open("/never") > 0)
     running.cancel()

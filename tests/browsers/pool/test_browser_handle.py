@@ -41,7 +41,7 @@ async def _at_rest(browsers: Browsers) -> BrowserHandle:
     return handle
 
 
-async def test_who_takes_the_last_ready_tab_has_the_next_one_opened(fresh: Browsers) -> None:
+async def test_lease_of_the_last_ready_tab_opens_another(fresh: Browsers) -> None:
     handle = await _at_rest(fresh)
     request = Request("http://site.example/", mode=Mode.PEEK)
     async with handle.lease(request), handle.lease(request):
@@ -49,7 +49,7 @@ async def test_who_takes_the_last_ready_tab_has_the_next_one_opened(fresh: Brows
         assert handle.lent == WARM
 
 
-async def test_tabs_whose_renderers_died_while_they_waited_are_given_to_nobody(fresh: Browsers, site: Site) -> None:
+async def test_tabs_with_a_crashed_renderer_are_not_leased(fresh: Browsers, site: Site) -> None:
     handle = await _at_rest(fresh)
     dead = list(handle._ready)
     for tab in dead:
@@ -59,7 +59,7 @@ async def test_tabs_whose_renderers_died_while_they_waited_are_given_to_nobody(f
     assert not set(handle._ready) & set(dead)
 
 
-async def test_a_tab_that_was_peeked_in_is_used_again(fresh: Browsers, site: Site) -> None:
+async def test_tab_is_reused_after_a_peek(fresh: Browsers, site: Site) -> None:
     handle = await _at_rest(fresh)
     ready, opened = set(handle._ready), handle.tabs_opened
     for _ in range(5):
@@ -68,7 +68,7 @@ async def test_a_tab_that_was_peeked_in_is_used_again(fresh: Browsers, site: Sit
     assert (set(handle._ready), handle.tabs_opened) == (ready, opened)
 
 
-async def test_a_tab_that_is_being_cleaned_is_waited_for(browser_settings: BrowserSettings) -> None:
+async def test_lease_waits_for_a_tab_that_is_being_cleaned(browser_settings: BrowserSettings) -> None:
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
         handle = await running._pool.get_handle(Tier.LIGHT)
         for _ in range(3):
@@ -77,7 +77,7 @@ async def test_a_tab_that_is_being_cleaned_is_waited_for(browser_settings: Brows
         assert handle.tabs_opened == 1
 
 
-async def test_what_a_tab_keeps_of_answers_is_bounded(
+async def test_cache_of_a_tab_is_bounded(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("browsers.navigation.tab.MAX_CACHED_URLS", 2)
@@ -92,7 +92,7 @@ async def test_what_a_tab_keeps_of_answers_is_bounded(
 
 @pytest.mark.parametrize("answers", [True, False], ids=["refused", "unanswered"])
 @pytest.mark.parametrize(("path", "mode"), [("/static/2", Mode.AUTO), ("/redirect?to=/static/1", Mode.PEEK)])
-async def test_a_tab_whose_cache_cannot_be_emptied_makes_way_for_another(
+async def test_tab_with_a_cache_that_cannot_be_emptied_is_replaced(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch, path: str, mode: Mode, answers: bool
 ) -> None:
     start = Session.start
@@ -115,7 +115,7 @@ async def test_a_tab_whose_cache_cannot_be_emptied_makes_way_for_another(
 
 
 @pytest.mark.parametrize("kind", [{"batch": "a batch"}, {"site_profile": "a profile"}])
-async def test_nothing_goes_through_the_gate_of_a_tab_that_waits(
+async def test_listener_of_an_idle_tab_refuses_traffic(
     fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
 ) -> None:
     monkeypatch.setattr("browsers.pool.browser_handle.BATCH_TTL_S", 600.0)
@@ -132,7 +132,7 @@ async def test_nothing_goes_through_the_gate_of_a_tab_that_waits(
 
 
 @pytest.mark.parametrize("kind", [{"batch": "a batch"}, {"site_profile": "a profile"}])
-async def test_a_process_serves_so_many_pages_and_no_more(
+async def test_pages_per_process_are_limited(
     fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
 ) -> None:
     for name, value in (("PAGES_PER_PROCESS", 2), ("VISITS_PER_TAB", 2), ("BATCH_TTL_S", 600.0)):
@@ -149,7 +149,7 @@ async def test_a_process_serves_so_many_pages_and_no_more(
     assert list(served.values()) == [3, 3, 1]
 
 
-async def test_a_tab_serves_so_many_peeks_and_no_more(
+async def test_peeks_per_tab_are_limited(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     peeks: Counter[Tab] = Counter()
@@ -186,7 +186,7 @@ async def test_a_browser_that_opens_no_tab_is_replaced(
     assert "MARK-" in (await visit(fresh, site, "/static/1", Mode.PEEK)).html
 
 
-async def test_a_peek_is_given_up_only_when_its_answer_is_out(
+async def test_peek_is_aborted_after_its_response_was_returned(
     fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handle = await _at_rest(fresh)
@@ -197,7 +197,7 @@ async def test_a_peek_is_given_up_only_when_its_answer_is_out(
     assert said.index("Fetch.failRequest") < said.index("Network.clearBrowserCookies")
 
 
-async def test_a_tab_that_is_closed_gives_its_navigation_up_first(
+async def test_closing_tab_aborts_its_navigation_first(
     fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handle = await _at_rest(fresh)

@@ -37,13 +37,13 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> PatientWire:
     return PatientWire()
 
 
-async def test_who_was_just_asked_has_time_to_answer(browser: PatientWire) -> None:
+async def test_browser_has_time_to_answer_a_probe(browser: PatientWire) -> None:
     assert browser.heartbeat.is_responsive
     browser.heartbeat.probe()
     assert (browser.asked, browser.heartbeat.is_responsive) == (["Browser.getVersion"], True)
 
 
-async def test_who_says_nothing_until_he_is_asked_again_stands_still(browser: PatientWire) -> None:
+async def test_browser_without_answer_until_the_next_probe_is_unresponsive(browser: PatientWire) -> None:
     browser.heartbeat.probe()
     browser.heartbeat.probe()
     assert (browser.heartbeat.is_responsive, browser.heartbeat.is_lost) == (False, False)
@@ -52,7 +52,7 @@ async def test_who_says_nothing_until_he_is_asked_again_stands_still(browser: Pa
     assert browser.heartbeat.is_lost
 
 
-async def test_any_word_counts_at_once_and_makes_good_what_was_missed(browser: PatientWire) -> None:
+async def test_any_message_resets_the_missed_probes(browser: PatientWire) -> None:
     for _ in range(MAX_MISSED_PROBES + 1):
         browser.heartbeat.probe()
     browser.speak()
@@ -61,7 +61,7 @@ async def test_any_word_counts_at_once_and_makes_good_what_was_missed(browser: P
     assert browser.heartbeat.is_responsive
 
 
-async def test_nobody_is_asked_more_often_than_every_few_seconds() -> None:
+async def test_probes_are_not_sent_before_their_interval() -> None:
     browser = PatientWire()
     for _ in range(10):
         browser.heartbeat.probe()

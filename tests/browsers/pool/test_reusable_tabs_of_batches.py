@@ -181,7 +181,7 @@ async def hostile() -> AsyncIterator[Hostile]:
             yield site
 
 
-async def test_nothing_of_a_page_is_seen_by_the_next_in_its_process(hostile: Hostile) -> None:
+async def test_next_page_of_a_process_sees_no_data_of_the_last(hostile: Hostile) -> None:
     for number in range(1, 5):
         told = report(await hostile.read(f"/busy-{number}"))
         assert told == [f"SERVED-{number}", f"SCRIPT-{number}"]
@@ -191,14 +191,14 @@ async def test_nothing_of_a_page_is_seen_by_the_next_in_its_process(hostile: Hos
 
 
 @pytest.mark.parametrize("kind", sorted(WORKERS))
-async def test_a_page_with_workers_takes_its_process_along(hostile: Hostile, kind: str) -> None:
+async def test_process_of_a_page_with_workers_is_not_reused(hostile: Hostile, kind: str) -> None:
     for number in range(1, 4):
         told = report(await hostile.read(f"/{kind}-{number}"))
         assert FOUND.findall(" ".join(told)) == []
     assert hostile.renewed == 0
 
 
-async def test_what_differs_in_caller_batch_language_or_host_shares_nothing(hostile: Hostile) -> None:
+async def test_other_caller_batch_language_or_host_shares_no_process(hostile: Hostile) -> None:
     await hostile.read("/page-1", "one", principal="ann")
     await hostile.read("/page-2", "one", principal="bob")
     await hostile.read("/page-3", "two", principal="ann")
@@ -214,13 +214,13 @@ async def test_what_differs_in_caller_batch_language_or_host_shares_nothing(host
     assert hostile.renewed > before
 
 
-async def test_a_page_in_doubt_is_followed_by_a_fresh_one(hostile: Hostile) -> None:
+async def test_unclean_page_is_followed_by_a_new_context(hostile: Hostile) -> None:
     await hostile.read("/alert", wait=None)
     await hostile.read("/page-1")
     assert hostile.renewed == 0
 
 
-async def test_a_page_whose_beginning_nobody_watched_is_followed_by_a_fresh_one(hostile: Hostile) -> None:
+async def test_page_prepared_late_is_followed_by_a_new_context(hostile: Hostile) -> None:
     async def not_enough(_: Snapshot) -> bool:
         return False
 
@@ -232,7 +232,7 @@ async def test_a_page_whose_beginning_nobody_watched_is_followed_by_a_fresh_one(
     assert hostile.renewed == 1
 
 
-async def test_a_page_that_fails_in_the_process_of_another_harms_no_other(browsers: Browsers, site: Site) -> None:
+async def test_failed_page_in_a_shared_process_does_not_affect_others(browsers: Browsers, site: Site) -> None:
     await visit(browsers, site, "/spa/1", batch="failing")
     with pytest.raises(BrowsersError):
         await visit(browsers, site, "/reset", batch="failing")
@@ -240,7 +240,7 @@ async def test_a_page_that_fails_in_the_process_of_another_harms_no_other(browse
     assert snapshot.complete and "MARK-" in text_of(snapshot)
 
 
-async def test_no_answer_comes_out_of_the_cache_that_a_page_before_filled(browsers: Browsers, site: Site) -> None:
+async def test_cache_of_an_earlier_page_is_not_used(browsers: Browsers, site: Site) -> None:
     before = site.hits("/memory/series/kept")
     for number in range(1, 4):
         snapshot = await visit(browsers, site, "/memory/series", batch="cached", wait="#report + p", deadline_s=60)
@@ -285,7 +285,7 @@ async def read_in_one_batch(browsers: Browsers, site: Site, paths: list[str], ba
 
 
 @pytest.mark.usefixtures("time_to_scroll")
-async def test_each_awkward_page_is_complete_among_others_of_its_host(
+async def test_difficult_pages_of_a_batch_are_complete(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = {page.url: page.marks for page in all_pages() if page.marks}
@@ -296,7 +296,7 @@ async def test_each_awkward_page_is_complete_among_others_of_its_host(
 
 
 @pytest.mark.usefixtures("time_to_scroll", "time_to_answer")
-async def test_pages_that_go_on_after_a_pause_are_complete_however_often_they_are_read(
+async def test_repeated_pages_that_continue_after_a_pause_are_complete(
     browsers: Browsers, site: Site
 ) -> None:
     wanted = {path: page.marks for page in all_pages() if (path := page.url) in GO_ON}
@@ -322,7 +322,7 @@ async def test_pages_with_the_same_code_have_the_same_signature(
     assert first == second != other
 
 
-def test_a_series_is_of_one_host_and_only_of_pages_that_may_render() -> None:
+def test_batch_key_needs_one_origin_and_a_rendering_mode() -> None:
     def series(url: str, **more: object) -> BatchKey | None:
         return BatchKey.of(Request(url, **{"batch": "b", **more}))  # type: ignore[arg-type]
 

@@ -47,20 +47,20 @@ def idle_tabs(**more: Any) -> IdleTabs[ProfileKey]:
 
 
 class TestBounds:
-    def test_at_most_a_handful_rest_and_the_longest_at_rest_goes_first(self) -> None:
+    def test_number_of_idle_tabs_is_limited_and_the_oldest_is_evicted(self) -> None:
         resting, tabs = idle_tabs(), [_tab() for _ in range(MAX_IDLE_TABS + 2)]
         leaving = [gone for number, tab in enumerate(tabs) for gone in resting.put(_profile(number), tab)]
         assert leaving == tabs[:2]
         assert len(resting) == MAX_IDLE_TABS
 
-    def test_a_profile_has_one_tab_at_rest(self) -> None:
+    def test_profile_has_one_idle_tab(self) -> None:
         resting, first, second = idle_tabs(), _tab(), _tab()
         assert resting.put(_profile(), first) == []
         assert resting.put(_profile(), second) == [first]
         assert resting.take(_profile()) is second
         assert resting.take(_profile()) is None
 
-    def test_whoever_does_not_come_back_loses_his(self) -> None:
+    def test_idle_tab_expires(self) -> None:
         now = 0.0
         resting, tab = idle_tabs(clock=lambda: now), _tab()
         resting.put(_profile(), tab)
@@ -69,13 +69,13 @@ class TestBounds:
         now = IDLE_TTL_S
         assert resting.take_expired() == [tab]
 
-    def test_a_dead_tab_is_given_to_nobody(self) -> None:
+    def test_crashed_tab_is_not_returned(self) -> None:
         resting, tab = idle_tabs(), _tab()
         resting.put(_profile(), tab)
         tab.session.is_alive = False  # type: ignore[misc]
         assert resting.take(_profile()) is None
 
-    def test_a_forgotten_profile_loses_its_tabs_in_every_language(self) -> None:
+    def test_forgotten_profile_loses_its_tabs_in_all_languages(self) -> None:
         resting, english, german, other = idle_tabs(), _tab(), _tab(), _tab()
         resting.put(_profile(), english)
         resting.put(replace(_profile(), language="de-DE"), german)
@@ -96,7 +96,7 @@ def _idle_tab(browsers: Browsers, tier: Tier, principal: str) -> Tab:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", list(Tier))
-async def test_a_profile_comes_back_to_its_own_tab_and_nobody_else_does(
+async def test_only_the_same_profile_gets_its_tab_again(
     browsers: Browsers, site: Site, tier: Tier
 ) -> None:
     async def found(**who: Any) -> set[str]:
@@ -127,7 +127,7 @@ async def test_a_profile_comes_back_to_its_own_tab_and_nobody_else_does(
 
 
 @pytest.mark.browser
-async def test_a_page_that_is_asked_for_again_comes_from_its_site(browsers: Browsers, site: Site) -> None:
+async def test_repeated_page_of_a_profile_is_requested_again(browsers: Browsers, site: Site) -> None:
     before = site.hits("/fresh/60/rest")
     for _ in range(2):
         await visit(browsers, site, "/fresh/60/rest", site_profile="rest", principal="cleo")
@@ -135,7 +135,7 @@ async def test_a_page_that_is_asked_for_again_comes_from_its_site(browsers: Brow
 
 
 @pytest.mark.browser
-async def test_a_tab_at_rest_runs_no_script_and_sends_nothing(browsers: Browsers, site: Site) -> None:
+async def test_idle_tab_runs_no_script_and_sends_nothing(browsers: Browsers, site: Site) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "dora"}
     await visit(browsers, site, "/poll", limits=_SHORT, **who)
     # This call returns after all requests in flight when the tab became idle.
@@ -147,7 +147,7 @@ async def test_a_tab_at_rest_runs_no_script_and_sends_nothing(browsers: Browsers
 
 
 @pytest.mark.browser
-async def test_a_response_that_is_enough_leaves_the_tab_as_good_as_it_was(browsers: Browsers, site: Site) -> None:
+async def test_sufficient_response_leaves_the_tab_reusable(browsers: Browsers, site: Site) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "emil"}
     await visit(browsers, site, "/spa/1", **who)
     peeked = await visit(browsers, site, "/static/1", Mode.PEEK, **who)
@@ -157,7 +157,7 @@ async def test_a_response_that_is_enough_leaves_the_tab_as_good_as_it_was(browse
 
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", list(Tier))
-async def test_a_tab_that_rested_before_it_had_any_page_renders_one(browsers: Browsers, site: Site, tier: Tier) -> None:
+async def test_idle_tab_without_a_page_renders_one(browsers: Browsers, site: Site, tier: Tier) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "hal", "tier": tier, "deadline_s": 60.0}
     await visit(browsers, site, "/static/1", Mode.PEEK, **who)
     who["wait"] = _WHOLE
@@ -167,7 +167,7 @@ async def test_a_tab_that_rested_before_it_had_any_page_renders_one(browsers: Br
 
 
 @pytest.mark.browser
-async def test_a_tab_that_died_at_rest_is_missed_by_nobody(browsers: Browsers, site: Site) -> None:
+async def test_crashed_idle_tab_is_replaced(browsers: Browsers, site: Site) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "fay", "wait": _WHOLE, "deadline_s": 60.0}
     await visit(browsers, site, "/spa/1", **who)
     tab = _idle_tab(browsers, Tier.LIGHT, "fay")
@@ -177,7 +177,7 @@ async def test_a_tab_that_died_at_rest_is_missed_by_nobody(browsers: Browsers, s
 
 
 @pytest.mark.browser
-async def test_a_forgotten_profile_comes_as_a_stranger(browsers: Browsers, site: Site) -> None:
+async def test_forgotten_profile_has_no_cookies(browsers: Browsers, site: Site) -> None:
     who: dict[str, Any] = {"site_profile": "rest", "principal": "gus"}
     assert not browsers.forget("gus", "rest")
     await visit(browsers, site, "/cookie/set?left=behind", **who)
@@ -187,7 +187,7 @@ async def test_a_forgotten_profile_comes_as_a_stranger(browsers: Browsers, site:
 
 
 @pytest.mark.browser
-async def test_tabs_at_rest_end_with_their_time_and_with_the_browser(
+async def test_idle_tabs_close_when_they_expire_and_with_the_browser(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("browsers.pool.browser_handle.IDLE_TTL_S", 0.2)
@@ -203,6 +203,6 @@ async def test_tabs_at_rest_end_with_their_time_and_with_the_browser(
 
 
 @pytest.mark.browser
-async def test_a_tab_whose_time_was_run_ahead_is_not_used_again(browsers: Browsers, site: Site) -> None:
+async def test_tab_in_virtual_time_is_not_reused(browsers: Browsers, site: Site) -> None:
     assert marks(await visit(browsers, site, "/spinner", site_profile="ahead")) == 10
     assert marks(await visit(browsers, site, "/spa/1", site_profile="ahead")) == 60
