@@ -80,13 +80,13 @@ async def fresh(browser_settings: BrowserSettings, monkeypatch: pytest.MonkeyPat
         yield running
 
 
-async def under_load(door: Browsers, site: Site, number: int, tier: Tier) -> str:
+async def under_load(client: Browsers, site: Site, number: int, tier: Tier) -> str:
     try:
         url = site.url("/slow-xhr", f"host{number}.example")
         # Wait for the text: on a busy machine the site may be slower than the limit for running requests.
         waits = {"wait": "p:nth-of-type(5)", "limits": WAITING}
         request = Request(url, mode=Mode.RENDER, tier=tier, deadline_s=120, **waits)  # type: ignore[arg-type]
-        return f"{marks(await door.visit(request))} marks"
+        return f"{marks(await client.visit(request))} marks"
     except errors.BrowsersError as error:
         return type(error).__name__
 
@@ -102,12 +102,12 @@ async def test_visits_survive_a_kill_under_load(
     await visit(fresh, site, "/static/1", tier=tier)
     folder = str(fresh.folder)
 
-    def asked() -> int:
+    def requests() -> int:
         return sum(site.hits("/api/article", f"host{number}.example") for number in range(1, 5))
 
-    asked_before = asked()
+    before_load = requests()
     visits = [asyncio.create_task(under_load(fresh, site, number, tier)) for number in range(1, 5)]
-    await until(lambda: asked() > asked_before)
+    await until(lambda: requests() > before_load)
     await until(lambda: victims(victim, before) != [])
     kill(victims(victim, before))
     assert await served_again(fresh, site, tier)
@@ -118,12 +118,12 @@ async def test_visits_survive_a_kill_under_load(
     await until(lambda: not of_profile(everyone(), folder))
 
 
-async def served_again(door: Browsers, site: Site, tier: Tier) -> bool:
+async def served_again(client: Browsers, site: Site, tier: Tier) -> bool:
     """Check that a page is read soon after the kill, without a time-out. Failed attempts are typed."""
     async with asyncio.timeout(60):
         while True:
             with contextlib.suppress(errors.BrowserGoneError, errors.PageCrashedError):
-                return marks(await visit(door, site, "/static/2", tier=tier, deadline_s=120)) == 60
+                return marks(await visit(client, site, "/static/2", tier=tier, deadline_s=120)) == 60
 
 
 async def test_crashed_browser_is_replaced_before_the_next_visit(fresh: Browsers, site: Site) -> None:
@@ -138,21 +138,21 @@ async def test_hanging_browser_is_not_ready_until_it_continues_or_is_replaced(
 ) -> None:
     monkeypatch.setattr("browsers.pool.browser_handle.PROBE_INTERVAL_S", 0.5)
     monkeypatch.setattr("browsers.pool.browser_handle.MAX_MISSED_PROBES", 1_000_000)
-    async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as door:
-        await until(lambda: door.status().ready)
-        pid = door._pool._handles[Tier.LIGHT].chromium.pid
+    async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as client:
+        await until(lambda: client.status().ready)
+        pid = client._pool._handles[Tier.LIGHT].chromium.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
-        await until(lambda: not door.status().ready)
+        await until(lambda: not client.status().ready)
         os.kill(pid, signal.SIGCONT)
-        await until(lambda: door.status().ready)
-        assert door.status().restarts == 0
+        await until(lambda: client.status().ready)
+        assert client.status().restarts == 0
         os.kill(pid, signal.SIGSTOP)
         monkeypatch.setattr("browsers.pool.browser_handle.MAX_MISSED_PROBES", 2)
-        await until(lambda: door.status().restarts > 0)
+        await until(lambda: client.status().restarts > 0)
         monkeypatch.setattr("browsers.pool.browser_handle.MAX_MISSED_PROBES", 1_000_000)
-        await until(lambda: door.status().ready)
-        assert marks(await visit(door, site, "/static/1")) == 60
+        await until(lambda: client.status().ready)
+        assert marks(await visit(client, site, "/static/1")) == 60
 
 
 async def test_killed_server_leaves_no_chromium_and_the_next_start_cleans_up(
@@ -196,24 +196,20 @@ async def test_profile_folder_of_a_running_owner_is_not_removed() -> None:
     assert not living.path.exists()
 
 
-async def test_closing_pool_starts_no_browser(
-    browser_settings: BrowserSettings, site: Site
-) -> None:
+async def test_closing_pool_starts_no_browser(browser_settings: BrowserSettings, site: Site) -> None:
     before = set(ours())
-    async with Browsers(browser_settings) as door:
-        running = asyncio.create_task(door.visit(Request(site.url("/never"), deadline_s=60)))
+    async with Browsers(browser_settings) as client:
+        running = asyncio.create_task(client.visit(Request(site.url("/never"), deadline_s=60)))
         await until(lambda: site.open("/never") > 0)
     with pytest.raises(errors.BrowserGoneError):
         await running
     await until(lambda: not victims("driver", before) + victims("browser", before))
 
 
-async def test_browser_that_starts_during_close_is_closed(
-    browser_settings: BrowserSettings, site: Site
-) -> None:
+async def test_browser_that_starts_during_close_is_closed(browser_settings: BrowserSettings, site: Site) -> None:
     before = set(ours())
-    async with Browsers(browser_settings) as door:
-        running = asyncio.create_task(visit(door, site, "/static/1"))
+    async with Browsers(browser_settings) as client:
+        running = asyncio.create_task(visit(client, site, "/static/1"))
         await until(lambda: victims("driver", before) != [])
     with pytest.raises(errors.BrowserGoneError):
         await running
@@ -224,10 +220,10 @@ async def test_playwright_transport_is_used_without_the_shared_pipe(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PipeHandshake, "open", lambda self: False)
-    async with Browsers(browser_settings) as door:
-        assert marks(await visit(door, site, "/static/1", Mode.PEEK)) == 60
-        assert marks(await visit(door, site, "/spa/1")) == 60
-        assert marks(await visit(door, site, "/frames")) == 30
+    async with Browsers(browser_settings) as client:
+        assert marks(await visit(client, site, "/static/1", Mode.PEEK)) == 60
+        assert marks(await visit(client, site, "/spa/1")) == 60
+        assert marks(await visit(client, site, "/frames")) == 30
 
 
 async def test_crashed_browser_is_replaced_without_linux_features(
@@ -237,32 +233,32 @@ async def test_crashed_browser_is_replaced_without_linux_features(
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     before = set(ours())
     monkeypatch.setattr(processes, "PROC", Path("/nonexistent"))
-    async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as door:
-        assert marks(await visit(door, site, "/spa/1")) == 60
+    async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as client:
+        assert marks(await visit(client, site, "/spa/1")) == 60
         monkeypatch.setattr(processes, "PROC", Path("/proc"))
         found = victims("browser", before)
         monkeypatch.setattr(processes, "PROC", Path("/nonexistent"))
         kill(found)
-        assert found and await served_again(door, site, Tier.LIGHT)
-        assert door.status().browsers[0].memory_bytes is None
+        assert found and await served_again(client, site, Tier.LIGHT)
+        assert client.status().browsers[0].memory_bytes is None
 
 
 async def test_error_without_chromium_says_how_to_install_one(browser_settings: BrowserSettings, site: Site) -> None:
     broken = replace(browser_settings, light_executable="/nonexistent", full_executable="/nonexistent")
-    async with Browsers(broken) as door:
+    async with Browsers(broken) as client:
         with pytest.raises(errors.NoBrowserError) as caught:
-            await visit(door, site, "/static/1")
+            await visit(client, site, "/static/1")
         assert "search-mcp install-browser" in caught.value.next_step
-        assert not door.status().ready
+        assert not client.status().ready
 
 
 async def test_a_worn_browser_is_replaced_without_a_failed_visit(browser_settings: BrowserSettings, site: Site) -> None:
     worn = replace(browser_settings, peeks_per_browser=3, housekeeping_s=0.2)
-    async with Browsers(worn) as door:
-        await visit(door, site, "/static/0", Mode.PEEK)
-        first = door._pool._handles[Tier.LIGHT]
+    async with Browsers(worn) as client:
+        await visit(client, site, "/static/0", Mode.PEEK)
+        first = client._pool._handles[Tier.LIGHT]
         async with asyncio.timeout(60):
-            while door._pool._handles[Tier.LIGHT] is first or not first.chromium.connection.closed.is_set():
-                assert marks(await visit(door, site, "/static/1", Mode.PEEK)) == 60
+            while client._pool._handles[Tier.LIGHT] is first or not first.chromium.connection.closed.is_set():
+                assert marks(await visit(client, site, "/static/1", Mode.PEEK)) == 60
         assert first.peeks >= 3
-        assert door.status().restarts == 0
+        assert client.status().restarts == 0

@@ -43,8 +43,8 @@ def _installed(tier: Tier) -> Tier:
 )
 async def test_hostile_pages_do_not_reach_local_services(tier: Tier, scheme: str) -> None:
     tls = server_context(["hostile.example"]) if scheme == "https" else None
-    async with HostileSite(tls) as site, walled(site, len(SAMPLE), _installed(tier)) as door:
-        outcomes = await assault(door, site, SAMPLE, tried=TRIED)
+    async with HostileSite(tls) as site, walled(site, len(SAMPLE), _installed(tier)) as client:
+        outcomes = await assault(client, site, SAMPLE, tried=TRIED)
     assert reached(outcomes) == []
     assert [outcome.name for outcome in outcomes if not outcome.served] == []
     assert sum(outcome.refused for outcome in outcomes) >= TRIED, "the pages tried, and the wall said no"
@@ -52,19 +52,19 @@ async def test_hostile_pages_do_not_reach_local_services(tier: Tier, scheme: str
 
 async def test_hostile_pages_reach_local_services_without_the_proxy() -> None:
     tier = _installed(Tier.LIGHT)
-    async with HostileSite() as site, unwalled(site, len(SAMPLE), tier) as door:
-        outcomes = await assault(door, site, SAMPLE, tried=REACHED)
+    async with HostileSite() as site, unwalled(site, len(SAMPLE), tier) as client:
+        outcomes = await assault(client, site, SAMPLE, tried=REACHED)
     assert len(reached(outcomes)) >= REACHED
 
 
 async def test_peeks_follow_no_redirect_to_a_private_address() -> None:
     names = [*REDIRECTS, *SPELLED]
     tier = _installed(Tier.LIGHT)
-    async with HostileSite() as site, walled(site, len(names), tier, Mode.PEEK) as door:
-        outcomes = await assault(door, site, names)
+    async with HostileSite() as site, walled(site, len(names), tier, Mode.PEEK) as client:
+        outcomes = await assault(client, site, names)
     assert reached(outcomes) == []
     commit = [outcome.name for outcome in outcomes if not outcome.note.startswith("BlockedAddress")]
     assert commit == [REBINDING]
     # An error contains a private address only if the requested URL contains it.
-    told = [outcome.name for outcome in outcomes if "127.0.0" in outcome.note]
-    assert set(told) <= set(SPELLED)
+    result = [outcome.name for outcome in outcomes if "127.0.0" in outcome.note]
+    assert set(result) <= set(SPELLED)

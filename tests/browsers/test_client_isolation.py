@@ -46,9 +46,7 @@ async def test_peeks_share_no_cookie_and_no_cache(browsers: Browsers, site: Site
         assert cookies(await visit(browsers, site, "/cookie/show", Mode.PEEK)) == "COOKIES-{}"
 
 
-async def test_peeked_url_is_requested_again_after_a_redirect(
-    browsers: Browsers, site: Site
-) -> None:
+async def test_peeked_url_is_requested_again_after_a_redirect(browsers: Browsers, site: Site) -> None:
     await visit(browsers, site, "/fresh/60/end", Mode.PEEK)
     before = site.hits("/fresh/60/end")
     for number in range(3):
@@ -64,8 +62,8 @@ async def test_a_render_after_peeks_shares_no_cookie(browsers: Browsers, site: S
 
 
 async def test_profile_cookies_belong_to_one_principal(browsers: Browsers, site: Site) -> None:
-    async def show(**who: str) -> str:
-        return cookies(await visit(browsers, site, "/cookie/show", Mode.PEEK, **who))
+    async def show(**options: str) -> str:
+        return cookies(await visit(browsers, site, "/cookie/show", Mode.PEEK, **options))
 
     await visit(browsers, site, "/cookie/set?c=3", Mode.PEEK, site_profile="shop", principal="ann")
     assert '"c": "3"' in await show(site_profile="shop", principal="ann")

@@ -19,9 +19,7 @@ from browsers.client import _retrying
         (errors.NameNotResolvedError, 1),
     ],
 )
-async def test_connect_timeout_is_not_retried(
-    error: type[errors.BrowsersError], tries: int
-) -> None:
+async def test_connect_timeout_is_not_retried(error: type[errors.BrowsersError], tries: int) -> None:
     made = 0
     with pytest.raises(error):
         async for attempt in _retrying(time.monotonic() + 60):

@@ -37,9 +37,7 @@ async def test_handshake_canceled_during_a_connection_ends_cleanly(
     assert caplog.messages == []
 
 
-async def test_error_in_a_handler_does_not_stop_later_messages(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_error_in_a_handler_does_not_stop_later_messages(caplog: pytest.LogCaptureFixture) -> None:
     from_playwright, playwright = os.pipe()
     answers, chromium = os.pipe()
     to_playwright, commands = os.open(os.devnull, os.O_WRONLY), os.open(os.devnull, os.O_WRONLY)
@@ -60,12 +58,12 @@ async def test_error_in_a_handler_does_not_stop_later_messages(
         await asyncio.sleep(0)
         os.write(chromium, b'{"id":%d,"result":{"sessionId":"OURS"}}\0' % (1 << 30))
         await asyncio.wait_for(attaching, 10)
-        told = [
+        result = [
             json.dumps({"method": name, "params": {}, "sessionId": "OURS"}, separators=(",", ":")).encode()
             for name in ("first", "odd", "between", "odd", "last")
         ]
         # The last message arrives in two pieces; the first is read together with the odd ones.
-        whole = b"\0".join(told) + b"\0"
+        whole = b"\0".join(result) + b"\0"
         os.write(chromium, whole[:-9])
         await asyncio.sleep(0.05)
         os.write(chromium, whole[-9:])

@@ -151,27 +151,25 @@ def downloaded(computer: Computer) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("asked", [ensure_installed, install])
-def test_an_older_download_is_updated(tmp_path: Path, asked: Callable[..., InstallReport]) -> None:
+@pytest.mark.parametrize("function", [ensure_installed, install])
+def test_an_older_download_is_updated(tmp_path: Path, function: Callable[..., InstallReport]) -> None:
     computer = Computer(tmp_path, is_root=False)
     program(tmp_path / DEBIAN_FULL)
     folder = downloaded(computer)
     newer = f"home/.cache/ms-playwright/chromium_headless_shell-1255/{SHELL}"
     done = folder / "chromium_headless_shell-1255/INSTALLATION_COMPLETE"
     computer.command("playwright", f"{computer.put(newer, '159.0.8154.6')}; touch {done}")
-    report = asked(computer.log.append, host=computer.host)
+    report = function(computer.log.append, host=computer.host)
     assert report.found[0].executable == str(tmp_path / newer)
     assert computer.called() == ["playwright install chromium-headless-shell"]
 
 
-@pytest.mark.parametrize("asked", [ensure_installed, install])
-def test_a_download_that_cannot_be_updated_stays_in_use(
-    tmp_path: Path, asked: Callable[..., InstallReport]
-) -> None:
+@pytest.mark.parametrize("function", [ensure_installed, install])
+def test_a_download_that_cannot_be_updated_stays_in_use(tmp_path: Path, function: Callable[..., InstallReport]) -> None:
     computer = Computer(tmp_path, is_root=False)
     program(tmp_path / DEBIAN_FULL)
     folder = downloaded(computer)
-    report = asked(computer.log.append, host=computer.host)
+    report = function(computer.log.append, host=computer.host)
     assert report.usable and report.next_step is None
     assert report.found[0].executable == str(folder / "chromium_headless_shell-1200" / SHELL)
     assert computer.log[-1] == "Chromium was not updated. The installed version stays in use."
@@ -290,8 +288,8 @@ def test_only_errors_of_a_package_manager_are_printed(tmp_path: Path, capfd: pyt
     computer = Computer(tmp_path)
     computer.command("apt-get", f"echo Unpacking; echo 'E: no lock' >&2; {computer.put(DEBIAN_FULL)}")
     assert install(computer.log.append, host=computer.host).usable
-    said = capfd.readouterr()
-    assert said.out == "" and "Unpacking" not in said.err and "E: no lock" in said.err
+    output = capfd.readouterr()
+    assert output.out == "" and "Unpacking" not in output.err and "E: no lock" in output.err
 
 
 @pytest.mark.browser

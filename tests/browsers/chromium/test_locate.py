@@ -138,12 +138,12 @@ def test_browsers_inside_the_playwright_package_are_found(tmp_path: Path) -> Non
 
 
 def test_version_is_queried_once_for_each_file(tmp_path: Path) -> None:
-    asked = tmp_path / "asked"
-    binary = program(tmp_path / DEBIAN_LIGHT, f"echo x >> {asked}; echo Chromium 156.0.8078.79 built on Debian")
+    queries = tmp_path / "queries"
+    binary = program(tmp_path / DEBIAN_LIGHT, f"echo x >> {queries}; echo Chromium 156.0.8078.79 built on Debian")
     made = machine(tmp_path)
     chromium = ChromiumInstall(str(binary), Tier.LIGHT, "system")
     assert [read_version(chromium, made) for _ in range(3)] == ["156.0.8078.79"] * 3
-    assert asked.read_text() == "x\n"
+    assert queries.read_text() == "x\n"
 
 
 def test_version_of_an_updated_browser_is_queried_again(tmp_path: Path) -> None:

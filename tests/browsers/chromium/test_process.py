@@ -54,9 +54,7 @@ async def test_browser_that_exits_at_launch_fails_at_once(tmp_path: Path) -> Non
     assert "install-browser" in refusal.next_step
 
 
-async def test_configured_path_of_another_program_is_named_in_the_error(
-    tmp_path: Path,
-) -> None:
+async def test_configured_path_of_another_program_is_named_in_the_error(tmp_path: Path) -> None:
     other = program(tmp_path / "other", "echo an editor")
     refusal = await refusal_of(only(other))
     assert str(other) in str(refusal)
@@ -99,7 +97,7 @@ asyncio.run(ask())
 
 def test_driver_that_does_not_start_raises_a_clear_error() -> None:
     # Run in a separate process: Playwright never releases the transport of a driver that did not start.
-    asked = subprocess.run(
+    process_result = subprocess.run(
         [sys.executable, "-c", ASK],
         env={**os.environ, "PLAYWRIGHT_NODEJS_PATH": "/bin/false"},
         stdin=subprocess.DEVNULL,
@@ -108,9 +106,9 @@ def test_driver_that_does_not_start_raises_a_clear_error() -> None:
         timeout=240,
         check=False,
     )
-    assert re.match(r"Playwright's driver does not start: \S", asked.stdout), asked.stderr
-    assert asked.stdout.count("\n") == 1
-    assert "install-browser" in asked.stdout
+    assert re.match(r"Playwright's driver does not start: \S", process_result.stdout), process_result.stderr
+    assert process_result.stdout.count("\n") == 1
+    assert "install-browser" in process_result.stdout
 
 
 LIBRARY = "/opt/chrome: error while loading shared libraries: libnss3.so: cannot open shared object file"
@@ -118,7 +116,7 @@ LIBRARY = "/opt/chrome: error while loading shared libraries: libnss3.so: cannot
 
 def test_launch_error_contains_the_fatal_line_of_the_output() -> None:
     order = process.LaunchRequest(Tier.FULL, "/opt/chrome", LaunchPlan((), (), {}))
-    said = [
+    output = [
         "BrowserType.launch: Target page, context or browser has been closed",
         "Browser logs:",
         "<launching> /opt/chrome --headless",
@@ -127,9 +125,9 @@ def test_launch_error_contains_the_fatal_line_of_the_output() -> None:
         "Call log:",
         "  - <launching> /opt/chrome",
     ]
-    told = str(process._no_browser(order, RuntimeError("\n".join(said))))
-    assert told == f"Chromium at /opt/chrome does not start: {LIBRARY}."
-    assert str(process._no_browser(order, RuntimeError(said[0]))).endswith(f"does not start: {said[0]}.")
+    result = str(process._no_browser(order, RuntimeError("\n".join(output))))
+    assert result == f"Chromium at /opt/chrome does not start: {LIBRARY}."
+    assert str(process._no_browser(order, RuntimeError(output[0]))).endswith(f"does not start: {output[0]}.")
 
 
 @pytest.mark.parametrize(
@@ -201,9 +199,9 @@ async def test_full_browser_starts_with_a_long_temporary_folder(
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     monkeypatch.setenv("TMPDIR", str(long))
-    async with Browsers(browser_settings) as door:
-        await visit(door, site, "/static/1", tier=Tier.FULL)
-        assert "full" in {one.tier for one in door.status().browsers}
+    async with Browsers(browser_settings) as browsers_client:
+        await visit(browsers_client, site, "/static/1", tier=Tier.FULL)
+        assert "full" in {one.tier for one in browsers_client.status().browsers}
 
 
 async def test_driver_starts_without_home(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,11 +211,11 @@ async def test_driver_starts_without_home(monkeypatch: pytest.MonkeyPatch) -> No
     homes: list[str | None] = []
     start = asyncio.create_subprocess_exec
 
-    async def noted(*arguments: str, **options: Any) -> asyncio.subprocess.Process:
+    async def recording(*arguments: str, **options: Any) -> asyncio.subprocess.Process:
         homes.append(options["env"].get("HOME"))
         return await start(*arguments, **options)
 
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", noted)
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", recording)
     with ProfileDir() as folder:
         driver = Driver(folder)
         await driver.playwright()

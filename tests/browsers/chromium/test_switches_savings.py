@@ -53,7 +53,7 @@ class Visits:
     """The browsers and the requests that the site received through them."""
 
     browsers: Browsers
-    asked: Counter[str] = field(default_factory=Counter)
+    requests: Counter[str] = field(default_factory=Counter)
 
     async def read(self, path: str, tier: Tier, wait: str | None = None) -> Snapshot:
         limits = WAITING if wait else VisitLimits()
@@ -64,10 +64,10 @@ class Visits:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def visits() -> AsyncIterator[Visits]:
-    asked: Counter[str] = Counter()
+    requests: Counter[str] = Counter()
 
     async def answer(request: web.Request) -> web.Response:
-        asked[request.path] += 1
+        requests[request.path] += 1
         page = PAGES.get(request.path)
         if page is None:
             raise web.HTTPNotFound
@@ -81,7 +81,7 @@ async def visits() -> AsyncIterator[Visits]:
     port = runner.addresses[0][1]
     try:
         async with Browsers(BrowserSettings(test_hosts=((HOST, "127.0.0.1", port),))) as browsers:
-            yield Visits(browsers, asked)
+            yield Visits(browsers, requests)
     finally:
         async with asyncio.timeout(60):
             await runner.cleanup()
@@ -90,7 +90,7 @@ async def visits() -> AsyncIterator[Visits]:
 async def test_light_tier_skips_images_fonts_and_windows(visits: Visits) -> None:
     for path in ("/images", "/fonts", "/windows"):
         assert "a reader came for" in (await visits.read(path, Tier.LIGHT)).html
-    assert set(visits.asked) == {"/images", "/fonts", "/windows"}
+    assert set(visits.requests) == {"/images", "/fonts", "/windows"}
 
 
 async def test_urls_of_skipped_images_stay_in_the_page(visits: Visits) -> None:
@@ -109,10 +109,10 @@ async def test_page_that_waits_for_a_skipped_font_is_read(visits: Visits) -> Non
 @pytest.mark.parametrize("tier", list(Tier))
 async def test_popups_are_blocked(visits: Visits, tier: Tier) -> None:
     assert "0 windows opened" in (await visits.read("/windows", tier)).html
-    assert not [path for path in visits.asked if path.startswith("/opened")]
+    assert not [path for path in visits.requests if path.startswith("/opened")]
 
 
 async def test_full_tier_loads_images_and_fonts(visits: Visits) -> None:
     # No page waits for images: this one marks when they are loaded.
     await visits.read("/pictures", Tier.FULL, wait="#loaded")
-    assert {"/one.png", "/two.png"} <= set(visits.asked)
+    assert {"/one.png", "/two.png"} <= set(visits.requests)

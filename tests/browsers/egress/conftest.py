@@ -28,8 +28,8 @@ async def open_listener() -> AsyncIterator[OpenListener]:
         ) -> ProxyListener:
             egress = EgressProxy(BrowserSettings(**settings), names=names, limits=limits)
             stack.push_async_callback(egress.close)
-            gate = await egress.open_listener()
-            gate.begin_visit(wire_bytes)
-            return gate
+            listener = await egress.open_listener()
+            listener.begin_visit(wire_bytes)
+            return listener
 
         yield opened

@@ -18,7 +18,7 @@ class Proxy:
     """An upstream proxy that connects everything to one port and records its requests."""
 
     def __init__(self, site_port: int, *, open_to_all: bool = False) -> None:
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.heads: list[bytes] = []
         self.port = 0
         self.connect_ports = {443, 8080}
@@ -29,7 +29,7 @@ class Proxy:
     async def http(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         method, target, _ = head.split(b"\r\n")[0].decode().split(" ")
-        self.asked.append(f"{method} {target}")
+        self.requests.append(f"{method} {target}")
         self.heads.append(head)
         if self.answer is not None:
             writer.write(self.answer)
@@ -47,9 +47,9 @@ class Proxy:
 
     async def socks5(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         methods = await reader.readexactly((await reader.readexactly(2))[1])
-        wanted = 0 if self._open_to_all else 2
-        writer.write(bytes((5, wanted if wanted in methods else 0xFF)))
-        if wanted == 2:
+        expected = 0 if self._open_to_all else 2
+        writer.write(bytes((5, expected if expected in methods else 0xFF)))
+        if expected == 2:
             await reader.readexactly(1)
             user = await reader.readexactly((await reader.readexactly(1))[0])
             password = await reader.readexactly((await reader.readexactly(1))[0])
@@ -61,7 +61,7 @@ class Proxy:
         length = {1: 4, 4: 16}.get(kind) or (await reader.readexactly(1))[0]
         host = await reader.readexactly(length)
         port = int.from_bytes(await reader.readexactly(2), "big")
-        self.asked.append(f"{kind} {host.decode() if kind == 3 else host.hex()} {port}")
+        self.requests.append(f"{kind} {host.decode() if kind == 3 else host.hex()} {port}")
         if self.answer is not None:
             writer.write(self.answer)
             return

@@ -59,9 +59,7 @@ async def test_own_address_is_never_dialed(address: str) -> None:
         assert await denied(Dialer(), target("127.0.0.1", port), own) is FailureKind.BLOCKED_ADDRESS
 
 
-async def test_own_address_is_detected_after_connecting_if_any_bind_succeeds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_own_address_is_detected_after_connecting_if_any_bind_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialer, "_can_bind", lambda _: True)
     async with served(echo) as port:
         own = target("127.0.0.1", port, own=False)

@@ -21,7 +21,7 @@ class Slow(DnsResolver):
     """A resolver that answers when the test allows it."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.queries = 0
         self.at_once = 0
         self.most_at_once = 0
         self.let = threading.Event()
@@ -30,11 +30,11 @@ class Slow(DnsResolver):
     @property
     def answered(self) -> int:
         with self._lock:
-            return self.asked - self.at_once
+            return self.queries - self.at_once
 
     def resolve(self, host: str) -> Sequence[str]:
         with self._lock:
-            self.asked += 1
+            self.queries += 1
             self.at_once += 1
             self.most_at_once = max(self.most_at_once, self.at_once)
         self.let.wait(PATIENCE_S)
@@ -50,10 +50,10 @@ async def test_simultaneous_lookups_of_a_name_are_shared() -> None:
     await asyncio.sleep(0.01)
     names.let.set()
     assert set(await asyncio.gather(*waiting)) == {("8.8.8.8",)}
-    assert names.asked == 1
+    assert names.queries == 1
 
 
-async def test_canceled_caller_does_not_cancel_the_shared_lookup() -> None:
+async def test_timed_out_caller_does_not_cancel_the_shared_lookup() -> None:
     names = Slow()
     asking = CachingResolver(names)
     patient = asyncio.ensure_future(asking.lookup("a.example"))
@@ -76,7 +76,7 @@ async def test_late_answer_is_cached() -> None:
                 break
             except TimeoutError:
                 continue
-    assert names.asked == 1
+    assert names.queries == 1
 
 
 async def test_silent_lookups_do_not_block_the_loop_and_are_limited() -> None:
@@ -95,17 +95,17 @@ async def test_silent_lookups_do_not_block_the_loop_and_are_limited() -> None:
 async def test_answers_and_failures_are_cached() -> None:
     names = Names(a_example=["8.8.8.8"])
     await _ask_twice(CachingResolver(names))
-    assert names.asked == ["a.example", "none.example"]
+    assert names.queries == ["a.example", "none.example"]
 
 
 async def test_expired_answer_is_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(a_example=["8.8.8.8"])
     await _ask_twice(CachingResolver(names, ttl_s=0))
-    assert names.asked == ["a.example", "none.example", "a.example"]
+    assert names.queries == ["a.example", "none.example", "a.example"]
     monkeypatch.setattr(dns_resolver, "FAILED_TTL_S", 0)
-    names.asked.clear()
+    names.queries.clear()
     await _ask_twice(CachingResolver(names))
-    assert names.asked == ["a.example", "none.example", "none.example"]
+    assert names.queries == ["a.example", "none.example", "none.example"]
 
 
 async def _ask_twice(asking: CachingResolver) -> None:
@@ -123,7 +123,7 @@ async def test_number_of_cached_names_is_limited(monkeypatch: pytest.MonkeyPatch
         await asking.lookup(f"{n}.example")
     await asking.lookup("d.example")
     await asking.lookup("a.example")
-    assert names.asked == [f"{n}.example" for n in "abcda"]
+    assert names.queries == [f"{n}.example" for n in "abcda"]
 
 
 async def test_resolver_error_reaches_all_callers() -> None:

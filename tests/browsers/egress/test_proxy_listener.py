@@ -35,56 +35,56 @@ from tests.browsers.egress.wire import (
 
 
 async def test_bytes_are_relayed_in_both_directions_and_counted(open_listener: OpenListener) -> None:
-    said = random.Random(7).randbytes(3_000_000)
+    sent = random.Random(7).randbytes(3_000_000)
     async with served(echo) as port:
-        gate = await open_listener(test_hosts=at(port))
-        async with through(gate, SITE) as conversation:
-            saying = asyncio.ensure_future(conversation.say(said))
-            assert await conversation.hear(len(said)) == said
+        listener = await open_listener(test_hosts=at(port))
+        async with through(listener, SITE) as conversation:
+            saying = asyncio.ensure_future(conversation.say(sent))
+            assert await conversation.hear(len(sent)) == sent
             await saying
-    assert gate.traffic.down_bytes == gate.traffic.up_bytes == len(said)
-    assert gate.traffic.connections == 1
-    assert gate.traffic.failures == ()
+    assert listener.traffic.down_bytes == listener.traffic.up_bytes == len(sent)
+    assert listener.traffic.connections == 1
+    assert listener.traffic.failures == ()
 
 
 async def test_browser_close_is_detected_while_the_connection_opens(open_listener: OpenListener) -> None:
     names = Silent()
-    gate = await open_listener(names)
-    async with raw(gate) as conversation:
+    listener = await open_listener(names)
+    async with raw(listener) as conversation:
         await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
-        await settled(lambda: names.asked)
-    await settled(lambda: not gate._connections)
+        await settled(lambda: names.queries)
+    await settled(lambda: not listener._connections)
     names.speak.set()
 
 
 async def test_browser_may_end_before_the_site(open_listener: OpenListener) -> None:
     async def answer_after_the_end(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        heard = await reader.read()
-        writer.write(heard[::-1])
+        received = await reader.read()
+        writer.write(received[::-1])
         await writer.drain()
 
     async with served(answer_after_the_end) as port:
-        gate = await open_listener(test_hosts=at(port))
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(test_hosts=at(port))
+        async with through(listener, SITE) as conversation:
             await conversation.say(b"abc")
             conversation.writer.write_eof()
             assert await conversation.hear_all() == b"cba"
 
 
 async def test_site_may_end_before_the_browser(open_listener: OpenListener) -> None:
-    heard: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    received: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
     async def end_first(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write_eof()
-        heard.set_result(await reader.read())
+        received.set_result(await reader.read())
 
     async with served(end_first) as port:
-        gate = await open_listener(test_hosts=at(port))
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(test_hosts=at(port))
+        async with through(listener, SITE) as conversation:
             assert await conversation.hear_all() == b""
             await conversation.say(b"still here")
             conversation.writer.write_eof()
-            assert await asyncio.wait_for(heard, PATIENCE_S) == b"still here"
+            assert await asyncio.wait_for(received, PATIENCE_S) == b"still here"
 
 
 async def test_a_reset_by_the_site_ends_the_connection(open_listener: OpenListener) -> None:
@@ -93,48 +93,48 @@ async def test_a_reset_by_the_site_ends_the_connection(open_listener: OpenListen
         reset(writer)
 
     async with served(break_off) as port:
-        gate = await open_listener(test_hosts=at(port))
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(test_hosts=at(port))
+        async with through(listener, SITE) as conversation:
             await conversation.say(b"x")
             assert await conversation.hear_all() == b""
-        await settled(lambda: not gate._connections)
+        await settled(lambda: not listener._connections)
 
 
 async def test_connections_can_be_dropped_in_any_state(open_listener: OpenListener) -> None:
     names = Silent()
     async with served(echo) as port:
-        gate = await open_listener(names, test_hosts=at(port))
-        async with raw(gate) as greeting, raw(gate) as opening, through(gate, SITE) as joined:
-            await settled(lambda: len(gate._connections) == 3)
+        listener = await open_listener(names, test_hosts=at(port))
+        async with raw(listener) as greeting, raw(listener) as opening, through(listener, SITE) as joined:
+            await settled(lambda: len(listener._connections) == 3)
             await opening.say(b"\x05\x01\x00" + request("silent.example", 80))
-            gate.drop_connections()
+            listener.drop_connections()
             for conversation in (greeting, opening, joined):
                 assert await conversation.hear_all() in (b"", proxy_protocols.METHOD_ACCEPTED)
-        assert not gate._connections
-        assert await code(gate, SITE) == SUCCEEDED, "the gate itself stays open"
+        assert not listener._connections
+        assert await code(listener, SITE) == SUCCEEDED, "the gate itself stays open"
     names.speak.set()
 
 
 async def test_closed_listener_refuses_connections(open_listener: OpenListener) -> None:
     async with served(echo) as port:
-        gate = await open_listener(test_hosts=at(port))
-        async with through(gate, SITE) as conversation:
-            await gate.close()
+        listener = await open_listener(test_hosts=at(port))
+        async with through(listener, SITE) as conversation:
+            await listener.close()
             assert await conversation.hear_all() == b""
     with pytest.raises(ConnectionRefusedError):
-        await asyncio.open_connection("127.0.0.1", gate.port)
-    await gate.close()
+        await asyncio.open_connection("127.0.0.1", listener.port)
+    await listener.close()
 
 
 async def test_closing_during_a_lookup_leaves_nothing_behind(open_listener: OpenListener) -> None:
     names = Silent()
-    gate = await open_listener(names)
-    async with raw(gate) as conversation:
+    listener = await open_listener(names)
+    async with raw(listener) as conversation:
         await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
         await conversation.hear(2)
-        await settled(lambda: names.asked)
-        (passage,) = gate._connections
-        await gate.close()
+        await settled(lambda: names.queries)
+        (passage,) = listener._connections
+        await listener.close()
         assert await conversation.hear_all() == b""
         assert passage._opening is not None
         assert passage._opening.done()
@@ -143,16 +143,16 @@ async def test_closing_during_a_lookup_leaves_nothing_behind(open_listener: Open
 
 async def test_a_thousand_short_connections_leave_no_socket_open(open_listener: OpenListener) -> None:
     async with served(hello) as port:
-        gate = await open_listener(test_hosts=at(port))
+        listener = await open_listener(test_hosts=at(port))
         for _ in range(50):
-            await asyncio.gather(*(_fetch(gate) for _ in range(20)))
+            await asyncio.gather(*(_fetch(listener) for _ in range(20)))
         # Count the sockets of this listener only: browsers that other tests share open and close others.
-        await settled(lambda: not gate._connections and sockets_at(gate.port, port) == 0)
-        assert gate.traffic.connections == 1000
+        await settled(lambda: not listener._connections and sockets_at(listener.port, port) == 0)
+        assert listener.traffic.connections == 1000
 
 
-async def _fetch(gate: ProxyListener) -> None:
-    async with through(gate, SITE) as conversation:
+async def _fetch(listener: ProxyListener) -> None:
+    async with through(listener, SITE) as conversation:
         await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
         assert (await conversation.hear_all()).endswith(b"hello")
 
@@ -160,23 +160,23 @@ async def _fetch(gate: ProxyListener) -> None:
 async def test_refused_connection_is_reported_to_browser_and_traffic_log(
     open_listener: OpenListener, dead_port: int
 ) -> None:
-    gate = await open_listener(test_hosts=at(dead_port))
-    assert await code(gate, SITE, 443) == REFUSED
-    failure = gate.traffic.failure_for(SITE.upper() + ".", 443)
+    listener = await open_listener(test_hosts=at(dead_port))
+    assert await code(listener, SITE, 443) == REFUSED
+    failure = listener.traffic.failure_for(SITE.upper() + ".", 443)
     assert failure is not None
     assert (failure.kind, failure.host, failure.port) == (FailureKind.CONNECTION_REFUSED, SITE, 443)
-    assert gate.traffic.failure_for(SITE, 80) is None
+    assert listener.traffic.failure_for(SITE, 80) is None
 
 
 async def test_later_success_clears_the_failure(open_listener: OpenListener) -> None:
     async with served(echo) as port:
-        gate = await open_listener(test_hosts=at(port), limits=ProxyLimits(connections=64))
-        gate._connect, working = _refuse, gate._connect
-        assert await code(gate, SITE) == EXPIRED
-        assert gate.traffic.failure_for(SITE, 80) is not None
-        gate._connect = working
-        assert await code(gate, SITE) == SUCCEEDED
-        assert gate.traffic.failure_for(SITE, 80) is None
+        listener = await open_listener(test_hosts=at(port), limits=ProxyLimits(connections=64))
+        listener._connect, working = _refuse, listener._connect
+        assert await code(listener, SITE) == EXPIRED
+        assert listener.traffic.failure_for(SITE, 80) is not None
+        listener._connect = working
+        assert await code(listener, SITE) == SUCCEEDED
+        assert listener.traffic.failure_for(SITE, 80) is None
 
 
 async def _refuse(host: str, port: int) -> OpenConnection:
@@ -195,8 +195,8 @@ async def test_each_listener_has_its_own_port_and_traffic_log() -> None:
 
 
 async def test_number_of_failures_in_a_traffic_log_is_limited(open_listener: OpenListener) -> None:
-    gate = await open_listener()
+    listener = await open_listener()
     for n in range(traffic_log.MAX_FAILURES + 10):
-        gate.traffic.record(Failure(FailureKind.IDLE, f"{n}.example", 80))
-    assert len(gate.traffic.failures) == traffic_log.MAX_FAILURES
-    assert gate.traffic.failures[0].host == "10.example"
+        listener.traffic.record(Failure(FailureKind.IDLE, f"{n}.example", 80))
+    assert len(listener.traffic.failures) == traffic_log.MAX_FAILURES
+    assert listener.traffic.failures[0].host == "10.example"

@@ -32,15 +32,15 @@ from tests.browsers.egress.wire import (
 
 async def test_early_data_is_counted(open_listener: OpenListener) -> None:
     async with served(echo) as port:
-        gate = await open_listener(test_hosts=at(port), wire_bytes=4)
-        async with raw(gate) as conversation:
+        listener = await open_listener(test_hosts=at(port), wire_bytes=4)
+        async with raw(listener) as conversation:
             await conversation.say(b"\x05\x01\x00" + request(SITE, 80) + b"early")
             await conversation.hear_all()
-        assert gate.traffic.too_large
-        await settled(lambda: not gate._connections and sockets_at(gate.port, port) == 0)
+        assert listener.traffic.too_large
+        await settled(lambda: not listener._connections and sockets_at(listener.port, port) == 0)
         assert _watched() <= _open(), "nobody watches a descriptor that is closed"
-        gate.begin_visit(WIRE_BYTES)
-        assert await code(gate, SITE) == SUCCEEDED
+        listener.begin_visit(WIRE_BYTES)
+        assert await code(listener, SITE) == SUCCEEDED
 
 
 def _watched() -> set[int]:
@@ -62,16 +62,16 @@ async def test_slow_reader_causes_backpressure(open_listener: OpenListener) -> N
             sent += 1 << 20
 
     async with served(pour) as port:
-        gate = await open_listener(test_hosts=at(port), wire_bytes=1 << 40)
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(test_hosts=at(port), wire_bytes=1 << 40)
+        async with through(listener, SITE) as conversation:
             conversation.reader._transport.pause_reading()  # type: ignore[attr-defined]
-            await settled(lambda: gate.traffic.down_bytes > 0)
+            await settled(lambda: listener.traffic.down_bytes > 0)
             before = -1
             async with asyncio.timeout(PATIENCE_S):
                 while sent != before:
                     before = sent
                     await asyncio.sleep(0.2)
-            assert 0 < gate.traffic.down_bytes < 64 << 20, "kernel buffers and one of ours"
+            assert 0 < listener.traffic.down_bytes < 64 << 20, "kernel buffers and one of ours"
 
 
 async def test_byte_limit_closes_all_connections_of_the_visit(open_listener: OpenListener) -> None:
@@ -82,17 +82,17 @@ async def test_byte_limit_closes_all_connections_of_the_visit(open_listener: Ope
 
     async with served(pour) as port, served(echo) as other:
         hosts = (*at(port), ("other.example.com", "127.0.0.1", other))
-        gate = await open_listener(test_hosts=hosts, wire_bytes=1_000_000)
-        async with through(gate, "other.example.com") as idle, through(gate, SITE) as greedy:
+        listener = await open_listener(test_hosts=hosts, wire_bytes=1_000_000)
+        async with through(listener, "other.example.com") as idle, through(listener, SITE) as greedy:
             assert len(await greedy.hear_all()) <= 1_000_000
             assert await idle.hear_all() == b""
-        assert gate.traffic.too_large
-        assert await code(gate, "other.example.com") == GENERAL
-        failure = gate.traffic.failure_for("other.example.com", 80)
+        assert listener.traffic.too_large
+        assert await code(listener, "other.example.com") == GENERAL
+        failure = listener.traffic.failure_for("other.example.com", 80)
         assert failure is not None
         assert failure.kind is FailureKind.TOO_LARGE
-        fresh = gate.begin_visit(WIRE_BYTES)
-        assert await code(gate, "other.example.com") == SUCCEEDED
+        fresh = listener.begin_visit(WIRE_BYTES)
+        assert await code(listener, "other.example.com") == SUCCEEDED
         assert not fresh.too_large
         assert fresh.failures == ()
 
@@ -103,23 +103,23 @@ async def test_uploads_are_limited(open_listener: OpenListener) -> None:
             pass
 
     async with served(swallow) as port:
-        gate = await open_listener(test_hosts=at(port), wire_bytes=100_000)
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(test_hosts=at(port), wire_bytes=100_000)
+        async with through(listener, SITE) as conversation:
             with pytest.raises(ConnectionError):
                 for _ in range(1000):
                     await conversation.say(bytes(65536))
-    assert gate.traffic.too_large
+    assert listener.traffic.too_large
 
 
 async def test_nothing_is_relayed_outside_a_visit() -> None:
     async with served(hello) as port:
         egress = EgressProxy(BrowserSettings(test_hosts=at(port)))
-        gate = await egress.open_listener()
-        assert await code(gate, SITE) == NOT_ALLOWED
-        gate.begin_visit(WIRE_BYTES)
-        assert await code(gate, SITE) == SUCCEEDED
-        gate.pause()
-        assert await code(gate, SITE) == NOT_ALLOWED
+        listener = await egress.open_listener()
+        assert await code(listener, SITE) == NOT_ALLOWED
+        listener.begin_visit(WIRE_BYTES)
+        assert await code(listener, SITE) == SUCCEEDED
+        listener.pause()
+        assert await code(listener, SITE) == NOT_ALLOWED
         await egress.close()
 
 
@@ -128,25 +128,25 @@ async def test_idle_connection_is_closed(open_listener: OpenListener) -> None:
         await asyncio.sleep(60)
 
     async with served(keep_silent) as port:
-        gate = await open_listener(test_hosts=at(port))
-        async with raw(gate) as mute, through(gate, SITE) as conversation:
+        listener = await open_listener(test_hosts=at(port))
+        async with raw(listener) as mute, through(listener, SITE) as conversation:
             await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
-            await settled(lambda: gate.traffic.up_bytes > 0 and len(gate._connections) == 2)
+            await settled(lambda: listener.traffic.up_bytes > 0 and len(listener._connections) == 2)
             # Set the limit only now: earlier, a busy machine may pause for so long.
-            _lose_patience(gate, 0.1)
+            _lose_patience(listener, 0.1)
             assert await conversation.hear_all() == b""
             assert await mute.hear_all() == b""
-    failure = gate.traffic.failure_for(SITE, 80)
+    failure = listener.traffic.failure_for(SITE, 80)
     assert failure is not None
     assert failure.kind is FailureKind.IDLE
-    assert gate.traffic.idle_s > 0
+    assert listener.traffic.idle_s > 0
 
 
-def _lose_patience(gate: ProxyListener, idle_s: float) -> None:
-    assert gate._timer is not None, "nobody would look who is silent"
-    gate._timer.cancel()
-    gate.idle_s = idle_s
-    gate._close_idle()
+def _lose_patience(listener: ProxyListener, idle_s: float) -> None:
+    assert listener._timer is not None, "nobody would look who is silent"
+    listener._timer.cancel()
+    listener.idle_s = idle_s
+    listener._close_idle()
 
 
 class _Clock:
@@ -158,33 +158,31 @@ class _Clock:
         return self.now
 
 
-async def test_active_connection_stays_open(
-    open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_active_connection_stays_open(open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = _Clock()
     for module in ("proxy_listener", "relay"):
         monkeypatch.setattr(f"browsers.egress.{module}.time", clock)
     async with served(echo) as port:
-        gate = await open_listener(test_hosts=at(port))
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(test_hosts=at(port))
+        async with through(listener, SITE) as conversation:
             for _ in range(4):
                 await conversation.say(b"x")
                 assert await conversation.hear(1) == b"x"
-                clock.now += 0.9 * gate.idle_s
-                _lose_patience(gate, gate.idle_s)
-            assert len(gate._connections) == 1
-            clock.now += 0.2 * gate.idle_s
-            _lose_patience(gate, gate.idle_s)
-            assert not gate._connections
-    assert gate.traffic.failures == ()
+                clock.now += 0.9 * listener.idle_s
+                _lose_patience(listener, listener.idle_s)
+            assert len(listener._connections) == 1
+            clock.now += 0.2 * listener.idle_s
+            _lose_patience(listener, listener.idle_s)
+            assert not listener._connections
+    assert listener.traffic.failures == ()
 
 
 async def test_connections_of_a_listener_are_limited(open_listener: OpenListener) -> None:
     async with served(echo) as port, AsyncExitStack() as stack:
-        gate = await open_listener(test_hosts=at(port), limits=ProxyLimits(connections=3))
+        listener = await open_listener(test_hosts=at(port), limits=ProxyLimits(connections=3))
         for _ in range(3):
-            assert (await stack.enter_async_context(through(gate, SITE))).code == SUCCEEDED
-        async with raw(gate) as one_too_many:
+            assert (await stack.enter_async_context(through(listener, SITE))).code == SUCCEEDED
+        async with raw(listener) as one_too_many:
             assert await one_too_many.hear_all() == b""
-        assert gate.traffic.latest_failure is not None
-        assert gate.traffic.latest_failure.kind is FailureKind.TOO_MANY_CONNECTIONS
+        assert listener.traffic.latest_failure is not None
+        assert listener.traffic.latest_failure.kind is FailureKind.TOO_MANY_CONNECTIONS

@@ -30,24 +30,24 @@ from tests.browsers.egress.wire import (
 
 async def test_early_data_is_forwarded(open_listener: OpenListener) -> None:
     async with served(echo) as port:
-        gate = await open_listener(test_hosts=at(port))
-        async with raw(gate) as conversation:
+        listener = await open_listener(test_hosts=at(port))
+        async with raw(listener) as conversation:
             await conversation.say(b"\x05\x01\x00" + request(SITE, 80) + b"early")
             assert await conversation.hear(2) == b"\x05\x00"
             assert (await conversation.hear(10))[1] == SUCCEEDED
             assert await conversation.hear(5) == b"early"
-    assert gate.traffic.up_bytes == 5
+    assert listener.traffic.up_bytes == 5
 
 
 async def test_early_data_is_limited(open_listener: OpenListener) -> None:
     names = Silent()
-    gate = await open_listener(names)
-    async with raw(gate) as conversation:
+    listener = await open_listener(names)
+    async with raw(listener) as conversation:
         await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
-        await settled(lambda: names.asked)
+        await settled(lambda: names.queries)
         conversation.writer.write(bytes(32 << 20))
         await asyncio.sleep(0.1)
-        (passage,) = gate._connections
+        (passage,) = listener._connections
         assert len(passage._received) < 1 << 20
         # Without the abort, closing would wait until the other end has received everything.
         conversation.writer.transport.abort()
@@ -56,8 +56,8 @@ async def test_early_data_is_limited(open_listener: OpenListener) -> None:
 
 async def test_request_is_parsed_byte_by_byte(open_listener: OpenListener) -> None:
     async with served(echo) as port:
-        gate = await open_listener(test_hosts=at(port))
-        async with raw(gate) as conversation:
+        listener = await open_listener(test_hosts=at(port))
+        async with raw(listener) as conversation:
             for byte in b"\x05\x02\x02\x00" + request(SITE, 80):
                 await conversation.say(bytes((byte,)))
                 await asyncio.sleep(0.001)
@@ -69,23 +69,23 @@ async def test_request_is_parsed_byte_by_byte(open_listener: OpenListener) -> No
     ("kind", "address"), [(1, socket.inet_aton("127.0.0.1")), (4, socket.inet_pton(socket.AF_INET6, "::1"))]
 )
 async def test_binary_addresses_are_checked(open_listener: OpenListener, kind: int, address: bytes) -> None:
-    gate = await open_listener()
-    async with raw(gate) as conversation:
+    listener = await open_listener()
+    async with raw(listener) as conversation:
         await conversation.say(b"\x05\x01\x00\x05\x01\x00" + bytes((kind,)) + address + b"\x00\x50")
         assert (await conversation.hear(12))[3] == NOT_ALLOWED
 
 
 @pytest.mark.parametrize("command", [2, 3, 0, 255])
 async def test_only_connect_is_supported(open_listener: OpenListener, command: int) -> None:
-    gate = await open_listener()
-    async with raw(gate) as conversation:
+    listener = await open_listener()
+    async with raw(listener) as conversation:
         await conversation.say(b"\x05\x01\x00" + request(SITE, 80, command))
         assert await conversation.hear_all() == b"\x05\x00" + proxy_protocols.COMMAND_NOT_SUPPORTED
 
 
 async def test_greeting_with_only_authentication_is_rejected(open_listener: OpenListener) -> None:
-    gate = await open_listener()
-    async with raw(gate) as conversation:
+    listener = await open_listener()
+    async with raw(listener) as conversation:
         await conversation.say(b"\x05\x01\x02")
         assert await conversation.hear_all() == proxy_protocols.NO_METHOD
 
@@ -107,11 +107,11 @@ async def test_greeting_with_only_authentication_is_rejected(open_listener: Open
 )
 async def test_invalid_data_closes_only_its_connection(open_listener: OpenListener, garbage: bytes) -> None:
     async with served(hello) as port:
-        gate = await open_listener(test_hosts=at(port))
-        async with raw(gate) as conversation:
+        listener = await open_listener(test_hosts=at(port))
+        async with raw(listener) as conversation:
             await conversation.say(garbage)
             assert await conversation.hear_all() in (b"", proxy_protocols.NO_METHOD, proxy_protocols.METHOD_ACCEPTED)
-        assert await code(gate, SITE) == SUCCEEDED
+        assert await code(listener, SITE) == SUCCEEDED
 
 
 @given(st.binary(max_size=600))

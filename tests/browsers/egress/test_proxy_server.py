@@ -55,10 +55,10 @@ async def test_page_with_a_closed_listener_has_no_network(tier: Tier) -> None:
     async with Canary() as canary, served(hello) as port:
         settings = BrowserSettings(test_hosts=(("www.example.com", "127.0.0.1", port),))
         egress = EgressProxy(settings)
-        gate = await egress.open_listener()
-        gate.begin_visit(1 << 20)
+        listener = await egress.open_listener()
+        listener.begin_visit(1 << 20)
         async with started(tier, settings) as browser:
-            context = await browser.new_context(proxy={"server": gate.proxy_server})
+            context = await browser.new_context(proxy={"server": listener.proxy_server})
             page = await context.new_page()
             await page.goto("http://www.example.com/")
             await egress.close()

@@ -24,18 +24,18 @@ SPELLINGS = (
 ).split()
 
 
-def _kind(gate: ProxyListener, host: str, port: int = 80) -> FailureKind | None:
-    failure = gate.traffic.failure_for(host, port)
+def _kind(listener: ProxyListener, host: str, port: int = 80) -> FailureKind | None:
+    failure = listener.traffic.failure_for(host, port)
     return None if failure is None else failure.kind
 
 
 @pytest.mark.parametrize("host", SPELLINGS)
 async def test_no_spelling_of_a_private_address_passes(open_listener: OpenListener, host: str) -> None:
     names = Names()
-    gate = await open_listener(names)
-    assert await code(gate, host) == NOT_ALLOWED
-    assert _kind(gate, host) is FailureKind.BLOCKED_ADDRESS
-    assert names.asked == []
+    listener = await open_listener(names)
+    assert await code(listener, host) == NOT_ALLOWED
+    assert _kind(listener, host) is FailureKind.BLOCKED_ADDRESS
+    assert names.queries == []
 
 
 @pytest.mark.parametrize(
@@ -55,29 +55,29 @@ async def test_no_spelling_of_a_private_address_passes(open_listener: OpenListen
 )
 async def test_one_private_address_blocks_a_name(open_listener: OpenListener, answers: list[str]) -> None:
     async with served(hello) as port:
-        gate = await open_listener(Names(a_example=answers), test_hosts=(("www.example.com", "127.0.0.1", port),))
-        assert await code(gate, "a.example") == NOT_ALLOWED
-    assert _kind(gate, "a.example") is FailureKind.BLOCKED_ADDRESS
+        listener = await open_listener(Names(a_example=answers), test_hosts=(("www.example.com", "127.0.0.1", port),))
+        assert await code(listener, "a.example") == NOT_ALLOWED
+    assert _kind(listener, "a.example") is FailureKind.BLOCKED_ADDRESS
 
 
 async def test_addresses_are_checked_at_each_use(open_listener: OpenListener) -> None:
     names = Names(rebind_example=[[PUBLIC], ["127.0.0.1"]])
     async with served(hello) as port:
         hosts = (("www.example.com", "127.0.0.1", port),)
-        gate = await open_listener(names, test_hosts=hosts)
-        assert await code(gate, "rebind.example") == SUCCEEDED
-        assert await code(gate, "rebind.example") == SUCCEEDED, "the first answer is remembered"
+        listener = await open_listener(names, test_hosts=hosts)
+        assert await code(listener, "rebind.example") == SUCCEEDED
+        assert await code(listener, "rebind.example") == SUCCEEDED, "the first answer is remembered"
         again = await open_listener(names, test_hosts=hosts)
         assert await code(again, "rebind.example") == NOT_ALLOWED
-    assert names.asked == ["rebind.example"] * 2
+    assert names.queries == ["rebind.example"] * 2
 
 
 async def test_checked_address_is_dialed(open_listener: OpenListener) -> None:
     names = Names(a_example=[PUBLIC])
     async with served(hello) as port:
-        gate = await open_listener(names, test_hosts=(("www.example.com", "127.0.0.1", port),))
-        assert await code(gate, "a.example") == SUCCEEDED
-    assert names.asked == ["a.example"], "asked once: what was judged is what was dialled"
+        listener = await open_listener(names, test_hosts=(("www.example.com", "127.0.0.1", port),))
+        assert await code(listener, "a.example") == SUCCEEDED
+    assert names.queries == ["a.example"], "queried once: the checked address is the one that is dialed"
 
 
 @pytest.mark.parametrize(
@@ -94,53 +94,55 @@ async def test_checked_address_is_dialed(open_listener: OpenListener) -> None:
 async def test_name_without_an_address_has_a_reason(
     open_listener: OpenListener, answer: OSError | list[str], kind: FailureKind, reply: int
 ) -> None:
-    gate = await open_listener(Names(a_example=answer))
-    assert await code(gate, "a.example") == reply
-    assert _kind(gate, "a.example") is kind
+    listener = await open_listener(Names(a_example=answer))
+    assert await code(listener, "a.example") == reply
+    assert _kind(listener, "a.example") is kind
 
 
 @pytest.mark.parametrize("host", ["", "a b.example", "a\x00b.example", "b\xfccher.example", "1.2.3.4.5"])
 async def test_invalid_host_is_not_looked_up(open_listener: OpenListener, host: str) -> None:
     names = Names()
-    gate = await open_listener(names)
-    assert await code(gate, host or ".") == NO_HOST
-    assert names.asked == []
+    listener = await open_listener(names)
+    assert await code(listener, host or ".") == NO_HOST
+    assert names.queries == []
 
 
 async def test_unsafe_ports_are_refused_without_a_lookup(open_listener: OpenListener) -> None:
     names = Names(a_example=[PUBLIC])
-    gate = await open_listener(names)
-    assert await code(gate, "a.example", 25) == NOT_ALLOWED
-    assert _kind(gate, "a.example", 25) is FailureKind.UNSAFE_PORT
-    assert names.asked == []
+    listener = await open_listener(names)
+    assert await code(listener, "a.example", 25) == NOT_ALLOWED
+    assert _kind(listener, "a.example", 25) is FailureKind.UNSAFE_PORT
+    assert names.queries == []
 
 
 async def test_an_allowed_network_may_be_visited_and_nothing_else(open_listener: OpenListener) -> None:
     names = Names(wiki_internal=["127.0.0.1"], other_internal=["127.0.0.1", "10.0.0.1"])
     async with served(hello) as port:
-        gate = await open_listener(names, allow_nets=("127.0.0.0/30",))
-        assert await code(gate, "127.0.0.1", port) == SUCCEEDED
-        assert await code(gate, "localhost", port) == SUCCEEDED
-        assert await code(gate, "wiki.internal", port) == SUCCEEDED
-        assert await code(gate, "other.internal", port) == NOT_ALLOWED
-        assert await code(gate, "127.0.0.5", port) == NOT_ALLOWED
+        listener = await open_listener(names, allow_nets=("127.0.0.0/30",))
+        assert await code(listener, "127.0.0.1", port) == SUCCEEDED
+        assert await code(listener, "localhost", port) == SUCCEEDED
+        assert await code(listener, "wiki.internal", port) == SUCCEEDED
+        assert await code(listener, "other.internal", port) == NOT_ALLOWED
+        assert await code(listener, "127.0.0.5", port) == NOT_ALLOWED
 
 
-async def test_unexpected_error_refuses_the_connection(open_listener: OpenListener, caplog: pytest.LogCaptureFixture) -> None:
+async def test_unexpected_error_refuses_the_connection(
+    open_listener: OpenListener, caplog: pytest.LogCaptureFixture
+) -> None:
     class Broken(DnsResolver):
         def resolve(self, host: str) -> list[str]:
             raise RuntimeError("unforeseen")
 
-    gate = await open_listener(Broken())
-    assert await code(gate, "a.example") == GENERAL
-    assert _kind(gate, "a.example") is FailureKind.INTERNAL
+    listener = await open_listener(Broken())
+    assert await code(listener, "a.example") == GENERAL
+    assert _kind(listener, "a.example") is FailureKind.INTERNAL
     assert "egress failed" in caplog.text
 
 
 async def test_fake_dns_address_is_refused_with_its_own_reason(open_listener: OpenListener) -> None:
-    gate = await open_listener(Names(a_example=["198.18.0.9"]))
-    assert await code(gate, "a.example") == NOT_ALLOWED
-    failure = gate.traffic.failure_for("a.example", 80)
+    listener = await open_listener(Names(a_example=["198.18.0.9"]))
+    assert await code(listener, "a.example") == NOT_ALLOWED
+    failure = listener.traffic.failure_for("a.example", 80)
     assert failure is not None
     assert failure.detail == addresses.FAKE_DNS_REASON
 

@@ -15,19 +15,19 @@ from tests.browsers.egress.wire import NO_HOST, NOT_ALLOWED, SUCCEEDED, code, he
 
 async def test_test_host_is_served_from_its_configured_address(open_listener: OpenListener) -> None:
     async with served(hello) as port:
-        gate = await open_listener(test_hosts=(("www.example.com", "127.0.0.1", port),))
-        async with through(gate, "WWW.example.com.", 443) as conversation:
+        listener = await open_listener(test_hosts=(("www.example.com", "127.0.0.1", port),))
+        async with through(listener, "WWW.example.com.", 443) as conversation:
             await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
             assert (await conversation.hear_all()).endswith(b"hello")
 
 
 async def test_test_host_allows_neither_its_address_nor_other_names(open_listener: OpenListener) -> None:
     async with served(hello) as port:
-        gate = await open_listener(test_hosts=(("www.example.com", "127.0.0.1", port),))
-        assert await code(gate, "127.0.0.1", port) == NOT_ALLOWED
-        assert await code(gate, "localhost", port) == NOT_ALLOWED
-        assert await code(gate, "sub.www.example.com") == NO_HOST
-        assert await code(gate, "www.example.com") == SUCCEEDED
+        listener = await open_listener(test_hosts=(("www.example.com", "127.0.0.1", port),))
+        assert await code(listener, "127.0.0.1", port) == NOT_ALLOWED
+        assert await code(listener, "localhost", port) == NOT_ALLOWED
+        assert await code(listener, "sub.www.example.com") == NO_HOST
+        assert await code(listener, "www.example.com") == SUCCEEDED
 
 
 def test_made_up_address_is_checked_like_any_other() -> None:

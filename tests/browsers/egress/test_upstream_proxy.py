@@ -36,31 +36,31 @@ def url(scheme: str, port: int, credentials: str = URL_CREDENTIALS) -> str:
     return f"{scheme}://{credentials}@127.0.0.1:{port}" if credentials else f"{scheme}://127.0.0.1:{port}"
 
 
-def failure_of(gate: ProxyListener, host: str = SITE, port: int = 443) -> tuple[FailureKind, str]:
-    failure = gate.traffic.failure_for(host, port)
+def failure_of(listener: ProxyListener, host: str = SITE, port: int = 443) -> tuple[FailureKind, str]:
+    failure = listener.traffic.failure_for(host, port)
     assert failure is not None
     return failure.kind, failure.detail
 
 
 async def test_a_tunnel_through_an_http_proxy_carries_bytes_and_credentials(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
-        gate = await open_listener(Names(), proxy=url("http", proxy.port))
-        async with through(gate, SITE, 443) as conversation:
+        listener = await open_listener(Names(), proxy=url("http", proxy.port))
+        async with through(listener, SITE, 443) as conversation:
             await conversation.say(b"hello")
             assert await conversation.hear(5) == b"hello"
-    assert proxy.asked == ["CONNECT www.example.com:443"]
+    assert proxy.requests == ["CONNECT www.example.com:443"]
 
 
 async def test_plain_http_over_an_http_proxy_uses_absolute_form(open_listener: OpenListener) -> None:
     async with served(hello) as site, http_proxy(site) as proxy:
-        gate = await open_listener(Names(), proxy=url("http", proxy.port))
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(Names(), proxy=url("http", proxy.port))
+        async with through(listener, SITE) as conversation:
             await conversation.say(GET)
             assert (await conversation.hear_all()).endswith(b"hello")
-    assert proxy.asked == ["GET http://www.example.com/path"]
+    assert proxy.requests == ["GET http://www.example.com/path"]
     assert b"\r\nConnection: close\r\n" in proxy.heads[0]
-    assert gate.traffic.down_bytes > 0
-    assert gate.traffic.up_bytes == len(GET)
+    assert listener.traffic.down_bytes > 0
+    assert listener.traffic.up_bytes == len(GET)
 
 
 async def test_a_form_is_posted_through_an_http_proxy(open_listener: OpenListener) -> None:
@@ -70,51 +70,51 @@ async def test_a_form_is_posted_through_an_http_proxy(open_listener: OpenListene
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n%d" % body.count(b"x"))
 
     async with served(count) as site, http_proxy(site) as proxy:
-        gate = await open_listener(Names(), proxy=url("http", proxy.port))
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(Names(), proxy=url("http", proxy.port))
+        async with through(listener, SITE) as conversation:
             await conversation.say(b"POST / HTTP/1.1\r\nContent-Length: 300000\r\n\r\n" + b"x" * 300_000)
             assert (await conversation.hear_all()).endswith(b"300000")
 
 
 async def test_a_second_request_on_the_same_connection_does_not_reach_the_proxy(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
-        gate = await open_listener(Names(), proxy=url("http", proxy.port))
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(Names(), proxy=url("http", proxy.port))
+        async with through(listener, SITE) as conversation:
             await conversation.say(GET + b"GET http://10.0.0.1/ HTTP/1.1\r\n\r\n")
             assert b"10.0.0.1" not in await conversation.hear_all()
-    assert proxy.asked == ["GET http://www.example.com/path"]
+    assert proxy.requests == ["GET http://www.example.com/path"]
 
 
 async def test_a_web_socket_over_an_http_proxy_goes_through_a_tunnel(open_listener: OpenListener) -> None:
     upgrade = b"GET /chat HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
     async with served(echo) as site, http_proxy(site) as proxy:
         proxy.connect_ports.add(80)
-        gate = await open_listener(Names(), proxy=url("http", proxy.port))
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(Names(), proxy=url("http", proxy.port))
+        async with through(listener, SITE) as conversation:
             await conversation.say(upgrade)
             assert await conversation.hear(len(upgrade)) == upgrade
             await conversation.say(b"frame")
             assert await conversation.hear(5) == b"frame"
-    assert proxy.asked == ["CONNECT www.example.com:80"]
+    assert proxy.requests == ["CONNECT www.example.com:80"]
 
 
 async def test_other_protocol_on_port_80_is_rejected(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
-        gate = await open_listener(Names(), proxy=url("http", proxy.port))
-        async with through(gate, SITE) as conversation:
+        listener = await open_listener(Names(), proxy=url("http", proxy.port))
+        async with through(listener, SITE) as conversation:
             await conversation.say(b"\x00\x03\x00\x00 not http\r\n\r\n")
             assert await conversation.hear_all() == b""
-    assert proxy.asked == []
+    assert proxy.requests == []
 
 
 @pytest.mark.parametrize("port", [80, 443])
 async def test_rejected_credentials_are_a_proxy_failure(open_listener: OpenListener, port: int) -> None:
     async with served(hello) as site, http_proxy(site) as proxy:
-        gate = await open_listener(Names(), proxy=url("http", proxy.port, "someone:wrong"))
-        async with through(gate, SITE, port) as conversation:
+        listener = await open_listener(Names(), proxy=url("http", proxy.port, "someone:wrong"))
+        async with through(listener, SITE, port) as conversation:
             await conversation.say(GET)
             assert b"407" not in await conversation.hear_all()
-    assert failure_of(gate, port=port) == (FailureKind.PROXY_FAILED, "it rejected the credentials")
+    assert failure_of(listener, port=port) == (FailureKind.PROXY_FAILED, "it rejected the credentials")
 
 
 @pytest.mark.parametrize(
@@ -134,36 +134,34 @@ async def test_responses_of_an_http_proxy_are_mapped(
 ) -> None:
     async with http_proxy(dead_port) as proxy:
         proxy.answer = answer
-        gate = await open_listener(Names(), proxy=url("http", proxy.port))
-        assert await code(gate, SITE, 443) == reply
-        assert failure_of(gate)[0] is kind
+        listener = await open_listener(Names(), proxy=url("http", proxy.port))
+        assert await code(listener, SITE, 443) == reply
+        assert failure_of(listener)[0] is kind
 
 
 async def test_socks5_proxy_receives_name_user_and_password(open_listener: OpenListener) -> None:
     async with served(echo) as site, socks5_proxy(site) as proxy:
-        gate = await open_listener(Names(), proxy=url("socks5", proxy.port))
-        async with through(gate, SITE, 80) as conversation:
+        listener = await open_listener(Names(), proxy=url("socks5", proxy.port))
+        async with through(listener, SITE, 80) as conversation:
             await conversation.say(b"hello")
             assert await conversation.hear(5) == b"hello"
-    assert proxy.asked == ["3 www.example.com 80"]
+    assert proxy.requests == ["3 www.example.com 80"]
 
 
 async def test_socks5_proxy_without_password_receives_none(open_listener: OpenListener) -> None:
     async with served(echo) as site, socks5_proxy(site, open_to_all=True) as proxy:
-        gate = await open_listener(Names(), proxy=url("socks5h", proxy.port, ""))
-        assert await code(gate, SITE) == SUCCEEDED
+        listener = await open_listener(Names(), proxy=url("socks5h", proxy.port, ""))
+        assert await code(listener, SITE) == SUCCEEDED
 
 
-async def test_rejected_socks5_password_is_a_proxy_failure(
-    open_listener: OpenListener, dead_port: int
-) -> None:
+async def test_rejected_socks5_password_is_a_proxy_failure(open_listener: OpenListener, dead_port: int) -> None:
     async with socks5_proxy(dead_port) as proxy:
-        gate = await open_listener(Names(), proxy=url("socks5", proxy.port, "someone:wrong"))
-        assert await code(gate, SITE, 443) == GENERAL
-        assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it rejected the credentials")
-        gate = await open_listener(Names(), proxy=url("socks5", proxy.port, ""))
-        assert await code(gate, SITE, 443) == GENERAL
-        assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it wants credentials")
+        listener = await open_listener(Names(), proxy=url("socks5", proxy.port, "someone:wrong"))
+        assert await code(listener, SITE, 443) == GENERAL
+        assert failure_of(listener) == (FailureKind.PROXY_FAILED, "it rejected the credentials")
+        listener = await open_listener(Names(), proxy=url("socks5", proxy.port, ""))
+        assert await code(listener, SITE, 443) == GENERAL
+        assert failure_of(listener) == (FailureKind.PROXY_FAILED, "it wants credentials")
 
 
 @pytest.mark.parametrize(
@@ -182,9 +180,9 @@ async def test_replies_of_a_socks5_proxy_are_mapped(
 ) -> None:
     async with socks5_proxy(dead_port) as proxy:
         proxy.answer = answer
-        gate = await open_listener(Names(), proxy=url("socks5", proxy.port))
-        assert await code(gate, SITE, 443) == reply
-        assert failure_of(gate)[0] is kind
+        listener = await open_listener(Names(), proxy=url("socks5", proxy.port))
+        assert await code(listener, SITE, 443) == reply
+        assert failure_of(listener)[0] is kind
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5", "socks5h"])
@@ -196,49 +194,45 @@ async def test_private_addresses_and_names_are_never_sent_to_the_proxy(
     open_listener: OpenListener, dead_port: int, scheme: str, host: str
 ) -> None:
     async with http_proxy(dead_port) as proxy:
-        gate = await open_listener(Names(), proxy=url(scheme, proxy.port))
-        assert await code(gate, host) == NOT_ALLOWED
-        assert failure_of(gate, host, 80)[0] is FailureKind.BLOCKED_ADDRESS
-    assert proxy.asked == []
+        listener = await open_listener(Names(), proxy=url(scheme, proxy.port))
+        assert await code(listener, host) == NOT_ALLOWED
+        assert failure_of(listener, host, 80)[0] is FailureKind.BLOCKED_ADDRESS
+    assert proxy.requests == []
 
 
 async def test_a_name_that_is_private_here_is_not_sent_to_the_proxy(
     open_listener: OpenListener, dead_port: int
 ) -> None:
     async with http_proxy(dead_port) as proxy:
-        gate = await open_listener(Names(hr_corp_example=["10.0.0.9"]), proxy=url("http", proxy.port))
-        assert await code(gate, "hr.corp.example", 443) == NOT_ALLOWED
-    assert proxy.asked == []
+        listener = await open_listener(Names(hr_corp_example=["10.0.0.9"]), proxy=url("http", proxy.port))
+        assert await code(listener, "hr.corp.example", 443) == NOT_ALLOWED
+    assert proxy.requests == []
 
 
-async def test_unknown_name_without_a_dot_is_not_sent_to_the_proxy(
-    open_listener: OpenListener, dead_port: int
-) -> None:
+async def test_unknown_name_without_a_dot_is_not_sent_to_the_proxy(open_listener: OpenListener, dead_port: int) -> None:
     async with http_proxy(dead_port) as proxy:
-        gate = await open_listener(Names(), proxy=url("http", proxy.port))
-        assert await code(gate, "intranet", 443) == NOT_ALLOWED
-    assert proxy.asked == []
+        listener = await open_listener(Names(), proxy=url("http", proxy.port))
+        assert await code(listener, "intranet", 443) == NOT_ALLOWED
+    assert proxy.requests == []
 
 
 async def test_with_socks5h_no_name_is_looked_up_here(open_listener: OpenListener) -> None:
     names = Names()
     async with served(echo) as site, socks5_proxy(site) as proxy:
-        gate = await open_listener(names, proxy=url("socks5h", proxy.port))
-        assert await code(gate, SITE) == SUCCEEDED
-    assert names.asked == []
+        listener = await open_listener(names, proxy=url("socks5h", proxy.port))
+        assert await code(listener, SITE) == SUCCEEDED
+    assert names.queries == []
 
 
-async def test_silent_name_server_is_queried_once(
-    open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_silent_name_server_is_queried_once(open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upstream_proxy, "LOCAL_LOOKUP_LIMIT_S", 0.05)
     names = Silent()
     async with served(echo) as site, socks5_proxy(site) as proxy:
-        gate = await open_listener(names, proxy=url("socks5", proxy.port))
-        assert await code(gate, SITE) == SUCCEEDED
-        names.asked = False
-        assert await code(gate, "www.example.net") == SUCCEEDED
-        assert not names.asked
+        listener = await open_listener(names, proxy=url("socks5", proxy.port))
+        assert await code(listener, SITE) == SUCCEEDED
+        names.queries = False
+        assert await code(listener, "www.example.net") == SUCCEEDED
+        assert not names.queries
     names.speak.set()
 
 
@@ -248,35 +242,35 @@ async def test_proxy_receives_a_checked_address_with_local_dns(open_listener: Op
     async with served(echo) as site:
         async with (http_proxy if scheme == "http" else socks5_proxy)(site) as proxy:
             proxy.connect_ports.add(80)
-            gate = await open_listener(names, proxy=url(scheme, proxy.port), proxy_dns="local")
-            assert await code(gate, SITE, 80) == SUCCEEDED
-            assert await code(gate, "private.example", 80) == NOT_ALLOWED
-        asked = {"http": "CONNECT 93.184.216.34:80", "socks5": "1 5db8d822 80"}
-        assert proxy.asked == [asked[scheme]]
+            listener = await open_listener(names, proxy=url(scheme, proxy.port), proxy_dns="local")
+            assert await code(listener, SITE, 80) == SUCCEEDED
+            assert await code(listener, "private.example", 80) == NOT_ALLOWED
+        expected = {"http": "CONNECT 93.184.216.34:80", "socks5": "1 5db8d822 80"}
+        assert proxy.requests == [expected[scheme]]
 
 
 async def test_pages_cannot_reach_the_address_of_the_proxy(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site) as proxy:
-        gate = await open_listener(Names(), proxy=url("http", proxy.port))
-        assert await code(gate, "127.0.0.1", proxy.port) == NOT_ALLOWED
-    assert proxy.asked == []
+        listener = await open_listener(Names(), proxy=url("http", proxy.port))
+        assert await code(listener, "127.0.0.1", proxy.port) == NOT_ALLOWED
+    assert proxy.requests == []
 
 
 async def test_proxy_without_answer_is_a_proxy_failure(open_listener: OpenListener, dead_port: int) -> None:
-    gate = await open_listener(Names(), proxy=url("http", dead_port))
-    assert await code(gate, SITE, 443) == GENERAL
-    assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it does not answer")
-    gate = await open_listener(Names(), proxy="http://nowhere.example:3128")
-    assert await code(gate, SITE, 443) == GENERAL
-    assert failure_of(gate) == (FailureKind.PROXY_FAILED, "it does not answer")
+    listener = await open_listener(Names(), proxy=url("http", dead_port))
+    assert await code(listener, SITE, 443) == GENERAL
+    assert failure_of(listener) == (FailureKind.PROXY_FAILED, "it does not answer")
+    listener = await open_listener(Names(), proxy="http://nowhere.example:3128")
+    assert await code(listener, SITE, 443) == GENERAL
+    assert failure_of(listener) == (FailureKind.PROXY_FAILED, "it does not answer")
 
 
 async def test_proxy_may_be_a_name(open_listener: OpenListener) -> None:
     async with served(echo) as site, http_proxy(site, open_to_all=True) as proxy:
         for host in ("localhost", "proxy.corp.example"):
             names = Names(proxy_corp_example=["127.0.0.1"])
-            gate = await open_listener(names, proxy=f"http://{host}:{proxy.port}")
-            assert await code(gate, SITE, 443) == SUCCEEDED
+            listener = await open_listener(names, proxy=f"http://{host}:{proxy.port}")
+            assert await code(listener, SITE, 443) == SUCCEEDED
 
 
 def test_proxy_credentials_are_decoded() -> None:
@@ -322,9 +316,9 @@ async def test_credentials_appear_in_no_log_and_no_failure(
     secret = "s3cr3t-pass"
     async with served(hello) as site, http_proxy(site) as proxy, socks5_proxy(site) as other:
         for scheme, port in (("http", proxy.port), ("socks5", other.port), ("http", dead_port)):
-            gate = await open_listener(Names(), proxy=url(scheme, port, f"me:{secret}"))
-            await code(gate, SITE, 443)
-            assert secret not in repr(gate.traffic.failures)
+            listener = await open_listener(Names(), proxy=url(scheme, port, f"me:{secret}"))
+            await code(listener, SITE, 443)
+            assert secret not in repr(listener.traffic.failures)
     assert "upstream proxy" in caplog.text
     assert secret not in caplog.text
     assert AUTHORIZATION not in caplog.text

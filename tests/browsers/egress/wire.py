@@ -57,9 +57,9 @@ def request(host: str, port: int, command: int = 1) -> bytes:
 
 
 @asynccontextmanager
-async def raw(gate: ProxyListener) -> AsyncIterator[Conversation]:
+async def raw(listener: ProxyListener) -> AsyncIterator[Conversation]:
     """Open a connection to the listener without sending anything."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", gate.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
     try:
         yield Conversation(-1, reader, writer)
     finally:
@@ -69,9 +69,9 @@ async def raw(gate: ProxyListener) -> AsyncIterator[Conversation]:
 
 
 @asynccontextmanager
-async def through(gate: ProxyListener, host: str, port: int = 80) -> AsyncIterator[Conversation]:
+async def through(listener: ProxyListener, host: str, port: int = 80) -> AsyncIterator[Conversation]:
     """Open a connection through the listener to a host and port."""
-    async with raw(gate) as conversation:
+    async with raw(listener) as conversation:
         await conversation.say(b"\x05\x01\x00")
         assert await conversation.hear(2) == b"\x05\x00"
         await conversation.say(request(host, port))
@@ -79,9 +79,9 @@ async def through(gate: ProxyListener, host: str, port: int = 80) -> AsyncIterat
         yield conversation
 
 
-async def code(gate: ProxyListener, host: str, port: int = 80) -> int:
+async def code(listener: ProxyListener, host: str, port: int = 80) -> int:
     """Return the SOCKS5 reply for a host and port."""
-    async with through(gate, host, port) as conversation:
+    async with through(listener, host, port) as conversation:
         return conversation.code
 
 
@@ -164,11 +164,11 @@ class Names(DnsResolver):
     """A resolver with fixed answers: each name's answers in order, then the last one forever."""
 
     def __init__(self, **answers: Sequence[str] | Sequence[Sequence[str]] | OSError) -> None:
-        self.asked: list[str] = []
+        self.queries: list[str] = []
         self._answers = {name.replace("_", "."): answer for name, answer in answers.items()}
 
     def resolve(self, host: str) -> Sequence[str]:
-        self.asked.append(host)
+        self.queries.append(host)
         answer = self._answers.get(host)
         if answer is None:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -177,17 +177,17 @@ class Names(DnsResolver):
         turns = [[one] if isinstance(one, str) else list(one) for one in answer]
         if all(isinstance(one, str) for one in answer):
             return [str(one) for one in answer]
-        return turns[min(self.asked.count(host), len(turns)) - 1]
+        return turns[min(self.queries.count(host), len(turns)) - 1]
 
 
 class Silent(DnsResolver):
     """A resolver that answers nothing until the test allows it."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.queries = False
         self.speak = threading.Event()
 
     def resolve(self, host: str) -> Sequence[str]:
-        self.asked = True
+        self.queries = True
         self.speak.wait(PATIENCE_S)
         return []

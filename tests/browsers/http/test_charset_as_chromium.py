@@ -23,11 +23,11 @@ FOR_SCRIPTS = {"x-user-defined"}
 KNOWN = [label for label in LABELS if find_codec(label)]
 
 
-async def as_chromium(browser: Browser, asked: list[tuple[str, bytes]]) -> list[str | None]:
+async def as_chromium(browser: Browser, cases: list[tuple[str, bytes]]) -> list[str | None]:
     page = await browser.new_page()
     try:
-        data = [(label, base64.b64encode(body).decode()) for label, body in asked]
-        texts: list[str | None] = await page.evaluate(f"asked => asked.map({DECODE})", data)
+        data = [(label, base64.b64encode(body).decode()) for label, body in cases]
+        texts: list[str | None] = await page.evaluate(f"cases => cases.map({DECODE})", data)
         return texts
     finally:
         await page.close()
@@ -42,9 +42,9 @@ async def test_chromium_knows_every_label(plain_browser: Browser) -> None:
 async def test_single_bytes_are_decoded_as_in_chromium(plain_browser: Browser) -> None:
     single = [label for label in KNOWN if decode_with(b"\xe1", find_codec(label) or "") != "\ufffd"]
     body = bytes(range(0x80, 0x100))
-    asked = [(label, body) for label in single if label not in FOR_SCRIPTS]
-    assert len(asked) > 150
-    for (label, _), theirs in zip(asked, await as_chromium(plain_browser, asked), strict=True):
+    cases = [(label, body) for label in single if label not in FOR_SCRIPTS]
+    assert len(cases) > 150
+    for (label, _), theirs in zip(cases, await as_chromium(plain_browser, cases), strict=True):
         ours = decode_with(body, find_codec(label) or "")
         # Browsers map gaps of a code table to control characters, which are useless in text.
         different = [

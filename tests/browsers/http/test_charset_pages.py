@@ -31,7 +31,9 @@ async def test_peeked_page_is_decoded(browsers: Browsers, site: Site, path: str)
 
 
 @pytest.mark.parametrize("path", ["/charset/gbk/header", "/charset/shift_jis/meta", "/charset/windows-1251/header"])
-async def test_declared_encoding_gives_the_same_text_peeked_and_rendered(browsers: Browsers, site: Site, path: str) -> None:
+async def test_declared_encoding_gives_the_same_text_peeked_and_rendered(
+    browsers: Browsers, site: Site, path: str
+) -> None:
     snapshot = await browsers.visit(Request(site.url(path), mode=Mode.RENDER))
     assert snapshot.rendered
     assert phrase(path) in snapshot.html

@@ -28,8 +28,8 @@ from tests.site.running import Site
         ("mailto:a@b.example", "mailto:a@b.example"),
     ],
 )
-def test_credentials_are_removed(url: str, shown: str) -> None:
-    assert strip_credentials(url) == shown
+def test_credentials_are_removed(url: str, visible: str) -> None:
+    assert strip_credentials(url) == visible
 
 
 @pytest.mark.browser
@@ -39,7 +39,7 @@ async def test_password_in_a_redirect_is_not_visible(browsers: Browsers, site: S
     snapshot = await visit(browsers, site, f"/redirect?to={quote(target, safe='')}", mode)
     assert snapshot.url == site.url("/static/1")
     assert [hop.location for hop in snapshot.hops] == [site.url("/static/1")]
-    assert "pass-word" not in told(snapshot)
+    assert "pass-word" not in result(snapshot)
 
 
 @pytest.mark.browser
@@ -47,7 +47,7 @@ async def test_password_in_a_script_navigation_is_not_visible(browsers: Browsers
     target = site.url("/static/1").replace("://", "://someone:pass-word@")
     snapshot = await visit(browsers, site, f"/script-to?to={quote(target, safe='')}")
     assert snapshot.url == site.url("/static/1")
-    assert "pass-word" not in told(snapshot)
+    assert "pass-word" not in result(snapshot)
 
 
 @pytest.mark.browser
@@ -57,30 +57,28 @@ async def test_password_in_a_script_navigation_is_not_visible(browsers: Browsers
 async def test_password_is_not_sent_by_the_next_visit(
     browser_settings: BrowserSettings, site: Site, way: str, tier: Tier
 ) -> None:
-    asked = f"{site.url('/asks-password').replace('://', '://ann:pass-word@')}?by=ann"
-    url = site.url(f"/redirect?to={quote(asked, safe='')}", "other.example") if way == "redirect" else asked
-    async with Browsers(replace(browser_settings, warm_tabs=0)) as door:
-        first = await door.visit(Request(url, mode=Mode.PEEK, tier=tier, principal="ann", deadline_s=60))
-        assert "TOLD-" in first.html, "nobody was asked: this test proves nothing"
+    target = f"{site.url('/asks-password').replace('://', '://ann:pass-word@')}?by=ann"
+    url = site.url(f"/redirect?to={quote(target, safe='')}", "other.example") if way == "redirect" else target
+    async with Browsers(replace(browser_settings, warm_tabs=0)) as client:
+        first = await client.visit(Request(url, mode=Mode.PEEK, tier=tier, principal="ann", deadline_s=60))
+        assert "TOLD-" in first.html, "no password was requested: this test proves nothing"
         for principal in ("ann", "bob"):
-            again = await visit(door, site, "/asks-password", Mode.PEEK, tier=tier, principal=principal)
+            again = await visit(client, site, "/asks-password", Mode.PEEK, tier=tier, principal=principal)
             assert (again.status, again.body) == (401, b"NOT-TOLD")
 
 
 @pytest.mark.browser
 @pytest.mark.usefixtures("unhurried")
-async def test_password_is_not_sent_by_the_next_page_of_a_batch(
-    browser_settings: BrowserSettings, site: Site
-) -> None:
-    asked = site.url("/asks-password").replace("://", "://ann:pass-word@")
-    async with Browsers(browser_settings) as door:
-        path = f"/script-to?to={quote(asked, safe='')}"
-        assert "TOLD-" in (await visit(door, site, path, batch="one")).html
-        again = await visit(door, site, "/asks-password", Mode.RENDER, batch="one")
+async def test_password_is_not_sent_by_the_next_page_of_a_batch(browser_settings: BrowserSettings, site: Site) -> None:
+    target = site.url("/asks-password").replace("://", "://ann:pass-word@")
+    async with Browsers(browser_settings) as client:
+        path = f"/script-to?to={quote(target, safe='')}"
+        assert "TOLD-" in (await visit(client, site, path, batch="one")).html
+        again = await visit(client, site, "/asks-password", Mode.RENDER, batch="one")
         assert (again.status, again.body) == (401, b"NOT-TOLD")
 
 
-def told(snapshot: Snapshot) -> str:
+def result(snapshot: Snapshot) -> str:
     """Return everything in a snapshot except the requested URL."""
     hops = [hop.location for hop in snapshot.hops]
     return f"{snapshot.url} {hops} {snapshot.html} {snapshot.frames} {snapshot.json_responses}"

@@ -113,5 +113,5 @@ def portrait(page: str) -> dict[str, Any]:
     """Return the properties that a rendered page found: place -> values."""
     found = re.search(r'<pre id="told"[^>]*>(.*?)</pre>', page, re.DOTALL)
     assert found is not None, page[-500:]
-    told: dict[str, Any] = json.loads(html.unescape(found[1]))
-    return told
+    observed: dict[str, Any] = json.loads(html.unescape(found[1]))
+    return observed

@@ -44,9 +44,9 @@ def test_brands_are_in_the_order_of_the_major_version(product: str, expected: li
     "product", ["HeadlessChrome/156.0.8078.79", "Google Chrome for Testing 156.0.8078.79", "156.0.8078.79"]
 )
 def test_no_brand_reveals_automation(product: str) -> None:
-    told = identity(product)
-    assert {brand.name for brand in told.brands} == {"Not:A-Brand", "Chromium"}
-    assert "Headless" not in str(told.override())
+    observed = identity(product)
+    assert {brand.name for brand in observed.brands} == {"Not:A-Brand", "Chromium"}
+    assert "Headless" not in str(observed.override())
 
 
 def test_user_agent_has_only_the_major_version() -> None:
@@ -76,9 +76,9 @@ def test_override_has_the_full_version_and_true_hints() -> None:
 
 
 def test_override_has_the_language_of_the_visit_without_weights() -> None:
-    told = identity()
-    assert told.override()["acceptLanguage"] == "en-US,en"
-    assert told.override("de-DE")["acceptLanguage"] == "de-DE,de,en-US,en"
+    observed = identity()
+    assert observed.override()["acceptLanguage"] == "en-US,en"
+    assert observed.override("de-DE")["acceptLanguage"] == "de-DE,de,en-US,en"
 
 
 def test_locale_is_overridden_except_for_the_language_of_the_build() -> None:
@@ -90,17 +90,17 @@ def test_locale_is_overridden_except_for_the_language_of_the_build() -> None:
 
 
 def test_arm_is_visible_only_in_the_hints() -> None:
-    told = identity(host=dataclasses.replace(LINUX, machine="aarch64"))
-    assert told.user_agent == identity().user_agent
-    assert told.platform == "Linux x86_64"
-    assert (told.architecture, told.bitness) == ("arm", "64")
+    observed = identity(host=dataclasses.replace(LINUX, machine="aarch64"))
+    assert observed.user_agent == identity().user_agent
+    assert observed.platform == "Linux x86_64"
+    assert (observed.architecture, observed.bitness) == ("arm", "64")
 
 
 def test_macos_version_has_three_numbers() -> None:
-    told = identity(host=BrowserHost(system="Darwin", machine="arm64", os_version="15.2", timezone="Asia/Tokyo"))
-    assert "Macintosh; Intel Mac OS X 10_15_7" in told.user_agent
-    assert told.platform == "MacIntel"
-    metadata = told.override()["userAgentMetadata"]
+    observed = identity(host=BrowserHost(system="Darwin", machine="arm64", os_version="15.2", timezone="Asia/Tokyo"))
+    assert "Macintosh; Intel Mac OS X 10_15_7" in observed.user_agent
+    assert observed.platform == "MacIntel"
+    metadata = observed.override()["userAgentMetadata"]
     assert metadata["platform"] == "macOS"
     assert metadata["platformVersion"] == "15.2.0"
     assert metadata["architecture"] == "arm"

@@ -47,20 +47,22 @@ def _hint_list(brands: list[dict[str, str]]) -> str:
 
 
 @BOTH_TIERS
-async def test_pages_frames_and_workers_show_the_same_identity(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
-    told = portraits[tier]
+async def test_pages_frames_and_workers_show_the_same_identity(
+    portraits: dict[Tier, dict[str, Any]], tier: Tier
+) -> None:
+    observed = portraits[tier]
     for fact in EVERYWHERE:
-        assert len({str(told[place][fact]) for place in PLACES}) == 1, fact
+        assert len({str(observed[place][fact]) for place in PLACES}) == 1, fact
     for fact in ("languages", "brands", "hints", "hintPlatform"):
-        assert len({str(told[place][fact]) for place in IN_THE_TAB}) == 1, fact
+        assert len({str(observed[place][fact]) for place in IN_THE_TAB}) == 1, fact
 
 
 async def test_shared_and_service_workers_of_the_full_tier_agree_on_brands_and_languages(
     portraits: dict[Tier, dict[str, Any]],
 ) -> None:
-    told = portraits[Tier.FULL]
+    observed = portraits[Tier.FULL]
     for fact in ("brands", "languages"):
-        assert len({str(told[place][fact]) for place in PLACES}) == 1, fact
+        assert len({str(observed[place][fact]) for place in PLACES}) == 1, fact
 
 
 async def test_branded_chrome_as_light_tier_keeps_its_brand(tmp_path: Path) -> None:
@@ -72,16 +74,16 @@ async def test_branded_chrome_as_light_tier_keeps_its_brand(tmp_path: Path) -> N
         hosts = ((HOST, "127.0.0.1", port),)
         settings = dataclasses.replace(SETTINGS, light_executable=str(chrome), test_hosts=hosts)
         async with Browsers(settings) as browsers:
-            told = await _told(browsers, Tier.LIGHT)
-    assert "Google Chrome" in {brand["brand"] for brand in told["page"]["brands"]}
-    assert '"Google Chrome"' in told["document"]["sec-ch-ua"]
+            observed = await _told(browsers, Tier.LIGHT)
+    assert "Google Chrome" in {brand["brand"] for brand in observed["page"]["brands"]}
+    assert '"Google Chrome"' in observed["document"]["sec-ch-ua"]
 
 
 @BOTH_TIERS
 async def test_headers_agree_with_scripts(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
-    told = portraits[tier]
-    page = told["page"]
-    for headers in (told["document"], page["headers"], told["frame"]["headers"]):
+    observed = portraits[tier]
+    page = observed["page"]
+    for headers in (observed["document"], page["headers"], observed["frame"]["headers"]):
         assert headers["user-agent"] == page["userAgent"]
         assert headers["accept-language"] == "en-US,en;q=0.9"
         assert headers["sec-ch-ua"] == _hint_list(page["brands"])
@@ -89,17 +91,17 @@ async def test_headers_agree_with_scripts(portraits: dict[Tier, dict[str, Any]],
     full_list = _hint_list(page["hints"]["fullVersionList"])
     assert page["headers"]["sec-ch-ua-full-version-list"] == full_list
     for place in PLACES:
-        assert told[place]["headers"]["user-agent"] == page["userAgent"]
-        assert told[place]["headers"]["accept-language"].startswith("en-US,en")
+        assert observed[place]["headers"]["user-agent"] == page["userAgent"]
+        assert observed[place]["headers"]["accept-language"].startswith("en-US,en")
 
 
 @BOTH_TIERS
 async def test_automation_is_not_visible(portraits: dict[Tier, dict[str, Any]], tier: Tier) -> None:
-    told = portraits[tier]
-    assert not any(told[place]["webdriver"] for place in PLACES)
+    observed = portraits[tier]
+    assert not any(observed[place]["webdriver"] for place in PLACES)
     for place in ("document", *IN_THE_TAB):
-        assert "Headless" not in str(told[place])
-    assert "Headless" not in told["shared"]["userAgent"] + told["service"]["userAgent"]
+        assert "Headless" not in str(observed[place])
+    assert "Headless" not in observed["shared"]["userAgent"] + observed["service"]["userAgent"]
 
 
 @BOTH_TIERS
@@ -132,16 +134,16 @@ async def test_identity_equals_that_of_an_unmodified_browser() -> None:
             page = await browser.new_page(ignore_https_errors=True)
             await page.goto(URL)
             await page.wait_for_selector("#told", state="attached", timeout=60_000)
-            told = portrait(await page.content())
+            observed = portrait(await page.content())
         finally:
             await browser.close()
     claimed = BrowserIdentity.of(browser.version, Tier.FULL, BrowserSettings())
     metadata = claimed.override()["userAgentMetadata"]
-    page_says = told["page"]
+    page_says = observed["page"]
     assert claimed.user_agent == page_says["userAgent"].replace("HeadlessChrome", "Chrome")
     assert claimed.platform == page_says["platform"]
     assert metadata["brands"] == page_says["brands"]
-    assert _hint_list(metadata["brands"]) == told["document"]["sec-ch-ua"]
+    assert _hint_list(metadata["brands"]) == observed["document"]["sec-ch-ua"]
     hints = page_says["hints"]
     assert metadata["fullVersion"] == hints["uaFullVersion"]
     for name in (

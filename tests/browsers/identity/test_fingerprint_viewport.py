@@ -52,11 +52,11 @@ async def test_the_page_measures_the_whole_window() -> None:
         await runner.cleanup()
     found = re.search(r'<pre id="told">(.*?)</pre>', snapshot.html)
     assert found is not None
-    told = json.loads(html.unescape(found[1]))
+    observed = json.loads(html.unescape(found[1]))
     assert PAINT_SCALE < 1
-    assert (told["ratio"], told["zoom"]) == (1, 1)
-    assert told["inner"] == told["outer"] == [LIGHT_WIDTH, LIGHT_HEIGHT]
-    assert told["box"] == [300, 600, 300]
-    assert told["wide"] and told["plain"] and told["hit"]
+    assert (observed["ratio"], observed["zoom"]) == (1, 1)
+    assert observed["inner"] == observed["outer"] == [LIGHT_WIDTH, LIGHT_HEIGHT]
+    assert observed["box"] == [300, 600, 300]
+    assert observed["wide"] and observed["plain"] and observed["hit"]
     assert '<pre id="seen">one</pre>' in snapshot.html
-    assert told["history"] == 1
+    assert observed["history"] == 1

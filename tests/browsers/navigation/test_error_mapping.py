@@ -13,16 +13,16 @@ URL = "https://www.example.com/page"
 SOCKS = "net::ERR_SOCKS_CONNECTION_FAILED"
 
 
-def ledger(*failures: Failure, too_large: bool = False) -> TrafficLog:
-    kept = TrafficLog(1000)
-    kept.too_large = too_large
+def traffic_log(*failures: Failure, too_large: bool = False) -> TrafficLog:
+    traffic = TrafficLog(1000)
+    traffic.too_large = too_large
     for failure in failures:
-        kept.record(failure)
-    return kept
+        traffic.record(failure)
+    return traffic
 
 
 def failed(kind: FailureKind, host: str = "www.example.com", port: int = 443, detail: str = "") -> TrafficLog:
-    return ledger(Failure(kind, host, port, detail))
+    return traffic_log(Failure(kind, host, port, detail))
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,7 @@ def failed(kind: FailureKind, host: str = "www.example.com", port: int = 443, de
         (FailureKind.INTERNAL, errors.UnreachableError, "This server failed on the way to www.example.com."),
     ],
 )
-def test_proxy_failure_has_its_own_message(
-    kind: FailureKind, error: type[errors.BrowsersError], message: str
-) -> None:
+def test_proxy_failure_has_its_own_message(kind: FailureKind, error: type[errors.BrowsersError], message: str) -> None:
     explained = map_net_error(SOCKS, URL, URL, failed(kind))
     assert type(explained) is error
     assert str(explained) == message
@@ -114,39 +112,39 @@ def test_unreported_redirect_is_found_in_the_traffic_log() -> None:
 
 
 def test_a_failed_redirect_names_both_hosts() -> None:
-    kept = failed(FailureKind.NAME_NOT_RESOLVED, "gone.example", 80)
-    explained = map_net_error(SOCKS, URL, "http://gone.example/", kept)
+    traffic = failed(FailureKind.NAME_NOT_RESOLVED, "gone.example", 80)
+    explained = map_net_error(SOCKS, URL, "http://gone.example/", traffic)
     assert str(explained) == "There is no host named gone.example, to which www.example.com redirects."
-    kept = failed(FailureKind.PROXY_FAILED, "gone.example", 80, "it does not answer")
-    explained = map_net_error(SOCKS, URL, "http://gone.example/", kept)
+    traffic = failed(FailureKind.PROXY_FAILED, "gone.example", 80, "it does not answer")
+    explained = map_net_error(SOCKS, URL, "http://gone.example/", traffic)
     assert "gone.example, to which www.example.com redirects: it does not answer." in str(explained)
 
 
 def test_message_does_not_contain_the_address_of_a_failed_redirect() -> None:
-    kept = failed(FailureKind.CONNECTION_REFUSED, "8.8.8.8", 80)
-    explained = map_net_error(SOCKS, URL, "http://8.8.8.8/", kept)
+    traffic = failed(FailureKind.CONNECTION_REFUSED, "8.8.8.8", 80)
+    explained = map_net_error(SOCKS, URL, "http://8.8.8.8/", traffic)
     assert str(explained) == "The address that www.example.com redirects to refused the connection."
 
 
 def test_redirect_to_another_scheme_names_the_redirecting_host() -> None:
-    explained = map_net_error("net::ERR_UNSAFE_REDIRECT", URL, "file:///etc/passwd", ledger())
+    explained = map_net_error("net::ERR_UNSAFE_REDIRECT", URL, "file:///etc/passwd", traffic_log())
     assert isinstance(explained, errors.BadSchemeError)
     assert str(explained) == "www.example.com leads to an address that is not http or https."
 
 
 def test_failure_of_the_last_redirect_takes_precedence() -> None:
-    kept = ledger(
+    traffic = traffic_log(
         Failure(FailureKind.CONNECTION_REFUSED, "cdn.example", 443),
         Failure(FailureKind.NAME_NOT_RESOLVED, "gone.example", 443),
         Failure(FailureKind.CONNECT_TIMEOUT, "late.example", 443),
     )
-    assert isinstance(map_net_error(SOCKS, URL, "https://gone.example/", kept), errors.NameNotResolvedError)
+    assert isinstance(map_net_error(SOCKS, URL, "https://gone.example/", traffic), errors.NameNotResolvedError)
 
 
 def test_international_name_is_found_in_its_ascii_form() -> None:
     url = "https://bücher.example/"
-    kept = failed(FailureKind.CONNECTION_REFUSED, "xn--bcher-kva.example")
-    assert str(map_net_error(SOCKS, url, url, kept)) == "xn--bcher-kva.example refused the connection."
+    traffic = failed(FailureKind.CONNECTION_REFUSED, "xn--bcher-kva.example")
+    assert str(map_net_error(SOCKS, url, url, traffic)) == "xn--bcher-kva.example refused the connection."
 
 
 def test_fake_dns_error_refers_to_doctor() -> None:
@@ -162,7 +160,7 @@ def test_nat64_error_names_the_setting() -> None:
 
 @pytest.mark.parametrize("net_error", ["ERR_CONNECTION_CLOSED", "ERR_EMPTY_RESPONSE", "ERR_ABORTED", "ERR_FAILED"])
 def test_closed_connection_at_the_byte_limit_is_too_large(net_error: str) -> None:
-    assert isinstance(map_net_error(f"net::{net_error}", URL, URL, ledger(too_large=True)), errors.TooLargeError)
+    assert isinstance(map_net_error(f"net::{net_error}", URL, URL, traffic_log(too_large=True)), errors.TooLargeError)
 
 
 def test_closed_connection_after_idle_time_is_a_timeout() -> None:
@@ -171,8 +169,8 @@ def test_closed_connection_after_idle_time_is_a_timeout() -> None:
 
 
 def test_the_failure_of_another_host_does_not_explain_a_closed_connection() -> None:
-    kept = failed(FailureKind.CONNECTION_REFUSED, "ads.example")
-    assert isinstance(map_net_error("net::ERR_CONNECTION_CLOSED", URL, URL, kept), errors.ConnectionClosedError)
+    traffic = failed(FailureKind.CONNECTION_REFUSED, "ads.example")
+    assert isinstance(map_net_error("net::ERR_CONNECTION_CLOSED", URL, URL, traffic), errors.ConnectionClosedError)
 
 
 @pytest.mark.parametrize(
@@ -217,17 +215,17 @@ def test_the_failure_of_another_host_does_not_explain_a_closed_connection() -> N
     ],
 )
 def test_errors_of_chromium_itself_are_mapped(net_error: str, error: type[errors.BrowsersError]) -> None:
-    explained = map_net_error(f"net::{net_error} at {URL}", URL, URL, ledger())
+    explained = map_net_error(f"net::{net_error} at {URL}", URL, URL, traffic_log())
     assert type(explained) is error
     assert str(explained).endswith(".")
     assert "{" not in str(explained)
 
 
 def test_unknown_error_keeps_its_name() -> None:
-    explained = map_net_error("net::ERR_SOMETHING_NEW", URL, URL, ledger())
+    explained = map_net_error("net::ERR_SOMETHING_NEW", URL, URL, traffic_log())
     assert str(explained) == "www.example.com could not be loaded (ERR_SOMETHING_NEW)."
 
 
 @pytest.mark.parametrize("text", ["", "Failed", "net::", "http://[", "net::ERR_"])
 def test_any_error_text_is_mapped(text: str) -> None:
-    assert str(map_net_error(text, text, text, ledger()))
+    assert str(map_net_error(text, text, text, traffic_log()))

@@ -63,7 +63,7 @@ SITES: dict[str, Handler] = {
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def door(dead_port: int) -> AsyncIterator[Browsers]:
+async def client(dead_port: int) -> AsyncIterator[Browsers]:
     """Open browsers for sites that fail, each in its own way."""
     async with AsyncExitStack() as stack:
         ports = {name: await stack.enter_async_context(served(site)) for name, site in SITES.items()}
@@ -104,44 +104,44 @@ async def door(dead_port: int) -> AsyncIterator[Browsers]:
     ],
 )
 async def test_each_failure_has_its_own_message(
-    door: Browsers, url: str, error: type[errors.BrowsersError], words: str, mode: Mode
+    client: Browsers, url: str, error: type[errors.BrowsersError], text: str, mode: Mode
 ) -> None:
     with pytest.raises(errors.BrowsersError) as caught:
-        await door.visit(Request(url, mode=mode))
-    assert (type(caught.value), words in str(caught.value)) == (error, True), str(caught.value)
+        await client.visit(Request(url, mode=mode))
+    assert (type(caught.value), text in str(caught.value)) == (error, True), str(caught.value)
     assert PRIVATE not in str(caught.value).replace(url, "")
     assert "ERR_" not in str(caught.value)
 
 
-async def test_redirect_to_an_unreachable_host_differs_from_an_unreachable_host(door: Browsers) -> None:
+async def test_redirect_to_an_unreachable_host_differs_from_an_unreachable_host(client: Browsers) -> None:
     for url, redirected in (("http://gone.example/", True), ("http://nowhere.example/", False)):
         with pytest.raises(errors.NameNotResolvedError) as caught:
-            await door.visit(Request(url, mode=Mode.PEEK))
+            await client.visit(Request(url, mode=Mode.PEEK))
         assert caught.value.redirected is redirected
 
 
-async def test_silent_site_reaches_the_deadline(door: Browsers) -> None:
+async def test_silent_site_reaches_the_deadline(client: Browsers) -> None:
     with pytest.raises(errors.DeadlineExceededError, match="did not answer"):
-        await door.visit(Request("http://hang.example/", mode=Mode.PEEK, deadline_s=3))
+        await client.visit(Request("http://hang.example/", mode=Mode.PEEK, deadline_s=3))
 
 
 async def test_rejected_proxy_password_is_reported(dead_port: int) -> None:
     async with http_proxy(dead_port) as proxy:
         settings = BrowserSettings(proxy=f"http://me:s3cret@127.0.0.1:{proxy.port}")
-        async with Browsers(settings) as door:
+        async with Browsers(settings) as client:
             for url in ("http://www.example.com/", "https://www.example.com/"):
                 with pytest.raises(errors.UpstreamProxyError, match="it rejected the credentials") as caught:
-                    await door.visit(Request(url, mode=Mode.PEEK))
+                    await client.visit(Request(url, mode=Mode.PEEK))
                 assert "s3cret" not in str(caught.value)
 
 
 async def test_pages_are_read_through_a_proxy_with_credentials() -> None:
     async with served(hello) as site, http_proxy(site) as proxy:
         settings = BrowserSettings(proxy=f"http://{URL_CREDENTIALS}@127.0.0.1:{proxy.port}")
-        async with Browsers(settings) as door:
-            snapshot = await door.visit(Request("http://www.example.com/page", mode=Mode.PEEK))
+        async with Browsers(settings) as client:
+            snapshot = await client.visit(Request("http://www.example.com/page", mode=Mode.PEEK))
             assert (snapshot.status, snapshot.body) == (200, b"hello")
             with pytest.raises(errors.BlockedAddressError):
-                await door.visit(Request("http://169.254.169.254/", mode=Mode.PEEK))
-    assert proxy.asked[0] == "GET http://www.example.com/page"
-    assert all("www.example.com" in asked for asked in proxy.asked)
+                await client.visit(Request("http://169.254.169.254/", mode=Mode.PEEK))
+    assert proxy.request_lines[0] == "GET http://www.example.com/page"
+    assert all("www.example.com" in request_lines for request_lines in proxy.request_lines)

@@ -31,22 +31,22 @@ class SilentWire:
     def close(self) -> None: ...
 
 
-class Told:
+class FakePage:
     """A page described by its samples and its network events."""
 
     def __init__(
-        self, patterns: PagePatterns, sample: DomSample = LOADED, asked: str = "https://shop.example/api/1"
+        self, patterns: PagePatterns, sample: DomSample = LOADED, url: str = "https://shop.example/api/1"
     ) -> None:
         self.session = Session(Connection(SilentWire()), "tab")
         self.network = NetworkActivity(self.session)
         self.progress = PageProgress(patterns)
         self.sample = sample
-        self._asked = 0
-        self.ping(asked)
+        self._requests = 0
+        self.ping(url)
 
     def ping(self, url: str, kind: str = "Fetch") -> None:
-        self._asked += 1
-        request = {"requestId": str(self._asked), "type": kind, "request": {"url": url}}
+        self._requests += 1
+        request = {"requestId": str(self._requests), "type": kind, "request": {"url": url}}
         self.session.receive({"method": "Network.requestWillBeSent", "params": {**request, "initiator": {}}})
         self.session.receive({"method": "Network.loadingFinished", "params": request})
 
@@ -67,27 +67,27 @@ class Told:
 def known(pages: int = MIN_SIMILAR_PAGES) -> PagePatterns:
     patterns = PagePatterns()
     for _ in range(pages):
-        assert Told(patterns).ended() == QUIET_WITH_DATA_S
+        assert FakePage(patterns).ended() == QUIET_WITH_DATA_S
     return patterns
 
 
 def test_wait_is_shorter_after_two_similar_idle_pages() -> None:
-    assert Told(known()).ended() == KNOWN_QUIET_S
-    assert Told(known(1)).ended() == QUIET_WITH_DATA_S
+    assert FakePage(known()).ended() == KNOWN_QUIET_S
+    assert FakePage(known(1)).ended() == QUIET_WITH_DATA_S
 
 
 def test_one_of_eight_similar_pages_gets_the_full_wait() -> None:
     patterns = known()
-    waits = [Told(patterns).ended() for _ in range(3 * FULL_WAIT_EVERY)]
+    waits = [FakePage(patterns).ended() for _ in range(3 * FULL_WAIT_EVERY)]
     assert waits.count(QUIET_WITH_DATA_S) == 3
 
 
 def test_pages_with_other_code_data_or_requests_are_not_similar() -> None:
     patterns = known()
-    assert Told(patterns, replace(LOADED, code_hash="another")).ended() == QUIET_WITH_DATA_S
-    assert Told(patterns, replace(LOADED, code_hash="")).ended() == QUIET_WITH_DATA_S
-    assert Told(patterns, asked="https://shop.example/api/item/1/parts").ended() == QUIET_WITH_DATA_S
-    asking = Told(patterns)
+    assert FakePage(patterns, replace(LOADED, code_hash="another")).ended() == QUIET_WITH_DATA_S
+    assert FakePage(patterns, replace(LOADED, code_hash="")).ended() == QUIET_WITH_DATA_S
+    assert FakePage(patterns, url="https://shop.example/api/item/1/parts").ended() == QUIET_WITH_DATA_S
+    asking = FakePage(patterns)
     asking.ping("https://shop.example/api/2")
     assert asking.ended() == QUIET_WITH_DATA_S
 
@@ -95,7 +95,7 @@ def test_pages_with_other_code_data_or_requests_are_not_similar() -> None:
 @pytest.mark.parametrize("more", ["text", "request", "by scrolling"])
 def test_wait_is_full_after_a_similar_page_did_more(more: str) -> None:
     patterns = known()
-    did_more = Told(patterns)
+    did_more = FakePage(patterns)
     assert did_more.quiet_s() == KNOWN_QUIET_S
     if more == "text":
         assert did_more.quiet_s(contents=4) == QUIET_WITH_DATA_S
@@ -106,7 +106,7 @@ def test_wait_is_full_after_a_similar_page_did_more(more: str) -> None:
         did_more.progress.end()
         did_more.progress.did_more()
     for _ in range(FULL_WAIT_EVERY):
-        assert Told(patterns).ended() == QUIET_WITH_DATA_S
+        assert FakePage(patterns).ended() == QUIET_WITH_DATA_S
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_wait_is_full_after_a_similar_page_did_more(more: str) -> None:
     ],
 )
 def test_page_that_is_not_idle_is_not_compared(sample: DomSample) -> None:
-    assert Told(known(), sample).quiet_s() == QUIET_WITH_DATA_S
+    assert FakePage(known(), sample).quiet_s() == QUIET_WITH_DATA_S
 
 
 @pytest.mark.parametrize("kind", ["EventSource", "WebSocket", "Worker"])
 def test_page_with_a_push_source_is_not_compared(kind: str) -> None:
-    page = Told(known())
+    page = FakePage(known())
     if kind == "EventSource":
         page.network.streams = 1
     elif kind == "WebSocket":
@@ -136,30 +136,30 @@ def test_page_with_a_push_source_is_not_compared(kind: str) -> None:
 
 
 def test_next_sample_is_taken_when_the_page_becomes_idle() -> None:
-    page = Told(PagePatterns(), replace(LOADED, quiet_s=IDLE_S / 4))
+    page = FakePage(PagePatterns(), replace(LOADED, quiet_s=IDLE_S / 4))
     page.quiet_s()
     assert page.progress.pause_s == pytest.approx(IDLE_S * 3 / 4)
 
 
 def test_known_height_is_that_of_the_tallest_similar_page_without_lazy_content() -> None:
     patterns = known()
-    watched = Told(patterns)
+    watched = FakePage(patterns)
     watched.ended()
     assert watched.progress.known_height == 0
     for height in (3000, 2000):
         watched.progress.nothing_below(height)
-    like = Told(patterns)
+    like = FakePage(patterns)
     assert like.progress.known_height == 0, "nothing is known of it before it was looked at"
     like.ended()
     assert like.progress.known_height == 3000
-    other = Told(patterns, replace(LOADED, code_hash="another"))
+    other = FakePage(patterns, replace(LOADED, code_hash="another"))
     other.ended()
     assert other.progress.known_height == 0
 
 
 def test_no_height_is_known_after_a_similar_page_with_lazy_content() -> None:
     patterns = known()
-    first, second = Told(patterns), Told(patterns)
+    first, second = FakePage(patterns), FakePage(patterns)
     first.ended()
     first.progress.nothing_below(3000)
     first.progress.did_more()

@@ -82,9 +82,7 @@ async def test_page_that_is_never_idle_ends_at_its_limit(
 
 
 @pytest.mark.parametrize("path", ["/reload-loop", "/meta-loop"])
-async def test_reloading_page_is_stopped(
-    browsers: Browsers, site: Site, path: str
-) -> None:
+async def test_reloading_page_is_stopped(browsers: Browsers, site: Site, path: str) -> None:
     before = site.hits(path)
     await visit(browsers, site, path, deadline_s=90.0)
     # One more request may be in flight when the limit of five is exceeded.

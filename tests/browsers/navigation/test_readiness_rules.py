@@ -159,7 +159,7 @@ def test_polling_does_not_delay_a_page_but_simultaneous_requests_do(player: Play
     assert decide_readiness(CALM, burst.network, at()) is ReadinessDecision.WAIT
 
 
-def test_redirected_request_is_counted_once(player: Player) -> None:
+def test_redirected_request_leaves_its_first_path(player: Player) -> None:
     player.ping("http://x/login?n=1", seconds_ago=0.9)
     player.ping("http://x/data?n=1", seconds_ago=0.9, redirected=True, ends=True)
     player.ping("http://x/login?n=2", seconds_ago=0.1)

@@ -58,8 +58,8 @@ class Opened:
         """Send the events of a main document. `answers` is its status if it was not paused."""
         if answers is not None:
             response = {"url": ADDRESS + loader_id, "status": answers, "headers": {"X-Name": loader_id}}
-            told = {"type": "Document", "frameId": "frame", "loaderId": loader_id, "response": response}
-            self.says("Network.responseReceived", **told)
+            result = {"type": "Document", "frameId": "frame", "loaderId": loader_id, "response": response}
+            self.says("Network.responseReceived", **result)
         frame = {"id": "frame", "loaderId": loader_id, "url": ADDRESS, "securityOrigin": ADDRESS}
         self.says("Page.frameNavigated", frame=frame)
 

@@ -8,13 +8,13 @@ from browsers.navigation.response import PausedResponse
 
 
 def response(status: int = 200, **headers: str) -> PausedResponse:
-    told = [{"name": name.replace("_", "-"), "value": value} for name, value in headers.items()]
+    result = [{"name": name.replace("_", "-"), "value": value} for name, value in headers.items()]
     return PausedResponse.of(
         {
             "requestId": "1",
             "request": {"url": "http://site.example/"},
             "responseStatusCode": status,
-            "responseHeaders": told,
+            "responseHeaders": result,
         }
     )
 

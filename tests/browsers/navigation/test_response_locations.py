@@ -79,12 +79,12 @@ class Kept:
 
     def __init__(self) -> None:
         self.location = "/end"
-        self.asked: Counter[str] = Counter()
+        self.requests: Counter[str] = Counter()
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while head := await _head(reader):
             path = head.split(b" ")[1].decode().partition("?")[0]
-            self.asked[path] += 1
+            self.requests[path] += 1
             writer.write(self._answer(path))
             await writer.drain()
 
@@ -97,9 +97,9 @@ class Kept:
         }
         if path == "/from":
             return f"HTTP/1.1 302 x\r\nLocation: {self.location}\r\nContent-Length: 0\r\n\r\n".encode()
-        body = bodies.get(path, f"<p>Answer number {self.asked[path]}</p>").encode()
-        kept = "" if path in bodies else "Cache-Control: max-age=600\r\n"
-        head = f"HTTP/1.1 200 x\r\nContent-Type: text/html\r\n{kept}Content-Length: {len(body)}\r\n\r\n"
+        body = bodies.get(path, f"<p>Answer number {self.requests[path]}</p>").encode()
+        cached = "" if path in bodies else "Cache-Control: max-age=600\r\n"
+        head = f"HTTP/1.1 200 x\r\nContent-Type: text/html\r\n{cached}Content-Length: {len(body)}\r\n\r\n"
         return head.encode() + body
 
 
@@ -111,42 +111,44 @@ async def _head(reader: asyncio.StreamReader) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def kept() -> Kept:
+def cached() -> Kept:
     """Run the server."""
     return Kept()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def door(kept: Kept) -> AsyncIterator[Browsers]:
+async def client(cached: Kept) -> AsyncIterator[Browsers]:
     """Open browsers for it, with one reusable tab at a time."""
-    async with served(kept) as port:
+    async with served(cached) as port:
         settings = BrowserSettings(test_hosts=((HOST, "127.0.0.1", port),), warm_tabs=1)
         async with Browsers(settings) as running:
             yield running
 
 
 @pytest.mark.browser
-async def test_no_spelling_of_a_redirect_returns_a_cached_response_of_another_visit(door: Browsers, kept: Kept) -> None:
-    await door.visit(Request(f"http://{HOST}/end", mode=Mode.PEEK))
+async def test_no_spelling_of_a_redirect_returns_a_cached_response_of_another_visit(
+    client: Browsers, cached: Kept
+) -> None:
+    await client.visit(Request(f"http://{HOST}/end", mode=Mode.PEEK))
     for location in ODD:
         if "/end" not in resolve_location(BASE, location):
             continue
-        kept.location, before = location, kept.asked["/end"]
-        snapshot = await door.visit(Request(f"http://{HOST}/from", mode=Mode.PEEK, deadline_s=20.0))
+        cached.location, before = location, cached.requests["/end"]
+        snapshot = await client.visit(Request(f"http://{HOST}/from", mode=Mode.PEEK, deadline_s=20.0))
         assert snapshot.status == 200, location
         assert canonical(snapshot.hops[0].location) == canonical(snapshot.url), location
-        assert kept.asked["/end"] == before + 1, ascii(location)
+        assert cached.requests["/end"] == before + 1, ascii(location)
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", list(Tier))
 @pytest.mark.parametrize("path", ["/fetches", "/moves", "/frames"])
 async def test_page_does_not_receive_cached_responses_of_another_visit(
-    door: Browsers, kept: Kept, path: str, tier: Tier
+    client: Browsers, cached: Kept, path: str, tier: Tier
 ) -> None:
     for _ in range(2):
-        await door.visit(Request(f"http://{HOST}/end", mode=Mode.PEEK, tier=tier, principal="ann"))
-        before = kept.asked["/end"]
+        await client.visit(Request(f"http://{HOST}/end", mode=Mode.PEEK, tier=tier, principal="ann"))
+        before = cached.requests["/end"]
         request = Request(f"http://{HOST}{path}", mode=Mode.AUTO, tier=tier, principal="bob", deadline_s=30.0)
-        snapshot = await door.visit(request, never)
+        snapshot = await client.visit(request, never)
         assert f"Answer number {before + 1}" in text_of(snapshot)

@@ -49,7 +49,7 @@ async def test_unrendered_response_is_returned_at_the_deadline(
     limits: list[asyncio.Timeout] = []
     timeout_at = asyncio.timeout_at
 
-    def noted(when: float) -> asyncio.Timeout:
+    def recording(when: float) -> asyncio.Timeout:
         limits.append(timeout_at(when))
         return limits[-1]
 
@@ -59,7 +59,7 @@ async def test_unrendered_response_is_returned_at_the_deadline(
         await asyncio.sleep(60)
         return True
 
-    monkeypatch.setattr(asyncio, "timeout_at", noted)
+    monkeypatch.setattr(asyncio, "timeout_at", recording)
     snapshot = await browsers.visit(Request(site.url("/static/1"), deadline_s=60.0), undecided)
     assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (False, False, 60)
 
@@ -165,9 +165,7 @@ async def test_body_without_any_byte_is_an_error(browsers: Browsers, site: Site)
 
 
 @pytest.mark.parametrize("mode", [Mode.PEEK, Mode.AUTO])
-async def test_compressed_body_of_a_broken_connection_is_truncated(
-    browsers: Browsers, site: Site, mode: Mode
-) -> None:
+async def test_compressed_body_of_a_broken_connection_is_truncated(browsers: Browsers, site: Site, mode: Mode) -> None:
     snapshot = await visit(browsers, site, "/short-gzip", mode)
     assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (True, False, 10)
 
@@ -179,22 +177,18 @@ async def test_compressed_body_with_its_uncompressed_length_is_complete(browsers
 
 
 @pytest.mark.parametrize("path", ["/stalls", "/short", "/stalls?as=chunks"])
-async def test_rendered_page_without_its_end_is_not_complete(
-    browsers: Browsers, site: Site, path: str
-) -> None:
-    shown: list[int] = []
+async def test_rendered_page_without_its_end_is_not_complete(browsers: Browsers, site: Site, path: str) -> None:
+    captured: list[int] = []
     # Once in a hundred times Chromium passes nothing of a truncated document to its parser.
-    while len(shown) < 3 and 10 not in shown:
+    while len(captured) < 3 and 10 not in captured:
         snapshot = await visit(browsers, site, path, Mode.RENDER)
         assert (snapshot.rendered, snapshot.complete) == (True, False)
-        shown.append(marks(snapshot))
-    assert shown[-1] == 10
+        captured.append(marks(snapshot))
+    assert captured[-1] == 10
 
 
 @pytest.mark.parametrize("path", ["/bad-gzip", "/bad-chunks"])
-async def test_unreadable_document_does_not_delay_its_visit(
-    browsers: Browsers, site: Site, path: str
-) -> None:
+async def test_unreadable_document_does_not_delay_its_visit(browsers: Browsers, site: Site, path: str) -> None:
     # Waiting for more data would end at the deadline, without a response.
     async with asyncio.timeout(PATIENCE_S):
         snapshot = await visit(browsers, site, path, deadline_s=600.0, limits=VisitLimits(settle_s=500.0))
@@ -232,9 +226,9 @@ async def test_json_responses_are_returned_on_request(browsers: Browsers, site: 
 
 async def test_request_headers_and_language_reach_the_site(browsers: Browsers, site: Site) -> None:
     snapshot = await visit(browsers, site, "/headers", Mode.PEEK, headers={"If-None-Match": '"abc"'}, language="de-DE")
-    shown = text_of(snapshot).lower()
-    assert "if-none-match" in shown
-    assert "de-de,de;q=0.9" in shown.replace(" ", "")
+    captured = text_of(snapshot).lower()
+    assert "if-none-match" in captured
+    assert "de-de,de;q=0.9" in captured.replace(" ", "")
 
 
 async def test_frames_and_shadow_roots_are_captured_with_their_position(browsers: Browsers, site: Site) -> None:

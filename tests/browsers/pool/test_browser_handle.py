@@ -155,14 +155,14 @@ async def test_peeks_per_tab_are_limited(
     peeks: Counter[Tab] = Counter()
     prepare = Tab.prepare
 
-    async def noted(tab: Tab, *to: Any) -> None:
+    async def recording(tab: Tab, *to: Any) -> None:
         peeks[tab] += 1
         await prepare(tab, *to)
 
-    monkeypatch.setattr(Tab, "prepare", noted)
-    async with Browsers(replace(browser_settings, peeks_per_tab=2)) as door:
+    monkeypatch.setattr(Tab, "prepare", recording)
+    async with Browsers(replace(browser_settings, peeks_per_tab=2)) as client:
         for _ in range(8):
-            await visit(door, site, "/static/1", Mode.PEEK)
+            await visit(client, site, "/static/1", Mode.PEEK)
     # One tab may be left with a single peek; reuse means that any tab serves two.
     assert max(peeks.values()) == 2 and peeks.total() >= 8
 
@@ -190,33 +190,33 @@ async def test_peek_is_aborted_after_its_response_was_returned(
     fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handle = await _at_rest(fresh)
-    said = _overheard(handle, monkeypatch)
+    commands = _overheard(handle, monkeypatch)
     await visit(fresh, site, "/static/1", Mode.PEEK)
-    assert "Fetch.getResponseBody" in said and "Fetch.failRequest" not in said
-    await until(lambda: "Network.clearBrowserCookies" in said)
-    assert said.index("Fetch.failRequest") < said.index("Network.clearBrowserCookies")
+    assert "Fetch.getResponseBody" in commands and "Fetch.failRequest" not in commands
+    await until(lambda: "Network.clearBrowserCookies" in commands)
+    assert commands.index("Fetch.failRequest") < commands.index("Network.clearBrowserCookies")
 
 
 async def test_closing_tab_aborts_its_navigation_first(
     fresh: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handle = await _at_rest(fresh)
-    said = _overheard(handle, monkeypatch)
+    commands = _overheard(handle, monkeypatch)
     fresh._scripted_hosts["site.example"] = None
     assert not (await fresh.visit(Request(site.url("/static/1")), always)).rendered
-    await until(lambda: "Target.disposeBrowserContext" in said)
-    assert said.index("Fetch.failRequest") < said.index("Target.disposeBrowserContext")
+    await until(lambda: "Target.disposeBrowserContext" in commands)
+    assert commands.index("Fetch.failRequest") < commands.index("Target.disposeBrowserContext")
 
 
 def _overheard(handle: BrowserHandle, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Record the commands to the browser from now on."""
-    said: list[str] = []
+    commands: list[str] = []
     connection = handle.chromium.connection
     transmit = connection.transmit
 
-    def noted(session: Session, message: Message) -> None:
-        said.append(message["method"])
+    def recording(session: Session, message: Message) -> None:
+        commands.append(message["method"])
         transmit(session, message)
 
-    monkeypatch.setattr(connection, "transmit", noted)
-    return said
+    monkeypatch.setattr(connection, "transmit", recording)
+    return commands

@@ -14,7 +14,7 @@ class PatientWire:
     flat = True
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.connection = Connection(self)
         self.heartbeat = Heartbeat(self.connection)
 
@@ -22,7 +22,7 @@ class PatientWire:
         self.says = on_message
 
     def send(self, _session_id: str | None, message: Message) -> None:
-        self.asked.append(message["method"])
+        self.requests.append(message["method"])
 
     def close(self) -> None: ...
 
@@ -40,7 +40,7 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> PatientWire:
 async def test_browser_has_time_to_answer_a_probe(browser: PatientWire) -> None:
     assert browser.heartbeat.is_responsive
     browser.heartbeat.probe()
-    assert (browser.asked, browser.heartbeat.is_responsive) == (["Browser.getVersion"], True)
+    assert (browser.requests, browser.heartbeat.is_responsive) == (["Browser.getVersion"], True)
 
 
 async def test_browser_without_answer_until_the_next_probe_is_unresponsive(browser: PatientWire) -> None:
@@ -65,4 +65,4 @@ async def test_probes_are_not_sent_before_their_interval() -> None:
     browser = PatientWire()
     for _ in range(10):
         browser.heartbeat.probe()
-    assert (len(browser.asked), browser.heartbeat.is_responsive) == (1, True)
+    assert (len(browser.requests), browser.heartbeat.is_responsive) == (1, True)

@@ -114,7 +114,7 @@ class Hostile:
     """The browsers and the requests that the site received."""
 
     browsers: Browsers
-    asked: Counter[str] = field(default_factory=Counter)
+    requests: Counter[str] = field(default_factory=Counter)
 
     async def read(self, path: str, batch: str | None = "one", **more: object) -> Snapshot:
         url, wait = f"https://{HOST}{path}", more.pop("wait", "#report:not(:empty)")
@@ -130,26 +130,26 @@ class Hostile:
 
 def report(snapshot: Snapshot) -> list[str]:
     """Return what the page found, without its request count."""
-    told = re.search(r'<pre id="report">(REPORT [^<]*)</pre>', snapshot.html)
-    assert told is not None, snapshot.html[-2000:]
-    return told[1].split()[1:]
+    result = re.search(r'<pre id="report">(REPORT [^<]*)</pre>', snapshot.html)
+    assert result is not None, snapshot.html[-2000:]
+    return result[1].split()[1:]
 
 
 @asynccontextmanager
 async def serving(hostile: Hostile) -> AsyncIterator[int]:
     async def answer(request: web.Request) -> web.StreamResponse:
         path = request.path
-        hostile.asked[request.path_qs] += 1
-        hostile.asked["with a validator"] += "If-None-Match" in request.headers
-        hostile.asked["a page with a cookie"] += bool(request.cookies) and path.startswith("/busy")
-        kept = {"Cache-Control": "public, max-age=3600", "ETag": f'"{path}"', "X-Times": "1"}
+        hostile.requests[request.path_qs] += 1
+        hostile.requests["with a validator"] += "If-None-Match" in request.headers
+        hostile.requests["a page with a cookie"] += bool(request.cookies) and path.startswith("/busy")
+        cached = {"Cache-Control": "public, max-age=3600", "ETag": f'"{path}"', "X-Times": "1"}
         if request.path_qs == "/cached.json?again":
             return web.Response(text="again")
         if path == "/cached.json":
-            return web.Response(text=json.dumps({"times": hostile.asked[path]}), headers=kept)
+            return web.Response(text=json.dumps({"times": hostile.requests[path]}), headers=cached)
         if path.endswith(".js"):
-            script = f"self.served = {hostile.asked[path]};"
-            return web.Response(text=script, content_type="text/javascript", headers=kept)
+            script = f"self.served = {hostile.requests[path]};"
+            return web.Response(text=script, content_type="text/javascript", headers=cached)
         if path == "/frame":
             return web.Response(text=FRAME, content_type="text/html")
         if path == "/alert":
@@ -183,18 +183,18 @@ async def hostile() -> AsyncIterator[Hostile]:
 
 async def test_next_page_of_a_process_sees_no_data_of_the_last(hostile: Hostile) -> None:
     for number in range(1, 5):
-        told = report(await hostile.read(f"/busy-{number}"))
-        assert told == [f"SERVED-{number}", f"SCRIPT-{number}"]
+        result = report(await hostile.read(f"/busy-{number}"))
+        assert result == [f"SERVED-{number}", f"SCRIPT-{number}"]
     assert hostile.renewed > 0
     for never in ("with a validator", "a page with a cookie", "/late"):
-        assert hostile.asked[never] == 0
+        assert hostile.requests[never] == 0
 
 
 @pytest.mark.parametrize("kind", sorted(WORKERS))
 async def test_process_of_a_page_with_workers_is_not_reused(hostile: Hostile, kind: str) -> None:
     for number in range(1, 4):
-        told = report(await hostile.read(f"/{kind}-{number}"))
-        assert FOUND.findall(" ".join(told)) == []
+        result = report(await hostile.read(f"/{kind}-{number}"))
+        assert FOUND.findall(" ".join(result)) == []
     assert hostile.renewed == 0
 
 
@@ -255,17 +255,17 @@ async def test_peeks_of_a_batch_share_no_cookie(browsers: Browsers, site: Site) 
         assert "COOKIES-{}" in text_of(snapshot)
 
 
-async def incomplete(browsers: Browsers, site: Site, wanted: dict[str, int], times: int = 1) -> list[str]:
+async def incomplete(browsers: Browsers, site: Site, expected: dict[str, int], times: int = 1) -> list[str]:
     """Return the pages that lacked a marker word in any of their repeated readings in one batch.
 
     They are read once more in a separate batch: a page counts as ready after a fraction of a second of
     idle time, in which a busy machine may stall.
     """
-    paths = list(wanted)
+    paths = list(expected)
     for batch in ("first", "second", "third"):
         readings = [path for path in paths for _ in range(times)]
         found = await read_in_one_batch(browsers, site, readings, f"awkward-{batch}")
-        paths = [path for path in paths if min(found[path]) < wanted[path]]
+        paths = [path for path in paths if min(found[path]) < expected[path]]
         if not paths:
             break
     return paths
@@ -288,19 +288,17 @@ async def read_in_one_batch(browsers: Browsers, site: Site, paths: list[str], ba
 async def test_difficult_pages_of_a_batch_are_complete(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = {page.url: page.marks for page in all_pages() if page.marks}
-    unanswered = {path: wanted.pop(path) for path in UNANSWERED}
+    expected = {page.url: page.marks for page in all_pages() if page.marks}
+    unanswered = {path: expected.pop(path) for path in UNANSWERED}
     assert await incomplete(browsers, site, unanswered) == []
     await_answers(monkeypatch)
-    assert await incomplete(browsers, site, wanted) == []
+    assert await incomplete(browsers, site, expected) == []
 
 
 @pytest.mark.usefixtures("time_to_scroll", "time_to_answer")
-async def test_repeated_pages_that_continue_after_a_pause_are_complete(
-    browsers: Browsers, site: Site
-) -> None:
-    wanted = {path: page.marks for page in all_pages() if (path := page.url) in GO_ON}
-    assert await incomplete(browsers, site, wanted, times=3) == []
+async def test_repeated_pages_that_continue_after_a_pause_are_complete(browsers: Browsers, site: Site) -> None:
+    expected = {path: page.marks for page in all_pages() if (path := page.url) in GO_ON}
+    assert await incomplete(browsers, site, expected, times=3) == []
 
 
 async def test_pages_with_the_same_code_have_the_same_signature(

@@ -96,10 +96,8 @@ def _idle_tab(browsers: Browsers, tier: Tier, principal: str) -> Tab:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", list(Tier))
-async def test_only_the_same_profile_gets_its_tab_again(
-    browsers: Browsers, site: Site, tier: Tier
-) -> None:
-    async def found(**who: Any) -> set[str]:
+async def test_only_the_same_profile_gets_its_tab_again(browsers: Browsers, site: Site, tier: Tier) -> None:
+    async def found(**options: Any) -> set[str]:
         snapshot = await visit(
             browsers,
             site,
@@ -108,15 +106,15 @@ async def test_only_the_same_profile_gets_its_tab_again(
             tier=tier,
             wait="#report + p",  # as with _WHOLE
             deadline_s=60.0,
-            **who,
+            **options,
         )
         assert snapshot.rendered and "REPORT-DONE" in snapshot.html
         return set(FOUND.findall(text_of(snapshot)))
 
     before = await found(site_profile="rest", principal="ann")
-    left = _idle_tab(browsers, tier, "ann")
+    tab_before = _idle_tab(browsers, tier, "ann")
     again = await found(site_profile="rest", principal="ann")
-    assert _idle_tab(browsers, tier, "ann") is left
+    assert _idle_tab(browsers, tier, "ann") is tab_before
     assert "FOUND-local-storage" in again - before
     for other in (
         {"site_profile": "rest", "principal": "bob"},
@@ -136,54 +134,54 @@ async def test_repeated_page_of_a_profile_is_requested_again(browsers: Browsers,
 
 @pytest.mark.browser
 async def test_idle_tab_runs_no_script_and_sends_nothing(browsers: Browsers, site: Site) -> None:
-    who: dict[str, Any] = {"site_profile": "rest", "principal": "dora"}
-    await visit(browsers, site, "/poll", limits=_SHORT, **who)
+    options: dict[str, Any] = {"site_profile": "rest", "principal": "dora"}
+    await visit(browsers, site, "/poll", limits=_SHORT, **options)
     # This call returns after all requests in flight when the tab became idle.
     site.hits("/api/collect")
     before = site.hits("/api/collect")
     await asyncio.sleep(1.5)
     assert site.hits("/api/collect") == before
-    assert "MARK-" in (await visit(browsers, site, "/spa/1", **who)).html
+    assert "MARK-" in (await visit(browsers, site, "/spa/1", **options)).html
 
 
 @pytest.mark.browser
 async def test_sufficient_response_leaves_the_tab_reusable(browsers: Browsers, site: Site) -> None:
-    who: dict[str, Any] = {"site_profile": "rest", "principal": "emil"}
-    await visit(browsers, site, "/spa/1", **who)
-    peeked = await visit(browsers, site, "/static/1", Mode.PEEK, **who)
+    options: dict[str, Any] = {"site_profile": "rest", "principal": "emil"}
+    await visit(browsers, site, "/spa/1", **options)
+    peeked = await visit(browsers, site, "/static/1", Mode.PEEK, **options)
     assert not peeked.rendered and "MARK-" in peeked.html
-    assert "MARK-" in (await visit(browsers, site, "/spa/2", **who)).html
+    assert "MARK-" in (await visit(browsers, site, "/spa/2", **options)).html
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", list(Tier))
 async def test_idle_tab_without_a_page_renders_one(browsers: Browsers, site: Site, tier: Tier) -> None:
-    who: dict[str, Any] = {"site_profile": "rest", "principal": "hal", "tier": tier, "deadline_s": 60.0}
-    await visit(browsers, site, "/static/1", Mode.PEEK, **who)
-    who["wait"] = _WHOLE
-    left = _idle_tab(browsers, tier, "hal")
-    assert "MARK-" in (await visit(browsers, site, "/spa/1", **who)).html
-    assert _idle_tab(browsers, tier, "hal") is left
+    options: dict[str, Any] = {"site_profile": "rest", "principal": "hal", "tier": tier, "deadline_s": 60.0}
+    await visit(browsers, site, "/static/1", Mode.PEEK, **options)
+    options["wait"] = _WHOLE
+    tab_before = _idle_tab(browsers, tier, "hal")
+    assert "MARK-" in (await visit(browsers, site, "/spa/1", **options)).html
+    assert _idle_tab(browsers, tier, "hal") is tab_before
 
 
 @pytest.mark.browser
 async def test_crashed_idle_tab_is_replaced(browsers: Browsers, site: Site) -> None:
-    who: dict[str, Any] = {"site_profile": "rest", "principal": "fay", "wait": _WHOLE, "deadline_s": 60.0}
-    await visit(browsers, site, "/spa/1", **who)
+    options: dict[str, Any] = {"site_profile": "rest", "principal": "fay", "wait": _WHOLE, "deadline_s": 60.0}
+    await visit(browsers, site, "/spa/1", **options)
     tab = _idle_tab(browsers, Tier.LIGHT, "fay")
     tab.session.post("Page.crash")
     await until(lambda: not tab.session.is_alive)
-    assert "MARK-" in (await visit(browsers, site, "/spa/2", **who)).html
+    assert "MARK-" in (await visit(browsers, site, "/spa/2", **options)).html
 
 
 @pytest.mark.browser
 async def test_forgotten_profile_has_no_cookies(browsers: Browsers, site: Site) -> None:
-    who: dict[str, Any] = {"site_profile": "rest", "principal": "gus"}
+    options: dict[str, Any] = {"site_profile": "rest", "principal": "gus"}
     assert not browsers.forget("gus", "rest")
-    await visit(browsers, site, "/cookie/set?left=behind", **who)
-    assert "behind" in (await visit(browsers, site, "/cookie/show", **who)).html
+    await visit(browsers, site, "/cookie/set?left=behind", **options)
+    assert "behind" in (await visit(browsers, site, "/cookie/show", **options)).html
     assert browsers.forget("gus", "rest")
-    assert "behind" not in (await visit(browsers, site, "/cookie/show", **who)).html
+    assert "behind" not in (await visit(browsers, site, "/cookie/show", **options)).html
 
 
 @pytest.mark.browser
@@ -192,12 +190,12 @@ async def test_idle_tabs_close_when_they_expire_and_with_the_browser(
 ) -> None:
     monkeypatch.setattr("browsers.pool.browser_handle.IDLE_TTL_S", 0.2)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as browsers:
-        who: dict[str, Any] = {"site_profile": "rest", "wait": _WHOLE, "deadline_s": 60.0}
-        await visit(browsers, site, "/spa/1", **who)
+        options: dict[str, Any] = {"site_profile": "rest", "wait": _WHOLE, "deadline_s": 60.0}
+        await visit(browsers, site, "/spa/1", **options)
         resting = _get_handle(browsers, Tier.LIGHT)._profile_tabs
         await until(lambda: not len(resting))
         resting._ttl_s = 600.0
-        await visit(browsers, site, "/spa/1", **who)
+        await visit(browsers, site, "/spa/1", **options)
         assert len(resting) == 1
     assert len(resting) == 0
 
