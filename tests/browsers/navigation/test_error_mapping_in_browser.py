@@ -143,5 +143,5 @@ async def test_pages_are_read_through_a_proxy_with_credentials() -> None:
             assert (snapshot.status, snapshot.body) == (200, b"hello")
             with pytest.raises(errors.BlockedAddressError):
                 await client.visit(Request("http://169.254.169.254/", mode=Mode.PEEK))
-    assert proxy.request_lines[0] == "GET http://www.example.com/page"
-    assert all("www.example.com" in request_lines for request_lines in proxy.request_lines)
+    assert proxy.requests[0] == "GET http://www.example.com/page"
+    assert all("www.example.com" in request_lines for request_lines in proxy.requests)
