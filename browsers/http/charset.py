@@ -32,7 +32,7 @@ _CODECS: Mapping[str, str] = MappingProxyType(
 """Python codec by name of the Encoding Standard, where the names differ.
 
 Where the standard decodes more than the Python codec of the same name, the wider codec is used: pages declared `gb2312`
-contain characters of GB 18030.
+contain characters of GB 18030, and those declared `iso-8859-1` the quotation marks of windows-1252.
 """
 _REPLACED: Mapping[str, str] = MappingProxyType(
     {"hz-gb-2312": "hz", "iso-2022-kr": "iso2022_kr", "csiso2022kr": "iso2022_kr"}

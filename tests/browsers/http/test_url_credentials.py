@@ -14,7 +14,7 @@ from tests.site.running import Site
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "visible"),
     [
         ("http://user:word@host.example/a?b#c", "http://host.example/a?b#c"),
         ("HTTPS://user@host.example:8443", "HTTPS://host.example:8443"),

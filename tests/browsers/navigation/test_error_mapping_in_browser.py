@@ -78,7 +78,7 @@ async def client(dead_port: int) -> AsyncIterator[Browsers]:
 
 @pytest.mark.parametrize("mode", [Mode.PEEK, Mode.RENDER])
 @pytest.mark.parametrize(
-    ("url", "error", "words"),
+    ("url", "error", "text"),
     [
         ("http://nowhere.example/", errors.NameNotResolvedError, "no host named nowhere.example"),
         ("https://nowhere.example/", errors.NameNotResolvedError, "no host named nowhere.example"),
