@@ -54,12 +54,15 @@ class Opened:
     def says(self, method: str, **params: Any) -> None:
         self.session.receive({"method": method, "params": params})
 
+    def responds(self, loader_id: str, status: int) -> None:
+        response = {"url": ADDRESS + loader_id, "status": status, "headers": {"X-Name": loader_id}}
+        event = {"type": "Document", "frameId": "frame", "loaderId": loader_id, "response": response}
+        self.says("Network.responseReceived", **event)
+
     def commits(self, loader_id: str, *, answers: int | None = None) -> None:
         """Send the events of a main document. `answers` is its status if it was not paused."""
         if answers is not None:
-            response = {"url": ADDRESS + loader_id, "status": answers, "headers": {"X-Name": loader_id}}
-            result = {"type": "Document", "frameId": "frame", "loaderId": loader_id, "response": response}
-            self.says("Network.responseReceived", **result)
+            self.responds(loader_id, answers)
         frame = {"id": "frame", "loaderId": loader_id, "url": ADDRESS, "securityOrigin": ADDRESS}
         self.says("Page.frameNavigated", frame=frame)
 
@@ -97,6 +100,17 @@ async def test_all_documents_are_paused_after_an_unpaused_second_document(opened
     assert response is not None and (response.url, response.status) == (ADDRESS + "second", 404)
     assert response.headers == {"x-name": "second"}
     assert opened.sent("Fetch.enable") == [{"patterns": PAUSE_AT_RESPONSE}]
+
+
+async def test_captured_document_without_a_commit_event_has_its_response(opened: Opened) -> None:
+    """A busy renderer enables the Page events after the page has navigated."""
+    navigated: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+    navigated.set_result({"loaderId": "first"})
+    opened.page.on_navigated(navigated)
+    opened.responds("second", 410)
+    opened.page.on_committed("second")
+    response = opened.page.response
+    assert response is not None and (response.url, response.status) == (ADDRESS + "second", 410)
 
 
 async def test_paused_document_is_counted_once(opened: Opened) -> None:
