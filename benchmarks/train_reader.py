@@ -25,7 +25,7 @@ from benchmarks.training import recipe
 from benchmarks.training.pages import SOURCES, Sample, samples
 from benchmarks.training.table import FOLDS, Row, row_of
 from scraper.extract.content.block_classifier import ModelWeights, Prediction
-from scraper.extract.content.extraction import select_blocks
+from scraper.extract.content.block_selection import select_blocks
 
 _SHIPPED = Path(__file__).resolve().parent.parent / "scraper" / "extract" / "content" / "weights.npz"
 
@@ -102,7 +102,7 @@ def _scores(rows: Sequence[Row], opinions: Sequence[Prediction]) -> dict[str, li
     scores: dict[str, list[float]] = defaultdict(list)
     for row, opinion in zip(rows, opinions, strict=True):
         if row.main or row.gold:
-            value = row.bag.f1(select_blocks(row.measures, opinion))
+            value = row.bag.f1(select_blocks(row.measures, opinion.probabilities, opinion.page_types))
             scores[f"wcxb {row.page_type}" if row.main else row.source].append(value)
             if row.main:
                 scores["wcxb"].append(value)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from browsers.model import Snapshot
 from scraper.extract.dom.parsing import is_binary
+from scraper.extract.dom.tags import BLOCKS, VOID
 from scraper.extract.page.css_visibility import hides_text, parse_declarations
 from scraper.extract.text import sanitize
 from scraper.model import Document, Verdict, VerdictKind
@@ -29,11 +30,9 @@ _MAX_TAG_CHARACTERS = 2_000
 _SKIPPED_TAGS = frozenset("script style template title textarea svg canvas object iframe noscript".split())
 """Elements whose content is not displayed."""
 
-_BLOCKS = frozenset(
-    "address article aside blockquote br dd details div dl dt fieldset figcaption figure footer form h1 h2 "
-    "h3 h4 h5 h6 header hr li main nav ol option p pre section summary table td th tr ul".split()
+_BLOCKS = BLOCKS | set(
+    "address aside br details fieldset figcaption figure footer form header hr main nav option pre summary".split()
 )
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _HIDDEN = re.compile(r"\s(?:data-x-hidden|hidden|popover)(?=[\s>=/]|$)", re.IGNORECASE)
 _STYLE = re.compile(r"\sstyle\s*=\s*(?:\"([^\"]*)|'([^']*)|([^\s>]+))", re.IGNORECASE)
 _MAX_STYLES = 20_000
@@ -90,7 +89,7 @@ class _Scanner:
                 self.hidden, self.depth = "", 0
         elif name in _SKIPPED_TAGS and not (self.at > 1 and self.text[self.at - 2] == "/"):
             self._skip(name)
-        elif name not in _VOID and (self.hidden or self._is_hidden(name, opening)):
+        elif name not in VOID and (self.hidden or self._is_hidden(name, opening)):
             self.hidden = self.hidden or name
             self.depth += name == self.hidden
 

@@ -11,6 +11,7 @@ from lxml import etree
 
 from scraper.extract.code.blocks import NUMBERING, extract_code, is_bare_block, is_language_name, is_line_number_column
 from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.tags import HEADINGS, LISTS
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 
 _MAX_LABEL = 24
@@ -24,7 +25,7 @@ _BOXES = element_selector(".//div[@data-lang or @data-language or @data-code-lan
 _TEXT_OUTSIDE_CODE = element_selector(
     ".//*[not(self::code or self::span)] | .//text()[normalize-space() and not(ancestor::code)]/.."
 )
-_NO_CODE = frozenset("pre table p ul ol h1 h2 h3 h4 h5 h6 img blockquote form".split())
+_NO_CODE = HEADINGS | LISTS | {"pre", "table", "p", "img", "blockquote", "form"}
 _BUTTON_TEXT = re.compile(
     r"\b(?:select all|copy to clipboard|copy|copied|copy code|run|edit|download|wrap|expand)\b", re.IGNORECASE
 )

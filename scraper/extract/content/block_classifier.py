@@ -30,9 +30,7 @@ _QUANTIZATION_STEPS = 32_767
 _STORED_NAMES = {"context": "heard"}
 """Array names in the weights file that differ from the field names."""
 
-_FOREST_TYPES = dict.fromkeys(("forest_trees", "forest_features"), np.int16) | dict.fromkeys(
-    ("forest_first", "forest_last"), np.uint8
-)
+_FOREST_TYPES = {"forest_trees": "i2", "forest_features": "i2", "forest_first": "u1", "forest_last": "u1"}
 """Types of the integers of the forest in the weights file."""
 
 
@@ -99,12 +97,7 @@ class ModelWeights:
             return cls(
                 linear=data["linear"].astype(np.float32) * data["linear_scale"],
                 columns=tuple(str(data["names"]).split("\n")),
-                forest=TreeNodes(
-                    **{
-                        name: values.astype(np.int64) if values.dtype.kind in "iu" else values
-                        for name, values in _unpack("forest", TreeNodes, data).items()
-                    }
-                ),
+                forest=TreeNodes(**_unpack("forest", TreeNodes, data)),
                 net=NeuralNetWeights(rounds=tuple(rounds), **_unpack("net", NeuralNetWeights, data)),
                 page_types=PageTypeClassifier(**_unpack("types", PageTypeClassifier, data)),
             )
@@ -122,8 +115,10 @@ def _unpack(
     kind: type[TreeNodes | PageTypeClassifier | NeuralNetWeights | ContextLayerWeights],
     data: np.lib.npyio.NpzFile,
 ) -> dict[str, Any]:
+    """Return the arrays of a part by field name. All integers become 64-bit integers."""
     keys = {field.name: f"{prefix}_{_STORED_NAMES.get(field.name, field.name)}" for field in fields(kind)}
-    return {name: data[key] for name, key in keys.items() if key in data}
+    arrays = {name: data[key] for name, key in keys.items() if key in data}
+    return {name: array.astype(np.int64) if array.dtype.kind in "iu" else array for name, array in arrays.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,19 @@ _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
 BlockMask = NDArray[np.bool_]
 
 
+def select_blocks(page: PageStatistics, probabilities: Floats, types: Mapping[str, float]) -> BlockMask:
+    """Return a mask of the content blocks of a page, from the probabilities of its blocks and page types."""
+    p = suppress_footers(page, probabilities)
+    chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths))
+    chosen = drop_side_content(page, chosen, p, types)
+    chosen, cells = complete_tables(page, chosen, p)
+    if types["documentation"] >= _MIN_DOCUMENTATION:
+        # References repeat the same sentences for many items.
+        return add_title(page, chosen)
+    chosen = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
+    return drop_duplicate_blocks(chosen, page.text_ids, page.characters, cells)
+
+
 def select_by_expected_f1(p: Floats, lengths: Floats) -> BlockMask:
     """Select the blocks above the probability threshold with the greatest expected F1.
 
@@ -113,7 +126,7 @@ _LEAST_AMID, _MIN_CELLS, _MAX_LINKED, _MAX_WRAPPERS = 0.1, 4, 0.3, 2
 """Bounds for tables between selected blocks, whose short cells look unlikely alone: minimum mean probability, minimum
 cells, maximum share of links, maximum ancestors that hold only the table."""
 
-MIN_DOCUMENTATION = 0.5
+_MIN_DOCUMENTATION = 0.5
 """Probability from which a page is documentation: its title and repeated text are kept. There, dropping repeated text
 costs .006 of F1, but it gains .014 on forums and .011 on products."""
 
@@ -162,14 +175,11 @@ def equalize_cards(page: PageStatistics, chosen: BlockMask) -> BlockMask:
     return (chosen | (inside & (share >= _IN_ALL_CARDS))) & ~(inside & (share <= _IN_NO_CARD))
 
 
-def add_title(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float]) -> BlockMask:
+def add_title(page: PageStatistics, chosen: BlockMask) -> BlockMask:
     """Select the title above the content of documentation; the gold texts of articles omit it."""
-    places = np.flatnonzero(chosen)
-    if types["documentation"] < MIN_DOCUMENTATION or not len(places):
-        return chosen
-    first = int(places[0])
+    first = int(chosen.argmax())
     titles = np.flatnonzero(page.tag[: first + 1] == TAGS["h1"])
-    if not len(titles) or first - int(titles[-1]) > _MAX_FROM_TITLE:
+    if not chosen.any() or not len(titles) or first - int(titles[-1]) > _MAX_FROM_TITLE:
         return chosen
     titled = chosen.copy()
     titled[titles[-1]] = True

@@ -11,19 +11,8 @@ import numpy as np
 from lxml import etree
 from numpy.typing import NDArray
 
-from scraper.extract.content.block_classifier import BlockClassifier, Prediction
-from scraper.extract.content.block_selection import (
-    MIN_DOCUMENTATION,
-    add_title,
-    complete_tables,
-    drop_duplicate_blocks,
-    drop_duplicate_elements,
-    drop_side_content,
-    equalize_cards,
-    estimate_f1,
-    select_by_expected_f1,
-    suppress_footers,
-)
+from scraper.extract.content.block_classifier import BlockClassifier
+from scraper.extract.content.block_selection import estimate_f1, select_blocks
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import Elements, Segments, segment
 from scraper.extract.dom.parsing import remove
@@ -68,7 +57,7 @@ def extract_content(page: PageTree, model: BlockClassifier) -> Content:
         return _by_landmarks(page.body, degraded=segments.is_truncated)
     statistics = PageStatistics(segments, describe_page(page.head, page.url))
     prediction = model.predict(statistics)
-    chosen = select_blocks(statistics, prediction)
+    chosen = select_blocks(statistics, prediction.probabilities, prediction.page_types)
     page_type, probability = max(prediction.page_types.items(), key=lambda pair: pair[1])
 
     def build_tree() -> Element:
@@ -111,20 +100,6 @@ def _by_landmarks(body: Element, *, degraded: bool) -> Content:
         root = whole
         texts = segment(root).texts
     return Content("\n".join(texts), lambda: root, degraded=degraded)
-
-
-def select_blocks(page: PageStatistics, prediction: Prediction) -> NDArray[np.bool_]:
-    """Return a mask of the content blocks of a page."""
-    p = suppress_footers(page, prediction.probabilities)
-    chosen = select_by_expected_f1(p, page.lengths)
-    chosen = equalize_cards(page, chosen)
-    chosen = drop_side_content(page, chosen, p, prediction.page_types)
-    chosen, cells = complete_tables(page, chosen, p)
-    if prediction.page_types["documentation"] >= MIN_DOCUMENTATION:
-        # references repeat the same sentences for many items
-        return add_title(page, chosen, prediction.page_types)
-    chosen = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
-    return drop_duplicate_blocks(chosen, page.text_ids, page.characters, cells)
 
 
 def describe_page(head: Head, url: str) -> PageDescription:

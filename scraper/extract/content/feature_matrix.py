@@ -43,11 +43,11 @@ def compute_score_columns(scores: Floats) -> Named:
     return dict(zip(names, np.clip(scores, -_MAX_SCORE, _MAX_SCORE), strict=True))
 
 
-def stack_columns(named: Named, names: Sequence[str], blocks: int) -> Matrix:
+def stack_columns(columns: Named, names: Sequence[str], blocks: int) -> Matrix:
     """Stack the named columns as the rows of a matrix with the shape (columns, blocks)."""
     values = np.empty((len(names), blocks), np.float32)
     for row, name in enumerate(names):
-        values[row] = named[name]
+        values[row] = columns[name]
     return values
 
 
@@ -234,8 +234,8 @@ def _word_columns(page: PageStatistics) -> Named:
     title = set(split_words(f"{page.description.title} {page.description.og_title}"))
     description = set(split_words(page.description.description))
     common, in_title, in_description = (
-        np.fromiter(map(known.__contains__, page.vocabulary), np.float64, len(page.vocabulary))
-        for known in (COMMON_WORDS, title, description)
+        np.fromiter(map(words.__contains__, page.vocabulary), np.float64, len(page.vocabulary))
+        for words in (COMMON_WORDS, title, description)
     )
     near, starts = page.word_at < _COMMON_PROBE, page.word_at < _TITLE_PROBE
     bits = len(page.vocabulary).bit_length()

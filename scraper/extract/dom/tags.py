@@ -10,5 +10,8 @@ BLOCKS = (
 )
 """Blocks of running text, lists and tables. Steps that know more blocks add them."""
 
+VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+"""Elements without content and without a closing tag."""
+
 UNREADABLE = frozenset("script style template head title meta link base canvas object embed iframe".split())
 """Elements whose content is never text of the page."""

@@ -1,6 +1,6 @@
 """Compile XPath expressions into typed selector functions, and read texts and class names of elements.
 
-Evaluation in C costs a tenth of the same walk in Python.
+Evaluation in C costs a tenth of the same traversal in Python.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from lxml import etree
 
+from scraper.extract.dom.tags import HEADINGS, LISTS
 from scraper.extract.dom.xpath import Element, attribute_selector, text_of
 from scraper.extract.facts.label_value_pairs import LabelValuePairs
 from scraper.extract.facts.schema_graph import clean_text
@@ -78,10 +79,9 @@ _PROPERTIES = attribute_selector("itemprop")
 _PIECES = etree.XPath(".//text() | .//br")
 
 _YIELD_NAMES = re.compile(r"serving|yield|portion", re.IGNORECASE)
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_HEADING_LIKE = (*_HEADINGS, "strong", "b", "p", "div", "span", "dt", "td", "th")
+_HEADING_LIKE = (*HEADINGS, "strong", "b", "p", "div", "span", "dt", "td", "th")
 _LINES = ("li", "p", "dt", "dd", "tr")
-_BLOCKS = ("p", "div", "ul", "ol", "table", "section", "article", "h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS = HEADINGS | LISTS | {"p", "div", "table", "section", "article"}
 _OTHER_LINES = ("p", "dt", "dd", "tr")
 _OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
 _MARK = re.compile(r"^(?:[-–•*▢☐□]\s*|\d{1,2}[.)]\s+)")
@@ -204,7 +204,7 @@ def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> l
 
 
 def _is_heading(element: Element, meaning: re.Pattern[str]) -> bool:
-    text = (element.text or "").strip() or (text_of(element).strip() if element.tag in _HEADINGS else "")
+    text = (element.text or "").strip() or (text_of(element).strip() if element.tag in HEADINGS else "")
     return 0 < len(text) < _MAX_HEADING and meaning.match(text) is not None and len(text_of(element)) < 2 * _MAX_HEADING
 
 
@@ -223,7 +223,7 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
             around = set(element.iterancestors())
             found, boxes = ([one for one in part if one not in around] for part in (found, boxes))
             break
-        if element.tag in _HEADINGS and not found and _is_heading(element, other):
+        if element.tag in HEADINGS and not found and _is_heading(element, other):
             break
         if element.tag in _LINES:
             found.append(element)
@@ -232,7 +232,7 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
     items = [element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None]
     chosen = items if len(items) > 1 else _with_text(found)
     if not chosen:
-        chosen = boxes if len(boxes) > 1 and heading.tag in _HEADINGS else []
+        chosen = boxes if len(boxes) > 1 and heading.tag in HEADINGS else []
     lines = [
         line
         for element in chosen
@@ -263,9 +263,9 @@ class _OutsideContent:
 
 def _ends(element: Element, heading: Element) -> bool:
     """Return True if an element starts a new section: a heading of the same or a higher rank."""
-    if element.tag not in _HEADINGS:
+    if element.tag not in HEADINGS:
         return False
-    return heading.tag not in _HEADINGS or element.tag <= heading.tag
+    return heading.tag not in HEADINGS or element.tag <= heading.tag
 
 
 def _lines_in(element: Element) -> list[str]:

@@ -56,13 +56,13 @@ class Rules(TreeConverter):
 
     def _restore_row(self, row: str) -> str:
         """Return a line with its blocks. Blocks of one line get the same indent and a line each."""
-        before, *rest = _PLACEHOLDER.split(row)
+        before, *pieces = _PLACEHOLDER.split(row)
         markers = _LINE_MARKERS.match(before)
         inset = _MARKER_CHARACTER.sub(" ", markers.group()) if markers else ""
         if before.startswith("[^"):
             inset = _NOTE_INDENT
         blocks = []
-        for number, behind in zip(rest[::2], rest[1::2], strict=True):
+        for number, behind in zip(pieces[::2], pieces[1::2], strict=True):
             block = self._reserved[int(number)] if int(number) < len(self._reserved) else ""
             blocks.append(block.replace("\n", "\n" + inset) + behind)
         return before + f"\n{inset}".join(blocks)

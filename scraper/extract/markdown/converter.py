@@ -247,12 +247,8 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
         self.plain_pieces.append(text)
         return self.escape(text, context.tags)
 
-    handlers: ClassVar[dict[str, Handler]] = {
-        **CalloutRules.handlers,
-        **ListRules.handlers,
-        **CodeRules.handlers,
-        **TableRules.handlers,
-        **MathRules.handlers,
-        **FootnoteRules.handlers,
-        "select": _select,
+    handlers: ClassVar[dict[str, Handler]] = {"select": _select} | {
+        tag: handler
+        for rules in (CalloutRules, ListRules, CodeRules, TableRules, MathRules, FootnoteRules)
+        for tag, handler in rules.handlers.items()
     }

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from lxml import etree
 
 from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.tags import HEADINGS, LISTS
 from scraper.extract.dom.xpath import Element, collect_class_names, text_of
 from scraper.extract.math import katex, mathjax, mathml
 from scraper.extract.math.tex import is_prose, strip_delimiters, strip_display_style
@@ -34,7 +35,7 @@ _IMAGE_URL_PARTS = ("%5C", "tex", "=tx")
 _TAG_PARTS = ("math", "tex", "formula")
 _FORMULA_TAGS = frozenset({"math", "mjx-container", "script", "img"})
 _CONTAINER_TAGS = frozenset({"div", "section", "table", "body", "article"})
-_PROSE_TAGS = "p ul ol dl table section article aside blockquote pre details h1 h2 h3 h4 h5 h6 a code sup".split()
+_PROSE_TAGS = HEADINGS | LISTS | set("p dl table section article aside blockquote pre details a code sup".split())
 _FORMULA_TAG_NAME = re.compile(r"(?:^|-)(?:math|tex|latex|katex|formula)(?:-|$)")
 _WORD = re.compile(r"[A-Za-z0-9]{3,}")
 _DISPLAY_NAME = re.compile(r"(?:^|-)(?:display|block|interline|disp)(?:-|$)")

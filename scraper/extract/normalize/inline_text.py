@@ -125,12 +125,12 @@ def join_emphasis(root: Element) -> None:
             _merge_into(first, run[1:])
 
 
-def _merge_into(first: Element, rest: Sequence[Element]) -> None:
+def _merge_into(first: Element, others: Sequence[Element]) -> None:
     """Move the content of the other elements into the first. Each text is joined once."""
     last = first[-1] if len(first) else None
     texts = [(first.text if last is None else last.tail) or ""]
-    tail = rest[-1].tail
-    for piece in rest:
+    tail = others[-1].tail
+    for piece in others:
         texts.append(piece.text or "")
         inner = list(piece)
         if inner:

@@ -247,12 +247,12 @@ def find_hidden_selectors(sheets: Iterable[str]) -> frozenset[str]:
         return frozenset()
     css = _COMMENT.sub("", css)
     hidden: set[str] = set()
-    shown: set[str] = set()
+    revealed: set[str] = set()
     for block in _AT_BLOCK.findall(css):
         if _FOR_SCREENS.match(block):
             css += block.partition("{")[2].removesuffix("}")
         else:
-            shown.update(
+            revealed.update(
                 name
                 for selector, body in _RULE.findall(block.partition("{")[2])
                 if _SHOWS.search(body) and not _hides_subtree(parse_declarations(body))
@@ -264,5 +264,5 @@ def find_hidden_selectors(sheets: Iterable[str]) -> frozenset[str]:
         if _hides_subtree(parse_declarations(body)):
             hidden.update(part.strip() for part in selector.split(",") if _SIMPLE.fullmatch(part))
         else:
-            shown.update(_NAME.findall(selector))
-    return frozenset(hidden - shown)
+            revealed.update(_NAME.findall(selector))
+    return frozenset(hidden - revealed)

@@ -53,12 +53,12 @@ def remove_styled(root: Element) -> int:
     hidden = [element for element in candidates if checker.hides(element)]
     names = find_hidden_selectors(sheet.text or "" for sheet in sheets)
     if names:
-        named = [*_CLASSED(root), *_IDENTIFIED(root)]
-        hidden += [element for element in named if _matches_selector(element, names)]
+        hidden += [element for element in (*_CLASSED(root), *_IDENTIFIED(root)) if _matches_selector(element, names)]
     return _remove_all(mark_collapsed(hidden, wrappers=True))
 
 
 def _remove_all(hidden: list[Element]) -> int:
+    """Remove the elements. Return the number of those with text that were not inside of others."""
     with_text = 0
     removed: set[Element] = set()
     for element in hidden:
@@ -190,11 +190,11 @@ def _find_collapsed_passages(candidates: list[Element], *, wrappers: bool) -> se
 
 def _find_opened_texts(short: list[Element]) -> set[Element]:
     """Return the short texts that a tab or title opens, and mark them."""
-    named = [element for element in short if element.get("id")]
+    with_id = [element for element in short if element.get("id")]
     # The ids that tabs and expandable buttons control by ARIA's rules.
     opened = {
         name
-        for control in (_CONTROLS["aria-controls"](named[0].getroottree().getroot()) if named else ())
+        for control in (_CONTROLS["aria-controls"](with_id[0].getroottree().getroot()) if with_id else ())
         if control.get("role") == "tab" or control.get("aria-expanded") is not None
         for name in (control.get("aria-controls") or "").split()
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -105,7 +105,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     else:
         removed += hidden.remove_styled(root)
     body = _merge_bodies(root)
-    asks = not snapshot.rendered and _remove_script_notes(body)
+    asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", lazy_media.VIDEO_TAG))
     _remove_unreadable(body, rendered=snapshot.rendered)
     is_flattened = parsing.flatten_deep_elements(body)
@@ -116,7 +116,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
         head,
         hidden_removed=removed,
         degraded=parsed.degraded or is_flattened,
-        asks_for_scripts=asks,
+        asks_for_scripts=asks_for_scripts,
         embeds=embeds,
         classes=classes,
         may_hold_formulas=may_hold_formulas,
@@ -130,7 +130,7 @@ def _head(root: Element) -> Head:
     return Head(
         language=(root.get("lang") or root.get("xml:lang") or "").strip(),
         title=next((text_of(title) for title in found["title"] if _is_page_title(title)), ""),
-        metas=tuple(_metas(found["meta"])),
+        metas=tuple(_parse_metas(found["meta"])),
         links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in found["link"]),
         scripts=tuple(
             ScriptElement(
@@ -148,17 +148,15 @@ def _is_page_title(title: Element) -> bool:
     return part == "head" or (part == "body" and "svg" not in around)
 
 
-def _metas(metas: Iterable[Element]) -> list[tuple[str, str]]:
-    found = []
+def _parse_metas(metas: Iterable[Element]) -> Iterator[tuple[str, str]]:
     for meta in metas:
-        content = meta.get("content")
+        content, item = meta.get("content"), meta.get("itemprop")
         name = meta.get("property") or meta.get("name")
-        if not name and (item := meta.get("itemprop")) and content and not is_third_party(meta):
+        if not name and item and content and not is_third_party(meta):
             name = item
         name = name or meta.get("http-equiv")
         if name and content:
-            found.append((name.lower(), content))
-    return found
+            yield name.lower(), content
 
 
 def find_base_url(root: Element, url: str) -> str:
@@ -182,14 +180,18 @@ def _merge_bodies(root: Element) -> Element:
 
 def _remove_script_notes(body: Element) -> bool:
     """Remove `noscript` elements that are empty or notes. Return True if one asks for JavaScript."""
-    asks = False
+    has_note = False
     for element in list(body.iter("noscript")):
         text = text_of(element)
-        is_note = len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text) is not None
-        asks = asks or is_note
+        is_note = _is_script_note(text)
+        has_note = has_note or is_note
         if is_note or not text.strip():
             parsing.remove(element)
-    return asks
+    return has_note
+
+
+def _is_script_note(text: str) -> bool:
+    return len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text) is not None
 
 
 def _remove_unreadable(body: Element, *, rendered: bool) -> None:
@@ -210,11 +212,11 @@ def _needs_fallback(body: Element) -> bool:
     Forums do this if their scripts reject the browser: Discourse sends each thread twice.
     """
     fallbacks = [text_of(element) for element in body.iter("noscript")]
-    notes = [text for text in fallbacks if len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text)]
-    instead = count_words(" ".join(fallbacks))
-    if instead - count_words(" ".join(notes)) < _FALLBACK_WORDS:
+    fallback_words = count_words(" ".join(fallbacks))
+    note_words = count_words(" ".join(filter(_is_script_note, fallbacks)))
+    if fallback_words - note_words < _FALLBACK_WORDS:
         return False
-    return count_words(text_of(body)) - instead < _FALLBACK_WORDS
+    return count_words(text_of(body)) - fallback_words < _FALLBACK_WORDS
 
 
 def _insert_frames(root: Element, frames: Sequence[Frame]) -> int:

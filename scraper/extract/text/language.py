@@ -107,11 +107,11 @@ _COMMON_WORDS = {
 }
 
 
-def choose_language(stated: str | None, text: str) -> str | None:
+def choose_language(declared: str | None, text: str) -> str | None:
     """Return the declared language, or the detected one if none is declared or if English is wrong."""
-    if stated and stated.lower().split("-")[0] != _TEMPLATE_LANGUAGE:
-        return stated
-    return detect_language(text, against=_TEMPLATE_LANGUAGE if stated else None) or stated
+    if declared and declared.lower().split("-")[0] != _TEMPLATE_LANGUAGE:
+        return declared
+    return detect_language(text, against=_TEMPLATE_LANGUAGE if declared else None) or declared
 
 
 def detect_language(text: str, against: str | None = None) -> str | None:
@@ -132,19 +132,14 @@ def _detect_script(text: str) -> str | None:
         return "latin"  # nine pages of ten; the expression would take 2 ms
     counts = Counter(match.lastgroup for match in _SCRIPT.finditer(text))
     japanese = counts["kana"] + counts["han"]
-    if counts["kana"] > _MIN_KANA_SHARE * japanese:
-        counts["ja"] = japanese
-    else:
-        counts["zh"] = japanese
+    counts["ja" if counts["kana"] > _MIN_KANA_SHARE * japanese else "zh"] = japanese
     del counts["kana"], counts["han"]
-    (name, count), letters = counts.most_common(1)[0], counts.total()
-    if count < _MIN_LETTERS or count < _MIN_SCRIPT_SHARE * letters:
+    name, count = counts.most_common(1)[0]
+    if count < _MIN_LETTERS or count < _MIN_SCRIPT_SHARE * counts.total():
         return None
-    if name == "ar":
-        if len(_URDU.findall(text)) > _MIN_OWN_LETTER_SHARE * count:
-            return "ur"
-        return "fa" if len(_PERSIAN.findall(text)) > _MIN_OWN_LETTER_SHARE * count else "ar"
-    return name
+    own_letters = (("ur", _URDU), ("fa", _PERSIAN)) if name == "ar" else ()
+    matches = (own for own, letters in own_letters if len(letters.findall(text)) > _MIN_OWN_LETTER_SHARE * count)
+    return next(matches, name)
 
 
 def _detect_by_words(text: str, languages: dict[str, frozenset[str]], against: str | None) -> str | None:

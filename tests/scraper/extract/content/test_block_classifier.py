@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scraper.extract.content.block_classifier import BlockClassifier, is_confident, load_bundled_classifier
 from scraper.extract.content.neural_net import NeuralNet
 from scraper.extract.content.page_statistics import PageStatistics
-from tests.scraper.extract.content.trees import measured
+from tests.scraper.extract.content.trees import build_statistics
 
 _MENU = "<nav><ul>" + "".join(f"<li><a href='/{k}'>Part {k}</a></li>" for k in range(9)) + "</ul></nav>"
 _PROSE = "<p>The harbour was quiet that morning, and the boats came in one after the other with the tide.</p>"
@@ -35,7 +35,7 @@ def _count_net_calls(html: str) -> tuple[int, list[int]]:
     model = BlockClassifier(load_bundled_classifier()._weights)
     net = _Counting(model._net)
     model._net = net  # type: ignore[assignment]
-    page = measured(f"<html><body>{html}</body></html>")
+    page = build_statistics(f"<html><body>{html}</body></html>")
     prediction = model.predict(page)
     assert len(prediction.probabilities) == page.n
     return page.n, net.calls
@@ -46,8 +46,8 @@ def test_the_net_is_not_evaluated_on_a_confident_page() -> None:
 
 
 def test_the_net_is_evaluated_for_all_blocks_of_an_uncertain_page() -> None:
-    blocks, asked = _count_net_calls(_MIXED)
-    assert asked == [blocks]
+    blocks, calls = _count_net_calls(_MIXED)
+    assert calls == [blocks]
 
 
 def test_a_page_is_confident_if_its_selection_is_probable() -> None:

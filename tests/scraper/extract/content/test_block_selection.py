@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.extract.content.block_selection import (
-    add_title,
     complete_tables,
     drop_duplicate_blocks,
     drop_duplicate_elements,
@@ -16,12 +15,13 @@ from scraper.extract.content.block_selection import (
     equalize_cards,
     estimate_f1,
     find_teasers,
+    select_blocks,
     select_by_expected_f1,
     suppress_footers,
 )
 from scraper.extract.content.class_name_features import TEASERS
 from scraper.extract.content.feature_matrix import compute_columns
-from tests.scraper.extract.content.trees import measured
+from tests.scraper.extract.content.trees import build_statistics
 
 blocks = st.lists(st.tuples(st.floats(0.01, 0.99), st.integers(1, 50)), min_size=1, max_size=8)
 
@@ -44,43 +44,43 @@ def test_the_threshold_depends_on_the_page() -> None:
     assert select_by_expected_f1(np.array([0.3, 0.3, 0.3, 0.01]), lengths).tolist() == [True, True, True, False]
 
 
-@pytest.mark.parametrize(("characters", "kept"), [(100.0, [True, False, True]), (10.0, [True, True, True])])
-def test_repeated_long_texts_are_selected_once(characters: float, kept: list[bool]) -> None:
+@pytest.mark.parametrize(("characters", "expected"), [(100.0, [True, False, True]), (10.0, [True, True, True])])
+def test_repeated_long_texts_are_selected_once(characters: float, expected: list[bool]) -> None:
     chosen = np.array([True, True, True])
     no_cells = np.zeros(3, np.bool_)
-    assert drop_duplicate_blocks(chosen, np.array([0, 0, 1]), np.full(3, characters), no_cells).tolist() == kept
+    assert drop_duplicate_blocks(chosen, np.array([0, 0, 1]), np.full(3, characters), no_cells).tolist() == expected
 
 
 def test_table_cells_may_repeat_a_text() -> None:
     texts, cells = np.array([0, 0, 0, 0]), np.array([False, True, True, False])
-    kept = drop_duplicate_blocks(np.ones(4, np.bool_), texts, np.full(4, 100.0), cells)
-    assert kept.tolist() == [True, True, True, False]
+    remaining = drop_duplicate_blocks(np.ones(4, np.bool_), texts, np.full(4, 100.0), cells)
+    assert remaining.tolist() == [True, True, True, False]
 
 
-def copies_dropped(texts: list[int], spans: list[tuple[int, int]], chosen: list[bool] | None = None) -> list[bool]:
+def drop_copies(texts: list[int], spans: list[tuple[int, int]], chosen: list[bool] | None = None) -> list[bool]:
     """Run the rule on blocks of 50 characters; a root element contains all of them."""
     all_spans = np.array([(0, len(texts)), *spans])
     mask = np.ones(len(texts), np.bool_) if chosen is None else np.array(chosen)
     lengths = np.full(len(texts), 50.0)
-    kept = drop_duplicate_elements(mask, np.array(texts), lengths, all_spans[:, 0], all_spans[:, 1])
-    return [bool(one) for one in kept]
+    remaining = drop_duplicate_elements(mask, np.array(texts), lengths, all_spans[:, 0], all_spans[:, 1])
+    return [bool(one) for one in remaining]
 
 
 def test_an_element_that_repeats_another_is_dropped() -> None:
     twice = [(0, 3), (3, 6)]
-    assert copies_dropped([0, 1, 2, 0, 1, 2], twice) == [True] * 3 + [False] * 3
-    assert copies_dropped([0, 1, 2, 0, 1, 3], twice) == [True] * 6
-    assert copies_dropped([0, 1, 1, 0], [(0, 2), (2, 4)]) == [True] * 4  # another order says another thing
+    assert drop_copies([0, 1, 2, 0, 1, 2], twice) == [True] * 3 + [False] * 3
+    assert drop_copies([0, 1, 2, 0, 1, 3], twice) == [True] * 6
+    assert drop_copies([0, 1, 1, 0], [(0, 2), (2, 4)]) == [True] * 4  # in another order they are other texts
 
 
 def test_unselected_blocks_do_not_distinguish_duplicates() -> None:
     chosen = [True, True, False, True, True, False]
-    assert copies_dropped([0, 1, 2, 0, 1, 3], [(0, 3), (3, 6)], chosen) == [True, True] + [False] * 4
+    assert drop_copies([0, 1, 2, 0, 1, 3], [(0, 3), (3, 6)], chosen) == [True, True] + [False] * 4
 
 
 def test_a_single_block_is_not_a_duplicate_element() -> None:
-    assert copies_dropped([0, 1, 0], [(0, 1), (2, 3)]) == [True] * 3
-    assert copies_dropped([0, 0], [(0, 2), (0, 1), (1, 2)]) == [True] * 2
+    assert drop_copies([0, 1, 0], [(0, 1), (2, 3)]) == [True] * 3
+    assert drop_copies([0, 0], [(0, 2), (0, 1), (1, 2)]) == [True] * 2
 
 
 ARTICLE = {"article": 0.9, "forum": 0.0}
@@ -88,7 +88,7 @@ ARTICLE = {"article": 0.9, "forum": 0.0}
 
 def test_comments_and_teasers_are_dropped_from_an_article_but_not_from_a_forum() -> None:
     words = "many words of a text " * 20
-    page = measured(
+    page = build_statistics(
         f"<article><p>{words}</p></article><div class=comments><p>first</p></div>"
         "<div class=related-posts><p>another</p></div>"
     )
@@ -99,14 +99,14 @@ def test_comments_and_teasers_are_dropped_from_an_article_but_not_from_a_forum()
 
 
 def test_a_page_that_consists_of_comments_keeps_them() -> None:
-    page = measured("<p>Thread</p><div class=comments>" + "<p>what somebody said of it</p>" * 20 + "</div>")
+    page = build_statistics("<p>Thread</p><div class=comments>" + "<p>what somebody said of it</p>" * 20 + "</div>")
     compute_columns(page)
     assert drop_side_content(page, np.ones(page.n, np.bool_), np.full(page.n, 0.6), ARTICLE).all()
 
 
 def test_a_mostly_selected_table_is_completed() -> None:
     rows = "<tr><td>a name</td><td>7</td></tr>" * 3
-    page = measured(f"<p>{'words before it ' * 10}</p><table>{rows}</table>")
+    page = build_statistics(f"<p>{'words before it ' * 10}</p><table>{rows}</table>")
     chosen = np.array([text != "7" for text in page.texts])
     unlikely = np.full(page.n, 0.01)
     assert complete_tables(page, chosen, unlikely)[0].all()
@@ -115,7 +115,7 @@ def test_a_mostly_selected_table_is_completed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "p", "kept"),
+    ("table", "p", "expected"),
     [
         ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td>9</td></tr>", 0.2, True),
         ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td>9</td></tr>", 0.05, False),
@@ -124,41 +124,44 @@ def test_a_mostly_selected_table_is_completed() -> None:
         ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td><table><tr><td>9</td></tr></table></tr>", 0.2, False),
     ],
 )
-def test_a_table_of_values_between_selected_blocks_is_selected(table: str, p: float, kept: bool) -> None:
+def test_a_table_of_values_between_selected_blocks_is_selected(table: str, p: float, expected: bool) -> None:
     around = "words of the article " * 10
-    page = measured(f"<div><p>{around}</p><figure><table>{table}</table></figure><p>{around}</p></div>")
+    page = build_statistics(f"<div><p>{around}</p><figure><table>{table}</table></figure><p>{around}</p></div>")
     chosen = np.array([text.startswith("words") for text in page.texts])
     found, cells = complete_tables(page, chosen, np.full(page.n, p))
-    assert found.all() == cells.any() == kept
+    assert found.all() == cells.any() == expected
 
 
 def test_cards_show_the_same_parts() -> None:
     card = "<div class=card><h3>Kettle {0}</h3><span class=price><b>{0} euros</b></span><p>Buy {0}</p></div>"
-    page = measured("<p>Goods</p><div>" + "".join(card.format(number) for number in range(8)) + "</div>")
+    page = build_statistics("<p>Goods</p><div>" + "".join(card.format(number) for number in range(8)) + "</div>")
     compute_columns(page)
     chosen = np.array(
         [(text.startswith("Kettle") and text[-1] in "01234") or text in ("Buy 3", "Goods") for text in page.texts]
     )
     found = equalize_cards(page, chosen)
-    kept = [text for text, one in zip(page.texts, found.tolist(), strict=True) if one]
-    assert kept == ["Goods", *(f"Kettle {number}" for number in range(8))]
+    texts = [text for text, one in zip(page.texts, found.tolist(), strict=True) if one]
+    assert texts == ["Goods", *(f"Kettle {number}" for number in range(8))]
 
 
 def test_only_the_title_of_documentation_is_always_selected() -> None:
-    page = measured("<p>before</p><h1>Title</h1><p>by somebody</p><p>text</p><p>more</p>")
+    page = build_statistics("<p>before</p><h1>Title</h1><p>by somebody</p><p>text</p><p>more</p>")
     chosen = np.array([text in ("text", "more") for text in page.texts])
-    assert add_title(page, chosen, {"documentation": 0.9}).tolist() == [False, True, False, True, True]
-    assert add_title(page, chosen, {"documentation": 0.1}).tolist() == chosen.tolist()
+    types = {"documentation": 0.9, "article": 0.0, "forum": 0.0}
+    compute_columns(page)
+    probabilities = chosen.astype(float)
+    assert select_blocks(page, probabilities, types).tolist() == [False, True, False, True, True]
+    assert select_blocks(page, probabilities, types | {"documentation": 0.1}).tolist() == chosen.tolist()
 
 
 def test_a_section_whose_id_repeats_its_title_is_not_a_teaser() -> None:
-    page = measured("<section id=related-work><p>text</p></section><div id=related-posts><p>other</p></div>")
+    page = build_statistics("<section id=related-work><p>text</p></section><div id=related-posts><p>other</p></div>")
     compute_columns(page)
     assert (page.side_kinds & TEASERS > 0).tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
-    ("line", "leads"),
+    ("line", "is_dropped"),
     [
         ("<a href=x>Lea también: Otra noticia del día</a>", True),
         ("Read more: <a href=x>Another story of the same day</a>", True),
@@ -168,11 +171,11 @@ def test_a_section_whose_id_repeats_its_title_is_not_a_teaser() -> None:
         ("<a href=x>A link to a source</a>", False),
     ],
 )
-def test_teasers_are_deselected(line: str, leads: bool) -> None:
-    page = measured(f"<p>A passage of the article.</p><p>{line}</p>")
+def test_teasers_are_deselected(line: str, is_dropped: bool) -> None:
+    page = build_statistics(f"<p>A passage of the article.</p><p>{line}</p>")
     compute_columns(page)
     everything = np.ones(page.n, np.bool_)
-    assert drop_side_content(page, everything, np.full(page.n, 0.9), ARTICLE).tolist() == [True, not leads]
+    assert drop_side_content(page, everything, np.full(page.n, 0.9), ARTICLE).tolist() == [True, not is_dropped]
 
 
 _PAGE = (
@@ -181,19 +184,19 @@ _PAGE = (
 )
 
 
-def _kept(likely: list[float]) -> list[float]:
-    page = measured(_PAGE)
+def _suppress(probabilities: list[float]) -> list[float]:
+    page = build_statistics(_PAGE)
     compute_columns(page)
     assert page.texts == ["Said above", "Told", "Its own", "Of the page", "Of the page too"]
-    return list(map(float, suppress_footers(page, np.array(likely))))
+    return list(map(float, suppress_footers(page, np.array(probabilities))))
 
 
 def test_only_the_footer_of_the_page_is_suppressed() -> None:
-    assert _kept([0.5, 0.9, 0.6, 0.9, 0.8]) == [0.5, 0.9, 0.6, 0.0, 0.0]
+    assert _suppress([0.5, 0.9, 0.6, 0.9, 0.8]) == [0.5, 0.9, 0.6, 0.0, 0.0]
 
 
 def test_a_footer_with_all_content_stays() -> None:
-    assert _kept([0.1, 0.2, 0.1, 0.9, 0.8]) == [0.1, 0.2, 0.1, 0.9, 0.8]
+    assert _suppress([0.1, 0.2, 0.1, 0.9, 0.8]) == [0.1, 0.2, 0.1, 0.9, 0.8]
 
 
 _ROWS = (("Boat", "Sloop"), ("x", "y"), ("z", "w"))
@@ -202,16 +205,16 @@ _TABLE = "".join(f"<tr><td>{one}</td><td>{other}</td></tr>" for one, other in _R
 
 @pytest.mark.parametrize(("chosen", "whole"), [([], False), (["Boat"], False), (["Boat", "Sloop"], True)])
 def test_a_table_with_a_third_selected_is_completed(chosen: list[str], *, whole: bool) -> None:
-    page = measured(f"<body><p>{'All that is told above it. ' * 6}</p><table>{_TABLE}</table></body>")
+    page = build_statistics(f"<body><p>{'All that is told above it. ' * 6}</p><table>{_TABLE}</table></body>")
     compute_columns(page)
-    kept = np.array([text in chosen for text in page.texts])
-    cells, table = complete_tables(page, kept, kept * 0.5)
+    selected = np.array([text in chosen for text in page.texts])
+    cells, table = complete_tables(page, selected, selected * 0.5)
     assert table[1:].tolist() == [whole] * 6
-    assert (cells == (table | kept)).all()
+    assert (cells == (table | selected)).all()
 
 
-def leads(line: str) -> bool:
-    page = measured(f"<p>The text of a page that goes on.</p><p>{line}</p>")
+def is_teaser(line: str) -> bool:
+    page = build_statistics(f"<p>The text of a page that goes on.</p><p>{line}</p>")
     return bool(find_teasers(page, np.ones(page.n, np.bool_))[1])
 
 
@@ -224,11 +227,11 @@ def leads(line: str) -> bool:
     ],
 )  # fmt: skip
 def test_a_link_after_teaser_words_is_a_teaser(words: str) -> None:
-    assert leads(f"{words} <a href=/x>the tides of the northern bay this year</a>")
+    assert is_teaser(f"{words} <a href=/x>the tides of the northern bay this year</a>")
 
 
 def test_teaser_words_in_scripts_without_spaces_are_found() -> None:
-    assert leads(f"<a href=/x>関連記事 {'潮の満ち引きは月の力' * 3}</a>")
+    assert is_teaser(f"<a href=/x>関連記事 {'潮の満ち引きは月の力' * 3}</a>")
 
 
 @pytest.mark.parametrize(
@@ -240,4 +243,4 @@ def test_teaser_words_in_scripts_without_spaces_are_found() -> None:
     ],
 )
 def test_other_lines_are_not_teasers(line: str) -> None:
-    assert not leads(line)
+    assert not is_teaser(line)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from scraper.extract.content.block_classifier import ModelWeights, PageTypeClassifier
 from scraper.extract.content.decision_forest import MAX_LEAVES, DecisionForest, TreeNodes
-from tests.scraper.extract.content.test_neural_net import learned
+from tests.scraper.extract.content.test_neural_net import make_weights
 
 
-def walked(nodes: TreeNodes, row: list[float]) -> float:
+def evaluate_by_node(nodes: TreeNodes, row: list[float]) -> float:
     """Evaluate the same trees node by node."""
     total = 0.0
     for tree, leaves in enumerate(nodes.leaves):
@@ -25,7 +25,7 @@ def walked(nodes: TreeNodes, row: list[float]) -> float:
     return total
 
 
-def grown(seed: int, trees: int, features: int) -> TreeNodes:
+def generate_trees(seed: int, trees: int, features: int) -> TreeNodes:
     """Generate trees by random splits."""
     chance = np.random.default_rng(seed)
     rows = []
@@ -47,26 +47,26 @@ def grown(seed: int, trees: int, features: int) -> TreeNodes:
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10_000))
 def test_the_forest_equals_the_trees_evaluated_node_by_node(seed: int) -> None:
-    nodes = grown(seed, trees=5, features=4)
+    nodes = generate_trees(seed, trees=5, features=4)
     # Whole numbers, so that values meet thresholds.
     matrix = np.random.default_rng(seed + 1).integers(-4, 5, size=(4, 30)).astype(np.float32)
-    expected = [walked(nodes, matrix[:, column].tolist()) for column in range(30)]
+    expected = [evaluate_by_node(nodes, matrix[:, column].tolist()) for column in range(30)]
     np.testing.assert_allclose(DecisionForest(nodes).compute_logits(matrix), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_many_rows_are_evaluated_in_parts() -> None:
-    nodes = grown(7, trees=3, features=2)
+    nodes = generate_trees(7, trees=3, features=2)
     matrix = np.tile(np.arange(-3, 3, dtype=np.float32), (2, 300))
     sums = DecisionForest(nodes).compute_logits(matrix)
     np.testing.assert_allclose(sums, np.tile(sums[:6], 300), rtol=1e-6)
 
 
 def test_saved_weights_are_loaded_unchanged() -> None:
-    nodes = grown(1, trees=3, features=2)
+    nodes = generate_trees(1, trees=3, features=2)
     linear = np.array([0.0, -1.0, 0.5], np.float32)
     ones = np.ones((7, 4), np.float32)
     types = PageTypeClassifier(ones, ones[:, 0], ones[0], ones[0])
-    weights = ModelWeights(linear, ("a", "b"), nodes, learned(2), types)
+    weights = ModelWeights(linear, ("a", "b"), nodes, make_weights(2), types)
     first, second = io.BytesIO(), io.BytesIO()
     weights.save(first)
     weights.save(second)

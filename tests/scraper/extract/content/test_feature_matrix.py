@@ -11,7 +11,7 @@ from scraper.extract.content.feature_matrix import compute_columns, compute_scor
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import segment
 from scraper.extract.page import page_tree
-from tests.scraper.extract.content.trees import measured
+from tests.scraper.extract.content.trees import build_statistics
 from tests.scraper.extract.snapshots import page
 from tests.scraper.extract.test_reader import SOUP
 
@@ -24,7 +24,7 @@ ARTICLE = (
 
 
 def test_columns_are_finite_and_have_one_value_per_block() -> None:
-    page = measured(ARTICLE, url="https://example.com/blog/2024/a-title")
+    page = build_statistics(ARTICLE, url="https://example.com/blog/2024/a-title")
     for name, values in compute_columns(page).items():
         assert values.shape == (page.n,), name
         assert np.isfinite(values.astype(float)).all(), name
@@ -43,7 +43,7 @@ def test_any_tag_soup_has_finite_columns(html: str) -> None:
 
 
 def test_the_bundled_model_reads_existing_columns() -> None:
-    page = measured(ARTICLE)
+    page = build_statistics(ARTICLE)
     named = compute_columns(page)
     scores = hashed_features.compute_scores(
         page, hashed_features.hash_features(page), np.zeros(hashed_features.BUCKETS, np.float32)
@@ -68,7 +68,7 @@ def test_the_bundled_model_reads_existing_columns() -> None:
     ],
 )
 def test_columns_have_the_expected_values(name: str, text: str, expected: float) -> None:
-    page = measured(ARTICLE)
+    page = build_statistics(ARTICLE)
     value = compute_columns(page)[name][page.texts.index(text)]
     if name.startswith("card_"):
         assert value > 0
@@ -77,13 +77,13 @@ def test_columns_have_the_expected_values(name: str, text: str, expected: float)
 
 
 def test_url_columns_are_unknown_without_a_url() -> None:
-    named = compute_columns(measured(ARTICLE))
+    named = compute_columns(build_statistics(ARTICLE))
     assert all((values == -1).all() for name, values in named.items() if name.startswith("url_"))
 
 
 def test_buckets_depend_on_the_words_of_a_page() -> None:
     one, same, other = (
-        hashed_features.hash_features(measured(f"<p class=a>{text}</p>")) for text in ("x y", "x y", "y x")
+        hashed_features.hash_features(build_statistics(f"<p class=a>{text}</p>")) for text in ("x y", "x y", "y x")
     )
     assert (one.text.buckets == same.text.buckets).all()
     assert set(one.text.buckets.tolist()) != set(other.text.buckets.tolist())

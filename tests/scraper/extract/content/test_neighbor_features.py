@@ -11,20 +11,20 @@ from scraper.extract.content.neighbor_features import FIRST_WORDS, TOPICS
 from scraper.extract.content.page_statistics import split_words
 
 
-def spelled_out(parsed: Any) -> list[str]:
+def expand_pattern(parsed: Any) -> list[str]:
     """Return all texts that a parsed expression matches; `x` for any letter."""
     texts = [""]
     for kind, value in parsed:
         if kind is _constants.LITERAL:
             parts = [chr(value)]
         elif kind is _constants.BRANCH:
-            parts = [text for branch in value[1] for text in spelled_out(branch)]
+            parts = [text for branch in value[1] for text in expand_pattern(branch)]
         elif kind is _constants.SUBPATTERN:
-            parts = spelled_out(value[3])
+            parts = expand_pattern(value[3])
         elif kind is _constants.IN:
             parts = [chr(code) for what, code in value if what is _constants.LITERAL] or ["x"]
         elif kind is _constants.MAX_REPEAT:
-            parts = [*([""] if value[0] == 0 else []), *spelled_out(value[2])]
+            parts = [*([""] if value[0] == 0 else []), *expand_pattern(value[2])]
         else:
             assert kind is _constants.AT
             parts = [""]
@@ -34,8 +34,8 @@ def spelled_out(parsed: Any) -> list[str]:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_every_ascii_line_that_matches_a_topic_has_a_first_word(topic: str) -> None:
-    known = [text for text in spelled_out(_parser.parse(TOPICS[topic].pattern)) if text.isascii()]
-    assert len(known) > 5
-    for text in known:
+    lines = [text for text in expand_pattern(_parser.parse(TOPICS[topic].pattern)) if text.isascii()]
+    assert len(lines) > 5
+    for text in lines:
         assert TOPICS[topic].search(text)
         assert split_words(text)[0] in FIRST_WORDS, text

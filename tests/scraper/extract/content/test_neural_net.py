@@ -22,7 +22,7 @@ from scraper.extract.content.neural_net import (
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import segment
 from scraper.extract.page import page_tree
-from tests.scraper.extract.content.trees import measured
+from tests.scraper.extract.content.trees import build_statistics
 from tests.scraper.extract.snapshots import page
 from tests.scraper.extract.test_reader import SOUP
 
@@ -33,7 +33,7 @@ _PAGE = (
 )
 
 
-def learned(width: int, seed: int = 0) -> NeuralNetWeights:
+def make_weights(width: int, seed: int = 0) -> NeuralNetWeights:
     """Return random weights of a net with two layers."""
     chance = np.random.default_rng(seed)
 
@@ -57,7 +57,7 @@ def _of(page: PageStatistics) -> np.ndarray:
 
 
 def test_the_spans_of_a_block_are_the_text_before_it_the_page_and_its_ancestors() -> None:
-    page = measured(_PAGE)
+    page = build_statistics(_PAGE)
     compute_columns(page)
     at = page.texts.index("Four five.")
     spans = [page.texts[blocks.start : blocks.stop] for blocks in _blocks(build_neighborhood(page), at)]
@@ -77,41 +77,41 @@ def _mean(around: Neighborhood, states: np.ndarray, blocks: list[int]) -> np.nda
     return (weights[:, None] * states[blocks]).sum(0) / (weights.sum() + WEIGHT_EPSILON)
 
 
-def _slow(page: PageStatistics, states: np.ndarray, learned: np.ndarray) -> np.ndarray:
+def _compute_context_by_block(page: PageStatistics, states: np.ndarray, learned: np.ndarray) -> np.ndarray:
     """Compute the contribution of the surrounding blocks, block by block."""
     around = build_neighborhood(page)
-    heard = []
+    context = []
     for at in range(page.n):
         some = [[at + step] if 0 <= at + step < page.n else [] for step in NEIGHBOR_STEPS]
         some += [list(blocks) for blocks in _blocks(around, at)]
         some.append(np.flatnonzero(around.paths == around.paths[at]).tolist())
-        heard.append(np.concatenate([_mean(around, states, each) for each in some]) @ learned)
-    return np.array(heard)
+        context.append(np.concatenate([_mean(around, states, each) for each in some]) @ learned)
+    return np.array(context)
 
 
 def test_a_block_receives_the_mean_of_each_span() -> None:
-    page = measured(_PAGE)
+    page = build_statistics(_PAGE)
     compute_columns(page)
     chance = np.random.default_rng(4)
     states = chance.normal(size=(page.n, _WIDTH)).astype(np.float32)
     learned = chance.normal(size=((SPAN_COUNT + 1) * _WIDTH, _WIDTH)).astype(np.float32)
     context = _compute_context(states, build_neighborhood(page), learned)
-    np.testing.assert_allclose(context, _slow(page, states, learned), atol=1e-4)
+    np.testing.assert_allclose(context, _compute_context_by_block(page, states, learned), atol=1e-4)
 
 
 def test_the_logit_of_a_block_depends_on_its_neighbors() -> None:
-    page = measured(_PAGE)
+    page = build_statistics(_PAGE)
     values = _of(page)
-    net = NeuralNet(learned(len(values)))
+    net = NeuralNet(make_weights(len(values)))
     before = net.compute_logits(page, values)
     values[:, page.texts.index("One two three.")] += 1
     assert abs(net.compute_logits(page, values) - before)[page.texts.index("Four five.")] > 1e-4
 
 
 def test_values_beyond_the_training_data_are_clipped() -> None:
-    page = measured(_PAGE)
+    page = build_statistics(_PAGE)
     values = _of(page)
-    net = NeuralNet(learned(len(values)))
+    net = NeuralNet(make_weights(len(values)))
     far, farther = values.copy(), values.copy()
     far[0], farther[0] = 9, 1e30
     np.testing.assert_array_equal(net.compute_logits(page, far), net.compute_logits(page, farther))
@@ -125,6 +125,6 @@ def test_any_tag_soup_gets_finite_logits(html: str) -> None:
         return
     measures = PageStatistics(segments, PageDescription())
     values = _of(measures)
-    sums = NeuralNet(learned(len(values))).compute_logits(measures, values)
+    sums = NeuralNet(make_weights(len(values))).compute_logits(measures, values)
     assert sums.shape == (measures.n,)
     assert np.isfinite(sums).all()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scraper.extract.content.neighbor_features import compute_topic_columns
 from scraper.extract.content.page_statistics import PageStatistics, split_words
-from tests.scraper.extract.content.trees import measured
+from tests.scraper.extract.content.trees import build_statistics
 
 NESTED = st.recursive(
     st.just("<p>word</p>"),
@@ -29,7 +29,7 @@ def around(page: PageStatistics, element: int) -> list[int]:
 @settings(deadline=None, max_examples=60)
 @given(NESTED, st.integers(0, 1_000))
 def test_values_of_ancestors_are_combined_as_level_by_level(html: str, seed: int) -> None:
-    page = measured(html)
+    page = build_statistics(html)
     chance = np.random.default_rng(seed)
     values = chance.integers(0, 2**40, len(page.parent))
     has = chance.random((len(page.parent), 2)) < 0.3
@@ -59,7 +59,7 @@ def test_values_of_ancestors_are_combined_as_level_by_level(html: str, seed: int
     ],
 )
 def test_topic_lines_are_found_in_any_case(line: str, topic: str) -> None:
-    page = measured(f"<p>The text of a page</p><h2>{line}</h2><p>More of it</p>")
+    page = build_statistics(f"<p>The text of a page</p><h2>{line}</h2><p>More of it</p>")
     columns = compute_topic_columns(page)
     found = [name for name in ("comments", "others", "reviews", "actions") if columns[f"since_{name}"][2] == 1]
     assert found == ([topic] if topic else [])
@@ -81,5 +81,5 @@ def test_ascii_text_is_split_as_by_the_expression_for_all_scripts() -> None:
 def test_passages_with_and_without_spaces_have_similar_lengths() -> None:
     english = "The weather will be fine tomorrow in the whole country."
     japanese = "明日は全国的に良い天気になるでしょう。"
-    page = measured(f"<p>{english}</p><p>{japanese}</p>")
+    page = build_statistics(f"<p>{english}</p><p>{japanese}</p>")
     assert 0.5 < page.lengths[1] / page.lengths[0] < 2

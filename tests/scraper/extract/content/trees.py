@@ -13,6 +13,6 @@ def segments_of(html: str) -> Segments:
     return segment(page_tree.build_page_tree(page(html)).body)
 
 
-def measured(html: str, *, url: str = "") -> PageStatistics:
+def build_statistics(html: str, *, url: str = "") -> PageStatistics:
     built = page_tree.build_page_tree(page(html))
     return PageStatistics(segment(built.body), describe_page(built.head, url) if url else PageDescription())

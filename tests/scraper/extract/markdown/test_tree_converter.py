@@ -23,7 +23,7 @@ OPTIONS = [
 ]
 
 
-def walked(html: str, **options: object) -> str:
+def convert(html: str, **options: object) -> str:
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     return TreeConverter(**options).convert_tree(etree.fromstring(html.encode(), parser))
 
@@ -32,7 +32,7 @@ def walked(html: str, **options: object) -> str:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_saved_pages_convert_as_with_markdownify(path: Path, options: dict[str, object]) -> None:
     html = path.read_text(encoding="utf-8")
-    assert walked(html, **options) == markdownify(html, bs4_options="lxml", **options)
+    assert convert(html, **options) == markdownify(html, bs4_options="lxml", **options)
 
 
 def test_there_are_pages_to_compare() -> None:
@@ -82,4 +82,4 @@ BLOCKS = st.recursive(
 @given(BLOCKS)
 def test_generated_pages_convert_as_with_markdownify(body: str) -> None:
     html = f"<html><body>{body}</body></html>"
-    assert walked(html) == markdownify(html, bs4_options="lxml")
+    assert convert(html) == markdownify(html, bs4_options="lxml")

@@ -67,7 +67,7 @@ def test_styles_with_comments_and_escapes_are_parsed(style: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("colour", "is_white"),
+    ("color", "is_white"),
     [
         ("hsl(0, 0%, 100%)", True),
         ("hsla(120 50% 99% / 1)", True),
@@ -82,12 +82,12 @@ def test_styles_with_comments_and_escapes_are_parsed(style: str) -> None:
         ("hsl(none none none)", False),
     ],
 )
-def test_white_is_detected_in_other_notations(colour: str, is_white: bool) -> None:
-    assert is_same_color(colour, (255, 255, 255, 1)) is is_white
+def test_white_is_detected_in_other_notations(color: str, is_white: bool) -> None:
+    assert is_same_color(color, (255, 255, 255, 1)) is is_white
 
 
 @pytest.mark.parametrize(
-    ("background", "colour"),
+    ("background", "color"),
     [
         ("url(a b.png) no-repeat rgb(0, 0, 0)", (0, 0, 0, 1)),
         ("#fff", (255, 255, 255, 1)),
@@ -97,8 +97,8 @@ def test_white_is_detected_in_other_notations(colour: str, is_white: bool) -> No
         ("url(a.png)", None),
     ],
 )
-def test_the_background_color_is_found_in_the_shorthand(background: str, colour: tuple[float, ...] | None) -> None:
-    assert find_background(parse_declarations(f"background: {background}")) == colour
+def test_the_background_color_is_found_in_the_shorthand(background: str, color: tuple[float, ...] | None) -> None:
+    assert find_background(parse_declarations(f"background: {background}")) == color
 
 
 def test_a_rule_is_found_after_any_other_css() -> None:
