@@ -1,4 +1,1 @@
-"""Output formats of a job.
-
-After a crash, files are truncated to the last recorded position.
-"""
+"""Output formats of a job; after a crash, files are truncated to the last recorded position."""

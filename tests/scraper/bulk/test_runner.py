@@ -34,7 +34,7 @@ SLOW = [f"http://slow{number % 2}.example/{number}" for number in range(60)]
 QUICK = [f"http://quick.example/{number}" for number in range(20)]
 
 
-class Door:
+class FakeClient:
     """Serve sites of which some require long pauses.
 
     Stop the job after all pages of the other site, or after a third page of the slow ones.
@@ -71,9 +71,9 @@ async def test_long_pauses_of_a_site_do_not_delay_other_sites(tmp_path: Path, po
     spec = order_of(tmp_path, [*SLOW, *QUICK])
     settings = make_job_settings(spec, Settings(robots=policy))
     stop = asyncio.Event()
-    door = Door(stop)
+    client = FakeClient(stop)
     workers = cast(WorkerPool, ScriptedWorkers())
-    fetcher = Fetcher(cast(Any, door), workers, cast(PageStore, CountingPages()), settings)
+    fetcher = Fetcher(cast(Any, client), workers, cast(PageStore, CountingPages()), settings)
     reader = JobPageReader(fetcher, workers, spec, keep_snapshots=True)
     begun: Counter[str] = Counter()
 
@@ -86,8 +86,8 @@ async def test_long_pauses_of_a_site_do_not_delay_other_sites(tmp_path: Path, po
         left_s = job.stats.minimum_s()
     await fetcher.close()
     # No task that waits for a host occupies a slot that other hosts could use.
-    assert begun == door.pages == {"slow0.example": 1, "slow1.example": 1, "quick.example": len(QUICK)}
-    assert door.most["quick.example"] == 2
+    assert begun == client.pages == {"slow0.example": 1, "slow1.example": 1, "quick.example": len(QUICK)}
+    assert client.most["quick.example"] == 2
     assert left_s == 29 * 30
 
 
@@ -104,22 +104,22 @@ async def test_a_resumed_job_observes_the_crawl_delay_of_each_site(
 ) -> None:
     # More pages than either run reads before it is stopped.
     spec = order_of(tmp_path, [*SLOW, *(f"http://quick.example/{number}" for number in range(90))])
-    doors: list[Door] = []
+    clients: list[FakeClient] = []
     for _ in range(2):
         stop = asyncio.Event()
-        doors.append(Door(stop))
+        clients.append(FakeClient(stop))
 
         @asynccontextmanager
         async def opened(settings: Settings) -> AsyncIterator[OnlyReader]:
             workers = cast(WorkerPool, ScriptedWorkers())
-            reads = Fetcher(doors[-1], workers, cast(PageStore, CountingPages()), settings)
+            reads = Fetcher(clients[-1], workers, cast(PageStore, CountingPages()), settings)
             yield OnlyReader(reads, workers)
             await reads.close()
 
         monkeypatch.setattr(Services, "open", opened)
         async with asyncio.timeout(60):
             await run.run_bulk(spec, Settings(robots="obey"), stop=stop)
-    first, again = (door.pages for door in doors)
+    first, again = (client.pages for client in clients)
     assert first["slow0.example"] == first["slow1.example"] == 1
     # The interrupted run may have sent a request to them just before.
     assert again["slow0.example"] == again["slow1.example"] == 0
@@ -163,16 +163,16 @@ async def test_a_page_of_a_rate_limited_site_is_read_after_the_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
-    spec, door = order_of(tmp_path, ["http://limited.example/1"]), Limited()
+    spec, client = order_of(tmp_path, ["http://limited.example/1"]), Limited()
     async with WorkerPool() as workers:
-        fetcher = Fetcher(cast(Any, door), workers, cast(PageStore, CountingPages()), Settings())
+        fetcher = Fetcher(cast(Any, client), workers, cast(PageStore, CountingPages()), Settings())
         reader = JobPageReader(fetcher, workers, spec, keep_snapshots=False)
         async with BulkJob.open(spec) as job:
             await read_locally(job, reader.read, asyncio.Event(), concurrency=1)
             await job.finish()
         await fetcher.close()
     (row,) = rows_in(tmp_path / "out", Format.JSONL)
-    assert (row["status"], row["error"], door.asked) == (200, None, 2)
+    assert (row["status"], row["error"], client.asked) == (200, None, 2)
 
 
 class Recovering(Limited):
@@ -191,9 +191,9 @@ async def test_pages_are_read_after_robots_txt_was_unreachable_once(
 ) -> None:
     monkeypatch.setattr("scraper.reading.robots.UNREACHABLE_S", 0.05)
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
-    spec, door = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
+    spec, client = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
     workers = cast(WorkerPool, ScriptedWorkers())
-    fetcher = Fetcher(cast(Any, door), workers, cast(PageStore, CountingPages()), Settings(robots="obey"))
+    fetcher = Fetcher(cast(Any, client), workers, cast(PageStore, CountingPages()), Settings(robots="obey"))
     reader = JobPageReader(fetcher, workers, spec, keep_snapshots=False)
     async with BulkJob.open(spec) as job:
         await read_locally(job, reader.read, asyncio.Event(), concurrency=4, respects_robots=True)

@@ -19,7 +19,7 @@ SHELL = "<p>THIN</p>"
 RENDERED = "<p>Rendered.</p>"
 
 
-class ScriptedDoor:
+class ScriptedBrowsers:
     """Fake `Browsers`: serve `served` or render to `rendered`; `before` and `while_rendering` are hooks."""
 
     def __init__(self, served: str = SERVED, rendered: str = RENDERED, **more: Any) -> None:

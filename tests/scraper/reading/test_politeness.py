@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from browsers import Browsers
-from browsers import errors as door_errors
+from browsers import errors as browser_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.call_context import Deadline
@@ -24,15 +24,15 @@ from scraper.reading.politeness import COOLDOWN_LIMIT_S, HostThrottle
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool
-from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
+from tests.scraper.reading.standins import CountingPages, ScriptedBrowsers, ScriptedWorkers
 
 HOST = "example.org"
 
 
-def fetcher(door: ScriptedDoor, **chosen: Any) -> Fetcher:
+def fetcher(client: ScriptedBrowsers, **chosen: Any) -> Fetcher:
     """Return a fetcher over fake browsers."""
     return Fetcher(
-        cast(Browsers, door),
+        cast(Browsers, client),
         cast(WorkerPool, ScriptedWorkers()),
         cast(PageStore, CountingPages()),
         Settings(cache_mb=0, **chosen),
@@ -46,12 +46,12 @@ def url(number: int, host: str = HOST) -> str:
 class Counted:
     """Delay the pages of fake browsers and count how many of each host are open at once."""
 
-    def __init__(self, door: ScriptedDoor, seconds: float = 0.02) -> None:
+    def __init__(self, client: ScriptedBrowsers, seconds: float = 0.02) -> None:
         self.most = 0
         self.starts: list[float] = []
         self._open: dict[str, int] = {}
         self._seconds = seconds
-        door.before = self.before
+        client.before = self.before
 
     async def before(self, request: Request) -> None:
         host = request.url.split("/")[2]
@@ -66,22 +66,22 @@ class Counted:
 
 class TestPagesAtOnce:
     async def test_concurrent_pages_of_a_host_are_limited_and_all_are_read(self) -> None:
-        door = ScriptedDoor()
-        counted, reads = Counted(door), fetcher(door, host_pages=2)
+        client = ScriptedBrowsers()
+        counted, reads = Counted(client), fetcher(client, host_pages=2)
         async with asyncio.timeout(30):
             readings = await asyncio.gather(*(reads.fetch(ReadRequest(url(number))) for number in range(20)))
         assert counted.most == 2 and len({reading.url for reading in readings}) == 20
 
     async def test_other_hosts_do_not_wait(self) -> None:
-        door = ScriptedDoor()
-        reads = fetcher(door, host_pages=1)
+        client = ScriptedBrowsers()
+        reads = fetcher(client, host_pages=1)
         held = asyncio.Event()
 
         async def hold(request: Request) -> None:
             if HOST in request.url:
                 await held.wait()
 
-        door.before = hold
+        client.before = hold
         slow = asyncio.create_task(reads.fetch(ReadRequest(url(1))))
         await asyncio.sleep(0)
         async with asyncio.timeout(60):
@@ -90,9 +90,9 @@ class TestPagesAtOnce:
         await slow
 
     async def test_a_caller_with_many_pages_does_not_block_one_with_one(self) -> None:
-        door = ScriptedDoor()
-        Counted(door)
-        reads, order = fetcher(door, host_pages=1), list[str]()
+        client = ScriptedBrowsers()
+        Counted(client)
+        reads, order = fetcher(client, host_pages=1), list[str]()
 
         async def read(number: int, principal: str) -> None:
             await reads.fetch(ReadRequest(url(number), principal=principal))
@@ -105,32 +105,32 @@ class TestPagesAtOnce:
         assert order.index("one") <= 4
 
     async def test_a_failed_or_cancelled_page_releases_its_slot(self) -> None:
-        door = ScriptedDoor(status=500)
-        reads = fetcher(door, host_pages=1)
+        client = ScriptedBrowsers(status=500)
+        reads = fetcher(client, host_pages=1)
         with pytest.raises(errors.HttpStatusError):
             await reads.fetch(ReadRequest(url(1), deadline_s=5))
 
         async def for_ever(request: Request) -> None:
             await asyncio.Event().wait()
 
-        door.before = for_ever
+        client.before = for_ever
         task = asyncio.create_task(reads.fetch(ReadRequest(url(2))))
         await asyncio.sleep(0.05)
         task.cancel()
         await asyncio.wait({task})
-        door.before = ScriptedDoor().before
+        client.before = ScriptedBrowsers().before
         async with asyncio.timeout(60):
             with pytest.raises(errors.HttpStatusError):
                 await reads.fetch(ReadRequest(url(3), deadline_s=5))
 
     async def test_a_visit_without_a_slot_before_the_deadline_is_refused(self) -> None:
-        door, held = ScriptedDoor(), asyncio.Event()
+        client, held = ScriptedBrowsers(), asyncio.Event()
 
         async def hold(request: Request) -> None:
             await held.wait()
 
-        door.before = hold
-        reads = fetcher(door, host_pages=1)
+        client.before = hold
+        reads = fetcher(client, host_pages=1)
         slow = asyncio.create_task(reads.fetch(ReadRequest(url(1))))
         await asyncio.sleep(0.02)
         with pytest.raises(errors.HostBusyError, match="largest number of concurrent requests") as refused:
@@ -140,13 +140,13 @@ class TestPagesAtOnce:
         await slow
 
     async def test_a_full_queue_refuses_visits(self) -> None:
-        door, held = ScriptedDoor(), asyncio.Event()
+        client, held = ScriptedBrowsers(), asyncio.Event()
 
         async def hold(request: Request) -> None:
             await held.wait()
 
-        door.before = hold
-        reads = fetcher(door, host_pages=1, queue_limit=3)
+        client.before = hold
+        reads = fetcher(client, host_pages=1, queue_limit=3)
         tasks = [asyncio.create_task(reads.fetch(ReadRequest(url(number)))) for number in range(4)]
         await asyncio.sleep(0.05)
         with pytest.raises(errors.HostBusyError):
@@ -179,8 +179,8 @@ class TestPagesAtOnce:
 
 class TestTheGap:
     async def test_visits_to_one_host_observe_the_gap(self) -> None:
-        door = ScriptedDoor()
-        counted, reads = Counted(door, 0), fetcher(door, host_gap_s=0.15)
+        client = ScriptedBrowsers()
+        counted, reads = Counted(client, 0), fetcher(client, host_gap_s=0.15)
         begun = time.monotonic()
         async with asyncio.timeout(30):
             await asyncio.gather(*(reads.fetch(ReadRequest(url(number))) for number in range(4)))
@@ -189,7 +189,7 @@ class TestTheGap:
         assert all(passed >= 0.15 * number - 0.01 for number, passed in enumerate(since)), since
 
     async def test_a_gap_beyond_the_deadline_is_refused_at_once(self) -> None:
-        reads = fetcher(ScriptedDoor(), host_gap_s=60)
+        reads = fetcher(ScriptedBrowsers(), host_gap_s=60)
         await reads.fetch(ReadRequest(url(1)))
         begun = time.monotonic()
         with pytest.raises(errors.HostBusyError, match=r"Requests to example\.org are 60 s apart") as refused:
@@ -198,7 +198,7 @@ class TestTheGap:
         assert "Try again in" in refused.value.sentence()
 
     async def test_a_visit_too_far_back_in_the_queue_is_refused_at_once(self) -> None:
-        reads = fetcher(ScriptedDoor(), host_gap_s=5)
+        reads = fetcher(ScriptedBrowsers(), host_gap_s=5)
         await reads.fetch(ReadRequest(url(0)))
         tasks = [asyncio.create_task(reads.fetch(ReadRequest(url(number), deadline_s=30))) for number in range(1, 8)]
         done, waiting = await asyncio.wait(tasks, timeout=30, return_when=asyncio.FIRST_COMPLETED)
@@ -210,38 +210,38 @@ class TestTheGap:
         await asyncio.wait(waiting)
 
     async def test_a_retry_without_a_slot_returns_the_first_response(self) -> None:
-        door = ScriptedDoor(status=503)
+        client = ScriptedBrowsers(status=503)
         with pytest.raises(errors.HttpStatusError):
-            await fetcher(door, host_gap_s=60).fetch(ReadRequest(url(1), deadline_s=10))
-        assert len(door.requests) == 1
+            await fetcher(client, host_gap_s=60).fetch(ReadRequest(url(1), deadline_s=10))
+        assert len(client.requests) == 1
 
 
 class TestRetryAfter:
     @pytest.mark.parametrize("status", [429, 503])
     async def test_a_host_with_retry_after_is_not_visited(self, status: int) -> None:
-        door = ScriptedDoor(status=status, headers={"retry-after": "60"})
-        reads = fetcher(door)
+        client = ScriptedBrowsers(status=status, headers={"retry-after": "60"})
+        reads = fetcher(client)
         with pytest.raises(errors.ScraperError, match=str(status)):
             await reads.fetch(ReadRequest(url(1), deadline_s=5))
         begun = time.monotonic()
         with pytest.raises(errors.HostBusyError, match="has requested a pause") as refused:
             await reads.fetch(ReadRequest(url(2), deadline_s=600))
         assert time.monotonic() - begun < 10
-        assert 50 < refused.value.retry_after_s <= 60 and len(door.requests) == 1
+        assert 50 < refused.value.retry_after_s <= 60 and len(client.requests) == 1
         with pytest.raises(errors.ScraperError, match=str(status)):
             await reads.fetch(ReadRequest(url(2, "other.example"), deadline_s=5))
 
     async def test_a_short_pause_is_waited_for(self) -> None:
-        door = ScriptedDoor(status=429, headers={"retry-after": "1"})
+        client = ScriptedBrowsers(status=429, headers={"retry-after": "1"})
         begun = time.monotonic()
         with pytest.raises(errors.HttpStatusError):
-            await fetcher(door).fetch(ReadRequest(url(1), deadline_s=20))
-        assert time.monotonic() - begun >= 1 and len(door.requests) == 2
+            await fetcher(client).fetch(ReadRequest(url(1), deadline_s=20))
+        assert time.monotonic() - begun >= 1 and len(client.requests) == 2
 
     async def test_retry_after_may_be_a_date_and_is_limited(self) -> None:
         later = datetime.now(UTC) + timedelta(days=30)
-        door = ScriptedDoor(status=503, headers={"retry-after": format_datetime(later, usegmt=True)})
-        reads = fetcher(door)
+        client = ScriptedBrowsers(status=503, headers={"retry-after": format_datetime(later, usegmt=True)})
+        reads = fetcher(client)
         with pytest.raises(errors.HttpStatusError):
             await reads.fetch(ReadRequest(url(1), deadline_s=5))
         with pytest.raises(errors.HostBusyError) as refused:
@@ -262,41 +262,41 @@ class TestRetryAfter:
         ],
     )
     async def test_a_response_without_retry_after_starts_no_cooldown(self, status: int, value: str) -> None:
-        door = ScriptedDoor(status=status, headers={"retry-after": value})
-        reads = fetcher(door)
+        client = ScriptedBrowsers(status=status, headers={"retry-after": value})
+        reads = fetcher(client)
         for number in range(2):
             try:
                 await reads.fetch(ReadRequest(url(number), deadline_s=5))
             except errors.HttpStatusError as error:
                 assert error.status == status
-        assert len(door.requests) == 2
+        assert len(client.requests) == 2
 
     @pytest.mark.parametrize(
         "fault",
         [
-            door_errors.PageCrashedError("It crashed."),
-            door_errors.BlockedAddressError("It leads to a host that is not public."),
+            browser_errors.PageCrashedError("It crashed."),
+            browser_errors.BlockedAddressError("It leads to a host that is not public."),
         ],
     )
-    async def test_retry_after_applies_even_if_rendering_failed(self, fault: door_errors.BrowsersError) -> None:
+    async def test_retry_after_applies_even_if_rendering_failed(self, fault: browser_errors.BrowsersError) -> None:
         async def fail(request: Request) -> None:
             raise fault
 
-        door = ScriptedDoor("<p>CAPTCHA</p>", status=503, headers={"retry-after": "60"})
-        door.while_rendering = fail
-        reads = fetcher(door)
+        client = ScriptedBrowsers("<p>CAPTCHA</p>", status=503, headers={"retry-after": "60"})
+        client.while_rendering = fail
+        reads = fetcher(client)
         with pytest.raises(errors.ScraperError):
             await reads.fetch(ReadRequest(url(1), deadline_s=5))
-        asked = len(door.requests)
+        asked = len(client.requests)
         with pytest.raises(errors.HostBusyError, match="has requested a pause"):
             await reads.fetch(ReadRequest(url(2), deadline_s=5))
-        assert len(door.requests) == asked
+        assert len(client.requests) == asked
 
     async def test_cached_pages_are_returned_during_a_cooldown(self) -> None:
-        door = ScriptedDoor()
-        reads = Fetcher(door, cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), Settings())
+        client = ScriptedBrowsers()
+        reads = Fetcher(client, cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), Settings())
         await reads.fetch(ReadRequest(url(1)))
-        door._more = {"status": 429, "headers": {"retry-after": "60"}}
+        client._more = {"status": 429, "headers": {"retry-after": "60"}}
         with pytest.raises(errors.ScraperError):
             await reads.fetch(ReadRequest(url(2), deadline_s=5))
         assert (await reads.fetch(ReadRequest(url(1)))).cached

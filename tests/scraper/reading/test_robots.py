@@ -10,7 +10,7 @@ import pytest
 from protego import Protego
 
 from browsers import Browsers
-from browsers import errors as door_errors
+from browsers import errors as browser_errors
 from browsers.model import Mode, RedirectHop, Request, Snapshot
 from scraper import errors
 from scraper.call_context import Deadline
@@ -37,13 +37,13 @@ SITE = "http://example.org"
 Enough = Callable[[Snapshot], object]
 
 
-class RobotsDoor:
+class RobotsBrowsers:
     """Fake `Browsers`: serve a robots.txt or a replacement for it, and the same page everywhere else."""
 
     def __init__(self, text: str = RULES, status: int = 200) -> None:
         self.text, self.status = text, status
-        self.fault: door_errors.BrowsersError | None = None
-        self.page_fault: door_errors.BrowsersError | None = None
+        self.fault: browser_errors.BrowsersError | None = None
+        self.page_fault: browser_errors.BrowsersError | None = None
         self.leads_to: str | None = None
         self.robots: list[Request] = []
         self.pages: list[Request] = []
@@ -67,10 +67,10 @@ class RobotsDoor:
         return snapshot
 
 
-def fetcher(door: RobotsDoor, policy: str = "obey", gap_s: float = 0.0) -> Fetcher:
+def fetcher(client: RobotsBrowsers, policy: str = "obey", gap_s: float = 0.0) -> Fetcher:
     settings = Settings(robots=policy, host_gap_s=gap_s)
     return Fetcher(
-        cast(Browsers, door), cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), settings
+        cast(Browsers, client), cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), settings
     )
 
 
@@ -93,9 +93,9 @@ class KeptTexts:
         self._kept[key] = value
 
 
-def robots_of(door: RobotsDoor, texts: KeptTexts | None = None) -> RobotsFiles:
+def robots_of(client: RobotsBrowsers, texts: KeptTexts | None = None) -> RobotsFiles:
     async def fetch_file(request: Request, deadline: Deadline) -> Snapshot:
-        return await door.visit(request)
+        return await client.visit(request)
 
     return RobotsFiles(fetch_file, texts)
 
@@ -156,151 +156,151 @@ class TestTheRules:
 
 class TestObey:
     async def test_a_forbidden_page_is_not_visited_and_the_error_names_rule_and_setting(self) -> None:
-        door = RobotsDoor()
-        error = await refusal(fetcher(door), "/private/x")
+        client = RobotsBrowsers()
+        error = await refusal(fetcher(client), "/private/x")
         assert isinstance(error, errors.RobotsDisallowedError) and not error.retryable and error.code == "robots"
         assert error.sentence() == (
             "The robots.txt of example.org forbids reading it (Disallow: /private). "
             "This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): look for another source."
         )
-        assert not door.pages
+        assert not client.pages
 
     async def test_a_byte_order_mark_is_ignored(self) -> None:
-        reads = fetcher(RobotsDoor("\ufeffUser-agent: *\nDisallow: /private"))
+        reads = fetcher(RobotsBrowsers("\ufeffUser-agent: *\nDisallow: /private"))
         assert isinstance(await refusal(reads, "/private"), errors.RobotsDisallowedError)
 
     async def test_an_allowed_page_has_no_warning(self) -> None:
-        door = RobotsDoor()
-        reading = await fetcher(door).fetch(ReadRequest(SITE + "/open"))
-        assert reading.warnings == () and len(door.pages) == 1
+        client = RobotsBrowsers()
+        reading = await fetcher(client).fetch(ReadRequest(SITE + "/open"))
+        assert reading.warnings == () and len(client.pages) == 1
 
     async def test_the_file_is_fetched_once_without_rendering(self) -> None:
-        door = RobotsDoor("User-agent: *\nDisallow: /private")
-        reads = fetcher(door)
+        client = RobotsBrowsers("User-agent: *\nDisallow: /private")
+        reads = fetcher(client)
         await asyncio.gather(*(reads.fetch(ReadRequest(f"{SITE}/{number}")) for number in range(5)))
-        assert len(door.robots) == 1
-        request = door.robots[0]
+        assert len(client.robots) == 1
+        request = client.robots[0]
         assert request.mode is Mode.PEEK and request.limits.hops == 5 and request.limits.body_bytes == 500 * 1024
 
     async def test_each_origin_has_its_own_file(self) -> None:
-        door = RobotsDoor()
-        reads = fetcher(door)
+        client = RobotsBrowsers()
+        reads = fetcher(client)
         for site in ("http://example.org", "https://example.org", "http://example.org:8080"):
             await reads.fetch(ReadRequest(site + "/x"))
-        assert [request.url for request in door.robots] == [
+        assert [request.url for request in client.robots] == [
             "http://example.org/robots.txt", "https://example.org/robots.txt",
             "http://example.org:8080/robots.txt",
         ]  # fmt: skip
 
     async def test_a_redirect_to_a_forbidden_page_is_refused(self) -> None:
-        door = RobotsDoor()
-        door.leads_to = SITE + "/private/x"
-        assert isinstance(await refusal(fetcher(door), "/open"), errors.RobotsDisallowedError)
+        client = RobotsBrowsers()
+        client.leads_to = SITE + "/private/x"
+        assert isinstance(await refusal(fetcher(client), "/open"), errors.RobotsDisallowedError)
 
     async def test_a_redirected_page_that_is_forbidden_is_not_returned_as_served(self) -> None:
-        class Crashing(RobotsDoor):
+        class Crashing(RobotsBrowsers):
             async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
                 snapshot = await super().visit(request, enough)
                 if request.url.endswith("/robots.txt"):
                     return snapshot
-                raise door_errors.PageCrashedError("It crashed while it was rendered.")
+                raise browser_errors.PageCrashedError("It crashed while it was rendered.")
 
-        door = Crashing()
-        door.leads_to = SITE + "/private/x"
-        assert isinstance(await refusal(fetcher(door), "/open"), errors.RobotsDisallowedError)
+        client = Crashing()
+        client.leads_to = SITE + "/private/x"
+        assert isinstance(await refusal(fetcher(client), "/open"), errors.RobotsDisallowedError)
 
     async def test_the_crawl_delay_is_observed(self) -> None:
-        reads = fetcher(RobotsDoor(SLOWLY))
+        reads = fetcher(RobotsBrowsers(SLOWLY))
         await reads.fetch(ReadRequest(SITE + "/1"))
         with pytest.raises(errors.HostBusyError, match="are 2 s apart"):
             await reads.fetch(ReadRequest(SITE + "/2", deadline_s=1))
 
     async def test_the_crawl_delay_is_known_after_the_first_request(self) -> None:
-        reads = fetcher(RobotsDoor(SLOWLY))
+        reads = fetcher(RobotsBrowsers(SLOWLY))
         assert reads.gap_s(SITE) is None
         await reads.fetch(ReadRequest(SITE + "/1"))
         assert reads.gap_s(SITE) == 2
         assert reads.gap_s("http://other.example/") is None
-        assert fetcher(RobotsDoor(), "off", gap_s=3.0).gap_s(SITE) == 3
+        assert fetcher(RobotsBrowsers(), "off", gap_s=3.0).gap_s(SITE) == 3
 
 
 class TestWarn:
     async def test_a_forbidden_page_is_read_with_a_warning(self) -> None:
-        reading = await fetcher(RobotsDoor(), "warn").fetch(ReadRequest(SITE + "/private/x"))
+        reading = await fetcher(RobotsBrowsers(), "warn").fetch(ReadRequest(SITE + "/private/x"))
         assert reading.document.text == "Served."
         assert reading.warnings == ("The robots.txt of example.org forbids reading it (Disallow: /private).",)
 
     async def test_off_requests_no_file(self) -> None:
-        door = RobotsDoor()
-        assert (await fetcher(door, "off").fetch(ReadRequest(SITE + "/private/x"))).warnings == ()
-        assert not door.robots
+        client = RobotsBrowsers()
+        assert (await fetcher(client, "off").fetch(ReadRequest(SITE + "/private/x"))).warnings == ()
+        assert not client.robots
 
 
 class TestFilesThatAreNotThere:
     @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 429])
     async def test_a_client_error_allows_everything(self, status: int) -> None:
-        await fetcher(RobotsDoor(status=status)).fetch(ReadRequest(SITE + "/private/x"))
+        await fetcher(RobotsBrowsers(status=status)).fetch(ReadRequest(SITE + "/private/x"))
 
     @pytest.mark.parametrize("status", [500, 502, 503])
     async def test_a_server_error_forbids_everything(self, status: int) -> None:
-        error = await refusal(fetcher(RobotsDoor(status=status)), "/")
+        error = await refusal(fetcher(RobotsBrowsers(status=status)), "/")
         assert isinstance(error, errors.RobotsDisallowedError)
         assert f"cannot be reached, so it may not be read. The server answered {status}." in str(error)
         assert error.retryable and error.retry_after_s is not None and 290 < error.retry_after_s < 310
         assert "try again in" in error.next_step
 
     async def test_an_unreachable_host_forbids_everything(self) -> None:
-        door = RobotsDoor()
-        door.fault = door_errors.ConnectTimeoutError("example.org does not answer.")
-        assert "example.org does not answer." in str(await refusal(fetcher(door), "/"))
+        client = RobotsBrowsers()
+        client.fault = browser_errors.ConnectTimeoutError("example.org does not answer.")
+        assert "example.org does not answer." in str(await refusal(fetcher(client), "/"))
 
     @pytest.mark.parametrize(
         ("kind", "passes"),
         [
-            (door_errors.NameLookupTimeoutError, True),
-            (door_errors.ConnectionClosedError, True),
-            (door_errors.DeadlineExceededError, True),
-            (door_errors.NameNotResolvedError, False),
+            (browser_errors.NameLookupTimeoutError, True),
+            (browser_errors.ConnectionClosedError, True),
+            (browser_errors.DeadlineExceededError, True),
+            (browser_errors.NameNotResolvedError, False),
         ],
     )
     async def test_another_server_knows_if_a_retry_can_help(
-        self, kind: type[door_errors.BrowsersError], passes: bool
+        self, kind: type[browser_errors.BrowsersError], passes: bool
     ) -> None:
-        door, texts = RobotsDoor(), KeptTexts()
-        door.fault = kind("No robots.txt of example.org.")
+        client, texts = RobotsBrowsers(), KeptTexts()
+        client.fault = kind("No robots.txt of example.org.")
         for _ in range(2):
-            said = await robots_of(door, texts).decide(SITE + "/1", "local", Deadline.within(20))
+            said = await robots_of(client, texts).decide(SITE + "/1", "local", Deadline.within(20))
             assert not said.allowed and (said.retry_after_s is not None) == passes
-        assert len(door.robots) == 1
+        assert len(client.robots) == 1
 
     async def test_too_many_redirects_allow_everything(self) -> None:
-        door = RobotsDoor()
-        door.fault = door_errors.TooManyRedirectsError("It redirects more than 5 times.")
-        await fetcher(door).fetch(ReadRequest(SITE + "/private/x"))
+        client = RobotsBrowsers()
+        client.fault = browser_errors.TooManyRedirectsError("It redirects more than 5 times.")
+        await fetcher(client).fetch(ReadRequest(SITE + "/private/x"))
 
     async def test_an_internal_error_is_reported_and_not_cached(self) -> None:
-        door, faults = RobotsDoor(), door_errors.BrowserGoneError("The browser died.")
-        reads = fetcher(door)
-        door.fault = faults
+        client, faults = RobotsBrowsers(), browser_errors.BrowserGoneError("The browser died.")
+        reads = fetcher(client)
+        client.fault = faults
         assert isinstance(await refusal(reads, "/"), errors.BrowserFailedError)
-        door.fault = None
+        client.fault = None
         await reads.fetch(ReadRequest(SITE + "/"))
 
-    @pytest.mark.parametrize("kind", [door_errors.BlockedAddressError, door_errors.UnsafePortError])
+    @pytest.mark.parametrize("kind", [browser_errors.BlockedAddressError, browser_errors.UnsafePortError])
     async def test_a_redirect_of_robots_txt_to_a_forbidden_address_allows_everything(
-        self, kind: type[door_errors.RefusedError]
+        self, kind: type[browser_errors.RefusedError]
     ) -> None:
-        door = RobotsDoor()
-        door.fault = kind("The address that example.org redirects to is none of ours.")
-        reads = fetcher(door)
+        client = RobotsBrowsers()
+        client.fault = kind("The address that example.org redirects to is none of ours.")
+        reads = fetcher(client)
         await reads.fetch(ReadRequest(SITE + "/private/1"))
         await reads.fetch(ReadRequest(SITE + "/private/2"))
-        assert len(door.robots) == 1
+        assert len(client.robots) == 1
 
     async def test_a_site_at_a_forbidden_address_is_reported_as_such(self) -> None:
-        door = RobotsDoor()
-        door.fault = door.page_fault = door_errors.BlockedAddressError("example.org is not public.")
-        assert isinstance(await refusal(fetcher(door), "/"), errors.PrivateAddressError)
+        client = RobotsBrowsers()
+        client.fault = client.page_fault = browser_errors.BlockedAddressError("example.org is not public.")
+        assert isinstance(await refusal(fetcher(client), "/"), errors.PrivateAddressError)
 
 
 class TestTime:
@@ -316,21 +316,21 @@ class TestTime:
         return later
 
     async def test_a_file_is_cached_for_a_day(self, now: Callable[[float], None]) -> None:
-        door = RobotsDoor("User-agent: *\nDisallow: /private")
-        reads = fetcher(door)
+        client = RobotsBrowsers("User-agent: *\nDisallow: /private")
+        reads = fetcher(client)
         await reads.fetch(ReadRequest(SITE + "/1"))
         now(86_000)
         await reads.fetch(ReadRequest(SITE + "/2"))
-        assert len(door.robots) == 1
+        assert len(client.robots) == 1
         now(87_000)
         await reads.fetch(ReadRequest(SITE + "/3"))
-        assert len(door.robots) == 2
+        assert len(client.robots) == 2
 
     async def test_an_old_file_applies_for_a_month_while_it_is_unreachable(self, now: Callable[[float], None]) -> None:
-        door = RobotsDoor("User-agent: *\nDisallow: /private")
-        reads = fetcher(door)
+        client = RobotsBrowsers("User-agent: *\nDisallow: /private")
+        reads = fetcher(client)
         await reads.fetch(ReadRequest(SITE + "/1"))
-        door.status = 503
+        client.status = 503
         now(2 * 86_400)
         await reads.fetch(ReadRequest(SITE + "/2"))
         assert isinstance(await refusal(reads, "/private"), errors.RobotsDisallowedError)
@@ -338,37 +338,37 @@ class TestTime:
         await reads.fetch(ReadRequest(SITE + "/private"))
 
     async def test_a_file_that_was_never_reached_is_requested_again_soon(self, now: Callable[[float], None]) -> None:
-        door = RobotsDoor(status=503)
-        reads = fetcher(door)
+        client = RobotsBrowsers(status=503)
+        reads = fetcher(client)
         await refusal(reads, "/1")
         await refusal(reads, "/1")
-        assert len(door.robots) == 1
+        assert len(client.robots) == 1
         now(301)
-        door.status = 200
+        client.status = 200
         await reads.fetch(ReadRequest(SITE + "/1"))
-        assert len(door.robots) == 2
+        assert len(client.robots) == 2
 
     @pytest.mark.parametrize(("ahead_s", "asked"), [(0, 1), (250, 1), (100 * 86_400, 2)])
     async def test_the_file_of_another_server_is_used_if_its_clock_agrees(
         self, now: Callable[[float], None], ahead_s: float, asked: int
     ) -> None:
-        door, texts = RobotsDoor(), KeptTexts()
+        client, texts = RobotsBrowsers(), KeptTexts()
         now(ahead_s)
-        await robots_of(door, texts).decide(SITE + "/1", "local", Deadline.within(20))
+        await robots_of(client, texts).decide(SITE + "/1", "local", Deadline.within(20))
         now(0)
         for _ in range(2):
-            ours = robots_of(door, texts)
+            ours = robots_of(client, texts)
             assert not (await ours.decide(SITE + "/private", "local", Deadline.within(20))).allowed
-        assert len(door.robots) == asked
+        assert len(client.robots) == asked
 
     @pytest.mark.parametrize(("name", "bound"), [("MAX_FILES", 2), ("MAX_CHARACTERS", 2 * len(RULES))])
     async def test_the_least_recently_used_files_are_evicted(
         self, monkeypatch: pytest.MonkeyPatch, name: str, bound: int
     ) -> None:
         monkeypatch.setattr(robots, name, bound)
-        door = RobotsDoor()
-        ours = robots_of(door)
+        client = RobotsBrowsers()
+        ours = robots_of(client)
         for host in ("a", "b", "a", "c", "a", "b"):
             await ours.decide(f"http://{host}.example/1", "local", Deadline.within(20))
-        asked = [request.url[7] for request in door.robots]
+        asked = [request.url[7] for request in client.robots]
         assert asked == ["a", "b", "c", "b"]

@@ -28,7 +28,7 @@ def _parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     return EngineResponse(EngineOutcome.OK if results else EngineOutcome.NONE, results)
 
 
-class StandInDoor:
+class FakeBrowsers:
     """Fake `Browsers`: serve `pages` by host; `before` is a hook."""
 
     def __init__(self, **pages: str) -> None:

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from browsers import Browsers
-from browsers import errors as door_errors
+from browsers import errors as browser_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.engines.model import Engine
@@ -19,22 +19,22 @@ from scraper.model import REFRESH, CachePolicy, SearchRequest
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope
-from tests.scraper.search.standins import InlineWorkers, StandInDoor, engine
+from tests.scraper.search.standins import FakeBrowsers, InlineWorkers, engine
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 ONE = "https://a.example/ Alpha\nhttps://b.example/ Beta"
 TWO = "https://c.example/ Gamma"
 
 
-class House:
+class Harness:
     """A searcher over two fake engines, with fake browsers and an in-memory cache."""
 
     def __init__(self, *engines: Engine) -> None:
-        self.door = StandInDoor(one=ONE, two=TWO)
+        self.client = FakeBrowsers(one=ONE, two=TWO)
         self.searches = MemorySearchCache()
         known = {each.name: each for each in engines or (engine("one"), engine("two"))}
         self.searcher = Searcher(
-            cast(Browsers, self.door),
+            cast(Browsers, self.client),
             InlineWorkers(),  # type: ignore[arg-type]
             self.searches,
             Settings(),
@@ -47,26 +47,26 @@ class House:
             if host in request.url:
                 raise error
 
-        self.door.before = before
+        self.client.before = before
 
 
 async def test_a_cached_search_is_not_repeated() -> None:
-    house = House()
-    first = await house.searcher.search(SearchRequest("words"))
-    second = await house.searcher.search(SearchRequest("  words "))
+    harness = Harness()
+    first = await harness.searcher.search(SearchRequest("words"))
+    second = await harness.searcher.search(SearchRequest("  words "))
     assert not first.cached and second.cached
     assert replace(second, cached=False) == first
-    assert len(house.door.requests) == 2
+    assert len(harness.client.requests) == 2
 
 
 @pytest.mark.parametrize("given", [{"cache": REFRESH}, {"cache": CachePolicy(0)}])
 async def test_a_refresh_queries_again_and_stores_the_answer(given: dict[str, float]) -> None:
-    house = House()
-    await house.searcher.search(SearchRequest("words"))
-    house.door.pages["two"] = "https://d.example/ Delta"
-    fresh = await house.searcher.search(SearchRequest("words", **given))  # type: ignore[arg-type]
+    harness = Harness()
+    await harness.searcher.search(SearchRequest("words"))
+    harness.client.pages["two"] = "https://d.example/ Delta"
+    fresh = await harness.searcher.search(SearchRequest("words", **given))  # type: ignore[arg-type]
     assert not fresh.cached and any(row.title == "Delta" for row in fresh.results)
-    kept = await house.searcher.search(SearchRequest("words"))
+    kept = await harness.searcher.search(SearchRequest("words"))
     assert kept.cached and any(row.title == "Delta" for row in kept.results)
 
 
@@ -82,19 +82,19 @@ async def test_a_refresh_queries_again_and_stores_the_answer(given: dict[str, fl
     ],
 )
 async def test_another_search_is_another_answer(other: dict[str, object]) -> None:
-    house = House()
-    await house.searcher.search(SearchRequest("words"))
-    assert not (await house.searcher.search(SearchRequest("words", **other))).cached  # type: ignore[arg-type]
+    harness = Harness()
+    await harness.searcher.search(SearchRequest("words"))
+    assert not (await harness.searcher.search(SearchRequest("words", **other))).cached  # type: ignore[arg-type]
 
 
 async def test_answers_of_test_hosts_are_cached_separately() -> None:
-    house = House()
-    await house.searcher.search(SearchRequest("words"))
+    harness = Harness()
+    await harness.searcher.search(SearchRequest("words"))
     led_elsewhere = Settings(test_hosts=(("one.example", "127.0.0.1", 8443),))
     searcher = Searcher(
-        cast(Browsers, house.door),
+        cast(Browsers, harness.client),
         InlineWorkers(),  # type: ignore[arg-type]
-        house.searches,
+        harness.searches,
         led_elsewhere,
         engines={name: engine(name) for name in ("one", "two")},
         default_engines=("one", "two"),
@@ -103,100 +103,100 @@ async def test_answers_of_test_hosts_are_cached_separately() -> None:
 
 
 async def test_the_order_of_engines_does_not_matter() -> None:
-    house = House()
-    await house.searcher.search(SearchRequest("words", engines=["one", "two"]))
-    assert (await house.searcher.search(SearchRequest("words", engines=["two", "one"]))).cached
+    harness = Harness()
+    await harness.searcher.search(SearchRequest("words", engines=["one", "two"]))
+    assert (await harness.searcher.search(SearchRequest("words", engines=["two", "one"]))).cached
 
 
 async def test_concurrent_equal_searches_query_once() -> None:
-    house = House()
-    answers = await asyncio.gather(*(house.searcher.search(SearchRequest("words")) for _ in range(4)))
-    assert len(house.door.requests) == 2
+    harness = Harness()
+    answers = await asyncio.gather(*(harness.searcher.search(SearchRequest("words")) for _ in range(4)))
+    assert len(harness.client.requests) == 2
     assert all(answer.results for answer in answers)
 
 
 async def test_equal_searches_of_two_principals_are_separate() -> None:
-    house = House()
+    harness = Harness()
     callers = ("ann", "ben")
-    await asyncio.gather(*(house.searcher.search(SearchRequest("words", principal=caller)) for caller in callers))
-    assert sorted(request.principal for request in house.door.requests) == ["ann", "ann", "ben", "ben"]
+    await asyncio.gather(*(harness.searcher.search(SearchRequest("words", principal=caller)) for caller in callers))
+    assert sorted(request.principal for request in harness.client.requests) == ["ann", "ann", "ben", "ben"]
 
 
 async def test_warnings_and_errors_are_cached_with_the_results() -> None:
-    house = House()
-    house.door.pages["two"] = "WALL"
+    harness = Harness()
+    harness.client.pages["two"] = "WALL"
     long = "word " * 150
-    first = await house.searcher.search(SearchRequest(long))
-    kept = await house.searcher.search(SearchRequest(long))
+    first = await harness.searcher.search(SearchRequest(long))
+    kept = await harness.searcher.search(SearchRequest(long))
     assert kept.cached and dict(kept.errors) == {"two": "captcha"}
     assert kept.warnings == first.warnings
     assert "first 499 characters" in kept.warnings[0]
 
 
 async def test_a_partial_answer_is_fresh_for_an_hour() -> None:
-    house = House()
-    house.door.pages["two"] = "WALL"
-    answer = await house.searcher.search(SearchRequest("words"))
-    (key,) = (key for scope, key in house.searches._answers)
+    harness = Harness()
+    harness.client.pages["two"] = "WALL"
+    answer = await harness.searcher.search(SearchRequest("words"))
+    (key,) = (key for scope, key in harness.searches._answers)
     old = replace(answer, retrieved_at=datetime.now(UTC) - timedelta(hours=2))
-    house.searches.put(key, old, scope=CacheScope())
-    assert not (await house.searcher.search(SearchRequest("words"))).cached
-    house.searches.put(key, replace(old, errors={}), scope=CacheScope())
-    assert (await house.searcher.search(SearchRequest("words"))).cached
+    harness.searches.put(key, old, scope=CacheScope())
+    assert not (await harness.searcher.search(SearchRequest("words"))).cached
+    harness.searches.put(key, replace(old, errors={}), scope=CacheScope())
+    assert (await harness.searcher.search(SearchRequest("words"))).cached
 
 
-async def kept_for(house: House, age_s: float, **asked: object) -> bool:
+async def kept_for(harness: Harness, age_s: float, **asked: object) -> bool:
     """Return True if the only cached answer is used at that age."""
-    ((scope, key),) = house.searches._answers
-    answer = house.searches._answers[scope, key]
-    house.searches.put(key, replace(answer, retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s)), scope=scope)
+    ((scope, key),) = harness.searches._answers
+    answer = harness.searches._answers[scope, key]
+    harness.searches.put(key, replace(answer, retrieved_at=datetime.now(UTC) - timedelta(seconds=age_s)), scope=scope)
     try:
-        return (await house.searcher.search(SearchRequest("words", **asked))).cached  # type: ignore[arg-type]
+        return (await harness.searcher.search(SearchRequest("words", **asked))).cached  # type: ignore[arg-type]
     finally:
-        house.searches.put(key, answer, scope=scope)
+        harness.searches.put(key, answer, scope=scope)
 
 
 async def test_an_answer_with_temporary_errors_is_fresh_for_a_minute() -> None:
-    house = House()
-    house.fail(door_errors.RefusedConnectionError("refused"), "one")
-    await house.searcher.search(SearchRequest("words"))
-    assert await kept_for(house, 50)
-    assert not await kept_for(house, 70)
+    harness = Harness()
+    harness.fail(browser_errors.RefusedConnectionError("refused"), "one")
+    await harness.searcher.search(SearchRequest("words"))
+    assert await kept_for(harness, 50)
+    assert not await kept_for(harness, 70)
 
 
 async def test_an_answer_that_advises_a_retry_is_fresh_for_a_minute() -> None:
-    house = House()
-    house.door.pages["one"] = "WALL"
-    assert (await house.searcher.search(SearchRequest("words"))).hint is not None
-    assert await kept_for(house, 50)
-    assert not await kept_for(house, 70)
+    harness = Harness()
+    harness.client.pages["one"] = "WALL"
+    assert (await harness.searcher.search(SearchRequest("words"))).hint is not None
+    assert await kept_for(harness, 50)
+    assert not await kept_for(harness, 70)
 
 
 async def test_the_maximum_age_of_the_caller_applies() -> None:
-    house = House()
-    house.door.pages["one"] = "WALL"
-    await house.searcher.search(SearchRequest("words"))
-    assert await kept_for(house, 7_000, cache=CachePolicy(7_200))
-    assert not await kept_for(house, 7_300, cache=CachePolicy(7_200))
+    harness = Harness()
+    harness.client.pages["one"] = "WALL"
+    await harness.searcher.search(SearchRequest("words"))
+    assert await kept_for(harness, 7_000, cache=CachePolicy(7_200))
+    assert not await kept_for(harness, 7_300, cache=CachePolicy(7_200))
 
 
 async def test_an_answer_of_errors_only_is_not_stored() -> None:
-    house = House()
-    house.door.pages |= {"one": "WALL", "two": "WALL"}
-    answer = await house.searcher.search(SearchRequest("words"))
+    harness = Harness()
+    harness.client.pages |= {"one": "WALL", "two": "WALL"}
+    answer = await harness.searcher.search(SearchRequest("words"))
     assert not answer.results and dict(answer.errors) == {"one": "captcha", "two": "captcha"}
-    assert not (await house.searcher.search(SearchRequest("words"))).cached
+    assert not (await harness.searcher.search(SearchRequest("words"))).cached
 
 
 async def test_a_filter_that_drops_everything_is_named() -> None:
-    house = House()
-    answer = await house.searcher.search(SearchRequest("words", include_domains=["z.example"]))
+    harness = Harness()
+    answer = await harness.searcher.search(SearchRequest("words", include_domains=["z.example"]))
     assert not answer.results and answer.errors == {}
     assert answer.hint == ("Filters: include_domains dropped 3; nothing is left. Widen or leave out include_domains.")
 
 
 async def test_max_results_is_respected() -> None:
-    assert len((await House().searcher.search(SearchRequest("words", max_results=2))).results) == 2
+    assert len((await Harness().searcher.search(SearchRequest("words", max_results=2))).results) == 2
 
 
 async def test_progress_names_each_engine() -> None:
@@ -205,7 +205,7 @@ async def test_progress_names_each_engine() -> None:
     def progress(done: float, total: float | None = None, message: str | None = None) -> None:
         told.append((done, message))
 
-    await House().searcher.search(SearchRequest("words"), progress=progress)
+    await Harness().searcher.search(SearchRequest("words"), progress=progress)
     assert told[0] == (0, "asking one, two")
     assert {message for _, message in told[1:]} == {"one: 2", "two: 1"}
     assert told[-1][0] == 2
@@ -213,49 +213,49 @@ async def test_progress_names_each_engine() -> None:
 
 class TestFaults:
     async def test_a_failing_engine_does_not_affect_others(self) -> None:
-        house = House()
-        house.fail(door_errors.RefusedConnectionError("refused"), "one")
-        answer = await house.searcher.search(SearchRequest("words"))
+        harness = Harness()
+        harness.fail(browser_errors.RefusedConnectionError("refused"), "one")
+        answer = await harness.searcher.search(SearchRequest("words"))
         assert dict(answer.errors) == {"one": "unreachable"}
         assert [row.title for row in answer.results] == ["Gamma"]
 
     async def test_a_full_queue_is_overloaded(self) -> None:
-        house = House()
-        house.fail(door_errors.BusyError("full", retry_after_s=3))
+        harness = Harness()
+        harness.fail(browser_errors.BusyError("full", retry_after_s=3))
         with pytest.raises(errors.OverloadedError):
-            await house.searcher.search(SearchRequest("words"))
+            await harness.searcher.search(SearchRequest("words"))
 
     async def test_without_a_browser_the_search_fails(self) -> None:
-        house = House()
-        house.fail(door_errors.NoBrowserError("none"))
+        harness = Harness()
+        harness.fail(browser_errors.NoBrowserError("none"))
         with pytest.raises(errors.BrowserFailedError, match=r"browser that queries the engines failed"):
-            await house.searcher.search(SearchRequest("words"))
+            await harness.searcher.search(SearchRequest("words"))
 
     async def test_internal_errors_start_no_cooldown(self) -> None:
-        house = House()
-        house.fail(door_errors.BrowserGoneError("gone"), "one")
+        harness = Harness()
+        harness.fail(browser_errors.BrowserGoneError("gone"), "one")
         for number in range(5):
-            await house.searcher.search(SearchRequest(f"words {number}"))
-        assert sum("one.example" in request.url for request in house.door.requests) == 5
+            await harness.searcher.search(SearchRequest(f"words {number}"))
+        assert sum("one.example" in request.url for request in harness.client.requests) == 5
 
     async def test_waiting_for_another_search_starts_no_cooldown(self) -> None:
-        house = House(engine("one", spacing_s=60.0), engine("two"))
-        await house.searcher.search(SearchRequest("first"))
-        answer = await house.searcher.search(SearchRequest("second", deadline_s=30))
+        harness = Harness(engine("one", spacing_s=60.0), engine("two"))
+        await harness.searcher.search(SearchRequest("first"))
+        answer = await harness.searcher.search(SearchRequest("second", deadline_s=30))
         assert dict(answer.errors) == {"one": "busy"}
-        assert await house.searches.get_cooldown("one", "direct") is None
+        assert await harness.searches.get_cooldown("one", "direct") is None
 
     async def test_a_query_without_a_turn_in_time_is_busy_at_once(self) -> None:
-        house = House(engine("one", spacing_s=60.0))
-        await house.searcher.search(SearchRequest("first"))
+        harness = Harness(engine("one", spacing_s=60.0))
+        await harness.searcher.search(SearchRequest("first"))
         async with asyncio.timeout(30):
             with pytest.raises(errors.OverloadedError) as caught:
-                await house.searcher.search(SearchRequest("second"))
+                await harness.searcher.search(SearchRequest("second"))
         assert caught.value.retry_after_s is not None and 55 < caught.value.retry_after_s < 80
 
     async def test_many_concurrent_searches_do_not_wait_without_a_turn(self) -> None:
-        house = House(engine("one", spacing_s=4.0))
-        searches = [asyncio.create_task(house.searcher.search(SearchRequest(f"words {n}"))) for n in range(20)]
+        harness = Harness(engine("one", spacing_s=4.0))
+        searches = [asyncio.create_task(harness.searcher.search(SearchRequest(f"words {n}"))) for n in range(20)]
         ended = list[bool]()
         # All searches except those that wait for the turns after four and after eight seconds.
         for search in itertools.islice(asyncio.as_completed(searches, timeout=30), 18):
@@ -270,15 +270,15 @@ class TestFaults:
         await asyncio.gather(*searches, return_exceptions=True)
 
     async def test_a_timeout_of_an_urgent_query_starts_no_cooldown(self) -> None:
-        house = House()
+        harness = Harness()
 
         async def hang(request: Request) -> None:
             await asyncio.Event().wait()
 
-        house.door.before = hang
+        harness.client.before = hang
         for number in range(4):
-            await house.searcher.search(SearchRequest(f"words {number}", deadline_s=0.2))
-        assert await house.searches.get_cooldown("one", "direct") is None
+            await harness.searcher.search(SearchRequest(f"words {number}", deadline_s=0.2))
+        assert await harness.searches.get_cooldown("one", "direct") is None
 
     async def test_a_hanging_engine_ends_at_the_deadline(self) -> None:
         async def hang(request: Request) -> None:
@@ -287,17 +287,17 @@ class TestFaults:
 
         # The time of the other engine depends on the machine.
         for deadline_s in (0.5, 2.0, 8.0):
-            house = House()
-            house.door.before = hang
+            harness = Harness()
+            harness.client.before = hang
             async with asyncio.timeout(30):
-                answer = await house.searcher.search(SearchRequest("words", deadline_s=deadline_s))
+                answer = await harness.searcher.search(SearchRequest("words", deadline_s=deadline_s))
             if answer.results:
                 break
         assert dict(answer.errors) == {"one": "timeout"}
         assert [row.title for row in answer.results] == ["Gamma"]
 
     async def test_cancellation_cancels_the_search(self) -> None:
-        house = House()
+        harness = Harness()
         came, left = asyncio.Event(), asyncio.Event()
 
         async def hang(request: Request) -> None:
@@ -307,11 +307,11 @@ class TestFaults:
             finally:
                 left.set()
 
-        house.door.before = hang
-        task = asyncio.create_task(house.searcher.search(SearchRequest("words")))
+        harness.client.before = hang
+        task = asyncio.create_task(harness.searcher.search(SearchRequest("words")))
         async with asyncio.timeout(30):
             await came.wait()
             task.cancel()
             await left.wait()
         await asyncio.gather(task, return_exceptions=True)
-        assert house.searcher.in_flight == 0
+        assert harness.searcher.in_flight == 0

@@ -25,7 +25,7 @@ from scraper.store.protocols import CacheScope
 from scraper.store.sqlite import database
 from scraper.store.sqlite.pages import SqlitePageStore
 from scraper.store.sqlite.search_cache import SqliteSearchCache
-from tests.scraper.reading.standins import ScriptedDoor, ScriptedWorkers
+from tests.scraper.reading.standins import ScriptedBrowsers, ScriptedWorkers
 from tests.scraper.store.conftest import PATIENCE_S, entry, text_of
 
 
@@ -175,7 +175,7 @@ async def test_pages_are_read_whatever_becomes_of_the_cache(tmp_path: Path, trou
         folder.mkdir()
         (folder / "pages.sqlite").write_bytes(b"no database at all " * 500)
     pages = SqlitePageStore(folder, limit_bytes=10**8)
-    fetcher = Fetcher(ScriptedDoor(), ScriptedWorkers(), pages, Settings())  # type: ignore[arg-type]
+    fetcher = Fetcher(ScriptedBrowsers(), ScriptedWorkers(), pages, Settings())  # type: ignore[arg-type]
     try:
         assert (await fetcher.fetch(ReadRequest("https://site.example/one"))).document.text
         if trouble == "vanished":

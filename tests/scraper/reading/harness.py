@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from browsers import Browsers
-from browsers import errors as door_errors
+from browsers import errors as browser_errors
 from browsers.model import Mode, Request, Tier
 from scraper import errors
 from scraper.call_context import ProgressCallback
@@ -17,20 +17,20 @@ from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool
-from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
+from tests.scraper.reading.standins import CountingPages, ScriptedBrowsers, ScriptedWorkers
 
 URL = "https://example.org/page"
 
 
-class House:
+class Harness:
     """A fetcher with fake browsers, workers and cache."""
 
-    def __init__(self, door: ScriptedDoor | None = None, settings: Settings | None = None) -> None:
-        self.door = door or ScriptedDoor()
+    def __init__(self, client: ScriptedBrowsers | None = None, settings: Settings | None = None) -> None:
+        self.client = client or ScriptedBrowsers()
         self.workers = ScriptedWorkers()
         self.pages = CountingPages()
         self.fetcher = Fetcher(
-            cast(Browsers, self.door),
+            cast(Browsers, self.client),
             cast(WorkerPool, self.workers),
             cast(PageStore, self.pages),
             settings or Settings(),
@@ -49,15 +49,15 @@ class House:
 
     @property
     def modes(self) -> list[Mode]:
-        return [request.mode for request in self.door.requests]
+        return [request.mode for request in self.client.requests]
 
     @property
     def tiers(self) -> list[Tier]:
-        return [request.tier for request in self.door.requests]
+        return [request.tier for request in self.client.requests]
 
 
 async def refuse(request: Request) -> None:
-    raise door_errors.BlockedAddressError("That host is not on the public internet.", url=request.url)
+    raise browser_errors.BlockedAddressError("That host is not on the public internet.", url=request.url)
 
 
 async def shortly(request: Request) -> None:
