@@ -1,4 +1,4 @@
-"""Decide if a failed page of a job is read again, and if its site counts as unreachable. Pure."""
+"""Decide if a failed page of a job is read again, and if its site counts as unreachable. No I/O."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ class PageFeeder:
         return self._has_hosts and not self._pending_hosts
 
     def notify(self) -> None:
-        """Check whether the schedule needs more pages."""
+        """Check if the schedule needs more pages."""
         self._changed.set()
 
     async def run(self) -> None:

@@ -1,4 +1,4 @@
-"""Select the next page: of the hosts that may be visited now, the one with the most pages left. Pure.
+"""Select the next page: of the hosts that may be visited now, the one with the most pages left. No I/O.
 
 Pages of hosts that may not be visited yet wait here, not in the queues of the browsers. The host with the most pages
 comes first, because a job at that host's own pace ends with it. If it takes longer than all others together, they get

@@ -31,7 +31,7 @@ COOLDOWN_LIMIT_S = 120.0
 """Seconds. Longest cooldown of a host after one response: the header may apply to its own URL only, and the
 host can repeat it."""
 PATIENCE_S = 5.0
-"""Seconds. A longer cooldown is an error for the caller: a silent wait would hold up a batch."""
+"""Seconds. A longer cooldown is an error for the caller: a silent wait would delay a batch."""
 VISIT_S = 2.0
 """Seconds of the deadline reserved for the visit: a turn without time to read is of no use."""
 VISIT_SHARE = 0.2
@@ -254,7 +254,7 @@ def _cooldown_text(host: str) -> str:
 
 
 def _all_leases_text(host: str, terms: ThrottleTerms) -> str:
-    return f"{host} has the largest number of concurrent requests ({terms.at_once})."
+    return f"{host} is at its limit of concurrent requests ({terms.at_once})."
 
 
 def _queue_text(host: str, terms: ThrottleTerms, ahead: int) -> str:

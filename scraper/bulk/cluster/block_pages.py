@@ -94,7 +94,7 @@ BATCH = 64
 OUTCOMES_LIMIT = 2 * BATCH
 """Outcomes that may wait while others are submitted; beyond this, no page is started."""
 POLL_S = 2.0
-"""Seconds between two checks whether the job was stopped."""
+"""Seconds between two checks if the job was stopped."""
 
 
 class _Block:

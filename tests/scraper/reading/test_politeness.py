@@ -133,7 +133,7 @@ class TestPagesAtOnce:
         reads = fetcher(client, host_pages=1)
         slow = asyncio.create_task(reads.fetch(ReadRequest(url(1))))
         await asyncio.sleep(0.02)
-        with pytest.raises(errors.HostBusyError, match="largest number of concurrent requests") as refused:
+        with pytest.raises(errors.HostBusyError, match="limit of concurrent requests") as refused:
             await reads.fetch(ReadRequest(url(2), deadline_s=1.5))
         assert refused.value.retryable and refused.value.retry_after_s >= 1
         held.set()
