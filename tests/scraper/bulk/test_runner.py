@@ -27,7 +27,7 @@ from scraper.store.protocols import PageStore
 from scraper.urls import host_of
 from scraper.workers import WorkerPool
 from tests.scraper.bulk.jobs import order_of, rows_in
-from tests.scraper.reading.standins import CountingPages, Enough, ScriptedWorkers
+from tests.scraper.reading.fakes import CountingPages, Enough, ScriptedWorkers
 
 PLACES = 4
 SLOW = [f"http://slow{number % 2}.example/{number}" for number in range(60)]

@@ -17,7 +17,7 @@ from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool
-from tests.scraper.reading.standins import CountingPages, ScriptedBrowsers, ScriptedWorkers
+from tests.scraper.reading.fakes import CountingPages, ScriptedBrowsers, ScriptedWorkers
 
 URL = "https://example.org/page"
 

@@ -12,8 +12,8 @@ from scraper import errors
 from scraper.model import Reading
 from scraper.settings import Settings
 from tests.scraper.process import until
+from tests.scraper.reading.fakes import RENDERED, SERVED, SHELL, ScriptedBrowsers, for_ever
 from tests.scraper.reading.harness import URL, Harness, shortly
-from tests.scraper.reading.standins import RENDERED, SERVED, SHELL, ScriptedBrowsers, for_ever
 
 
 def held(harness: Harness) -> asyncio.Event:

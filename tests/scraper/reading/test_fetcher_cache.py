@@ -10,8 +10,8 @@ import pytest
 from scraper import errors
 from scraper.model import REFRESH, CachePolicy, Reuse
 from scraper.settings import Settings
+from tests.scraper.reading.fakes import SHELL, ScriptedBrowsers
 from tests.scraper.reading.harness import URL, Harness, refuse
-from tests.scraper.reading.standins import SHELL, ScriptedBrowsers
 
 
 class TestTheCache:

@@ -9,8 +9,8 @@ from browsers.model import Request
 from scraper import errors
 from scraper.reading.visitor import READ_RESERVE_S
 from scraper.workers import NoWorkerError, WorkerFailedError
+from tests.scraper.reading.fakes import SHELL, ScriptedBrowsers, for_ever
 from tests.scraper.reading.harness import Harness, refuse
-from tests.scraper.reading.standins import SHELL, ScriptedBrowsers, for_ever
 
 
 class TestFaults:

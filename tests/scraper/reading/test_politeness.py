@@ -24,7 +24,7 @@ from scraper.reading.politeness import COOLDOWN_LIMIT_S, HostThrottle
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool
-from tests.scraper.reading.standins import CountingPages, ScriptedBrowsers, ScriptedWorkers
+from tests.scraper.reading.fakes import CountingPages, ScriptedBrowsers, ScriptedWorkers
 
 HOST = "example.org"
 

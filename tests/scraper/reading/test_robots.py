@@ -21,7 +21,7 @@ from scraper.reading.robots import RobotsFiles, RobotsRules
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool
-from tests.scraper.reading.standins import CountingPages, ScriptedWorkers
+from tests.scraper.reading.fakes import CountingPages, ScriptedWorkers
 
 RULES = """
 User-agent: other-bot

@@ -19,7 +19,7 @@ from scraper.model import REFRESH, CachePolicy, SearchRequest
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope
-from tests.scraper.search.standins import FakeBrowsers, InlineWorkers, engine
+from tests.scraper.search.fakes import FakeBrowsers, InlineWorkers, engine
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 ONE = "https://a.example/ Alpha\nhttps://b.example/ Beta"

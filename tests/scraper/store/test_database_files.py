@@ -25,7 +25,7 @@ from scraper.store.protocols import CacheScope
 from scraper.store.sqlite import database
 from scraper.store.sqlite.pages import SqlitePageStore
 from scraper.store.sqlite.search_cache import SqliteSearchCache
-from tests.scraper.reading.standins import ScriptedBrowsers, ScriptedWorkers
+from tests.scraper.reading.fakes import ScriptedBrowsers, ScriptedWorkers
 from tests.scraper.store.conftest import PATIENCE_S, entry, text_of
 
 
