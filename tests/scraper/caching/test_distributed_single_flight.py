@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers
-from browsers import errors as door_errors
+from browsers import errors as browser_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.coordination import valkey_client
@@ -28,7 +28,7 @@ from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool
 from tests.scraper.coordination.redis_server import RedisServer, redis_server
 from tests.scraper.process import until
-from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
+from tests.scraper.reading.fakes import CountingPages, ScriptedBrowsers, ScriptedWorkers
 from tests.scraper.reading.test_structured import LD, Here, Visitor
 
 URL = "http://example.org/page"
@@ -71,7 +71,7 @@ class Fleet:
 
     url: str
     stack: AsyncExitStack
-    door: ScriptedDoor = field(default_factory=ScriptedDoor)
+    client: ScriptedBrowsers = field(default_factory=ScriptedBrowsers)
     asked: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
     async def shared(self) -> ValkeyState:
@@ -90,7 +90,7 @@ class Fleet:
         """Add a server."""
         shared = await self.shared()
         fetcher = Fetcher(
-            cast(Browsers, self.door),
+            cast(Browsers, self.client),
             cast(WorkerPool, ScriptedWorkers()),
             cast(PageStore, CountingPages()),
             Settings(**chosen),
@@ -138,10 +138,10 @@ def slowly(seconds: float) -> Callable[[Request], Awaitable[None]]:
 
 
 async def test_ten_servers_visit_a_page_once_and_each_has_it(fleet: Fleet) -> None:
-    fleet.door.before = held_for(fleet, 10)
+    fleet.client.before = held_for(fleet, 10)
     servers = await fleet.servers(10)
     readings = await asyncio.gather(*(server.fetch(ReadRequest(URL, deadline_s=PATIENCE_S)) for server in servers))
-    assert len(fleet.door.requests) == 1
+    assert len(fleet.client.requests) == 1
     assert {reading.document.text for reading in readings} == {"Served."}
     assert not any(reading.cached for reading in readings)
 
@@ -151,7 +151,7 @@ async def test_a_late_caller_gets_the_completed_reading(fleet: Fleet) -> None:
     await one.fetch(ReadRequest(URL))
     async with asyncio.timeout(PATIENCE_S):
         reading = await other.fetch(ReadRequest(URL))
-    assert reading.cached and len(fleet.door.requests) == 1
+    assert reading.cached and len(fleet.client.requests) == 1
 
 
 async def test_a_refresh_loads_again(fleet: Fleet) -> None:
@@ -159,57 +159,57 @@ async def test_a_refresh_loads_again(fleet: Fleet) -> None:
     await one.fetch(ReadRequest(URL))
     assert not (await other.fetch(ReadRequest(URL, cache=REFRESH))).cached
     assert not (await one.fetch(ReadRequest(URL, cache=REFRESH))).cached
-    assert len(fleet.door.requests) == 3
+    assert len(fleet.client.requests) == 3
 
 
 async def test_a_call_without_reuse_does_not_wait_for_other_servers(fleet: Fleet) -> None:
-    fleet.door.before = slowly(0.3)
+    fleet.client.before = slowly(0.3)
     one, other = await fleet.servers(2)
     seen: list[str] = []
     first = asyncio.create_task(one.fetch(ReadRequest(URL)))
     async with asyncio.timeout(PATIENCE_S):
-        while not fleet.door.requests:  # noqa: ASYNC110
+        while not fleet.client.requests:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     await other.fetch(
         ReadRequest(URL, cache=CachePolicy(reuse=Reuse.NONE)), on_snapshot=lambda snapshot: seen.append(snapshot.url)
     )
     await first
-    assert seen == [URL] and len(fleet.door.requests) == 2
+    assert seen == [URL] and len(fleet.client.requests) == 2
 
 
 async def test_a_page_that_is_not_there_is_not_there_for_all(fleet: Fleet) -> None:
-    fleet.door = ScriptedDoor(status=404)
-    fleet.door.before = held_for(fleet, 5)
+    fleet.client = ScriptedBrowsers(status=404)
+    fleet.client.before = held_for(fleet, 5)
     servers = await fleet.servers(5)
     found = await asyncio.gather(*(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True)
-    assert len(fleet.door.requests) == 1
+    assert len(fleet.client.requests) == 1
     for error in found:
         assert isinstance(error, errors.HttpStatusError) and error.status == 404 and not error.retryable
         assert error.sentence() == cast(errors.HttpStatusError, found[0]).sentence()
 
 
 async def test_a_retryable_error_is_shared_only_with_waiting_callers(fleet: Fleet) -> None:
-    fleet.door = ScriptedDoor(status=429)
-    fleet.door.before = held_for(fleet, 3)
+    fleet.client = ScriptedBrowsers(status=429)
+    fleet.client.before = held_for(fleet, 3)
     servers = await fleet.servers(3)
     found = await asyncio.gather(*(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True)
-    assert [type(error) for error in found] == [errors.HttpStatusError] * 3 and len(fleet.door.requests) == 1
+    assert [type(error) for error in found] == [errors.HttpStatusError] * 3 and len(fleet.client.requests) == 1
     with pytest.raises(errors.HttpStatusError):
         await servers[0].fetch(ReadRequest(URL))
-    assert len(fleet.door.requests) == 2
-    fleet.door._more = {}
+    assert len(fleet.client.requests) == 2
+    fleet.client._more = {}
     async with asyncio.timeout(PATIENCE_S):
         assert not (await servers[1].fetch(ReadRequest(URL))).cached
-    assert len(fleet.door.requests) == 3
+    assert len(fleet.client.requests) == 3
 
 
 async def test_a_permanent_error_is_shared_with_late_callers(fleet: Fleet) -> None:
-    fleet.door = ScriptedDoor(status=404)
+    fleet.client = ScriptedBrowsers(status=404)
     one, other = await fleet.servers(2)
     for server in (one, other):
         with pytest.raises(errors.HttpStatusError):
             await server.fetch(ReadRequest(URL))
-    assert len(fleet.door.requests) == 1
+    assert len(fleet.client.requests) == 1
 
 
 async def test_a_fault_of_one_server_is_not_that_of_another(fleet: Fleet) -> None:
@@ -220,30 +220,30 @@ async def test_a_fault_of_one_server_is_not_that_of_another(fleet: Fleet) -> Non
         await asyncio.sleep(0.1)
         if broken:
             broken = False
-            raise door_errors.NoBrowserError("No browser here.")
+            raise browser_errors.NoBrowserError("No browser here.")
 
-    fleet.door.before = once
+    fleet.client.before = once
     servers = await fleet.servers(3)
     found = await asyncio.gather(*(server.fetch(ReadRequest(URL)) for server in servers), return_exceptions=True)
     assert sum(isinstance(one, errors.BrowserFailedError) for one in found) == 1
     assert sum(not isinstance(one, BaseException) for one in found) == 2
-    assert len(fleet.door.requests) == 2
+    assert len(fleet.client.requests) == 2
 
 
 async def test_another_server_reads_after_a_canceled_one(fleet: Fleet) -> None:
-    fleet.door.before = slowly(3_600)
+    fleet.client.before = slowly(3_600)
     one, other = await fleet.servers(2)
     first = asyncio.create_task(one.fetch(ReadRequest(URL)))
     async with asyncio.timeout(PATIENCE_S):
-        while not fleet.door.requests:  # noqa: ASYNC110
+        while not fleet.client.requests:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     second = asyncio.create_task(other.fetch(ReadRequest(URL)))
     await asyncio.sleep(0.1)
-    fleet.door.before = slowly(0)
+    fleet.client.before = slowly(0)
     first.cancel()
     async with asyncio.timeout(PATIENCE_S):
         assert (await second).document.text == "Served."
-    assert len(fleet.door.requests) == 2
+    assert len(fleet.client.requests) == 2
 
 
 async def test_servers_with_other_settings_do_not_share(fleet: Fleet) -> None:
@@ -258,7 +258,7 @@ async def test_servers_with_other_settings_do_not_share(fleet: Fleet) -> None:
     for chosen in ways:
         await (await fleet.server(**chosen)).fetch(ReadRequest(URL))
     await (await fleet.server()).fetch(ReadRequest(URL, principal="another caller"))
-    assert [request.url for request in fleet.door.requests].count(URL) == len(ways) + 1
+    assert [request.url for request in fleet.client.requests].count(URL) == len(ways) + 1
 
 
 async def test_without_the_service_each_reads_for_itself(fleet: Fleet, redis: RedisServer) -> None:
@@ -270,7 +270,7 @@ async def test_without_the_service_each_reads_for_itself(fleet: Fleet, redis: Re
                 assert (await server.fetch(ReadRequest(URL))).document.text == "Served."
     finally:
         await redis.start()
-    assert len(fleet.door.requests) == 2
+    assert len(fleet.client.requests) == 2
 
 
 class SlowVisitor(Visitor):

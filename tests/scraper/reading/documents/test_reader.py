@@ -18,25 +18,27 @@ from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.workers.single_use import SingleUseProcesses
 from tests.scraper.extract.documents.builders import drawn_pdf, text_at
-from tests.scraper.reading.standins import CountingPages, ScriptedDoor, ScriptedWorkers
+from tests.scraper.reading.fakes import CountingPages, ScriptedBrowsers, ScriptedWorkers
 
 PDF = drawn_pdf(*([text_at(60, 300, f"This is what stands on page {n} of it")] for n in (1, 2, 3)))
 URL = "https://site.example/paper.pdf"
 
 
-class House:
+class Harness:
     """A document reader over fake browsers that serve one file."""
 
     def __init__(
         self, shots: SingleUseProcesses, body: bytes = PDF, media_type: str = "application/pdf", **settings: object
     ) -> None:
         html = body.decode("latin-1") if media_type.startswith("text/") else ""
-        self.door = ScriptedDoor(body=body, media_type=media_type, html=html, headers={"content-type": media_type})
+        self.client = ScriptedBrowsers(
+            body=body, media_type=media_type, html=html, headers={"content-type": media_type}
+        )
         self.pages = CountingPages()
         made = replace(Settings(), **settings)  # type: ignore[arg-type]
         parser = DocumentParser(shots)
         workers = ScriptedWorkers()
-        self.fetcher = Fetcher(self.door, workers, self.pages, made, documents=parser)  # type: ignore[arg-type]
+        self.fetcher = Fetcher(self.client, workers, self.pages, made, documents=parser)  # type: ignore[arg-type]
         self.reader = DocumentReader(self.fetcher, parser, self.pages, made)  # type: ignore[arg-type]
 
     async def text(self, source: str = URL, **wanted: object) -> str:
@@ -52,80 +54,80 @@ async def shots() -> AsyncIterator[SingleUseProcesses]:
 
 
 async def test_a_document_is_fetched_by_one_peek_with_larger_limits(shots: SingleUseProcesses) -> None:
-    house = House(shots)
-    reading = await house.reader.read(DocumentRequest(URL))
+    harness = Harness(shots)
+    reading = await harness.reader.read(DocumentRequest(URL))
     assert reading.document.format == "pdf"
     assert reading.document.page_count == 3
     assert "page 2 of it" in reading.document.text
     assert "<!--" not in reading.document.text
-    (request,) = house.door.requests
+    (request,) = harness.client.requests
     assert request.mode is Mode.PEEK
     assert request.limits.body_bytes == 50_000_000 > VisitLimits().body_bytes
 
 
 async def test_paging_fetches_nothing_again_and_the_cache_serves_later_readers(shots: SingleUseProcesses) -> None:
-    house = House(shots)
-    first = await house.reader.read(DocumentRequest(URL))
-    again = await house.reader.read(DocumentRequest(URL))
+    harness = Harness(shots)
+    first = await harness.reader.read(DocumentRequest(URL))
+    again = await harness.reader.read(DocumentRequest(URL))
     assert (first.cached, again.cached) == (False, True)
     assert again.document == first.document
-    assert len(house.door.requests) == 1
-    ((_, key, method),) = house.pages.entries
+    assert len(harness.client.requests) == 1
+    ((_, key, method),) = harness.pages.entries
     assert (key, method) == (URL, "document")
-    later = DocumentReader(house.fetcher, DocumentParser(shots), house.pages, Settings())
+    later = DocumentReader(harness.fetcher, DocumentParser(shots), harness.pages, Settings())
     assert (await later.read(DocumentRequest(URL))).cached
-    assert len(house.door.requests) == 1
+    assert len(harness.client.requests) == 1
 
 
 async def test_a_document_is_not_returned_to_another_principal(shots: SingleUseProcesses) -> None:
-    house = House(shots)
-    await house.text(principal="one")
-    await house.text(principal="two")
-    assert len(house.door.requests) == 2
+    harness = Harness(shots)
+    await harness.text(principal="one")
+    await harness.text(principal="two")
+    assert len(harness.client.requests) == 2
 
 
 async def test_a_document_with_a_password_is_not_stored(shots: SingleUseProcesses) -> None:
-    house = House(shots)
-    await house.text(password="secret")
-    assert not house.pages.entries
-    await house.text(password="secret")
-    assert len(house.door.requests) == 1
-    await house.text(password="another")
-    assert len(house.door.requests) == 2
+    harness = Harness(shots)
+    await harness.text(password="secret")
+    assert not harness.pages.entries
+    await harness.text(password="secret")
+    assert len(harness.client.requests) == 1
+    await harness.text(password="another")
+    assert len(harness.client.requests) == 2
 
 
 async def test_fetch_reads_a_document_and_names_the_tool_for_it(shots: SingleUseProcesses) -> None:
-    house = House(shots)
-    reading = await house.fetcher.fetch(ReadRequest(URL))
+    harness = Harness(shots)
+    reading = await harness.fetcher.fetch(ReadRequest(URL))
     assert "page 3 of it" in reading.document.markdown
     assert "`read_doc` is the tool" in reading.warnings[0]
 
 
 async def test_read_doc_does_not_return_the_hint_of_fetch(shots: SingleUseProcesses) -> None:
-    house = House(shots)
-    await house.fetcher.fetch(ReadRequest(URL))
-    reading = await house.reader.read(DocumentRequest(URL))
+    harness = Harness(shots)
+    await harness.fetcher.fetch(ReadRequest(URL))
+    reading = await harness.reader.read(DocumentRequest(URL))
     assert reading.cached and not any("read_doc" in warning for warning in reading.warnings)
-    other = House(shots)
+    other = Harness(shots)
     await other.reader.read(DocumentRequest(URL))
     fetched = await other.fetcher.fetch(ReadRequest(URL))
     assert fetched.cached and "`read_doc` is the tool" in fetched.warnings[0]
-    assert len(house.door.requests) == len(other.door.requests) == 1
+    assert len(harness.client.requests) == len(other.client.requests) == 1
 
 
 async def test_a_page_is_read_like_fetch_with_a_hint(shots: SingleUseProcesses) -> None:
-    house = House(shots, b"<p>Served.</p>", "text/html")
-    reading = await house.reader.read(DocumentRequest("https://site.example/"))
+    harness = Harness(shots, b"<p>Served.</p>", "text/html")
+    reading = await harness.reader.read(DocumentRequest("https://site.example/"))
     assert reading.document.markdown == "Served."
     assert "`fetch` is the tool" in reading.warnings[-1]
-    visits = len(house.door.requests)
-    await house.reader.read(DocumentRequest("https://site.example/"))
-    assert len(house.door.requests) == visits
+    visits = len(harness.client.requests)
+    await harness.reader.read(DocumentRequest("https://site.example/"))
+    assert len(harness.client.requests) == visits
 
 
 async def test_a_page_declared_as_a_document_is_read_with_a_warning(shots: SingleUseProcesses) -> None:
-    house = House(shots, b"<html><body><h1>Sign in</h1><p>Please sign in first.</p></body></html>")
-    reading = await house.reader.read(DocumentRequest(URL))
+    harness = Harness(shots, b"<html><body><h1>Sign in</h1><p>Please sign in first.</p></body></html>")
+    reading = await harness.reader.read(DocumentRequest(URL))
     assert "Please sign in first." in reading.document.markdown
     assert "web page, although it was sent as application/pdf" in reading.warnings[-1]
 
@@ -143,61 +145,61 @@ async def test_a_page_declared_as_a_document_is_read_with_a_warning(shots: Singl
 async def test_an_incomplete_document_is_an_error_with_its_reason(
     shots: SingleUseProcesses, length: str, error: type[errors.ScraperError], words: str
 ) -> None:
-    house = House(shots)
-    house.door._more |= {"truncated": True, "headers": {"content-length": length}}
+    harness = Harness(shots)
+    harness.client._more |= {"truncated": True, "headers": {"content-length": length}}
     with pytest.raises(error, match=words):
-        await house.text()
+        await harness.text()
 
 
 async def test_a_document_over_the_limit_of_fetch_names_read_doc(shots: SingleUseProcesses) -> None:
-    house = House(shots)
-    house.door._more |= {"truncated": True, "headers": {"content-length": "40000000"}}
+    harness = Harness(shots)
+    harness.client._more |= {"truncated": True, "headers": {"content-length": "40000000"}}
     with pytest.raises(errors.ContentTooLargeError) as raised:
-        await house.fetcher.fetch(ReadRequest(URL))
+        await harness.fetcher.fetch(ReadRequest(URL))
     assert "`read_doc` takes larger documents" in raised.value.next_step
 
 
 async def test_an_error_status_of_the_site_is_reported(shots: SingleUseProcesses) -> None:
-    house = House(shots)
-    house.door._more["status"] = 404
+    harness = Harness(shots)
+    harness.client._more["status"] = 404
     with pytest.raises(errors.HttpStatusError):
-        await house.text()
+        await harness.text()
 
 
 async def test_local_files_are_read_by_path_and_again_when_they_change(
     shots: SingleUseProcesses, tmp_path: Path
 ) -> None:
-    house = House(shots, document_root=tmp_path)
+    harness = Harness(shots, document_root=tmp_path)
     (tmp_path / "a.csv").write_text("town,people\nBergen,290")
-    assert await house.text("a.csv") == "| town | people |\n| --- | --- |\n| Bergen | 290 |"
-    assert (await house.reader.read(DocumentRequest("a.csv"))).cached
+    assert await harness.text("a.csv") == "| town | people |\n| --- | --- |\n| Bergen | 290 |"
+    assert (await harness.reader.read(DocumentRequest("a.csv"))).cached
     (tmp_path / "a.csv").write_text("town,people\nPorto,230000")
-    assert "Porto" in await house.text("a.csv")
-    assert not house.pages.entries
-    assert not house.door.requests
+    assert "Porto" in await harness.text("a.csv")
+    assert not harness.pages.entries
+    assert not harness.client.requests
 
 
 @pytest.mark.parametrize("name", ["notes: today.txt", "C:log.txt", " first.txt", "last.txt ", "a%20b.txt"])
 async def test_a_local_file_is_found_by_its_exact_name(shots: SingleUseProcesses, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("the words in it")
-    house = House(shots, document_root=tmp_path)
-    assert await house.text(name) == "the words in it"
+    harness = Harness(shots, document_root=tmp_path)
+    assert await harness.text(name) == "the words in it"
     with pytest.raises(errors.ScraperError):
-        await House(shots).text(name)
+        await Harness(shots).text(name)
 
 
 @pytest.mark.parametrize("source", ["file:///etc/passwd", "FILE:/etc/passwd", " file://localhost/etc/passwd"])
 async def test_file_urls_are_always_refused(shots: SingleUseProcesses, tmp_path: Path, source: str) -> None:
     for settings in ({}, {"document_root": tmp_path}):
         with pytest.raises(errors.PolicyError, match="file:// URLs are always refused"):
-            await House(shots, **settings).text(source)
+            await Harness(shots, **settings).text(source)
 
 
 async def test_local_paths_are_refused_without_a_root(shots: SingleUseProcesses) -> None:
     with pytest.raises(errors.LocalReadsDisabledError, match="local file reads are disabled"):
-        await House(shots).text("papers/a.pdf")
+        await Harness(shots).text("papers/a.pdf")
 
 
 async def test_other_schemes_are_refused(shots: SingleUseProcesses) -> None:
     with pytest.raises(errors.InvalidUrlError):
-        await House(shots).text("ftp://site.example/a.pdf")
+        await Harness(shots).text("ftp://site.example/a.pdf")
