@@ -93,7 +93,7 @@ def make_page(template: PageTemplate, seed: str) -> tuple[str, dict[str, Any]]:
     if settings.get("heading") != "none":
         facts["headings"] += [title]
         facts["optional_headings"] += [f"Re: {title}", *filter(None, settings.get("optional", "").split("; "))]
-    facts["headings"] += [text for text in (heading, heading2) if template.has("heading" + "2" * (text is heading2))]
+    facts["headings"] += [places[place] for place in ("heading", "heading2") if template.has(place)]
     if template.has("name"):
         facts |= {"author": name, "date": time.date().isoformat()}
     if "price" in settings:
