@@ -26,7 +26,8 @@ ALLOWED = frozenset({"10.0.0.0/8"})
 LONG_S = 10_000 * DAY_S
 
 
-async def _check(store: Store) -> None:
+async def check_stored_data(store: Store) -> None:
+    """Check the data of version 1, and that the store accepts more."""
     found = await store.pages.get(URL, scope=SCOPE, methods=("http",), max_age_s=LONG_S, allowed=ALLOWED)
     assert found is not None
     document = found.reading.document
@@ -55,7 +56,7 @@ async def test_files_of_an_earlier_version_are_read(tmp_path: Path) -> None:
         (tmp_path / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
     store = open_store(Settings(data_dir=tmp_path))
     try:
-        await _check(store)
+        await check_stored_data(store)
     finally:
         await store.close()
     assert not list(tmp_path.glob("*.corrupt-*"))
@@ -68,4 +69,4 @@ async def test_a_database_of_an_earlier_version_is_read(postgres: PostgresServer
     await connection.close()
     async with store_of(url, tmp_path) as store:
         await store.wait_connected()
-        await _check(store)
+        await check_stored_data(store)
