@@ -41,6 +41,8 @@ class Driver:
             return self._playwright
 
     async def _start(self) -> Playwright:
+        # With this variable Playwright prints all messages to stdout, which carries the protocol.
+        os.environ.pop("DEBUGP", None)
         # Importing Playwright costs 0.3-0.5 s of CPU: only on demand and in a thread.
         module = await asyncio.to_thread(__import__, "playwright.async_api")
         try:

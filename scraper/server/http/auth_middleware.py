@@ -25,6 +25,12 @@ _REQUEST_HEADERS = (
 """Headers of clients of both protocol eras that pages of listed origins may send."""
 _RESPONSE_HEADERS = ("Mcp-Session-Id", "Retry-After", "WWW-Authenticate")
 _PREFLIGHT_CACHE_S = 600
+_ANONYMOUS = "search_mcp.anonymous"
+
+
+def is_anonymous(scope: Scope) -> bool:
+    """Return True for a request without the token that other paths of this server require."""
+    return bool(scope.get(_ANONYMOUS))
 
 
 class AuthMiddleware:
@@ -72,9 +78,12 @@ class AuthMiddleware:
 
     def _check_token(self, scope: Scope) -> Response | None:
         """Return the error for a missing token, or set the principal of the request."""
-        if not self._rules.requires_token or self._rules.is_open(scope["path"]):
+        if not self._rules.requires_token:
             return None
         name = self._rules.principal(Headers(scope=scope).get("authorization", ""))
+        if name is None and self._rules.is_open(scope["path"]):
+            scope[_ANONYMOUS] = True
+            return None
         if name is None:
             challenge = {"WWW-Authenticate": self._rules.challenge(scope["path"])}
             return _error(401, "Send the header Authorization: Bearer <token>.", challenge)

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.http.auth_middleware import is_anonymous
 from scraper.server.lifecycle import ServicesHolder
 from scraper.workers import sandbox
 
@@ -33,12 +34,13 @@ class Health:
         """Return the routes of the probes."""
         return [Route("/health", self._health), Route("/ready", self._ready)]
 
-    async def _health(self, _request: Request) -> Response:
+    async def _health(self, request: Request) -> Response:
         services = self._holder.present()
+        version = {} if is_anonymous(request.scope) else {"version": self._version}
         return JSONResponse(
             {
                 "status": "ok",
-                "version": self._version,
+                **version,
                 "draining": self._calls.draining,
                 "calls": self._calls.running,
                 "browsers": None if services is None else _browsers(services),

@@ -116,6 +116,8 @@ class Database:
         elif not self.path.exists():
             raise DatabaseUnavailableError
         with lock_file(self.path, BUSY_LIMIT_MS / 1000):
+            if self._is_owner:
+                _make_private(self.path)
             self._file_id = _read_file_id(self.path)
             connection = apsw.Connection(str(self.path))
             try:
@@ -261,6 +263,16 @@ def _is_damage(error: Exception) -> bool:
     if isinstance(error, apsw.SQLError):
         return str(error).startswith(_MISSING_TABLE)
     return isinstance(error, (apsw.CorruptError, apsw.NotADBError))
+
+
+def _make_private(path: Path) -> None:
+    """Create a file if necessary, and forbid others to read it; SQLite gives its other files the same mode."""
+    opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        with contextlib.suppress(PermissionError):  # another user owns the file
+            os.fchmod(opened, 0o600)
+    finally:
+        os.close(opened)
 
 
 def _read_file_id(path: Path) -> tuple[int, int] | None:

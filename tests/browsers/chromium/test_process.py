@@ -222,3 +222,16 @@ async def test_driver_starts_without_home(monkeypatch: pytest.MonkeyPatch) -> No
         await driver.close()
         assert homes == [str(folder.path)]
     assert "HOME" not in os.environ
+
+
+async def test_the_driver_does_not_print_its_messages(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DEBUGP", "1")
+    with ProfileDir() as folder:
+        driver = Driver(folder)
+        try:
+            await driver.playwright()
+        finally:
+            await driver.close()
+    assert capfd.readouterr().out == ""

@@ -212,3 +212,11 @@ async def test_a_call_of_a_lost_session_is_cancelled_by_its_own_caller_alone(
 async def test_a_body_above_four_mebibytes_is_refused(server: Program, http: aiohttp.ClientSession) -> None:
     async with http.post(server.url, headers=HEADERS, data=io.BytesIO(b" " * FOUR_MIB_AND_ONE)) as answer:
         assert answer.status == 413
+
+
+@pytest.mark.parametrize("headers", [NOBODY, WRONG, ANN])
+async def test_only_callers_see_the_version(
+    guarded: Program, http: aiohttp.ClientSession, headers: dict[str, str]
+) -> None:
+    async with http.get(f"{guarded.base}/health", headers=headers) as answer:
+        assert answer.status == 200 and ("version" in await answer.json()) is (headers is ANN)

@@ -172,3 +172,15 @@ async def test_queued_pages_are_counted_while_the_file_is_locked(
         monkeypatch.setattr(base_page_store, "GET_LIMIT_S", PATIENCE_S)
         stats = await pages.stats()
         assert (stats.waiting, stats.pages, stats.lost) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("exists", [False, True])
+async def test_files_are_private_in_a_public_folder(tmp_path: Path, exists: bool) -> None:
+    tmp_path.chmod(0o755)
+    if exists:
+        (tmp_path / FILE_NAME).touch(0o644)
+    async with opened(tmp_path) as pages:
+        pages.put(entry())
+        await pages.flush()
+        files = [path for path in tmp_path.iterdir() if path.name.startswith(FILE_NAME)]
+        assert len(files) >= 3 and {path.stat().st_mode & 0o777 for path in files} == {0o600}
