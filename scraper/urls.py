@@ -84,6 +84,20 @@ def parse_target(text: str) -> str:
     return canonical
 
 
+def guess_urls(text: str) -> tuple[str, ...]:
+    """Return the URLs that a person may mean by an address without a scheme, the likeliest first.
+
+    Any other text is returned unchanged.
+    """
+    if _ADDRESS_LIKE.match(text):
+        return (f"http://{text}",)
+    host = _HOST_LIKE.match(text)
+    if host is None:
+        return (text,)
+    schemes = ("http", "https") if ":" in host.group() else ("https", "http")
+    return tuple(f"{scheme}://{text}" for scheme in schemes)
+
+
 def cache_key(url: str) -> str:
     """Return a canonical URL without its fragment, unless scripts route by it (#! or #/)."""
     page, mark, fragment = url.partition("#")

@@ -66,6 +66,8 @@ async def read_all(
             progress(count, len(targets), f"read {count} of {len(targets)}: {host_of(target)}")
         return outcome
 
+    if progress is not None:
+        progress(0, len(targets), f"reading {len(targets)} pages")
     # No task group: a bug in one page must not cancel the others.
     tasks = {
         key: asyncio.create_task(read_one(target), name=f"batch {host_of(target)}") for key, target in targets.items()
@@ -75,6 +77,8 @@ async def read_all(
             await asyncio.wait(tasks.values(), timeout=deadline.left_s())
     finally:
         await _cancel(tasks.values())
+    if progress is not None and next(done) <= len(targets):
+        progress(len(targets), len(targets), "out of time")
     for key, task in tasks.items():
         if not task.done() or task.cancelled():
             outcomes[key] = _timeout_error(targets[key], "the batch's time", ", or ask for fewer pages at once")

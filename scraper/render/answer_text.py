@@ -30,6 +30,21 @@ def seal(text: str, region: str) -> str:
     return f"<<<untrusted {region}>>>\n{inside}\n<<<end untrusted {region}>>>"
 
 
+_ID = "[0-9a-f]{12}"
+_MARKS = re.compile(
+    rf"^<<<(?:end )?untrusted {_ID}>>>\n?|{re.escape(EXPLANATION.format(region='ID')).replace('ID', _ID)}\n?",
+    re.MULTILINE,
+)
+
+
+def unseal(text: str) -> str:
+    """Return an answer without the marks of its regions and without their explanation, for people.
+
+    Only marks that `seal` wrote are removed: it breaks up all others.
+    """
+    return _MARKS.sub("", text)
+
+
 def defuse(text: str) -> str:
     """Break up everything in a text that looks like the border of a region."""
     return _BORDER.sub(lambda border: " ".join(border.group()), text) if "<<<" in text else text

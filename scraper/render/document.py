@@ -48,7 +48,7 @@ def as_markdown(
     Raises:
         InvalidArgumentError: The document has none of the requested pages.
     """
-    reading = _select_pages(reading, part.pages)
+    reading = select_pages(reading, part.pages)
     if part.outline:
         body = "\n".join(map(_outline_line, _outline_rows(reading.document))) or "(no headings)"
         head = [*_header(reading, None, now), _explanation(reading, region)]
@@ -68,7 +68,7 @@ def as_markdown(
 
 def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) -> dict[str, object]:
     """Return the answer as an object, or raise InvalidArgumentError, as `as_markdown` does."""
-    reading = _select_pages(reading, part.pages)
+    reading = select_pages(reading, part.pages)
     document = reading.document
     piece = _piece(document.markdown, replace(part, length=0) if part.outline else part, budget)
     answer: dict[str, object] = {
@@ -153,7 +153,7 @@ def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
     return TextCut(markdown[start:end], start, end, len(markdown))
 
 
-def _select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
+def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
     """Return the document with the selected pages only; offsets then count within them."""
     if not pages:
         return reading

@@ -91,15 +91,18 @@ class Researcher:
             BrowserFailedError: There is no browser to query with.
         """
         deadline, progress = Deadline.within(deadline_s), progress or ignore_progress
-        progress(0, 1 + query.depth, "searching")
+        steps = 1 + query.depth if query.fetch else 1
+        progress(0, steps, "searching")
         answer = await self._search(query, principal, deadline.left_s() * _SEARCH_SHARE)
         if not query.fetch or not answer.results:
+            progress(steps, steps, "done")
             return ResearchReport(query.question, answer)
         outcomes = await self._read(query, answer, principal, deadline, progress)
         left = max(0, budget - render.sources_tokens(answer) - PAGE_TOKENS * len(outcomes))
         pages = await add_excerpts(
             self._workers, outcomes, query.question, left, deadline, least_share=MIN_PAGE_SHARE, skips_duplicates=True
         )
+        progress(steps, steps, "done")
         return ResearchReport(query.question, answer, pages)
 
     async def _search(self, query: ResearchQuery, principal: str, limit_s: float) -> SearchAnswer:

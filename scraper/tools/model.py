@@ -6,7 +6,7 @@ import functools
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from scraper.values.types import (
 )
 
 if TYPE_CHECKING:
+    from scraper.model import Reading
     from scraper.services import Services
 
 _LOG = logging.getLogger(__name__)
@@ -162,6 +163,12 @@ class ToolAnswer:
     text: str
     structured: dict[str, Any] | list[Any] | None = None
     is_error: bool = False
+    failures: tuple[ScraperError, ...] = field(default=(), compare=False)
+    """Error of the call, or errors of its URLs or engines; the command line derives its exit code from them."""
+    is_empty: bool = False
+    """True if the call succeeded and found nothing."""
+    reading: Reading | None = field(default=None, compare=False)
+    """Whole page or document of which the text shows a part."""
 
 
 Run = Callable[["Services", Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]
@@ -185,7 +192,7 @@ class BoundTool:
         try:
             return await self.work(services, self._parse(arguments), call)
         except ScraperError as error:
-            return ToolAnswer(error_sentence(error), is_error=True)
+            return ToolAnswer(error_sentence(error), is_error=True, failures=(error,))
         except Exception:
             number = secrets.token_hex(4)
             _LOG.exception("internal error %s in tool %s", number, self.name)
@@ -200,7 +207,7 @@ class BoundTool:
         try:
             self._parse(arguments)
         except ScraperError as error:
-            return ToolAnswer(error_sentence(error), is_error=True)
+            return ToolAnswer(error_sentence(error), is_error=True, failures=(error,))
         return None
 
     def _parse(self, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from scraper.errors import InvalidArgumentError
+from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.model import CachePolicy, DocumentRequest, ReadRequest, Reuse
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
@@ -129,7 +129,7 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
     text = render_page.as_markdown(
         reading, region=new_region(), start=start, length=length, now=datetime.now(UTC), budget=budget
     )
-    return ToolAnswer(text)
+    return ToolAnswer(text, reading=reading)
 
 
 async def _fetch_batch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
@@ -138,10 +138,12 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: Tool
         urls, render=render, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     items = [render_batch.BatchItem(url, outcome) for url, outcome in zip(urls, outcomes, strict=True)]
+    failures = tuple(outcome for outcome in outcomes if isinstance(outcome, ScraperError))
+    is_empty = len(failures) == len(items)
     if arguments["format"] == "json":
-        return json_answer(render_batch.as_json(items, budget=budget))
+        return replace(json_answer(render_batch.as_json(items, budget=budget)), failures=failures, is_empty=is_empty)
     text = render_batch.as_markdown(items, region=new_region(), render=render, now=datetime.now(UTC), budget=budget)
-    return ToolAnswer(text)
+    return ToolAnswer(text, failures=failures, is_empty=is_empty)
 
 
 async def _extract_structured(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
@@ -149,9 +151,10 @@ async def _extract_structured(services: Services, arguments: dict[str, Any], cal
         arguments["url"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     budget = body_budget(services.settings)
+    is_empty = not (data.json_ld or data.microdata or data.opengraph or data.rdfa or data.xhr)
     if arguments["format"] == "json":
-        return json_answer(render_structured.as_json(data, budget=budget))
-    return ToolAnswer(render_structured.as_markdown(data, region=new_region(), budget=budget))
+        return replace(json_answer(render_structured.as_json(data, budget=budget)), is_empty=is_empty)
+    return ToolAnswer(render_structured.as_markdown(data, region=new_region(), budget=budget), is_empty=is_empty)
 
 
 async def _read_doc(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
@@ -163,7 +166,7 @@ async def _read_doc(services: Services, arguments: dict[str, Any], call: ToolCal
     if arguments["format"] == "json":
         return json_answer(render_document.as_json(reading, part, budget=budget))
     text = render_document.as_markdown(reading, part, region=new_region(), now=datetime.now(UTC), budget=budget)
-    return ToolAnswer(text)
+    return ToolAnswer(text, reading=render_document.select_pages(reading, pages))
 
 
 def parse_page_ranges(text: str | None) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from scraper.errors import ScraperError
 from scraper.model import CachePolicy
 from scraper.render import research_report as render
 from scraper.search.research import MAX_DEPTH, MAX_URLS, MIN_URLS, Researcher, ResearchQuery, check_urls, compare
@@ -24,7 +25,7 @@ from scraper.tools.model import (
     max_age_s,
     new_region,
 )
-from scraper.tools.search_tools import ENGINES, is_blocked
+from scraper.tools.search_tools import ENGINES, engine_failures, is_blocked
 from scraper.values.types import BooleanValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
@@ -89,10 +90,12 @@ async def _research(services: Services, arguments: dict[str, Any], call: ToolCal
         deadline_s=call.deadline_s,
         progress=call.progress,
     )
-    is_error = is_blocked(report.search)
+    is_error, failures, is_empty = is_blocked(report.search), engine_failures(report.search), not report.search.results
     if arguments["format"] == "json":
-        return json_answer(render.as_json(report), is_error=is_error)
-    return ToolAnswer(render.as_markdown(report, region=new_region(), now=datetime.now(UTC)), is_error=is_error)
+        data = json_answer(render.as_json(report), is_error=is_error)
+        return replace(data, failures=failures, is_empty=is_empty)
+    text = render.as_markdown(report, region=new_region(), now=datetime.now(UTC))
+    return ToolAnswer(text, is_error=is_error, failures=failures, is_empty=is_empty)
 
 
 async def _compare(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
@@ -107,7 +110,9 @@ async def _compare(services: Services, arguments: dict[str, Any], call: ToolCall
         deadline_s=call.deadline_s,
         progress=call.progress,
     )
+    failures = tuple(page.outcome for page in pages if isinstance(page.outcome, ScraperError))
+    is_empty = len(failures) == len(pages)
     if arguments["format"] == "json":
-        return json_answer(render.comparison_as_json(question, pages))
+        return replace(json_answer(render.comparison_as_json(question, pages)), failures=failures, is_empty=is_empty)
     text = render.comparison_as_markdown(question, pages, region=new_region(), now=datetime.now(UTC))
-    return ToolAnswer(text)
+    return ToolAnswer(text, failures=failures, is_empty=is_empty)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from scraper.services import Services
 
 ENGINES = Parameter("engines", StringListValue(len(NAMES)), f"Names from `engines`. Default: {', '.join(DEFAULTS)}.")
+_BLOCKED = frozenset({"captcha", "consent", "rate_limited", "refused"})
+_UNREACHABLE = frozenset({"timeout", "unreachable"})
+"""Reasons of engines that block the request, and of those that the network does not reach."""
 WEB_SEARCH_ENGINE = "duckduckgo"
 MAX_WEB_RESULTS = 30
 
@@ -101,6 +105,19 @@ def is_blocked(answer: SearchAnswer) -> bool:
     return not answer.results and set(answer.errors) >= set(answer.engines)
 
 
+def engine_failures(answer: SearchAnswer) -> tuple[errors.ScraperError, ...]:
+    """Return an error for each engine if none answered."""
+    if not is_blocked(answer):
+        return ()
+    return tuple(_engine_failure(reason) for reason in answer.errors.values())
+
+
+def _engine_failure(reason: str) -> errors.ScraperError:
+    if reason in _BLOCKED:
+        return errors.BlockedBySiteError(reason, reason=reason)
+    return errors.NetworkError(reason) if reason in _UNREACHABLE else errors.ScraperError(reason)
+
+
 async def _search(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = SearchRequest(
         arguments["query"],
@@ -117,10 +134,12 @@ async def _search(services: Services, arguments: dict[str, Any], call: ToolCall)
         deadline_s=call.deadline_s,
     )
     answer = await services.searcher.search(request, progress=call.progress)
+    failures, is_empty = engine_failures(answer), not answer.results
     if arguments["format"] == "json":
-        return json_answer(render.as_json(answer), is_error=is_blocked(answer))
+        data = json_answer(render.as_json(answer), is_error=is_blocked(answer))
+        return replace(data, failures=failures, is_empty=is_empty)
     text = render.as_markdown(answer, region=new_region(), now=datetime.now(UTC))
-    return ToolAnswer(text, is_error=is_blocked(answer))
+    return ToolAnswer(text, is_error=is_blocked(answer), failures=failures, is_empty=is_empty)
 
 
 async def _engines(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
@@ -145,13 +164,13 @@ async def _web_search(services: Services, arguments: dict[str, Any], call: ToolC
             target=answer.query,
             next_step="Use `search` with other engines, or try again in some minutes.",
         )
-    return ToolAnswer(render.web_search_as_markdown(answer))
+    return ToolAnswer(render.web_search_as_markdown(answer), is_empty=not answer.results)
 
 
 async def _instant_answer(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     query = arguments["query"]
     answer = await services.instant_answers.answer(query, principal=call.principal, deadline_s=call.deadline_s)
-    return ToolAnswer(render.instant_answer_as_markdown(query, answer))
+    return ToolAnswer(render.instant_answer_as_markdown(query, answer), is_empty=answer.empty)
 
 
 async def _search_cache(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:

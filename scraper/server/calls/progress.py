@@ -21,15 +21,20 @@ class ProgressNotifier:
     def __init__(self) -> None:
         """Start with no progress."""
         self._done = 0.0
+        self._base = 0.0
         self._total: float | None = None
         self._message: str | None = None
         self._repeats = 0
+        self._is_used = False
         self._has_news = asyncio.Event()
 
     def report(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Record the state of the call; `send_forever` sends it."""
-        if done > self._done:
+        # The last step is announced by `send_end`: a repeat of it would exceed the total.
+        base = done if total is None else min(done, total - 1)
+        if base > self._base:
             self._repeats = 0
+        self._base = max(base, self._base)
         self._done = max(done, self._done)
         self._total = total
         self._message = message
@@ -45,10 +50,16 @@ class ProgressNotifier:
             self._has_news.clear()
             await send(self._value(), self._total, self._message)
             self._repeats += 1
+            self._is_used = True
+
+    async def send_end(self, send: Send) -> None:
+        """Send that all steps are done, if anything was sent before."""
+        if self._is_used and self._total is not None and self._done >= self._total:
+            await send(self._total, self._total, self._message)
 
     def _value(self) -> float:
         # The specification requires increasing values; repeats stay below the next step.
-        return self._done + self._repeats / (self._repeats + 1)
+        return self._base + self._repeats / (self._repeats + 1)
 
 
 @contextlib.asynccontextmanager
@@ -66,3 +77,7 @@ async def report_progress(
     finally:
         sending.cancel()
         await asyncio.wait({sending})
+    end = asyncio.create_task(progress.send_end(send))
+    # The answer does not wait for a client that does not read.
+    await asyncio.wait({end}, timeout=pace_s)
+    end.cancel()

@@ -154,7 +154,7 @@ async def test_progress_counts_pages_and_names_their_hosts() -> None:
         deadline=Deadline.within(5),
         progress=tell,
     )
-    assert told == [(1, 2, "read 1 of 2: a.example"), (2, 2, "read 2 of 2: b.example")]
+    assert told == [(0, 2, "reading 2 pages"), (1, 2, "read 1 of 2: a.example"), (2, 2, "read 2 of 2: b.example")]
 
 
 async def test_a_batch_of_invalid_urls_needs_no_visit() -> None:

@@ -141,5 +141,5 @@ async def test_question_to_passages_end_to_end(
     text = render.as_markdown(brief, region="0123456789ab")
     assert len(re.findall(r"^\[\d\] ", text, re.MULTILINE)) == len(brief.search.results) == 6
     assert "#:~:text=" in text
-    assert told[0] == "searching" and told[-1].startswith("read ")
+    assert told[0] == "searching" and told[-1] == "done"
     await fetcher.close()

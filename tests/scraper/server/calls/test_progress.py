@@ -59,6 +59,22 @@ async def test_silence_repeats_the_last_state_and_every_value_grows() -> None:
     assert {(total, words) for _, total, words in sent} == {(8, "reading")}
 
 
+async def test_the_last_step_is_sent_at_the_end_and_nothing_exceeds_the_total() -> None:
+    sent: list[Message] = []
+
+    async def send(*message: float | str | None) -> None:
+        sent.append(message)  # type: ignore[arg-type]
+
+    async with report_progress(send, pace_s=0.01, silence_s=0.01) as output:
+        output.report(0, 2, "reading")
+        await until(lambda: len(sent) >= 2)
+        output.report(2, 2, "read 2 of 2")
+        await until(lambda: len(sent) >= 5)
+    values = [value for value, _, _ in sent]
+    assert values == sorted(set(values)) and values[-2] < 2
+    assert sent[-1] == (2, 2, "read 2 of 2")
+
+
 async def test_a_step_that_goes_back_never_lowers_the_value() -> None:
     output, sent = ProgressNotifier(), list[float]()
 
@@ -86,7 +102,7 @@ async def test_steps_reach_the_client_at_most_twice_a_second(server: Program, er
         answer = await client.call_tool("slow", {"seconds": 1.8}, progress_callback=hear)
         took_s = time.monotonic() - begun
     assert answer.content[0].text == "done 18"
-    assert 1 <= len(steps) <= 2 * took_s
+    assert 1 <= len(steps) <= 2 * took_s + 1  # the last step is sent at once
     assert all(total == 18 and words == f"step {value:g}" for value, total, words in steps)
 
 
