@@ -46,7 +46,7 @@ def run_http(settings: Settings, *, version: str) -> None:
     logs.configure(settings.log_level, settings.log_format)
     tools, openai_tools = registry.tools(settings), registry.openai_tools(settings)
     with _skip_final_collection(), _traced(settings, version):
-        asyncio.run(serve_http(settings, tools, _factory(settings), version=version, openai_tools=openai_tools))
+        asyncio.run(serve_http(settings, tools, services_factory(settings), version=version, openai_tools=openai_tools))
 
 
 def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
@@ -55,7 +55,9 @@ def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -
     openai_tools = registry.openai_tools(settings) if toolset == "openai" else ()
     tools = registry.tools(settings)
     with _skip_final_collection(), _traced(settings, version):
-        asyncio.run(serve_stdio(settings, tools, _factory(settings), version=version, openai_tools=openai_tools))
+        asyncio.run(
+            serve_stdio(settings, tools, services_factory(settings), version=version, openai_tools=openai_tools)
+        )
 
 
 async def serve_http(
@@ -158,7 +160,9 @@ def access_rules(settings: Settings, issuer: OAuthIssuer | None) -> AccessRules:
     )
 
 
-def _factory(settings: Settings) -> ServicesFactory[Services]:
+def services_factory(settings: Settings) -> ServicesFactory[Services]:
+    """Return a function that imports and opens the services, which takes half a second."""
+
     def factory() -> AbstractAsyncContextManager[Services]:
         from scraper.services import Services
 

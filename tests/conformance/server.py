@@ -40,8 +40,10 @@ def main() -> None:
     settings = Settings.load({}, {"port": 0, **given})
     entrypoints.logs.configure(settings.log_level, settings.log_format)
     pair = registry.openai_tools(settings)
-    open_app = entrypoints._app_factory(settings)
-    serving = entrypoints.serve_http(settings, registry.tools(settings), open_app, version="0.0.0", openai_tools=pair)
+    open_services = entrypoints.services_factory(settings)
+    serving = entrypoints.serve_http(
+        settings, registry.tools(settings), open_services, version="0.0.0", openai_tools=pair
+    )
     asyncio.run(serving)
 
 
