@@ -1,6 +1,6 @@
 """Writes what registries and desktop clients read of this server, from the places where it is defined.
 
-python -m devtools.client_files            server.json and bundle/manifest.json
+python -m devtools.client_files            server.json, bundle/manifest.json and clients.json of the playground
 python -m devtools.client_files FILE.mcpb  these, and the bundle for desktop clients
 """
 
@@ -10,10 +10,11 @@ import json
 import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from scraper.cli.client import CLIENTS, ServerCommand
 from scraper.cli.options import WEB_ONLY
 from scraper.settings import Setting, setting_table
 from scraper.tools import registry
@@ -85,7 +86,26 @@ def manifest_json() -> dict[str, Any]:
     }
 
 
-FILES = {"server.json": server_json, "bundle/manifest.json": manifest_json}
+def clients_json() -> list[dict[str, Any]]:
+    """Return the client configurations that the web page for people shows, with a command found on the PATH."""
+    server = ServerCommand("search-mcp")
+    return [
+        {
+            "title": client.title,
+            "path": client.paths[""],
+            "snippet": client.snippet(server),
+            "link": client.link and client.link(server),
+            "url": client.url,
+        }
+        for client in CLIENTS.values()
+    ]
+
+
+FILES: dict[str, Callable[[], Any]] = {
+    "server.json": server_json,
+    "bundle/manifest.json": manifest_json,
+    "scraper/server/playground/clients.json": clients_json,
+}
 
 
 def write_bundle(target: Path) -> None:
@@ -125,7 +145,7 @@ def _question(setting: Setting) -> dict[str, Any]:
     return {**asked, "sensitive": True} if setting.secret else asked
 
 
-def _text(content: dict[str, Any]) -> str:
+def _text(content: Any) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 

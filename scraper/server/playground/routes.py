@@ -1,7 +1,7 @@
 """Serve the playground: status, and any page side by side as rendered and as extracted.
 
-Text of web pages never becomes markup: responses are JSON, the script inserts them as text only, and the content
-security policy forbids all foreign scripts, styles, frames, images and addresses.
+Text of web pages never becomes markup: responses are JSON, the script inserts their strings as text only, and the
+content security policy forbids all foreign scripts, styles, frames, images and addresses.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body
 from scraper.server.lifecycle import ServicesHolder
+from scraper.server.playground.markdown_nodes import Node, markdown_nodes
+from scraper.workers import WorkerFailedError
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -32,7 +34,11 @@ if TYPE_CHECKING:
 _FILES = {
     "/": ("index.html", "text/html"),
     "/people.css": ("people.css", "text/css"),
-    "/people.js": ("people.js", "text/javascript"),
+    "/clients.json": ("clients.json", "application/json"),
+    **{
+        f"/{name}.js": (f"{name}.js", "text/javascript")
+        for name in ("people", "elements", "history", "requests", "search", "tools")
+    },
 }
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -99,7 +105,7 @@ class Playground:
             comparison = await services.fetcher.compare(
                 url, render=render, principal=principal, deadline_s=self._deadline_s
             )
-            return dataclasses.asdict(comparison)
+            return {**dataclasses.asdict(comparison), "nodes": await _nodes(services, comparison.markdown)}
 
         try:
             async with _watch_disconnect(request):
@@ -138,6 +144,14 @@ async def _parse(request: Request) -> tuple[str, str] | None:
     fields = body.message() if body.size_bytes <= _MAX_BODY else {}
     url, render = fields.get("url"), fields.get("render", "auto")
     return (url, render) if isinstance(url, str) and render in _RENDER else None
+
+
+async def _nodes(services: Services, markdown: str) -> list[Node]:
+    """Return the nodes of the rendered Markdown; one text if it takes too long."""
+    try:
+        return await services.workers.run(markdown_nodes, markdown)
+    except WorkerFailedError:
+        return [["pre", {}, markdown]]
 
 
 async def _cache_state(services: Services) -> dict[str, Any] | None:

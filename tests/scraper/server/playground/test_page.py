@@ -3,61 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Page, Route, expect
 
+from scraper.cli.client import CLIENTS, ServerCommand
 from scraper.tools import registry
-from tests.scraper.process import SOON_S, START_S, Program, browsers_say, serving, until
+from tests.scraper.process import SOON_S, Program, browsers_say, until
+from tests.scraper.server.playground.conftest import PATIENCE_MS, TOKEN, read
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
-TOKEN = "a-token-of-the-tests"
-PATIENCE_MS = 60_000.0
-"""For what the page shows, in a browser and from a server that share their cores with others."""
 LIVES_LONG = "/slow-answer/25000"
 """A page whose answer is waited for longer than any test."""
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def product(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
-    """Start a server that requires a token."""
-    env = {
-        "SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable,
-        "SEARCH_MCP_DATA": str(tmp_path_factory.mktemp("people")),
-        "SEARCH_MCP_TOKEN": TOKEN,
-    }
-    async with serving("-m", "scraper.cli.main", "serve", "--port", "0", env=env) as program:
-        await browsers_say(program.base, "ready", True, limit_s=START_S)
-        yield program
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def page(product: Program, plain_browser: Browser) -> AsyncIterator[Page]:
-    """Open the playground with a valid token; an error in the page fails the test."""
-    context = await plain_browser.new_context(http_credentials={"username": "me", "password": TOKEN})
-    opened, wrong = await context.new_page(), list[str]()
-    expect.set_options(timeout=PATIENCE_MS)
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
-    try:
-        await opened.goto(product.base + "/")
-        yield opened
-        assert wrong == []
-    finally:
-        await context.close()
-
-
-async def read(page: Page, url: str) -> None:
-    """Ask for both sides of a page."""
-    form = page.locator("form#sides")
-    await form.locator("input[name=url]").fill(url)
-    await form.locator("button").click()
-    await expect(form.locator("button")).to_be_enabled(timeout=PATIENCE_MS)
 
 
 async def test_a_page_is_shown_from_both_sides(page: Page, site: Site) -> None:
@@ -75,17 +35,105 @@ async def test_a_page_is_shown_from_both_sides(page: Page, site: Site) -> None:
     assert f"{len(dropped)} lines removed" in result
 
 
+async def test_the_markdown_is_shown_as_a_page(page: Page, site: Site) -> None:
+    await read(page, site.url("/rich"))
+    shown = page.locator("#rendered")
+    await expect(shown.locator("strong").first).to_have_text("strong words")
+    await expect(shown.locator("pre")).to_contain_text('return "wait"')
+    await expect(shown.locator("table td").first).to_have_text("Aurora | North")
+    await expect(shown.locator("ol")).to_have_attribute("start", "3")
+    await expect(shown.get_by_role("link", name="a link with a query")).to_have_attribute(
+        "href", site.url("/static/1?from=rich#part")
+    )
+    await expect(shown.locator("h4, h5").first).to_be_visible()
+
+
+async def test_a_long_answer_has_a_bounded_height(page: Page, site: Site) -> None:
+    await read(page, site.url("/long/100"))
+    for name in ("rendered", "seen", "markdown"):
+        height = await page.locator(f"#{name}").evaluate("element => [element.clientHeight, element.scrollHeight]")
+        assert height[0] <= 500 < height[1]
+
+
+async def test_an_answer_is_copied(page: Page, site: Site, product: Program) -> None:
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=product.base)
+    await read(page, site.url("/static/7"))
+    await page.get_by_role("button", name="Copy Markdown").click()
+    await expect(page.get_by_role("button", name="Copied Markdown")).to_be_visible()
+    copied = await page.evaluate("navigator.clipboard.readText()")
+    assert copied == await page.locator("#markdown").text_content()
+
+
+async def test_an_answer_is_selected_where_there_is_no_clipboard(page: Page, site: Site) -> None:
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    await read(page, site.url("/static/7"))
+    await page.get_by_role("button", name="Copy Markdown").click()
+    await expect(page.get_by_role("button", name="Selected Markdown")).to_be_visible()
+    selected = await page.evaluate("getSelection().toString()")
+    assert "Log of the harbour, volume 7" in selected
+
+
+async def test_facets_filter_the_results_of_a_search(page: Page) -> None:
+    form = page.locator("#search form")
+    await form.locator("[name=query]").fill("tides")
+    await form.locator("button").click()
+    rows = page.locator("#results li")
+    await expect(rows.first).to_be_visible()
+    count = await rows.count()
+    label = page.locator("#facets label", has_text="googlenews")
+    number = int((await label.text_content() or "").partition("(")[2].rstrip(")"))
+    assert 0 < number < count
+    await label.locator("input").check()
+    await expect(rows).to_have_count(number)
+    for text in await rows.all_text_contents():
+        assert "googlenews" in text
+    site_facet = page.locator("#facets fieldset", has_text="Site").locator("label").first
+    host, _, at_host = (await site_facet.text_content() or "").partition(" (")
+    await label.locator("input").uncheck()
+    await site_facet.locator("input").check()
+    await expect(rows).to_have_count(int(at_host.rstrip(")")))
+    await expect(rows.first).to_contain_text(host)
+    await rows.first.get_by_role("button").click()
+    await expect(page.locator("#rendered")).to_contain_text("tides")
+
+
+async def test_calls_are_remembered_without_passwords_and_repeated(page: Page, site: Site) -> None:
+    await read(page, site.url("/static/7"))
+    form = page.locator("form[data-tool=read_doc]")
+    await form.evaluate("form => form.closest('details').open = true")
+    await form.locator("[name=source]").fill(site.url("/files/report.pdf"))
+    await form.locator("[name=password]").fill("a-secret-word")
+    await form.locator("button").click()
+    await expect(page.locator("#history button")).to_have_count(2)
+    assert "a-secret-word" not in await page.evaluate("JSON.stringify(localStorage)")
+    await page.reload()
+    await page.locator("#history button", has_text="/static/7").click()
+    await expect(page.locator("#rendered")).to_contain_text("volume 7")
+    await page.get_by_role("button", name="Delete the history").click()
+    await expect(page.locator("#history button")).to_have_count(0)
+    assert await page.evaluate("localStorage.getItem('search-mcp-history')") == "[]"
+
+
+async def test_client_configurations_are_shown(page: Page) -> None:
+    clients = page.locator("#clients details")
+    await expect(clients).to_have_count(len(CLIENTS))
+    await page.get_by_text("Codex", exact=True).click()
+    shown = await page.get_by_label("Configuration of Codex").text_content()
+    assert shown == CLIENTS["codex"].snippet(ServerCommand("search-mcp"))
+
+
 async def test_page_text_is_never_inserted_as_markup(page: Page, site: Site) -> None:
     for name in ("/rich", "/hidden", "/alerts", "/plain"):
         await read(page, site.url(name))
-        assert await page.locator(".sides img, .sides script, .sides iframe, .sides a").count() == 0
+        assert await page.locator(".sides img, .sides script, .sides iframe").count() == 0
+        assert await page.locator(".sides a:not([href^=http]), .sides a:not([rel~=noopener])").count() == 0
     hostile = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
     form = page.locator("form[data-tool=cache_search]")
     await form.evaluate("form => form.closest('details').open = true")
     await form.locator("[name=query]").fill(hostile)
     await form.locator("button").click()
-    await expect(form.locator("output")).to_contain_text("onerror")
-    assert await form.locator("output img").count() == 0
+    await expect(page.get_by_label("Answer of cache_search", exact=True)).to_contain_text("onerror")
+    assert await page.locator("main img, main script").count() == 0
     assert await page.title() == "search-mcp"
 
 
@@ -105,7 +153,7 @@ async def test_there_is_a_form_for_every_tool_and_it_calls_it(page: Page, site: 
     await form.locator("[name=render]").select_option("http")
     await form.locator("[name=length]").fill("300")
     await form.locator("button").click()
-    await expect(form.locator("output")).to_contain_text("<<<untrusted", timeout=PATIENCE_MS)
+    await expect(page.get_by_label("Answer of fetch", exact=True)).to_contain_text("<<<untrusted", timeout=PATIENCE_MS)
 
 
 async def test_every_field_has_a_name_and_a_description(page: Page) -> None:
@@ -137,7 +185,7 @@ async def test_it_can_be_used_without_a_mouse(page: Page, site: Site) -> None:
         await page.keyboard.press(key)
     await expect(page.locator(".sides")).to_be_visible(timeout=PATIENCE_MS)
     await expect(page.locator("form#sides button")).to_be_focused()
-    for name in ("markdown", "seen", "dropped"):
+    for name in ("rendered", "seen"):
         await page.keyboard.press("Tab")
         await expect(page.locator(f"#{name}")).to_be_focused()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -31,6 +32,14 @@ class Reader:
         return ReadingComparison("", "", "", (), 0, rendered=False)
 
 
+class InProcess:
+    """Runs functions in this process."""
+
+    async def run(self, function: Callable[..., object], *arguments: object) -> object:
+        """Run the function."""
+        return function(*arguments)
+
+
 @pytest.mark.parametrize(("token", "principal"), [("ann", "ann"), (None, "local")])
 async def test_a_page_is_tried_for_the_caller_whose_token_came_along(token: str | None, principal: str) -> None:
     body = json.dumps({"url": "http://site.example/"}).encode()
@@ -46,7 +55,7 @@ async def test_a_page_is_tried_for_the_caller_whose_token_came_along(token: str 
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=token, scopes=[]))
     async with hold_services(cast(Any, App.open)) as holder:
         app, reader = await holder.services(), Reader()
-        cast(Any, app).fetcher = reader
+        cast(Any, app).fetcher, cast(Any, app).workers = reader, InProcess()
         routes = Playground(holder, CallDispatcher((), holder, deadline_s=5), version="1", deadline_s=5).routes()
         (route,) = (route for route in routes if route.path == "/try")
         answer = await route.endpoint(Request(scope, receive))

@@ -1,0 +1,50 @@
+"""Parse Markdown into nodes from which the page builds elements, so that no text of a web page becomes markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+
+MAX_CHARS = 200_000
+"""Characters that are rendered; the source beside is complete."""
+
+_PARSER = MarkdownIt("js-default")
+"""CommonMark with tables and strikethrough. HTML stays text."""
+
+Node = str | list[Any]
+"""A text, or [tag, attributes, child, ...]."""
+
+
+def markdown_nodes(text: str) -> list[Node]:
+    """Return the nodes of a Markdown text."""
+    return _nodes(SyntaxTreeNode(_PARSER.parse(text[:MAX_CHARS])))
+
+
+def _nodes(parent: SyntaxTreeNode) -> list[Node]:
+    return [node for child in parent.children for node in _convert(child)]
+
+
+def _convert(node: SyntaxTreeNode) -> list[Node]:
+    match node.type:
+        case "inline":
+            return _nodes(node)
+        case "text" | "text_special" | "html_inline" | "html_block":
+            return [node.content]
+        case "softbreak":
+            return ["\n"]
+        case "hardbreak":
+            return [["br", {}]]
+        case "fence" | "code_block":
+            return [["pre", {}, node.content]]
+        case "code_inline":
+            return [["code", {}, node.content]]
+        case "image":
+            return [["span", {"class": "image"}, node.content or "picture"]]
+        case _:
+            return [[node.tag, _attributes(node), *_nodes(node)]]
+
+
+def _attributes(node: SyntaxTreeNode) -> dict[str, str]:
+    return {name: str(value) for name, value in node.attrs.items() if name in {"href", "start"}}
