@@ -66,8 +66,9 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: $(VENV)/.runtime
+docs: $(VENV)/.dev $(VENV)/.chromium
 	$(BIN)/python -m devtools.settings_table
+	$(BIN)/python -m devtools.tool_answers
 	$(BIN)/python -m devtools.tool_pages
 	$(BIN)/python -m devtools.client_files
 

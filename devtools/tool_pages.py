@@ -1,4 +1,4 @@
-"""Writes `docs/tools/`, a page a tool, from the tools themselves.
+"""Write `docs/tools/`, a page for each tool, from the tools and from the answers that `devtools.tool_answers` stored.
 
 python -m devtools.tool_pages
 """
@@ -6,10 +6,11 @@ python -m devtools.tool_pages
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from devtools import tool_answers
 from scraper.tools import registry
 from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt, prompts_for
@@ -19,18 +20,25 @@ _MADE = "<!-- made by `python -m devtools.tool_pages` from the code: change it t
 _PARTS = ("Best for", "Not recommended for", "Returns", "Common mistakes")
 
 
+_MAX_ANSWER = 3_500
+"""Characters of an answer that a page shows."""
+
+Answers = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
 def pages() -> dict[str, str]:
-    """Every page by its file name."""
+    """Return every page by its file name."""
     tools, pair = registry.tools(), registry.openai_tools()
-    made = {f"{tool.name}.md": _page(tool) for tool in tools}
-    made["openai.md"] = _pair_page(pair)
+    answers = tool_answers.load()
+    made = {f"{tool.name}.md": _page(tool, answers) for tool in tools}
+    made["openai.md"] = _pair_page(pair, answers)
     made["prompts.md"] = _prompts_page(prompts_for(tools))
     made["README.md"] = _list(tools)
     return made
 
 
 def write(folder: Path) -> None:
-    """Make the folder what the code says, without pages of tools that are gone."""
+    """Write all pages, and delete the pages of tools that no longer exist."""
     folder.mkdir(parents=True, exist_ok=True)
     made = pages()
     for old in folder.glob("*.md"):
@@ -40,12 +48,38 @@ def write(folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def _page(tool: Tool) -> str:
-    return f"{_MADE}# {tool.name}\n\n{_body(tool)}"
+def _page(tool: Tool, answers: Answers) -> str:
+    examples = _examples(tool, answers[f"full/{tool.name}"], level=2)
+    return f"{_MADE}# {tool.name}\n\n{_body(tool)}\n{examples}"
 
 
 def _body(tool: Tool) -> str:
     return "\n".join([_described(tool), _arguments(tool.input_schema), _hints(tool)])
+
+
+def _examples(tool: Tool, answers: Sequence[Mapping[str, Any]], *, level: int) -> str:
+    """Return the calls of a tool with their real answers."""
+    heading = "#" * level + (" Examples" if len(answers) > 1 else " Example")
+    parts = [heading, "Made by a call of the server on the site of the tests. Ids, times and ages are replaced."]
+    for answer in answers:
+        call = json.dumps({"name": tool.name, "arguments": answer["arguments"]}, ensure_ascii=False)
+        parts += [_fenced("json", call), "answers", _fenced(*_shown_answer(answer["text"]))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _shown_answer(text: str) -> tuple[str, str]:
+    """Return the syntax and the text of an answer; JSON is indented."""
+    syntax = "text"
+    if text.startswith(("{", "[{")):
+        syntax, text = "json", json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    if len(text) > _MAX_ANSWER:
+        cut = text.rfind("\n", 0, _MAX_ANSWER)
+        return "text", f"{text[:cut]}\n... (the documentation leaves out {len(text) - cut:,} characters)"
+    return syntax, text
+
+
+def _fenced(syntax: str, text: str) -> str:
+    return f"````{syntax}\n{text}\n````"
 
 
 def _described(tool: Tool) -> str:
@@ -58,9 +92,9 @@ def _described(tool: Tool) -> str:
 
 def _arguments(schema: Mapping[str, Any]) -> str:
     if not schema["properties"]:
-        return "It takes no arguments.\n"
+        return "The tool takes no arguments.\n"
     rows = _rows(schema, "")
-    return "| argument | type | default | what it is |\n|---|---|---|---|\n" + "".join(rows)
+    return "| argument | type | default | meaning |\n|---|---|---|---|\n" + "".join(rows)
 
 
 def _rows(schema: Mapping[str, Any], above: str) -> list[str]:
@@ -86,32 +120,35 @@ def _type(entry: Mapping[str, Any]) -> str:
 
 
 def _hints(tool: Tool) -> str:
-    told = [
+    hints = [
         "only reads" if tool.read_only else "writes",
-        *(["may replace what was there"] if tool.destructive else []),
-        "the same call twice does what it does once" if tool.idempotent else "not to be repeated",
-        "reaches out to the web" if tool.open_world else "stays on this machine",
+        *(["may replace existing data"] if tool.destructive else []),
+        "a repeated call changes nothing more" if tool.idempotent else "a repeated call may change more",
+        "sends requests to the web" if tool.open_world else "works on this machine only",
     ]
-    return f"\nHints for clients: {'; '.join(told)}.\n"
+    return f"Hints for clients: {'; '.join(hints)}.\n"
 
 
-def _pair_page(pair: tuple[Tool, ...]) -> str:
+def _pair_page(pair: tuple[Tool, ...], answers: Answers) -> str:
     head = (
         "# search and fetch for ChatGPT\n\nAt `/openai/mcp`, and with `search-mcp stdio --toolset openai`: "
-        "these two tools and nothing else, each with one text of compact JSON as its answer. An `id` is the "
-        "address itself, so it can be fetched at any time.\n\n"
+        "only these two tools. Each answers with one text of compact JSON. An `id` is the URL of the page, "
+        "so it can be fetched at any time.\n\n"
     )
-    return _MADE + head + "\n".join(f"## {tool.name}\n\n{_body(tool)}" for tool in pair)
+    parts = (
+        f"## {tool.name}\n\n{_body(tool)}\n{_examples(tool, answers[f'pair/{tool.name}'], level=3)}" for tool in pair
+    )
+    return _MADE + head + "\n".join(parts)
 
 
 def _prompts_page(prompts: tuple[Prompt, ...]) -> str:
-    parts = [f"{_MADE}# Prompts\n\nTasks that a person starts with a few words.\n"]
+    parts = [f"{_MADE}# Prompts\n\nPrompts are tasks that a person starts with a few words.\n"]
     for prompt in prompts:
         rows = "".join(
             f"| `{argument.name}`{' (required)' if argument.required else ''} | {argument.about} |\n"
             for argument in prompt.arguments
         )
-        table = f"| argument | what it is |\n|---|---|\n{rows}"
+        table = f"| argument | meaning |\n|---|---|\n{rows}"
         parts.append(f"## {prompt.name}\n\n*{prompt.title}.* {prompt.about}\n\n{table}")
     return "\n".join(parts)
 
@@ -120,12 +157,12 @@ def _list(tools: tuple[Tool, ...]) -> str:
     rows = "".join(
         f"| [{tool.name}]({tool.name}.md) | {_shown(tool.description.partition(chr(10))[0])} |\n" for tool in tools
     )
-    more = "\n[search and fetch for ChatGPT](openai.md), [prompts](prompts.md)\n"
-    return f"{_MADE}# Tools\n\n| tool | what it does |\n|---|---|\n{rows}{more}"
+    more = "\nSee also [search and fetch for ChatGPT](openai.md) and [prompts](prompts.md).\n"
+    return f"{_MADE}# Tools\n\n| tool | purpose |\n|---|---|\n{rows}{more}"
 
 
 def _shown(text: str) -> str:
-    """Text as Markdown shows it: a tag would be taken for one."""
+    """Quote `<url>`, which Markdown would take for a tag."""
     return text.replace("<url>", "`<url>`")
 
 

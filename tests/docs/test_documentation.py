@@ -23,7 +23,7 @@ MOST_LINES = 150
 
 _LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
-_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^(?P<fence>`{3,}).*?^(?P=fence)$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|js|sh|conf|cfg))`")
 _ELSEWHERE = {"node.js", "pg_hba.conf"}
 """Names that look like a file of this repository and are none."""
@@ -35,6 +35,11 @@ def named(page: Path) -> str:
 
 def text_of(page: Path) -> str:
     return page.read_text(encoding="utf-8")
+
+
+def blocks(text: str) -> list[str]:
+    """Return the code blocks of a page with their fences."""
+    return [found.group() for found in _BLOCK.finditer(text)]
 
 
 def anchors(page: Path) -> set[str]:
@@ -74,7 +79,7 @@ def test_every_variable_that_is_named_exists(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_command_that_is_shown_exists(page: Path) -> None:
     text = text_of(page)
-    shown = "\n".join([*_BLOCK.findall(text), *re.findall(r"`[^`\n]+`", _BLOCK.sub("", text))])
+    shown = "\n".join([*blocks(text), *re.findall(r"`[^`\n]+`", _BLOCK.sub("", text))])
     assert set(re.findall(r"(?<![\w.:\[])search-mcp ([a-z][a-z-]+)", shown)) <= set(group.commands)
     targets = set(re.findall(r"^([a-z-]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
     assert set(re.findall(r"\bmake ([a-z][a-z-]*)", shown)) <= targets
@@ -99,5 +104,5 @@ def test_every_file_that_is_named_exists(page: Path) -> None:
 def test_the_rooms_of_the_architecture_are_those_that_are_held() -> None:
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
     (rooms,) = (rule for rule in project["tool"]["importlinter"]["contracts"] if rule["type"] == "layers")
-    shown = [block.splitlines()[1:-1] for block in _BLOCK.findall(text_of(ROOT / "docs/architecture.md"))]
+    shown = [block.splitlines()[1:-1] for block in blocks(text_of(ROOT / "docs/architecture.md"))]
     assert rooms["layers"] in shown

@@ -24,6 +24,7 @@ from tests.site import (
     documents,
     forgeries,
     frames,
+    guides,
     hidden,
     lazy,
     memory,
@@ -43,7 +44,7 @@ from tests.site.certificate import server_context
 from tests.site.markup import html, page
 
 _ROOMS = (
-    articles, apps, settling, lazy, shadow, frames, slow, redirects, walls, hidden, forgeries, runaways,
+    articles, apps, settling, lazy, shadow, frames, guides, slow, redirects, walls, hidden, forgeries, runaways,
     bodies, wire, documents, charsets, memory, caching, mirror, services, shops, assets,
 )  # fmt: skip
 
