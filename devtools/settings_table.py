@@ -1,4 +1,4 @@
-"""Writes the table of settings into docs/operations.md, from the one place where they are defined.
+"""Write docs/configuration.md: the settings in groups, with their allowed values.
 
 python -m devtools.settings_table
 """
@@ -9,11 +9,27 @@ from pathlib import Path
 
 from scraper.settings import Setting, setting_table
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/operations.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/configuration.md"
 BEGIN = "<!-- settings: made by `make docs` -->\n"
 END = "<!-- end of settings -->\n"
 
-# Defaults that depend on the machine, which the table's reader has another one of.
+GROUPS = {
+    "Cache and answers": "data_dir cache_ttl_h cache_mb tool_timeout_s max_answer_tokens batch_limit tools",
+    "Documents": "document_root document_mb",
+    "Address and access": (
+        "host port token tokens_file allow_unauthenticated allowed_hosts allowed_origins issuer issuer_keys public_url"
+    ),
+    "Load": "call_limit calls_per_minute queue_limit peek_slots render_slots drain_s",
+    "Network": "proxy proxy_dns allow_nets",
+    "Browser": "language timezone tier light_executable full_executable",
+    "Politeness": "host_pages host_gap_s robots",
+    "Several servers": "database_url shared_url",
+    "Logs": "log_level log_format traces",
+    "Tests": "test_hosts test_key_pin",
+}
+"""Names of the settings by the title of their group."""
+
+# Replaces defaults that depend on the machine.
 _ANYWHERE = {
     "data_dir": "the user's cache folder",
     "peek_slots": "4 a core, at most 16",
@@ -22,27 +38,45 @@ _ANYWHERE = {
 
 
 def table() -> str:
-    """Return the settings as a Markdown table."""
-    head = "| variable, flag | default | what it does |\n|---|---|---|\n"
-    return head + "".join(_row(setting) for setting in setting_table())
+    """Return the settings as one Markdown table for each group; settings without a group are in the last one."""
+    settings = {setting.name: setting for setting in setting_table()}
+    groups = {title: names.split() for title, names in GROUPS.items()}
+    grouped = {name for names in groups.values() for name in names}
+    if rest := [name for name in settings if name not in grouped]:
+        groups["Others"] = rest
+    return "\n".join(
+        f"## {title}\n\n| variable, flag | default | values | meaning |\n|---|---|---|---|\n"
+        + "".join(_row(settings[name]) for name in names)
+        for title, names in groups.items()
+    )
 
 
 def with_table(page: str) -> str:
     """Return the page with the current table.
 
     Raises:
-        ValueError: the marks between which it stands are not there.
+        ValueError: The page has no marks for the table.
     """
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"{PAGE.name} has no {BEGIN.strip()} ... {END.strip()}")
-    return before + BEGIN + table() + END + after
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
 
 
 def _row(setting: Setting) -> str:
     help_text = setting.help.replace("|", r"\|")
-    return f"| `{setting.variable}`, `{setting.flag}` | {_default(setting)} | {help_text} |\n"
+    names = f"`{setting.variable}`, `{setting.flag}`"
+    return f"| {names} | {_default(setting)} | {_values(setting)} | {help_text} |\n"
+
+
+def _values(setting: Setting) -> str:
+    schema = setting.kind.schema()
+    if "enum" in schema:
+        return ", ".join(f"`{word}`" for word in schema["enum"])
+    if "minimum" in schema:
+        return f"{schema['minimum']:,.15g} to {schema['maximum']:,.15g} {setting.unit}".strip()
+    return setting.kind.label
 
 
 def _default(setting: Setting) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from devtools.settings_table import PAGE, table, with_table
+from devtools.settings_table import GROUPS, PAGE, table, with_table
 from scraper.settings import setting_table
 
 
@@ -13,10 +13,14 @@ def test_the_page_s_table_is_the_one_the_code_makes() -> None:
     assert page == with_table(page), "run: make docs"
 
 
-def test_every_setting_has_one_row_of_three_cells() -> None:
-    rows = table().splitlines()[2:]
-    assert len(rows) == len(setting_table())
-    assert all(row.replace(r"\|", "").count("|") == 4 for row in rows)
+def test_every_setting_has_one_row_of_four_cells() -> None:
+    rows = [row for row in table().splitlines() if row.startswith("| `")]
+    assert sorted(row.split("`")[1] for row in rows) == sorted(setting.variable for setting in setting_table())
+    assert all(row.replace(r"\|", "").count("|") == 5 for row in rows)
+
+
+def test_every_setting_has_a_group() -> None:
+    assert sorted(" ".join(GROUPS.values()).split()) == sorted(setting.name for setting in setting_table())
 
 
 def test_a_page_without_the_marks_is_refused() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 
 from scraper.cli.main import group
+from scraper.errors import ScraperError
 from scraper.settings import setting_table
 from scraper.tools import registry
 
@@ -23,7 +26,7 @@ MOST_LINES = 150
 
 _LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
-_BLOCK = re.compile(r"^(?P<fence>`{3,}).*?^(?P=fence)$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^ *(?P<fence>`{3,}).*?^ *(?P=fence)$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|js|sh|conf|cfg))`")
 _ELSEWHERE = {"node.js", "pg_hba.conf"}
 """Names that look like a file of this repository and are none."""
@@ -31,6 +34,10 @@ _ELSEWHERE = {"node.js", "pg_hba.conf"}
 
 def named(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
+
+
+def _subclasses(kind: type[ScraperError]) -> set[type[ScraperError]]:
+    return {kind}.union(*map(_subclasses, kind.__subclasses__()))
 
 
 def text_of(page: Path) -> str:
@@ -86,6 +93,37 @@ def test_every_command_that_is_shown_exists(page: Path) -> None:
     for module in re.findall(r"\b(?:benchmarks|devtools)(?:\.[a-z_]+)+", shown):
         place = ROOT / module.replace(".", "/")
         assert place.with_suffix(".py").is_file() or place.is_dir(), module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_option_of_a_command_that_is_shown_exists(page: Path) -> None:
+    text = text_of(page)
+    lines = [*"\n".join(blocks(text)).splitlines(), *re.findall(r"`([^`\n]+)`", _BLOCK.sub("", text))]
+    for line in lines:
+        for words in re.findall(r"(?<![\w.:\[])search-mcp ([a-z][a-z-]+[^|;&#]*)", line):
+            command = group.commands[words.split()[0]]
+            if isinstance(command, click.Group) and len(words.split()) > 1:
+                command = command.commands.get(words.split()[1], command)
+            if command.context_settings.get("ignore_unknown_options"):
+                continue  # passes its arguments on
+            known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+            assert set(re.findall(r"(?<!\S)--[a-z-]+", words)) <= known | {"--help"}, line
+
+
+def test_every_call_of_the_recipes_is_valid() -> None:
+    tools = {tool.name: tool for tool in registry.tools()}
+    calls = re.findall(r"`(\w+) (\{.*?\})`", text_of(ROOT / "docs/recipes.md"))
+    assert len(calls) >= 18
+    for name, arguments in calls:
+        assert tools[name].fault(json.loads(arguments)) is None, (name, arguments)
+
+
+def test_every_error_code_is_explained() -> None:
+    codes = {kind.code for kind in _subclasses(ScraperError)} | {"timeout", "out_of_memory", "crash"}
+    rows = [row for row in text_of(ROOT / "docs/errors.md").splitlines() if row.startswith("| `")]
+    assert sorted(code for row in rows for code in re.findall(r"`(\w+)`", row.split("|")[1])) == sorted(
+        codes | {"error_code"}
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
