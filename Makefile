@@ -9,7 +9,7 @@ ARGS :=
 WORKERS := 3
 IMAGE := search-mcp
 CORPORA := corpora
-BENCHMARKS := settle hidden egress throughput search store soak
+BENCHMARKS := page_readiness hidden_text egress throughput search store soak
 INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 
 .DELETE_ON_ERROR:

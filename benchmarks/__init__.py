@@ -1,1 +1,1 @@
-"""Figures beside the peers, each measured in one run on one machine: `python -m benchmarks.NAME`."""
+"""Benchmarks of search-mcp and its peers, in one run on one machine: `python -m benchmarks.NAME`."""

@@ -1,7 +1,7 @@
-"""The public conformance suite on our own server: how many of its scored scenarios hold, in both eras.
+"""Run the public MCP conformance suite on our server and count the scored scenarios that pass.
 
 `passed.2025` and `passed.2026` count scenarios of the requirements of 2025-11-25 (30) and 2026-07-28 (37).
-The suite comes from npm: `python -m tests.clients.setup node` sets it up.
+Install the suite from npm with `python -m tests.clients.setup node`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ async def measure(options: Options) -> Figures:
     """Run both sets of requirements.
 
     Raises:
-        FileNotFoundError: the suite was not set up.
+        FileNotFoundError: the suite is not installed.
     """
     if not NODE.is_set_up():
-        raise FileNotFoundError("The suite is not here. Run: python -m tests.clients.setup node")
+        raise FileNotFoundError("The suite is not installed. Run: python -m tests.clients.setup node")
     with tempfile.TemporaryDirectory(prefix="benchmark-data-") as data:
         async with serving("-m", "tests.conformance.server", f"--data_dir={data}") as program:
-            verdicts = {wanted: await judged(program.url, wanted) for wanted in REQUIREMENTS}
+            verdicts = {name: await judged(program.url, name) for name in REQUIREMENTS}
     _print(verdicts)
     figures: Figures = {f"passed.{name[:4]}": len(verdict.passed) for name, verdict in verdicts.items()}
     print_goals(figures, _GOALS)

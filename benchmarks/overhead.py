@@ -1,7 +1,7 @@
-"""What a call costs the server beyond the work itself: a kept page over HTTP, and by its tool in process.
+"""Measure the server's overhead per call: a cached page over HTTP, compared with the tool in process.
 
-`cpu_ms` is the CPU time of the server's process for a call, in the dearer era, less that of the same tool
-called in this process. The wall times stand beside it; they are those of this machine as busy as it was.
+`cpu_ms` is the server's CPU time per call in the more expensive protocol version, minus that of the same tool
+called in this process. Wall times depend on the load of this machine.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ OneCall = Callable[[], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """Of one call, in milliseconds: the median of the rounds."""
+    """Milliseconds per call: the median of the rounds."""
 
     cpu_ms: float
     wall_ms: float
 
 
 async def measure(options: Options) -> Figures:
-    """Make the same call in every way."""
+    """Make the same call in process and over HTTP in both protocol versions."""
     calls = _CALLS_QUICK if options.quick else _CALLS
     costs: dict[str, _Cost] = {}
     with running_site() as site, tempfile.TemporaryDirectory(prefix="benchmark-data-") as folder:
@@ -57,7 +57,7 @@ async def measure(options: Options) -> Figures:
             for era in ERAS:
                 async with _over_http(program.url, era, site.url(_PATH)) as one:
                     costs[f"HTTP {era}"] = await _cost(one, program.process.pid, calls)
-    return _told(costs)
+    return _print_results(costs)
 
 
 @asynccontextmanager
@@ -72,7 +72,7 @@ async def _in_process(site: Site, folder: Path) -> AsyncIterator[OneCall]:
                 raise AssertionError(answer.text)
 
         await one()
-        # Until it is in the file a page comes out of memory, as it never does over HTTP.
+        # Before it is written, the page would come from memory, which does not happen over HTTP.
         await app.pages.flush()
         yield one
 
@@ -82,9 +82,9 @@ async def _over_http(url: str, era: str, page: str) -> AsyncIterator[OneCall]:
     async with wire_client(url, era) as client:
 
         async def one() -> None:
-            said = await client.call("fetch", {"url": page, "render": "http"})
-            if said.is_error:
-                raise AssertionError(said.text)
+            outcome = await client.call("fetch", {"url": page, "render": "http"})
+            if outcome.is_error:
+                raise AssertionError(outcome.text)
 
         yield one
 
@@ -104,7 +104,7 @@ async def _round(one: OneCall, pid: int, calls: int) -> _Cost:
 
 
 def _cpu_s(pid: int) -> float:
-    """Of the process alone: its children render no page here."""
+    """Return the CPU seconds of the process without its children, which render no page here."""
     if pid == os.getpid():
         return time.process_time()
     process = read_process(pid)
@@ -113,11 +113,11 @@ def _cpu_s(pid: int) -> float:
     return process.own_s
 
 
-def _told(costs: dict[str, _Cost]) -> Figures:
+def _print_results(costs: dict[str, _Cost]) -> Figures:
     own = costs["in process"].cpu_ms
     rows = [(way, cost.cpu_ms, cost.cpu_ms - own, cost.wall_ms) for way, cost in costs.items()]
-    columns = ("a kept page, one call at a time", "CPU ms", "beyond in process", "wall ms")
-    print_table("What a call costs", columns, rows)
+    columns = ("a cached page, one call at a time", "CPU ms", "beyond in process", "wall ms")
+    print_table("Cost of a call", columns, rows)
     figures: Figures = {
         "cpu_ms": max(costs[f"HTTP {era}"].cpu_ms for era in ERAS) - own,
         "in_process.cpu_ms": own,

@@ -1,9 +1,9 @@
-"""Two servers behind a real proxy, fifty clients of both eras, one server killed in the middle: what is lost?
+"""Kill one of two servers behind a real proxy while fifty clients of both protocol versions send calls.
 
-PostgreSQL, Valkey or Redis, and the proxies are the system's own, set up as deploy/ says, on loopback. Each
-page is asked for by several clients at about the same time, at either server; the site behind counts how
-often it is asked for one page at once. Of the calls on the server that dies, those in flight are lost with
-it, and no other may be. Then the same with a limit of calls a minute for all clients together.
+PostgreSQL, Valkey or Redis, and the proxies are those of this machine, configured as in deploy/, on loopback.
+Several clients request each page at about the same time, from either server. The site counts concurrent requests
+for one page. Only calls in flight on the killed server may be lost. A second round has a limit of calls per
+minute for all clients together.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from tests.deploy.proxies import PROXIES, Proxy, program, proxied
 from tests.scraper.coordination.redis_server import redis_server
 from tests.scraper.process import browsers_say
-from tests.scraper.server.replicas import Answered, Death, Replicas, Said, callers, replicas
+from tests.scraper.server.replicas import Answered, CallOutcome, Death, Replicas, callers, replicas
 from tests.scraper.store.postgres_server import running_postgres
 
 _CLIENTS = 50
-_ASKERS_A_PAGE = 5
+_CLIENTS_PER_PAGE = 5
 _HOSTS = tuple(f"h{number}.replicas.example" for number in range(10))
 _PAGE_S = 0.3
-"""What the site takes for a page, so that two requests for it can be seen at once."""
-_SECONDS = 36.0
-_SECONDS_QUICK = 18.0
-_A_MINUTE = 600
-"""Of the limited round: one client alone would exceed it."""
+"""Seconds until the site answers, long enough to observe two concurrent requests for one page."""
+_DURATION_S = 36.0
+_DURATION_QUICK_S = 18.0
+_LIMIT_PER_MINUTE = 600
+"""Calls per minute in the limited round; a single client would exceed it."""
 _PAUSE_S = 0.5
-"""Between a client's limited calls: all together still ask ten times as often as they may."""
+"""Seconds between a client's calls in the limited round; all clients together still send ten times the limit."""
 _START_S = 120.0
 _SERVE = ("-m", "scraper.cli.main", "serve")
 _BUSY = re.compile(r"Try again in [0-9]+ s")
@@ -53,7 +53,7 @@ _GOALS = (
 
 @dataclass(slots=True)
 class _Site:
-    """Pages that say their number, and how often each was asked for."""
+    """Site whose pages state their number; counts the requests per page."""
 
     port: int = 0
     hits: Counter[str] = field(default_factory=Counter)
@@ -61,7 +61,7 @@ class _Site:
     twice: set[str] = field(default_factory=set)
 
     async def page(self, request: web.Request) -> web.Response:
-        """One page."""
+        """Serve one page."""
         key = f"{request.host}{request.path}"
         self.hits[key] += 1
         self.open[key] += 1
@@ -77,7 +77,7 @@ class _Site:
 
     @property
     def variable(self) -> str:
-        """The mapping of its names, as SEARCH_MCP_TEST_HOSTS takes it."""
+        """The hosts in the format of SEARCH_MCP_TEST_HOSTS."""
         return ",".join(f"{host}=127.0.0.1:{self.port}" for host in _HOSTS)
 
 
@@ -85,7 +85,7 @@ class _Site:
 async def _site() -> AsyncIterator[_Site]:
     site, app = _Site(), web.Application()
     app.router.add_get("/page/{number}", site.page)
-    # A browser that was killed asks for nothing any more.
+    # Cancel requests of killed browsers.
     runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()
     try:
@@ -98,11 +98,11 @@ async def _site() -> AsyncIterator[_Site]:
 
 
 async def measure(options: Options) -> Figures:
-    """Both rounds behind each proxy that is installed."""
-    seconds = _SECONDS_QUICK if options.quick else _SECONDS
+    """Run both rounds behind each installed proxy."""
+    seconds = _DURATION_QUICK_S if options.quick else _DURATION_S
     kinds = [kind for kind in PROXIES if program(kind) is not None]
     if not kinds:
-        raise FileNotFoundError("no proxy on this machine: apt-get install haproxy nginx-light")
+        raise FileNotFoundError("no proxy is installed: apt-get install haproxy nginx-light")
     figures: Figures = {}
     with running_postgres() as postgres, tempfile.TemporaryDirectory(prefix="benchmark-data-") as name:
         folder = Path(name)
@@ -113,14 +113,14 @@ async def measure(options: Options) -> Figures:
                 await redis.ask("FLUSHALL")
                 figures |= await _limited(kind, shared, folder, seconds)
                 await redis.ask("FLUSHALL")
-    return _told(figures, kinds)
+    return _print_results(figures, kinds)
 
 
 async def _pages(kind: str, shared: dict[str, str], folder: Path, seconds: float) -> Figures:
-    """Pages read by all, through the death of a server."""
+    """Read pages with all clients while a server is killed and restarted."""
 
     def ask(number: int) -> tuple[str, dict[str, Any]]:
-        return "fetch", {"url": _url(number // _ASKERS_A_PAGE), "render": "http"}
+        return "fetch", {"url": _url(number // _CLIENTS_PER_PAGE), "render": "http"}
 
     async with (
         _site() as site,
@@ -128,18 +128,18 @@ async def _pages(kind: str, shared: dict[str, str], folder: Path, seconds: float
         proxied(kind, servers.ports) as proxy,
         callers(proxy.url, _CLIENTS, ask) as finish,
     ):
-        death = await _through_a_death(servers, seconds)
-        crowd = await finish()
-        lost = _lost(crowd, proxy, death)
-        for said in lost[:5]:
-            print(f"lost: {said}")
+        death = await _kill_and_restart(servers, seconds)
+        results = await finish()
+        lost = _lost(results, proxy, death)
+        for outcome in lost[:5]:
+            print(f"lost: {outcome}")
         return {
-            f"{kind}.answered": sum(said.answered for said in crowd.calls),
-            f"{kind}.busy": sum(map(_is_busy, crowd.calls)),
-            f"{kind}.in_flight": len(crowd.failed) - len(lost) - sum(map(_is_busy, crowd.calls)),
+            f"{kind}.answered": sum(outcome.answered for outcome in results.calls),
+            f"{kind}.busy": sum(map(_is_busy, results.calls)),
+            f"{kind}.in_flight": len(results.failed) - len(lost) - sum(map(_is_busy, results.calls)),
             f"{kind}.lost": len(lost),
-            f"{kind}.session_errors": sum(said.of_session for said in crowd.calls),
-            f"{kind}.wrong": sum(map(_is_wrong, crowd.calls)),
+            f"{kind}.session_errors": sum(outcome.of_session for outcome in results.calls),
+            f"{kind}.wrong": sum(map(_is_wrong, results.calls)),
             f"{kind}.pages": len(site.hits),
             f"{kind}.fetched_twice": len(site.twice),
             f"{kind}.fetched_again": sum(hits > 1 for hits in site.hits.values()),
@@ -147,31 +147,31 @@ async def _pages(kind: str, shared: dict[str, str], folder: Path, seconds: float
 
 
 async def _limited(kind: str, shared: dict[str, str], folder: Path, seconds: float) -> Figures:
-    """More calls than all servers together may take from one caller, through the death of a server."""
-    settings = {**shared, "SEARCH_MCP_CALLS_PER_MINUTE": str(_A_MINUTE)}
+    """Send more calls than the shared limit allows while a server is killed and restarted."""
+    settings = {**shared, "SEARCH_MCP_CALLS_PER_MINUTE": str(_LIMIT_PER_MINUTE)}
     async with _servers(settings, folder) as servers, proxied(kind, servers.ports) as proxy:
-        begun = time.monotonic()
+        started = time.monotonic()
         async with callers(proxy.url, _CLIENTS, lambda _: ("engines", {}), pause_s=_PAUSE_S) as finish:
-            death = await _through_a_death(servers, seconds)
-            crowd = await finish()
-        # Whoever was let in last was so at the latest when the last call was answered.
-        lasted_s = max(said.ended_at for said in crowd.calls) - begun
-        taken = sum(said.answered for said in crowd.calls)
-        allowed = _A_MINUTE * (1 + lasted_s / 60)
+            death = await _kill_and_restart(servers, seconds)
+            results = await finish()
+        # The last admitted call was admitted before the last response.
+        lasted_s = max(outcome.ended_at for outcome in results.calls) - started
+        admitted = sum(outcome.answered for outcome in results.calls)
+        allowed = _LIMIT_PER_MINUTE * (1 + lasted_s / 60)
         return {
-            f"{kind}.limit_taken": taken,
+            f"{kind}.limit_taken": admitted,
             f"{kind}.limit_allowed": allowed,
-            f"{kind}.limit_error": abs(taken - allowed) / allowed,
-            # On a loaded machine a command may take too long; then servers go by a share of the limit.
+            f"{kind}.limit_error": abs(admitted - allowed) / allowed,
+            # If a command takes too long on a busy machine, each server applies its share of the limit.
             f"{kind}.limit_alone": sum("going on without the shared state" in line for line in servers.log_lines()),
-            f"{kind}.limit_lost": len(_lost(crowd, proxy, death)),
-            f"{kind}.limit_session_errors": sum(said.of_session for said in crowd.calls),
+            f"{kind}.limit_lost": len(_lost(results, proxy, death)),
+            f"{kind}.limit_session_errors": sum(outcome.of_session for outcome in results.calls),
         }
 
 
 @contextlib.asynccontextmanager
 async def _servers(settings: dict[str, str], folder: Path) -> AsyncIterator[Replicas]:
-    """Two servers that can read."""
+    """Start two servers and wait until they are ready."""
 
     def env_of(number: int) -> dict[str, str]:
         return {**settings, "SEARCH_MCP_DATA": str(folder / f"data-{number}")}
@@ -182,8 +182,8 @@ async def _servers(settings: dict[str, str], folder: Path) -> AsyncIterator[Repl
         yield servers
 
 
-async def _through_a_death(servers: Replicas, seconds: float) -> Death:
-    """Let clients call, kill a server, start it anew, and let them call on."""
+async def _kill_and_restart(servers: Replicas, seconds: float) -> Death:
+    """Kill a server after a third of the time and restart it, while the clients send calls."""
     await asyncio.sleep(seconds / 3)
     death = await servers.kill(1)
     await asyncio.sleep(seconds / 6)
@@ -193,17 +193,17 @@ async def _through_a_death(servers: Replicas, seconds: float) -> Death:
     return death
 
 
-def _lost(crowd: Answered, proxy: Proxy, death: Death) -> tuple[Said, ...]:
-    return tuple(said for said in crowd.lost(proxy, death) if not _is_busy(said))
+def _lost(results: Answered, proxy: Proxy, death: Death) -> tuple[CallOutcome, ...]:
+    return tuple(outcome for outcome in results.lost(proxy, death) if not _is_busy(outcome))
 
 
-def _is_busy(said: Said) -> bool:
-    return said.status == 200 and said.is_error and _BUSY.search(said.text) is not None
+def _is_busy(outcome: CallOutcome) -> bool:
+    return outcome.status == 200 and outcome.is_error and _BUSY.search(outcome.text) is not None
 
 
-def _is_wrong(said: Said) -> bool:
-    number = int(said.name.removeprefix("c")) // _ASKERS_A_PAGE
-    return said.answered and f"{_mark(_url(number))}\n" not in said.text + "\n"
+def _is_wrong(outcome: CallOutcome) -> bool:
+    number = int(outcome.name.removeprefix("c")) // _CLIENTS_PER_PAGE
+    return outcome.answered and f"{_mark(_url(number))}\n" not in outcome.text + "\n"
 
 
 def _url(number: int) -> str:
@@ -214,7 +214,7 @@ def _mark(address: str) -> str:
     return f"This is page number {address.rpartition('/')[2]}."
 
 
-def _told(figures: Figures, kinds: list[str]) -> Figures:
+def _print_results(figures: Figures, kinds: list[str]) -> Figures:
     rows = [
         (name, *(figures[f"{kind}.{name}"] for kind in kinds))
         for name in (key.partition(".")[2] for key in figures if key.startswith(f"{kinds[0]}."))

@@ -1,7 +1,7 @@
-"""`python -m benchmarks.setup_peers`: the peers, pinned, each in an environment of its own outside the repo.
+"""`python -m benchmarks.setup_peers`: install pinned versions of the peers in environments outside the repo.
 
-They come from the package index by name (mcp-server-fetch's Readability from npm) and use this machine's
-Chromium; `benchmarks.peers.launch` says how.
+The packages come from the package index (mcp-server-fetch's Readability from npm). They use this machine's
+Chromium, see `benchmarks.peers.launch`.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class _Environment:
     name: str
     packages: tuple[str, ...]
     launches: bool = True
-    """Whether it starts a browser."""
+    """True if the peer starts a browser."""
     node_packages: tuple[str, ...] = ()
     node_folder: str = ""
-    """Where in its site-packages those belong."""
+    """Folder of the node packages in site-packages."""
     optional: bool = False
-    """It cannot be had everywhere."""
+    """True if the packages cannot be installed everywhere."""
 
 
 _ENVIRONMENTS = (
@@ -72,7 +72,7 @@ _ENVIRONMENTS = (
         ),
         launches=False,
     ),
-    # Comes as source alone: it needs Rust, and the registry of Rust's packages.
+    # Distributed as source only: the build needs Rust and its package registry.
     _Environment("rs_trafilatura", ("rs-trafilatura==0.1.1",), launches=False, optional=True),
     _Environment("free_search_mcp", ("free-search-mcp==0.16.0", _PLAYWRIGHT)),
     _Environment("indexes", ("tantivy==0.27.0", "whoosh-reloaded==2.7.5"), launches=False),
@@ -94,11 +94,11 @@ _ENVIRONMENTS = (
 
 
 def main() -> int:
-    """Set up every environment that is not there yet; say what was done."""
+    """Create missing environments and print the result."""
     argparse.ArgumentParser(prog="setup_peers.py", description=__doc__).parse_args()
     for environment in _ENVIRONMENTS:
         if _is_done(environment):
-            print(f"{environment.name}: there already")
+            print(f"{environment.name}: already installed")
             continue
         print(f"{environment.name}: {', '.join(environment.packages)}", flush=True)
         try:
@@ -106,7 +106,7 @@ def main() -> int:
         except SystemExit:
             if not environment.optional:
                 raise
-            print(f"{environment.name}: cannot be had here")
+            print(f"{environment.name}: cannot be installed here")
             continue
         print(f"{environment.name}: ready in {peer_folder(environment.name)}", flush=True)
     return 0
@@ -129,7 +129,7 @@ def _install_packages(environment: _Environment, folder: Path, python: Path) -> 
     venv.create(folder, with_pip=uv is None)
     if uv is None:
         tool = [str(python), "-m", "pip", "install"]
-        # Older ones fail where two packages ask for the same extra, spelled differently.
+        # Older versions of pip fail if two packages require the same extra in different spellings.
         _run([*tool, "--quiet", "--upgrade", "pip"])
     else:
         tool = [uv, "pip", "install", "--python", str(python)]
@@ -138,23 +138,23 @@ def _install_packages(environment: _Environment, folder: Path, python: Path) -> 
 
 def _install_node_packages(environment: _Environment, folder: Path) -> None:
     if shutil.which("npm") is None:
-        print(f"{environment.name}: no npm here, so its reader stays the coarse one in Python")
+        print(f"{environment.name}: npm is missing, so its coarser reader in Python is used")
         return
     (target,) = folder.glob(f"lib/python*/site-packages/{environment.node_folder}")
     _run(["npm", "install", "--no-audit", "--no-fund", "--silent", *environment.node_packages], target)
 
 
 def _link_browser(name: str, python: Path) -> None:
-    """Lay a link to this machine's Chromium where this Playwright expects its own."""
+    """Create a link to this machine's Chromium at the path that this Playwright expects."""
     chromium = locate.find_chromium(Tier.LIGHT, None) or locate.find_chromium(Tier.FULL, None)
     if chromium is None:
         raise SystemExit("There is no Chromium on this machine: run `search-mcp install-browser`.")
     folder = browsers_folder(name)
     environment = {"PLAYWRIGHT_BROWSERS_PATH": str(folder)}
-    # Playwright alone knows its paths, and tells them when the browser is missing.
+    # Only Playwright knows its paths; its error for a missing browser contains them.
     missing = _MISSING.search(_run([str(python), "-c", _LAUNCH], environment=environment, fails=True))
     if missing is None:
-        raise SystemExit(f"The Playwright of {name} did not say where it expects its browser.")
+        raise SystemExit(f"The Playwright of {name} did not name the path of its browser.")
     expected = Path(missing[1].strip())
     expected.parent.mkdir(parents=True)
     expected.symlink_to(chromium.executable)

@@ -1,7 +1,7 @@
-"""Two thousand mixed visits, one in ten cancelled at a random moment: does memory grow, is anything left?
+"""Soak test: two thousand mixed visits, one in ten canceled at a random moment; look for leaks.
 
-`pss_ratio` is the memory of all our processes at the end over that after 200 visits, both at rest. What is
-still there at rest or after closing is `left_over`: visits, queue, processes, open files, sockets, folders.
+`pss_ratio` is the memory of all our processes at the end, divided by that after 200 visits, both while idle.
+`left_over` counts what remains while idle or after closing: visits, queue, processes, open files, sockets, folders.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.mapped_site import mapped_settings
-from benchmarks.common.processes import Held, Process, held, pss_bytes, tree
+from benchmarks.common.processes import Process, ResourceCounts, count_resources, pss_bytes, tree
 from browsers import Browsers, Mode, Request
 from browsers.errors import BrowsersError
 from tests.site.running import Site, running_site
@@ -27,14 +27,14 @@ from tests.site.running import Site, running_site
 _VISITS = 2000
 _VISITS_QUICK = 300
 _COMPARED_AT = 200
-"""By then every cache and pool has its usual size."""
+"""Visits after which every cache and pool has its usual size."""
 _STEPS = 8
 _AT_ONCE = 4
-_CANCELLED = 0.1
+_CANCELED_SHARE = 0.1
 _FAULT_LIMIT_S = 4.0
-_REST_S = 2.0
-_RESTS = 3
-"""Spare tabs come and go behind the visits: of so many looks at rest the one with the least memory counts."""
+_IDLE_S = 2.0
+_IDLE_SAMPLES = 3
+"""Samples while idle, of which the one with the least memory counts: spare tabs open and close in between."""
 _CLOSED_S = 1.0
 _SEED = 20_260
 _FAULT = "fault"
@@ -63,39 +63,39 @@ _KINDS: Mapping[str, tuple[float, float, Mode, tuple[str, ...]]] = {
         ),
     ),
 }
-"""Of each kind: share, seconds within which it may be cancelled, mode, pages."""
+"""Share, maximum seconds before a cancellation, mode and pages of each kind."""
 
 _GOALS = (Goal("pss_ratio", at_most=1.1), Goal("left_over", at_most=0), Goal("failed", at_most=0))
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """How things stand at rest after so many visits."""
+    """Resources while idle, after a number of visits."""
 
     visits: int
     seconds: float
     pss_mb: float
     by_kind_mb: Mapping[str, float]
-    held: Held
+    resources: ResourceCounts
     lent: int
     restarts: int
 
 
 @dataclass(slots=True)
 class _Soak:
-    """The run: who is visited next, and how it went."""
+    """The run: random visits and their outcomes."""
 
     browsers: Browsers
     site: Site
-    chance: random.Random = field(default_factory=lambda: random.Random(_SEED))
+    rng: random.Random = field(default_factory=lambda: random.Random(_SEED))
     outcomes: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
-    """Of pages that can be read."""
+    """Errors of pages that can be read."""
     samples: list[_Sample] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
 
     async def visits(self, first: int, count: int) -> None:
-        """So many visits, a few at once."""
+        """Make `count` visits, a few concurrently."""
         numbers = iter(range(first, first + count))
 
         async def work() -> None:
@@ -104,16 +104,16 @@ class _Soak:
 
         await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
 
-    async def rest(self, visits: int) -> None:
-        """Wait until nothing is going on, and take a sample, each time after the same few visits."""
+    async def sample_idle(self, visits: int) -> None:
+        """Make the same few visits, wait until the browsers are idle, and take a sample."""
         paths = ((Mode.RENDER, "/spa/1"), (Mode.RENDER, "/static/1"), (Mode.PEEK, "/static/1"))
         for mode, path in paths * 2:
-            await self._visited(mode.value, Request(self.site.url(path), mode=mode))
-        looks = [await self._look(visits) for _ in range(_RESTS)]
-        self.samples.append(min(looks, key=lambda look: look.pss_mb))
+            await self._visit(mode.value, Request(self.site.url(path), mode=mode))
+        samples = [await self._sample(visits) for _ in range(_IDLE_SAMPLES)]
+        self.samples.append(min(samples, key=lambda sample: sample.pss_mb))
 
-    async def _look(self, visits: int) -> _Sample:
-        await asyncio.sleep(_REST_S)
+    async def _sample(self, visits: int) -> _Sample:
+        await asyncio.sleep(_IDLE_S)
         members = _members(self.site)
         status = self.browsers.status()
         by_kind = await asyncio.to_thread(_memory_mb, members)
@@ -122,16 +122,16 @@ class _Soak:
             time.monotonic() - self.started,
             sum(by_kind.values()),
             by_kind,
-            held(process.pid for process in members),
+            count_resources(process.pid for process in members),
             status.active + status.queued + sum(browser.lent for browser in status.browsers),
             status.restarts,
         )
 
     async def _one(self, number: int) -> None:
         kind, request = self._request(number)
-        visit = asyncio.create_task(self._visited(kind, request))
-        if self.chance.random() < _CANCELLED:
-            await asyncio.wait({visit}, timeout=self.chance.uniform(0, _KINDS[kind][1]))
+        visit = asyncio.create_task(self._visit(kind, request))
+        if self.rng.random() < _CANCELED_SHARE:
+            await asyncio.wait({visit}, timeout=self.rng.uniform(0, _KINDS[kind][1]))
             if visit.cancel():
                 self.outcomes["cancelled"] += 1
         await asyncio.wait({visit})
@@ -140,14 +140,14 @@ class _Soak:
 
     def _request(self, number: int) -> tuple[str, Request]:
         shares = [share for share, *_ in _KINDS.values()]
-        (kind,) = self.chance.choices(list(_KINDS), shares)
+        (kind,) = self.rng.choices(list(_KINDS), shares)
         _, _, mode, paths = _KINDS[kind]
-        path = self.chance.choice(paths).format(n=number)
+        path = self.rng.choice(paths).format(n=number)
         limit = _FAULT_LIMIT_S if kind == _FAULT else 30.0
         host = f"host{number % 12 + 1}.example"
         return kind, Request(self.site.url(path, host), mode=mode, deadline_s=limit)
 
-    async def _visited(self, kind: str, request: Request) -> None:
+    async def _visit(self, kind: str, request: Request) -> None:
         try:
             snapshot = await self.browsers.visit(request)
         except BrowsersError as error:
@@ -160,29 +160,29 @@ class _Soak:
 
 
 async def measure(options: Options) -> Figures:
-    """Visit, rest now and then, and count what is left."""
+    """Visit pages, sample resources while idle, and count what is left over."""
     visits = _VISITS_QUICK if options.quick else _VISITS
     with running_site() as site, _own_temporary_folder() as folder:
-        before = _held(site)
-        async with _opened(site) as soak:
-            for start, stop in _stretches(visits):
+        before = _count_resources(site)
+        async with _open(site) as soak:
+            for start, stop in _phases(visits):
                 await soak.visits(start, stop - start)
-                await soak.rest(stop)
+                await soak.sample_idle(stop)
         await asyncio.sleep(_CLOSED_S)
-        after, left_folders = _held(site), list(folder.iterdir())
+        after, left_folders = _count_resources(site), list(folder.iterdir())
     figures = _print(soak, visits, before, after, left_folders)
     print_goals(figures, _GOALS)
     return figures
 
 
 @asynccontextmanager
-async def _opened(site: Site) -> AsyncIterator[_Soak]:
+async def _open(site: Site) -> AsyncIterator[_Soak]:
     async with Browsers(mapped_settings(site)) as browsers:
         yield _Soak(browsers, site)
 
 
-def _stretches(visits: int) -> Sequence[tuple[int, int]]:
-    """From where to where without a rest; one ends at the number that the end is compared with."""
+def _phases(visits: int) -> Sequence[tuple[int, int]]:
+    """Return start and end of the phases between samples; the first phase ends at `_COMPARED_AT`."""
     stops = sorted({_COMPARED_AT, *(visits * step // _STEPS for step in range(2, _STEPS + 1))})
     stops = [stop for stop in stops if _COMPARED_AT <= stop <= visits]
     return list(zip([0, *stops], stops, strict=False))
@@ -194,8 +194,8 @@ def _members(site: Site) -> list[Process]:
     return [process for process in tree(os.getpid()) if process.pid not in others]
 
 
-def _held(site: Site) -> Held:
-    return held(process.pid for process in _members(site))
+def _count_resources(site: Site) -> ResourceCounts:
+    return count_resources(process.pid for process in _members(site))
 
 
 def _memory_mb(members: Sequence[Process]) -> Mapping[str, float]:
@@ -219,16 +219,16 @@ def _own_temporary_folder() -> Iterator[Path]:
                 os.environ["TMPDIR"] = before
 
 
-def _print(soak: _Soak, visits: int, before: Held, after: Held, folders: Sequence[Path]) -> Figures:
+def _print(soak: _Soak, visits: int, before: ResourceCounts, after: ResourceCounts, folders: Sequence[Path]) -> Figures:
     rows = [
         (
             sample.visits,
             sample.seconds,
             sample.pss_mb,
             *sample.by_kind_mb.values(),
-            sample.held.processes,
-            sample.held.files,
-            sample.held.sockets,
+            sample.resources.processes,
+            sample.resources.files,
+            sample.resources.sockets,
             sample.lent,
             sample.restarts,
         )
@@ -238,16 +238,16 @@ def _print(soak: _Soak, visits: int, before: Held, after: Held, folders: Sequenc
         *("visits", "s", "PSS MB", "python", "node", "browser"),
         *("processes", "files", "sockets", "lent", "restarts"),
     )
-    print_table("At rest", columns, rows)
+    print_table("Idle", columns, rows)
     print_table("Outcomes", ("", "visits"), sorted(soak.outcomes.items()))
-    left = {
-        "visits or tabs in use at rest": soak.samples[-1].lent,
+    left_over = {
+        "visits or tabs in use while idle": soak.samples[-1].lent,
         "processes after closing": max(0, after.processes - before.processes),
         "files after closing": max(0, after.files - before.files),
         "sockets after closing": max(0, after.sockets - before.sockets),
         "temporary folders after closing": len(folders),
     }
-    print_table("Left over", ("", "number"), left.items())
+    print_table("Left over", ("", "number"), left_over.items())
     for line in (*sorted(map(str, folders)), *soak.failures[:5]):
         print(f"  {line}")
     first, last = soak.samples[0], soak.samples[-1]
@@ -256,10 +256,10 @@ def _print(soak: _Soak, visits: int, before: Held, after: Held, folders: Sequenc
         "pss_ratio": last.pss_mb / first.pss_mb,
         "pss_at_200_mb": first.pss_mb,
         "pss_at_end_mb": last.pss_mb,
-        "processes_grown": last.held.processes - first.held.processes,
-        "files_grown": last.held.files - first.held.files,
-        "sockets_grown": last.held.sockets - first.held.sockets,
-        "left_over": sum(left.values()),
+        "processes_grown": last.resources.processes - first.resources.processes,
+        "files_grown": last.resources.files - first.resources.files,
+        "sockets_grown": last.resources.sockets - first.resources.sockets,
+        "left_over": sum(left_over.values()),
         "failed": len(soak.failures),
         "seconds": last.seconds,
     }

@@ -1,7 +1,7 @@
-"""The store under load: 100,000 pages found by their words while more come in, named indexes, and kill -9.
+"""Measure the SQLite store under load: search in 100,000 pages during writes, named indexes, and kill -9.
 
-Pages and queries are made (see made_texts); nothing goes over a network. Times are of the machine as it is,
-so figures of one run go together; the named index stands beside tantivy and whoosh in the same run.
+Pages and queries are synthetic (benchmarks.common.synthetic_texts); there is no network. Compare only figures of
+one run, because times depend on the machine. Named indexes are compared with tantivy and whoosh in the same run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import apsw
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.contender import REPOSITORY
 from benchmarks.common.rounds import percentile
-from benchmarks.common.synthetic_texts import MadeTexts
+from benchmarks.common.synthetic_texts import SyntheticTexts
 from benchmarks.peers.launch import peer_python
 from scraper.model import Document, Reading
 from scraper.store.indexes.index_service import IndexService
@@ -39,7 +39,7 @@ _DOCUMENT_WORDS = 100
 _KILLS, _KILLS_QUICK = 50, 5
 _KILL_AFTER_S = (0.05, 0.5)
 _LIMIT_BYTES = 10_000_000_000
-_NOBODY: frozenset[str] = frozenset()
+_NO_PRINCIPALS: frozenset[str] = frozenset()
 _PEERS = ("tantivy", "whoosh")
 
 _GOALS = (
@@ -53,7 +53,7 @@ _GOALS = (
 
 
 async def measure(options: Options) -> Figures:
-    """Fill, search, reopen, kill."""
+    """Fill the store, search, reopen it, and kill writers."""
     pages, documents = (_PAGES_QUICK, _DOCUMENTS_QUICK) if options.quick else (_PAGES, _DOCUMENTS)
     with tempfile.TemporaryDirectory(prefix="benchmark-") as scratch:
         figures = await _measure_pages(Path(scratch) / "pages", pages)
@@ -67,54 +67,54 @@ async def measure(options: Options) -> Figures:
 
 
 async def _measure_pages(folder: Path, count: int) -> Figures:
-    made = MadeTexts(1)
+    texts_source = SyntheticTexts(1)
     pages = SqlitePageStore(folder, limit_bytes=_LIMIT_BYTES)
     await pages.flush()
-    queries = list(made.queries(_SEARCHES))
-    chars, spent_s, under_way = 0, 0.0, []
+    queries = list(texts_source.queries(_SEARCHES))
+    chars, elapsed_s, search_times = 0, 0.0, []
     for start in range(0, count, _AT_ONCE):
-        entries = [_entry(start + at, made.page(_PAGE_CHARS)) for at in range(_AT_ONCE)]
+        entries = [_entry(start + at, texts_source.page(_PAGE_CHARS)) for at in range(_AT_ONCE)]
         chars += sum(len(entry.reading.document.text) for entry in entries)
-        began = time.perf_counter()
+        started = time.perf_counter()
         for entry in entries:
             pages.put(entry)
-        # One search runs beside every hundred pages that are written.
-        searching = asyncio.ensure_future(_searched(pages, queries[(start // _AT_ONCE) % _SEARCHES]))
+        # One search runs during every hundred writes.
+        searching = asyncio.ensure_future(_time_search(pages, queries[(start // _AT_ONCE) % _SEARCHES]))
         await pages.flush()
-        spent_s += time.perf_counter() - began
-        under_way.append(await searching)
+        elapsed_s += time.perf_counter() - started
+        search_times.append(await searching)
     lost = (await pages.stats()).lost
-    times = [await _searched(pages, query) for query in queries]
+    times = [await _time_search(pages, query) for query in queries]
     await pages.close()
     return {
-        "inserts_per_s": count / spent_s,
-        "search_while_writing_p95_ms": 1000 * percentile(sorted(under_way), 0.95),
+        "inserts_per_s": count / elapsed_s,
+        "search_while_writing_p95_ms": 1000 * percentile(sorted(search_times), 0.95),
         "search_p50_ms": 1000 * percentile(sorted(times), 0.5),
         "search_p95_ms": 1000 * percentile(sorted(times), 0.95),
-        "open_ms": 1000 * await _opened(folder),
+        "open_ms": 1000 * await _time_open(folder),
         "file_per_text": (folder / FILE_NAME).stat().st_size / chars,
         "pages": count,
         "pages_lost": lost,
     }
 
 
-async def _searched(pages: SqlitePageStore, query: str) -> float:
-    began = time.perf_counter()
-    found = await pages.search(query, principal="local", allowed=_NOBODY, limit=10)
+async def _time_search(pages: SqlitePageStore, query: str) -> float:
+    started = time.perf_counter()
+    found = await pages.search(query, principal="local", allowed=_NO_PRINCIPALS, limit=10)
     assert found.usable
-    return time.perf_counter() - began
+    return time.perf_counter() - started
 
 
-async def _opened(folder: Path) -> float:
-    """Seconds until the first answer of a file that is there."""
-    began = time.perf_counter()
+async def _time_open(folder: Path) -> float:
+    """Open an existing file; return the seconds until the first lookup is answered."""
+    started = time.perf_counter()
     pages = SqlitePageStore(folder, limit_bytes=_LIMIT_BYTES)
     key = "https://example.org/1"
-    kept = await pages.get(key, scope=CacheScope(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
-    spent_s = time.perf_counter() - began
-    assert kept is not None
+    cached = await pages.get(key, scope=CacheScope(), methods=("http",), max_age_s=1e9, allowed=_NO_PRINCIPALS)
+    elapsed_s = time.perf_counter() - started
+    assert cached is not None
     await pages.close()
-    return spent_s
+    return elapsed_s
 
 
 def _entry(number: int, text: str) -> PageEntry:
@@ -125,19 +125,19 @@ def _entry(number: int, text: str) -> PageEntry:
 
 
 async def _measure_index(folder: Path, count: int) -> Figures:
-    made = MadeTexts(2)
-    texts = [made.text(_DOCUMENT_WORDS) for _ in range(count)]
-    queries = list(made.queries(_SEARCHES))
+    texts_source = SyntheticTexts(2)
+    texts = [texts_source.text(_DOCUMENT_WORDS) for _ in range(count)]
+    queries = list(texts_source.queries(_SEARCHES))
     indexes = IndexService(folder)
-    began = time.perf_counter()
+    started = time.perf_counter()
     for number, text in enumerate(texts):
         await indexes.add("default", IndexDocument(str(number), text), principal="local")
-    filled_s = time.perf_counter() - began
+    filled_s = time.perf_counter() - started
     times = []
     for query in queries:
-        began = time.perf_counter()
+        started = time.perf_counter()
         await indexes.search("default", query, principal="local", limit=10)
-        times.append(time.perf_counter() - began)
+        times.append(time.perf_counter() - started)
     await indexes.close()
     figures = {
         "index_adds_per_s": count / filled_s,
@@ -159,12 +159,12 @@ def _peer_figures(peer: str, texts: list[str], queries: list[str]) -> Figures:
         check=False,
     )
     if done.returncode:
-        print(f"{peer} did not run: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        print(f"{peer} failed: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
         return {}
-    said = json.loads(done.stdout)
+    result = json.loads(done.stdout)
     return {
-        f"{peer}.adds_per_s": len(texts) / said["filled_s"],
-        f"{peer}.search_p95_ms": 1000 * percentile(sorted(said["times_s"]), 0.95),
+        f"{peer}.adds_per_s": len(texts) / result["filled_s"],
+        f"{peer}.search_p95_ms": 1000 * percentile(sorted(result["times_s"]), 0.95),
     }
 
 
@@ -177,12 +177,12 @@ asyncio.run(acknowledge_pages(Path(sys.argv[1]), int(sys.argv[2])))
 
 
 async def acknowledge_pages(folder: Path, first: int) -> None:
-    """Write pages for ever; say the number of each once it is kept."""
-    made = MadeTexts(first)
+    """Write pages endlessly; print the number of pages after each flush."""
+    texts_source = SyntheticTexts(first)
     pages = SqlitePageStore(folder, limit_bytes=_LIMIT_BYTES)
     number = first
     while True:
-        batch = [_entry(number + at, made.page(_PAGE_CHARS)) for at in range(10)]
+        batch = [_entry(number + at, texts_source.page(_PAGE_CHARS)) for at in range(10)]
         for entry in batch:
             pages.put(entry)
         await pages.flush()
@@ -191,7 +191,7 @@ async def acknowledge_pages(folder: Path, first: int) -> None:
 
 
 def _measure_kills(folder: Path, kills: int) -> tuple[float, float]:
-    """Acknowledged pages that are gone after kill -9, over all kills; and how many kills there were."""
+    """Return the number of acknowledged pages lost by kill -9, and the number of kills."""
     lost, first = 0, 0
     for kill in range(kills):
         with subprocess.Popen(
@@ -202,8 +202,8 @@ def _measure_kills(folder: Path, kills: int) -> tuple[float, float]:
             low, high = _KILL_AFTER_S
             time.sleep(low + (high - low) * kill / max(1, kills))
             os.kill(writer.pid, signal.SIGKILL)
-            said = writer.stdout.read().split()
-            acknowledged = int(said[-1]) if said else acknowledged
+            numbers = writer.stdout.read().split()
+            acknowledged = int(numbers[-1]) if numbers else acknowledged
         lost += asyncio.run(_missing(folder, first, acknowledged))
         first = acknowledged
     return float(lost), float(kills)
@@ -214,8 +214,8 @@ async def _missing(folder: Path, first: int, beyond: int) -> int:
     missing = 0
     for number in range(first, beyond):
         key = f"https://example.org/{number}"
-        kept = await pages.get(key, scope=CacheScope(), methods=("http",), max_age_s=1e9, allowed=_NOBODY)
-        missing += kept is None
+        cached = await pages.get(key, scope=CacheScope(), methods=("http",), max_age_s=1e9, allowed=_NO_PRINCIPALS)
+        missing += cached is None
     await pages.close()
     return missing + (0 if _is_sound(folder) else 1)
 

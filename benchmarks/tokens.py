@@ -1,7 +1,7 @@
-"""What the list of tools costs a client before it has asked for anything, counted as the contract counts.
+"""Measure the tokens of the tool list, which every client pays, counted as in the contract.
 
-A token is four characters of compact JSON. `tools_list` is the answer to `tools/list` in the dearer era;
-beside it stand the pair of tools for ChatGPT and the longest description.
+A token is four characters of compact JSON. `tools_list` is the result of `tools/list` in the larger of both
+protocol versions. The two tools for ChatGPT and the longest description are reported too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GOALS = (
 
 
 async def measure(options: Options) -> Figures:
-    """Ask for the list in both eras, and for the pair's."""
+    """List the tools in both protocol versions, and the two tools for ChatGPT."""
     newer, older, pair = await _listed("modern"), await _listed("legacy"), await _listed("modern", "openai")
     rows = [
         (tool["name"], len(tool["description"]), round(_tokens(tool["inputSchema"])), round(_tokens(tool)))

@@ -20,8 +20,8 @@ import numpy as np
 
 from benchmarks.common.command_line import Figures, print_table
 from benchmarks.common.corpora import fold_weights
-from benchmarks.common.one_thread import in_one_thread
-from benchmarks.training import recipe
+from benchmarks.common.single_thread import restart_single_threaded
+from benchmarks.training import pipeline
 from benchmarks.training.pages import SOURCES, Sample, samples
 from benchmarks.training.table import FOLDS, Row, row_of
 from scraper.extract.content.block_classifier import ModelWeights, Prediction
@@ -29,30 +29,30 @@ from scraper.extract.content.block_selection import select_blocks
 
 _SHIPPED = Path(__file__).resolve().parent.parent / "scraper" / "extract" / "content" / "weights.npz"
 
-_OF_JAX = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}
+_JAX_SETTINGS = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}
 
 
 def main() -> int:
     """Train the model, print the scores and write the weights."""
     options = _options()
-    in_one_thread("benchmarks.train_reader", _OF_JAX)
+    restart_single_threaded("benchmarks.train_reader", _JAX_SETTINGS)
     started = time.monotonic()
 
     def log(text: str) -> None:
         print(f"{time.monotonic() - started:6.0f} s  {text}", flush=True)
 
-    rows, silent = _rows(options.corpus)
+    rows, empty = _rows(options.corpus)
     for row in rows:
-        row.teaches = row.teaches and row.source not in options.without
-    log(f"{len(rows)} pages, {sum(row.teaches for row in rows)} to learn from")
-    trained = recipe.train(rows, log)
-    figures = _report(rows, silent, trained)
+        row.used_for_training = row.used_for_training and row.source not in options.without
+    log(f"{len(rows)} pages, {sum(row.used_for_training for row in rows)} for training")
+    trained = pipeline.train(rows, log)
+    figures = _report(rows, empty, trained)
     if options.json is not None:
         options.json.write_text(json.dumps(figures, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     if not options.without:
         for fold in range(FOLDS):
             _write(trained.weights[fold], fold_weights(fold))
-    _write(trained.weights[recipe.ALL], options.out)
+    _write(trained.weights[pipeline.ALL], options.out)
     print(f"{options.out}: {options.out.stat().st_size} bytes, sha256 {_digest(options.out)}")
     return 0
 
@@ -60,10 +60,14 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", type=Path, required=True, metavar="DIR", help="folders or archives of pages")
-    parser.add_argument("--out", type=Path, default=_SHIPPED, metavar="FILE", help="where the weights go")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write {figure: number}")
+    parser.add_argument("--out", type=Path, default=_SHIPPED, metavar="FILE", help="write the weights to this file")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file as {figure: number}")
     parser.add_argument(
-        "--without", nargs="*", default=[], choices=SOURCES[1:], help="archives that are scored and not learned from"
+        "--without",
+        nargs="*",
+        default=[],
+        choices=SOURCES[1:],
+        help="archives that are scored but not used for training",
     )
     return parser.parse_args()
 
@@ -71,44 +75,47 @@ def _options() -> argparse.Namespace:
 def _rows(corpora: Path) -> tuple[list[Row], list[Sample]]:
     """Return the rows of all pages, and the pages without text."""
     rows: list[Row] = []
-    silent: list[Sample] = []
+    empty: list[Sample] = []
     for source in SOURCES:
         for sample in samples(corpora, source):
             row = row_of(sample)
             if row is None:
-                silent.append(sample)
+                empty.append(sample)
             else:
                 rows.append(row)
-    return rows, silent
+    return rows, empty
 
 
-def _report(rows: Sequence[Row], silent: Sequence[Sample], trained: recipe.Trained) -> Figures:
+def _report(rows: Sequence[Row], empty: Sequence[Sample], trained: pipeline.Trained) -> Figures:
     """Print the scores on pages that were not used for training."""
-    seen, hidden = _scores(rows, trained.opinions), _scores(rows, trained.without_url)
-    for sample in silent:
+    with_url, without_url_scores = _scores(rows, trained.predictions), _scores(rows, trained.without_url)
+    for sample in empty:
         for name in ("wcxb", f"wcxb {sample.page_type}") if sample.main else (sample.source,):
-            seen[name].append(float(not sample.gold))
-            hidden[name].append(float(not sample.gold))
+            with_url[name].append(float(not sample.gold))
+            without_url_scores[name].append(float(not sample.gold))
     print_table(
-        "F1 on domains that were not learned from",
-        ("pages", "count", "with address", "without"),
-        [(name, len(seen[name]), _mean(seen[name]), _mean(hidden[name])) for name in sorted(seen)],
+        "F1 on domains that were not used for training",
+        ("pages", "count", "with URL", "without URL"),
+        [
+            (name, len(with_url[name]), _mean(with_url[name]), _mean(without_url_scores[name]))
+            for name in sorted(with_url)
+        ],
     )
-    figures = {f"folds.{name}": _mean(values) for name, values in seen.items()}
-    return figures | {f"folds.without_url.{name}": _mean(values) for name, values in hidden.items()}
+    figures = {f"folds.{name}": _mean(values) for name, values in with_url.items()}
+    return figures | {f"folds.without_url.{name}": _mean(values) for name, values in without_url_scores.items()}
 
 
-def _scores(rows: Sequence[Row], opinions: Sequence[Prediction]) -> dict[str, list[float]]:
+def _scores(rows: Sequence[Row], predictions: Sequence[Prediction]) -> dict[str, list[float]]:
     scores: dict[str, list[float]] = defaultdict(list)
-    for row, opinion in zip(rows, opinions, strict=True):
+    for row, prediction in zip(rows, predictions, strict=True):
         if row.main or row.gold:
-            value = row.bag.f1(select_blocks(row.measures, opinion.probabilities, opinion.page_types))
+            value = row.bag.f1(select_blocks(row.measures, prediction.probabilities, prediction.page_types))
             scores[f"wcxb {row.page_type}" if row.main else row.source].append(value)
             if row.main:
                 scores["wcxb"].append(value)
         if row.main:
-            likeliest = max(opinion.page_types, key=lambda name: opinion.page_types[name])
-            scores["page type told rightly"].append(float(likeliest == row.page_type))
+            likeliest = max(prediction.page_types, key=lambda name: prediction.page_types[name])
+            scores["page type accuracy"].append(float(likeliest == row.page_type))
     return scores
 
 

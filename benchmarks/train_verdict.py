@@ -2,9 +2,9 @@
 
 Run `python -m benchmarks.train_verdict --corpora DIR`.
 
-Logistic regression by Newton's steps on saved pages with scripts and on the same made hollow; folds are by
-host, so that no site stands on both sides. Prints the two kinds of mistakes out of fold for several limits,
-and the weights as they stand in the code.
+Logistic regression with Newton's method on saved pages with scripts and on copies without their content. Folds
+are by host, so that no site is in both training and test set. Prints both error rates out of fold for several
+limits, and the weights in the format of the code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
-from benchmarks.verdict.pages import Labelled, saved, snapshot_of
+from benchmarks.verdict.pages import LabeledPage, saved_pages, snapshot_of
 from scraper.extract.dom.xpath import text_of
 from scraper.extract.page import page_tree
 from scraper.extract.verdict import shell_score, verdict
@@ -31,14 +31,14 @@ Floats = NDArray[np.float64]
 
 
 async def measure(options: Options) -> Figures:
-    """Fit out of fold, print what that comes to, and fit on everything."""
+    """Fit and print the errors out of fold, then fit on all pages."""
     if options.corpora is None:
-        raise FileNotFoundError("--corpora DIR is needed.")
-    rows, labels, folds, beyond = [], [], [], [0, 0]
-    for page in saved(options.corpora, every=10 if options.quick else 1):
+        raise FileNotFoundError("Name the folder of the corpora: --corpora DIR.")
+    rows, labels, folds, too_long = [], [], [], [0, 0]
+    for page in saved_pages(options.corpora, every=10 if options.quick else 1):
         values, long = _values(page)
         if long:
-            beyond[page.expected == "thin"] += 1
+            too_long[page.expected == "thin"] += 1
         elif values is not None:
             rows.append(values)
             labels.append(page.expected == "thin")
@@ -46,26 +46,26 @@ async def measure(options: Options) -> Figures:
     x, y, fold = np.array(rows), np.array(labels, dtype=float), np.array(folds)
     scores = np.zeros(len(y))
     for one in range(FOLDS):
-        scores[fold == one] = x[fold == one] @ _fitted(x[fold != one], y[fold != one])
-    _print_mistakes(scores, y, beyond)
-    weights = _fitted(x, y)
+        scores[fold == one] = x[fold == one] @ _fit(x[fold != one], y[fold != one])
+    _print_mistakes(scores, y, too_long)
+    weights = _fit(x, y)
     print_table("Weights", ("measure", "weight"), zip(shell_score.FEATURES, map(_rounded, weights), strict=True))
     return {f"weight.{name}": _rounded(value) for name, value in zip(shell_score.FEATURES, weights, strict=True)}
 
 
-def _values(page: Labelled) -> tuple[tuple[float, ...] | None, bool]:
+def _values(page: LabeledPage) -> tuple[tuple[float, ...] | None, bool]:
     """Return the features of a page, and True if it is too long for the score."""
     built = page_tree.build_page_tree(snapshot_of(page))
-    survey = PageSignals(built)
-    if not survey.scripted:
+    signals = PageSignals(built)
+    if not signals.scripted:
         return None, False
-    if survey.words >= LONG_WORDS:
+    if signals.words >= LONG_WORDS:
         return None, True
     verdict.remove_page_furniture(built.body)
     return shell_score.measure(built.head, built.body, text_of(built.body)), False
 
 
-def _fitted(x: Floats, y: Floats) -> Floats:
+def _fit(x: Floats, y: Floats) -> Floats:
     weights = np.zeros(x.shape[1])
     ridge = _RIDGE * len(y) * np.eye(x.shape[1])
     ridge[0, 0] = 0.0
@@ -76,8 +76,8 @@ def _fitted(x: Floats, y: Floats) -> Floats:
     return weights
 
 
-def _print_mistakes(scores: Floats, y: Floats, beyond: list[int]) -> None:
-    whole, gone = (y == 0).sum() + beyond[0], (y == 1).sum() + beyond[1]
+def _print_mistakes(scores: Floats, y: Floats, too_long: list[int]) -> None:
+    whole, gone = (y == 0).sum() + too_long[0], (y == 1).sum() + too_long[1]
     rows = [
         (
             f"score > {limit:g}",
@@ -87,8 +87,8 @@ def _print_mistakes(scores: Floats, y: Floats, beyond: list[int]) -> None:
         for limit in _LIMITS
     ]
     print_table(
-        f"Out of fold: {whole} pages with scripts that hold their content, {gone} made hollow",
-        ("taken as hollow", "rendered for nothing", "stopped too early"),
+        f"Out of fold: {whole} scripted pages with their content, {gone} copies without it",
+        ("classified as a shell", "unnecessary renders", "missed renders"),
         rows,
     )
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import aiohttp
 
-from benchmarks.contract.rows.world import World
+from benchmarks.contract.rows.testbed import Testbed
 from tests.site.engine_server import running_engines
 from tests.site.running import running_site
 
@@ -77,15 +77,17 @@ async def answers() -> dict[str, list[dict[str, Any]]]:
         site = stack.enter_context(running_site())
         engines = await stack.enter_async_context(running_engines())
         http = await stack.enter_async_context(aiohttp.ClientSession())
-        world = World(site, engines, Path(folder), http, stack)
-        await world.start()
-        return {f"{toolset}/{tool}": await _answers(world, toolset, tool, calls) for toolset, tool, calls in CALLS}
+        testbed = Testbed(site, engines, Path(folder), http, stack)
+        await testbed.start()
+        return {f"{toolset}/{tool}": await _answers(testbed, toolset, tool, calls) for toolset, tool, calls in CALLS}
 
 
-async def _answers(world: World, toolset: str, tool: str, calls: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
+async def _answers(
+    testbed: Testbed, toolset: str, tool: str, calls: tuple[dict[str, Any], ...]
+) -> list[dict[str, Any]]:
     results = []
     for arguments in calls:
-        answer = await world.call(tool, at=toolset, **arguments)
+        answer = await testbed.call(tool, at=toolset, **arguments)
         if answer.is_error:
             raise RuntimeError(f"{tool} {arguments}: {answer.text}")
         results.append({"arguments": arguments, "text": _stable(answer.text)})

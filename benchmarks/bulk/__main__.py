@@ -1,9 +1,10 @@
 """Measure bulk reading: lost and duplicate URLs under kills, politeness, and speed.
 
-Workers and the whole job are killed. The runner of one machine and a Ray cluster of two nodes are compared.
+The benchmark kills workers and whole jobs. It compares the single-machine runner with a Ray cluster of two
+nodes.
 
-What a host is asked for is counted at the site. Pages a second count from the first request to the last, as
-the site saw them; CPU is that of all processes, the cluster's own among them.
+The site counts the requests to each host. Pages per second count from the first request to the last, as
+seen by the site. CPU is that of all processes, including the processes of the cluster.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from benchmarks.bulk.jobs import Bench, Found, Way
+from benchmarks.bulk.jobs import Bench, JobResult, RunMode
 from benchmarks.bulk.ray_nodes import ray_nodes
 from benchmarks.bulk.site import bulk_site
-from benchmarks.bulk.speed import raced
+from benchmarks.bulk.speed import measure_speed
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.cpu import open_account
 from benchmarks.common.processes import command_of, tree
@@ -38,62 +39,62 @@ _GOALS = (
 
 
 async def measure(options: Options) -> Figures:
-    """Kill, count, then race."""
+    """Count lost and duplicate pages under kills, then measure the speed."""
     pages = _PAGES_QUICK if options.quick else _PAGES
     async with AsyncExitStack() as stack:
         site = await stack.enter_async_context(bulk_site())
         account = stack.enter_context(open_account())
         nodes = await stack.enter_async_context(ray_nodes(account))
         bench = Bench(site, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="benchmark-"))))
-        ways = (
-            Way("one machine", (), _workers_here),
-            Way("Ray, two nodes", ("--cluster", nodes.address), lambda _: nodes.readers()),
+        modes = (
+            RunMode("one machine", (), _local_workers),
+            RunMode("Ray, two nodes", ("--cluster", nodes.address), lambda _: nodes.readers()),
         )
-        found = [one for way in ways for one in await _killed(bench, way, pages)]
-        figures = _counted(found)
-        figures |= await raced(bench, nodes, account, options)
+        results = [result for mode in modes for result in await _run_jobs(bench, mode, pages)]
+        figures = _print_jobs(results)
+        figures |= await measure_speed(bench, nodes, account, options)
     print_goals(figures, _GOALS)
     return figures
 
 
-async def _killed(bench: Bench, way: Way, pages: int) -> list[Found]:
+async def _run_jobs(bench: Bench, mode: RunMode, pages: int) -> list[JobResult]:
     return [
-        await bench.job(f"{way.name}: workers killed twice", way, pages, kills=_KILLS),
-        await bench.job(f"{way.name}: the job killed, and gone on with", way, pages, cut=_CUT),
-        await bench.job(f"{way.name}: one page at once, {_GAP_S} s apart", way, _GAP_PAGES, gap_s=_GAP_S),
+        await bench.job(f"{mode.name}: workers killed twice", mode, pages, kills=_KILLS),
+        await bench.job(f"{mode.name}: job killed and continued", mode, pages, cut=_CUT),
+        await bench.job(f"{mode.name}: one page at a time, {_GAP_S} s apart", mode, _GAP_PAGES, gap_s=_GAP_S),
     ]
 
 
-def _workers_here(job: int) -> list[int]:
-    """Browsers and readers of pages of a job on one machine."""
+def _local_workers(job: int) -> list[int]:
+    """Return the process ids of the browsers and page readers of a job on one machine."""
     return [
-        process.pid for process in tree(job) if process.kind == "browser" or "nursery.py" in command_of(process.pid)
+        process.pid for process in tree(job) if process.kind == "browser" or "bootstrap.py" in command_of(process.pid)
     ]
 
 
-def _counted(found: Sequence[Found]) -> Figures:
-    columns = ("", "pages", "lost", "doubled", "failed", "most at once", "exceeded", "asked again", "s")
+def _print_jobs(results: Sequence[JobResult]) -> Figures:
+    columns = ("", "pages", "lost", "duplicate", "failed", "max concurrent", "exceeded", "repeated", "s")
     rows = [
         (
-            one.title,
-            one.pages,
-            one.lost,
-            one.doubled,
-            one.failed,
-            one.manners.most_at_once,
-            one.exceeded,
-            one.manners.again,
-            one.seconds,
+            result.title,
+            result.pages,
+            result.lost,
+            result.doubled,
+            result.failed,
+            result.request_stats.most_at_once,
+            result.exceeded,
+            result.request_stats.again,
+            result.seconds,
         )
-        for one in found
+        for result in results
     ]
-    print_table("Killed and counted", columns, rows)
+    print_table("Lost and duplicate pages under kills", columns, rows)
     return {
-        "lost": sum(one.lost for one in found),
-        "doubled": sum(one.doubled for one in found),
-        "failed": sum(one.failed for one in found),
-        "politeness_exceeded": sum(one.exceeded for one in found),
-        "asked_again": sum(one.manners.again for one in found),
+        "lost": sum(result.lost for result in results),
+        "doubled": sum(result.doubled for result in results),
+        "failed": sum(result.failed for result in results),
+        "politeness_exceeded": sum(result.exceeded for result in results),
+        "asked_again": sum(result.request_stats.again for result in results),
     }
 
 

@@ -1,4 +1,4 @@
-"""`fetch_batch` over a list of URLs in a process of its own: what bulk reading is held against."""
+"""Run `fetch_batch` over a list of URLs in a separate process, as the baseline of bulk reading."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _DEADLINE_S = 3_600.0
 
 async def _main(source: Path, urls: list[str], per_host: int) -> int:
     logging.basicConfig(level=logging.ERROR)
-    order = JobSpec(str(source), source.parent, Format.JSONL, CrawlRate(per_host=per_host))
-    async with Services.open(make_job_settings(order, Settings.load(os.environ))) as app:
+    job = JobSpec(str(source), source.parent, Format.JSONL, CrawlRate(per_host=per_host))
+    async with Services.open(make_job_settings(job, Settings.load(os.environ))) as app:
         outcomes = await app.fetcher.fetch_batch(urls, deadline_s=_DEADLINE_S)
     return sum(isinstance(outcome, Exception) for outcome in outcomes)
 

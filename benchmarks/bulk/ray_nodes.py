@@ -1,4 +1,4 @@
-"""A Ray cluster of two nodes on this machine, as a process of its own; it ends when its stdin does."""
+"""A Ray cluster of two nodes on this machine, in a separate process that ends when its stdin closes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class RayNodes:
     pid: int
 
     def readers(self) -> list[int]:
-        """Return the processes that read pages."""
+        """Return the ids of the processes that read pages."""
         return [process.pid for process in tree(self.pid) if command_of(process.pid).startswith(_READER)]
 
 
 @asynccontextmanager
 async def ray_nodes(account: Account) -> AsyncIterator[RayNodes]:
-    """Start the cluster in an account."""
+    """Run the cluster and charge its CPU to `account`."""
     process = await asyncio.create_subprocess_exec(
         *account.command([sys.executable, "-m", "benchmarks.bulk.ray_nodes"]),
         cwd=REPOSITORY,

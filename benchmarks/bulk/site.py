@@ -1,4 +1,4 @@
-"""Fifty hosts of plain pages, a process of its own that counts how politely it is asked, host by host."""
+"""Serve fifty hosts of plain pages in a separate process, and count requests and politeness per host."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from dataclasses import dataclass, field
 import aiohttp
 from aiohttp import web
 
-from benchmarks.common.subprocess_module import apart
+from benchmarks.common.subprocess_module import run_module
 
 HOSTS = tuple(f"h{number:02}.bulk.example" for number in range(50))
 _LARGEST_SHARE = 1 / 3
 _BACKLOG = 1024
 _STOP_LIMIT_S = 5.0
-_THINKS_S = 0.08
-"""What a page takes to answer, so that pages at once can be seen."""
+_ANSWER_DELAY_S = 0.08
+"""Seconds until a page is answered, long enough to observe concurrent requests."""
 _SCRIPTED_EVERY = 50
-_TOLD_EVERY = 2
-"""Every such page carries JSON-LD."""
+_JSONLD_EVERY = 2
+"""One page in this many contains JSON-LD."""
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
-    """How the site was asked since it was last told to forget."""
+class RequestStats:
+    """Requests to the site since the counters were reset."""
 
     most_at_once: int
     least_gap_s: float
     hits: int
     again: int
-    """Requests for a page that was asked for before."""
+    """Repeated requests for a page."""
     exceeded: int
-    """Requests that came while as many were answered as might be, or sooner than they might."""
+    """Requests over the limit of concurrent requests, or earlier than the gap allows."""
     span_s: float
-    """From the first request to the last."""
+    """Seconds from the first request to the last."""
     first_at: float
-    """Seconds of the epoch."""
+    """Time of the first request, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,52 +57,52 @@ class BulkSite:
 
     @property
     def test_hosts(self) -> tuple[tuple[str, str, int], ...]:
-        """The mapping of its names."""
+        """Host name, address and port of each host."""
         return tuple((host, "127.0.0.1", self.port) for host in HOSTS)
 
     @property
     def variable(self) -> str:
-        """The same, as SEARCH_MCP_TEST_HOSTS takes it."""
+        """The hosts in the format of SEARCH_MCP_TEST_HOSTS."""
         return ",".join(f"{host}={address}:{port}" for host, address, port in self.test_hosts)
 
     def urls(self, count: int, *, kind: str = "page") -> list[str]:
-        """So many pages, a third of them of the first host, the others spread evenly, in a fixed disorder."""
+        """Return `count` URLs in a fixed random order: a third on the first host, the rest spread evenly."""
         largest = round(count * _LARGEST_SHARE)
         hosts = [HOSTS[0]] * largest + [HOSTS[1 + n % (len(HOSTS) - 1)] for n in range(count - largest)]
         urls = [f"http://{host}/{kind}/{number}" for number, host in enumerate(hosts)]
         random.Random(15).shuffle(urls)
         return urls
 
-    async def manners(self) -> Manners:
-        """How it was asked."""
-        told = await self._ask("/manners")
-        whole = {name: int(told[name]) for name in ("most_at_once", "hits", "again", "exceeded")}
-        parts = {name: told[name] for name in ("least_gap_s", "span_s", "first_at")}
-        return Manners(**whole, **parts)  # type: ignore[arg-type]
+    async def request_stats(self) -> RequestStats:
+        """Return the statistics of the requests."""
+        stats = await self._ask("/stats")
+        whole = {name: int(stats[name]) for name in ("most_at_once", "hits", "again", "exceeded")}
+        parts = {name: stats[name] for name in ("least_gap_s", "span_s", "first_at")}
+        return RequestStats(**whole, **parts)  # type: ignore[arg-type]
 
-    async def forget(self, *, at_once: int = 0, gap_s: float = 0.0) -> None:
-        """Begin to count anew; a host may be asked for so many pages at once (0: any), so far apart."""
-        await self._ask(f"/forget?at_once={at_once}&gap_s={gap_s}")
+    async def reset(self, *, at_once: int = 0, gap_s: float = 0.0) -> None:
+        """Reset the counters; set the allowed concurrent requests per host (0: any) and the gap between them."""
+        await self._ask(f"/reset?at_once={at_once}&gap_s={gap_s}")
 
     async def _ask(self, path: str) -> dict[str, float]:
         async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{self.port}{path}") as response:
-            told: dict[str, float] = await response.json()
-            return told
+            body: dict[str, float] = await response.json()
+            return body
 
 
 @asynccontextmanager
 async def bulk_site() -> AsyncIterator[BulkSite]:
     """Start the site."""
-    async with apart("benchmarks.bulk.site") as (port, _):
+    async with run_module("benchmarks.bulk.site") as (port, _):
         yield BulkSite(port)
 
 
 @dataclass(slots=True)
 class _Counts:
-    """What the site has seen."""
+    """Counters of the requests."""
 
-    may_at_once: int = 0
-    may_gap_s: float = 0.0
+    allowed_at_once: int = 0
+    allowed_gap_s: float = 0.0
     at_once: Counter[str] = field(default_factory=Counter)
     most: int = 0
     exceeded: int = 0
@@ -112,7 +112,7 @@ class _Counts:
     last_at: float = 0.0
     hits: Counter[str] = field(default_factory=Counter)
 
-    def came(self, host: str, path: str) -> None:
+    def count_request(self, host: str, path: str) -> None:
         """Count the start of a request."""
         now = self.last_at = time.monotonic()
         self.first_at = now if self.first_at is None else self.first_at
@@ -120,12 +120,12 @@ class _Counts:
         self.most = max(self.most, self.at_once[host])
         gap_s = now - self.last.get(host, -math.inf)
         self.least_gap_s = min(self.least_gap_s, gap_s)
-        self.exceeded += (self.at_once[host] > self.may_at_once > 0) or gap_s < self.may_gap_s
+        self.exceeded += (self.at_once[host] > self.allowed_at_once > 0) or gap_s < self.allowed_gap_s
         self.last[host] = now
         self.hits[host + path] += 1
 
-    def manners(self) -> dict[str, float]:
-        """As `Manners` has it."""
+    def request_stats(self) -> dict[str, float]:
+        """Return the fields of `RequestStats`."""
         hits = self.hits.total()
         return {
             "most_at_once": self.most,
@@ -134,7 +134,7 @@ class _Counts:
             "again": hits - len(self.hits),
             "exceeded": self.exceeded,
             "span_s": self.last_at - (self.first_at or self.last_at),
-            # As seconds of the epoch.
+            # Converted to seconds since the epoch.
             "first_at": (self.first_at or 0.0) + time.time() - time.monotonic(),
         }
 
@@ -144,27 +144,27 @@ class _Site:
         self._counts = _Counts()
 
     def application(self) -> web.Application:
-        """Its routes."""
+        """Return the application with its routes."""
         app = web.Application()
         app.router.add_get("/page/{number}", self._page)
-        app.router.add_get("/manners", self._manners)
-        app.router.add_get("/forget", self._forget)
+        app.router.add_get("/stats", self._manners)
+        app.router.add_get("/reset", self._reset)
         return app
 
     async def _page(self, request: web.Request) -> web.Response:
         counts, host = self._counts, request.host
-        counts.came(host, request.path)
+        counts.count_request(host, request.path)
         try:
-            await asyncio.sleep(_THINKS_S)
+            await asyncio.sleep(_ANSWER_DELAY_S)
             return web.Response(text=_html(host, int(request.match_info["number"])), content_type="text/html")
         finally:
             counts.at_once[host] -= 1
 
     async def _manners(self, _: web.Request) -> web.Response:
-        return web.json_response(self._counts.manners())
+        return web.json_response(self._counts.request_stats())
 
-    async def _forget(self, request: web.Request) -> web.Response:
-        # Those under way still count down in the old one.
+    async def _reset(self, request: web.Request) -> web.Response:
+        # Requests in progress decrement the old counters.
         self._counts = _Counts(int(request.query["at_once"]), float(request.query["gap_s"]))
         return web.json_response({})
 
@@ -173,22 +173,22 @@ def _html(host: str, number: int) -> str:
     rng = random.Random(number)
     words = [rng.choice(_WORDS) for _ in range(700)]
     paragraphs = [f"<p>{' '.join(words[at : at + 50])}.</p>" for at in range(0, 700, 50)]
-    told = ""
-    if number % _TOLD_EVERY == 0:
+    jsonld = ""
+    if number % _JSONLD_EVERY == 0:
         data = {"@context": "https://schema.org", "@type": "Article", "headline": f"Report {number}"}
-        told = f'<script type="application/ld+json">{json.dumps(data)}</script>'
+        jsonld = f'<script type="application/ld+json">{json.dumps(data)}</script>'
     links = "".join(f'<li><a href="/page/{number + step}">Report {number + step}</a></li>' for step in range(1, 30))
     body = f"<article><h1>Report {number} of {host}</h1>{''.join(paragraphs)}</article>"
     if number % _SCRIPTED_EVERY == 0:
-        written = f"document.getElementById('app').innerHTML={json.dumps(body)}"
+        script = f"document.getElementById('app').innerHTML={json.dumps(body)}"
         body = (
-            (f"<div id=app></div><script>{written}</script>")
+            (f"<div id=app></div><script>{script}</script>")
             .replace("</article>", "<\\/article>")
             .replace("</p>", "<\\/p>")
             .replace("</h1>", "<\\/h1>")
         )
     return (
-        f"<!doctype html><html lang=en><head><title>Report {number}</title>{told}</head>"
+        f"<!doctype html><html lang=en><head><title>Report {number}</title>{jsonld}</head>"
         f"<body><nav><ul>{links}</ul></nav>{body}<footer><p>Terms, imprint</p></footer></body></html>"
     )
 
@@ -213,7 +213,7 @@ async def _serve() -> None:
 
 
 def _main() -> None:
-    argparse.ArgumentParser(description="Serve fifty hosts of plain pages, and count.").parse_args()
+    argparse.ArgumentParser(description="Serve fifty hosts of plain pages and count the requests.").parse_args()
     asyncio.run(_serve())
 
 

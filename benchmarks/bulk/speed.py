@@ -1,4 +1,4 @@
-"""How quick the runner of one machine and a Ray cluster are, beside `fetch_batch` of the same list."""
+"""Compare the speed of the single-machine runner, a Ray cluster and `fetch_batch` on the same URLs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.bulk.jobs import LIMIT_S, PER_HOST, Bench, Way
+from benchmarks.bulk.jobs import LIMIT_S, PER_HOST, Bench, RunMode
 from benchmarks.bulk.ray_nodes import RayNodes
 from benchmarks.common.command_line import Figures, Options, print_table
 from benchmarks.common.cpu import Account, open_account
@@ -20,54 +20,54 @@ _ROUNDS, _ROUNDS_QUICK = 3, 1
 
 @dataclass(slots=True)
 class _Rate:
-    """One way's rounds."""
+    """Measurements of one run mode, one per round."""
 
     pages_per_s: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
     start_s: list[float] = field(default_factory=list)
 
 
-async def raced(bench: Bench, nodes: RayNodes, account: Account, options: Options) -> Figures:
-    """Race the three ways, round by round."""
+async def measure_speed(bench: Bench, nodes: RayNodes, account: Account, options: Options) -> Figures:
+    """Run the three modes in turn, round by round."""
     pages = _PAGES_QUICK if options.quick else _PAGES
-    source, _ = bench.listed(pages)
+    source, _ = bench.write_urls(pages)
     batch = [sys.executable, "-m", "benchmarks.bulk.fetch_batch_process", str(source), str(PER_HOST)]
-    cluster = Way("Ray, two nodes", ("--cluster", nodes.address), lambda _: [])
-    here = Way("one machine", (), lambda _: [])
-    ways: dict[str, Callable[[], Awaitable[tuple[float, float, float]]]] = {
+    cluster = RunMode("Ray, two nodes", ("--cluster", nodes.address), lambda _: [])
+    here = RunMode("one machine", (), lambda _: [])
+    modes: dict[str, Callable[[], Awaitable[tuple[float, float, float]]]] = {
         "batch": lambda: _timed(bench, batch, pages, None),
         "runner": lambda: _timed(bench, bench.command(source, here)[0], pages, None),
         "ray": lambda: _timed(bench, bench.command(source, cluster)[0], pages, account),
     }
-    rates = {name: _Rate() for name in ways}
+    rates = {name: _Rate() for name in modes}
     for number in range(_ROUNDS_QUICK if options.quick else _ROUNDS):
-        # Turned round each time: the machine is not the same from one minute to the next.
-        for name in list(ways) if number % 2 == 0 else reversed(list(ways)):
-            per_s, cpu_ms, start_s = await ways[name]()
+        # The order alternates, because the speed of the machine changes over time.
+        for name in list(modes) if number % 2 == 0 else reversed(list(modes)):
+            per_s, cpu_ms, start_s = await modes[name]()
             rates[name].pages_per_s.append(per_s)
             rates[name].cpu_ms.append(cpu_ms)
             rates[name].start_s.append(start_s)
-    return _raced_figures(rates, pages)
+    return _speed_figures(rates, pages)
 
 
 async def _timed(
     bench: Bench, command: Sequence[str], pages: int, cluster: Account | None
 ) -> tuple[float, float, float]:
-    """Pages a second, CPU milliseconds a page, seconds until the first request."""
-    await bench.site.forget()
+    """Return pages per second, CPU milliseconds per page and seconds until the first request."""
+    await bench.site.reset()
     with open_account() as account:
         before = cluster.usage().total_s if cluster is not None else 0.0
-        began = time.time()
+        started = time.time()
         async with bench.process(command, account) as process:
             code = await asyncio.wait_for(process.wait(), LIMIT_S)
         spent = account.usage().total_s + (cluster.usage().total_s - before if cluster is not None else 0.0)
-    manners = await bench.site.manners()
-    if code or manners.hits < pages:
-        raise SystemExit(f"{' '.join(command[:6])} ended with {code} after {manners.hits} of {pages} pages.")
-    return pages / manners.span_s, 1000 * spent / pages, manners.first_at - began
+    request_stats = await bench.site.request_stats()
+    if code or request_stats.hits < pages:
+        raise SystemExit(f"{' '.join(command[:6])} ended with {code} after {request_stats.hits} of {pages} pages.")
+    return pages / request_stats.span_s, 1000 * spent / pages, request_stats.first_at - started
 
 
-def _raced_figures(rates: dict[str, _Rate], pages: int) -> Figures:
+def _speed_figures(rates: dict[str, _Rate], pages: int) -> Figures:
     titles = {"batch": "fetch_batch", "runner": "bulk, one machine", "ray": "bulk, Ray, two nodes"}
     rows = [
         (
@@ -80,7 +80,7 @@ def _raced_figures(rates: dict[str, _Rate], pages: int) -> Figures:
         )
         for name, rate in rates.items()
     ]
-    columns = ("", "pages/s", "least", "most", "CPU ms a page", "first request after s")
+    columns = ("", "pages/s", "min", "max", "CPU ms/page", "s to first request")
     print_table(f"{pages} pages", columns, rows)
     figures = {f"{name}.pages_per_s": statistics.median(rate.pages_per_s) for name, rate in rates.items()}
     figures |= {f"{name}.cpu_ms": statistics.median(rate.cpu_ms) for name, rate in rates.items()}

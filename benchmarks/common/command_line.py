@@ -1,4 +1,4 @@
-"""The face that all benchmarks share: the same three options in, a readable table and flat figures out."""
+"""Command line of all benchmarks: the same options, a readable table and flat figures as JSON."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Figures = dict[str, float]
-"""What a benchmark found, by dotted key."""
+"""Results of a benchmark, by dotted key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line asked for."""
+    """Options of the command line."""
 
     corpora: Path | None = None
     quick: bool = False
@@ -25,14 +25,14 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a figure has to reach; one of the two bounds is given."""
+    """Bound of a figure: exactly one of `at_most` and `at_least` is set."""
 
     key: str
     at_most: float | None = None
     at_least: float | None = None
 
     def reached(self, value: float) -> bool:
-        """Whether a value is within the bounds."""
+        """Return True if a value is within the bound."""
         return (self.at_most is None or value <= self.at_most) and (self.at_least is None or value >= self.at_least)
 
     def __str__(self) -> str:
@@ -42,12 +42,12 @@ class Goal:
 def run(
     description: str, measure: Callable[[Options], Coroutine[None, None, Figures]], *, optional_peers: bool = False
 ) -> None:
-    """Read the command line, measure, and write the figures where `--json` says.
+    """Parse the command line, run the benchmark and write the figures to the `--json` file.
 
     With `optional_peers`, the command line has `--peers`.
 
     Raises:
-        SystemExit: a peer or a corpus is not there; the message says how to get it.
+        SystemExit: a peer or a corpus is missing; the message tells how to get it.
     """
     options = _parse(description, optional_peers)
     try:
@@ -60,7 +60,7 @@ def run(
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under their headings: the first column to the left, numbers to the right."""
+    """Print a table: first column left-aligned, the others right-aligned."""
     cells = [list(columns), *([cell(value) for value in row] for row in rows)]
     widths = [max(len(row[index]) for row in cells) for index in range(len(columns))]
     print(f"\n{title}")
@@ -71,7 +71,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 
 def print_goals(figures: Mapping[str, float], goals: Iterable[Goal]) -> None:
-    """Print each goal beside what was measured; a figure that is missing counts as missed."""
+    """Print each goal with the measured figure, and whether it was reached."""
     rows = []
     for goal in goals:
         value = figures.get(goal.key)
@@ -81,7 +81,7 @@ def print_goals(figures: Mapping[str, float], goals: Iterable[Goal]) -> None:
 
 
 def cell(value: object) -> str:
-    """One value as text: three significant places for floats, nothing for None."""
+    """Format one value: about three significant digits for floats, "-" for None."""
     if value is None:
         return "-"
     if isinstance(value, float):
@@ -92,9 +92,9 @@ def cell(value: object) -> str:
 def _parse(description: str, optional_peers: bool) -> Options:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--corpora", type=Path, metavar="DIR", help="folders or .tar.xz archives of saved pages")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds: within two minutes")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write {figure: number}")
+    parser.add_argument("--quick", action="store_true", help="run fewer rounds; takes at most two minutes")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file as {figure: number}")
     if optional_peers:
-        parser.add_argument("--peers", action="store_true", help="measure the peers too")
-    given = parser.parse_args()
-    return Options(given.corpora, given.quick, getattr(given, "peers", False), given.json)
+        parser.add_argument("--peers", action="store_true", help="also measure the peers")
+    arguments = parser.parse_args()
+    return Options(arguments.corpora, arguments.quick, getattr(arguments, "peers", False), arguments.json)

@@ -1,4 +1,4 @@
-"""One contender under measurement: its processes, what they spend, and what it is told to read."""
+"""Start a contender of a benchmark, let it read pages, and measure the CPU of its processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from benchmarks.common.cpu import Account, Usage, open_account
 _START_LIMIT_S = 90.0
 _LAP_LIMIT_S = 280.0
 _STOP_LIMIT_S = 10.0
-_ASK_AGAIN_S = 0.02
+_POLL_S = 0.02
 _LINE_LIMIT_BYTES = 64 * 1024 * 1024
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """How to start a reader; where it is the client of a server, the server is what is measured."""
+    """Command of a reader. If it is the client of a server, only the server is measured."""
 
     name: str
     command: tuple[str, ...]
@@ -40,20 +40,20 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What to read, and how."""
+    """URLs to read, and options of the contender."""
 
     urls: tuple[str, ...]
     how: str = ""
     at_once: int = 2
     together: bool = False
-    """All in one call, where the contender has such a call."""
-    aftermath_s: float = 0.3
-    """What is done behind the answer (closing contexts, warming tabs) is part of the cost: wait for it."""
+    """Read all URLs in one call, if the contender has a batch call."""
+    trailing_s: float = 0.3
+    """Seconds to wait for work after the response (closing contexts, warming tabs), which is part of the cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lap:
-    """One reading done."""
+    """Measurements of one reading."""
 
     pages: int
     seconds: float
@@ -64,7 +64,7 @@ class Lap:
 
 
 class Running:
-    """A contender that has started."""
+    """A running contender."""
 
     def __init__(
         self, process: asyncio.subprocess.Process, account: Account, client: Account | None, log: Path
@@ -75,11 +75,11 @@ class Running:
         self._log = log
 
     async def read(self, reading: Reading) -> Lap:
-        """Have it read, and account for it."""
+        """Let the contender read, and return the measurements."""
         before, client_before = self.account.usage(), self._client_s()
         request = {"read": reading.urls, "how": reading.how, "at_once": reading.at_once, "together": reading.together}
         reply = await self._ask(request)
-        await asyncio.sleep(reading.aftermath_s)
+        await asyncio.sleep(reading.trailing_s)
         return Lap(
             pages=len(reading.urls),
             seconds=reply["seconds"],
@@ -90,7 +90,7 @@ class Running:
         )
 
     async def counts(self, pattern: str) -> list[int]:
-        """How many distinct matches each text of the last reading has."""
+        """Return the number of distinct matches of a pattern in each text of the last reading."""
         return list((await self._ask({"count": pattern}))["counts"])
 
     async def texts(self) -> list[str]:
@@ -98,7 +98,7 @@ class Running:
         return list((await self._ask({"give": True}))["texts"])
 
     async def ready(self) -> None:
-        """Wait for its first line."""
+        """Wait for the first line of output."""
         await self._answer(_START_LIMIT_S)
 
     async def _ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Running:
         assert self._process.stdout is not None
         line = await asyncio.wait_for(self._process.stdout.readline(), limit_s)
         if not line:
-            raise RuntimeError(f"The contender ended; its last words:\n{_last_words(self._log)}")
+            raise RuntimeError(f"The contender ended. End of its log:\n{_log_tail(self._log)}")
         reply: dict[str, Any] = json.loads(line)
         return reply
 
@@ -121,7 +121,7 @@ class Running:
 
 @asynccontextmanager
 async def running(contender: Contender) -> AsyncIterator[Running]:
-    """Start a contender, and end all its processes afterwards."""
+    """Run a contender; end all its processes on exit."""
     async with AsyncExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="benchmark-")))
         account = stack.enter_context(open_account())
@@ -145,7 +145,7 @@ async def running(contender: Contender) -> AsyncIterator[Running]:
 async def running_server(
     command: Sequence[str], environment: Mapping[str, str], account: Account, ready_url: str, log: Path
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Start a server inside an account, wait until its address answers, and stop it afterwards."""
+    """Run a server inside an account; wait until `ready_url` answers, and stop the server on exit."""
     async with process_in(command, environment, account, log, piped=False) as process:
         await wait_until_ready(ready_url, process, log)
         yield process
@@ -154,24 +154,24 @@ async def running_server(
 async def wait_until_ready(
     url: str, process: asyncio.subprocess.Process, log: Path, limit_s: float = _START_LIMIT_S
 ) -> None:
-    """Ask until there is an answer of any kind but "not yet" (503).
+    """Poll a URL until it returns any status but 503.
 
     Raises:
-        RuntimeError: the process ended, or there was no answer within the limit.
+        RuntimeError: the process ended, or the limit passed without a response.
     """
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline and process.returncode is None:
         if await asyncio.to_thread(_answers, url):
             return
-        await asyncio.sleep(_ASK_AGAIN_S)
-    raise RuntimeError(f"{url} did not answer; the server's last words:\n{_last_words(log)}")
+        await asyncio.sleep(_POLL_S)
+    raise RuntimeError(f"{url} did not answer. End of the server's log:\n{_log_tail(log)}")
 
 
 @asynccontextmanager
 async def process_in(
     command: Sequence[str], environment: Mapping[str, str], account: Account, log: Path, *, piped: bool
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Start a command inside an account, and end all that is in the account afterwards."""
+    """Run a command inside an account; end all processes of the account on exit."""
     with log.open("wb") as opened:
         process = await asyncio.create_subprocess_exec(
             *account.command(command),
@@ -191,7 +191,7 @@ async def process_in(
 
 
 async def _stop(process: asyncio.subprocess.Process, account: Account) -> None:
-    """Ask it to end (the end of its stdin, or TERM); then kill what is left of its account."""
+    """Close its stdin or send TERM, then kill the remaining processes of the account."""
     if process.stdin is not None:
         process.stdin.close()
     elif process.returncode is None:
@@ -203,7 +203,7 @@ async def _stop(process: asyncio.subprocess.Process, account: Account) -> None:
         for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        await asyncio.sleep(_ASK_AGAIN_S)
+        await asyncio.sleep(_POLL_S)
 
 
 def _answers(url: str) -> bool:
@@ -216,5 +216,5 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _last_words(log: Path) -> str:
+def _log_tail(log: Path) -> str:
     return log.read_text(errors="replace")[-2000:]

@@ -1,4 +1,4 @@
-"""Saved pages on this machine: folders as they are, archives unpacked once into a cache outside the repo."""
+"""Find corpora of saved pages: folders, or archives that are unpacked once into a cache outside the repo."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from platformdirs import user_cache_path
 
 
 def cache_folder() -> Path:
-    """Where benchmarks keep what they set up: corpora, peers."""
+    """Return the folder for unpacked corpora and environments of peers."""
     return user_cache_path("search-mcp-benchmarks")
 
 
 def fold_weights(fold: int) -> Path:
-    """Where the weights of the reader's model that has not seen a fold are kept."""
+    """Return the path of the reader weights trained without a fold."""
     return cache_folder() / "reader-folds" / f"{fold}.npz"
 
 
@@ -24,21 +24,21 @@ def corpus_folder(corpora: Path, name: str) -> Path:
     """Return the folder of one corpus: `corpora/NAME/`, or `corpora/NAME.tar.xz` unpacked.
 
     Raises:
-        FileNotFoundError: neither is there.
+        FileNotFoundError: neither exists.
     """
     folder = corpora / name
     if folder.is_dir():
         return folder
     archive = corpora / f"{name}.tar.xz"
     if not archive.is_file():
-        raise FileNotFoundError(f"There is neither {folder}/ nor {archive}.")
-    return _unpacked(archive, name)
+        raise FileNotFoundError(f"Neither {folder}/ nor {archive} exists.")
+    return _unpack(archive, name)
 
 
-def _unpacked(archive: Path, name: str) -> Path:
-    # The size and time of the archive are in the folder's name: a newer archive is unpacked anew.
-    facts = archive.stat()
-    target = cache_folder() / "corpora" / f"{name}-{facts.st_size}-{int(facts.st_mtime)}"
+def _unpack(archive: Path, name: str) -> Path:
+    # The folder name contains the size and time of the archive, so that a newer archive is unpacked again.
+    stat = archive.stat()
+    target = cache_folder() / "corpora" / f"{name}-{stat.st_size}-{int(stat.st_mtime)}"
     if not target.is_dir():
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=target.parent))

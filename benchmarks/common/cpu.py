@@ -1,8 +1,9 @@
-"""CPU of a contender: everything it ever started, children that have died included, split by who spent it.
+"""Measure the CPU of a contender and all its descendants, ended ones included, by kind of process.
 
-Three ways, the best that this machine allows: a control group of version 2 (`cpu.stat`), one of version 1
-(`cpuacct.usage`), or the process tree of /proc with the times of reaped children. The last needs no right at
-all; it counts in steps of 10 ms a process, and loses a child whose parent died before it.
+There are three methods, and the best that this machine allows is used: a control group of version 2
+(`cpu.stat`), one of version 1 (`cpuacct.usage`), or the process tree in /proc with the times of reaped
+children. The last method needs no privileges. It counts in steps of 10 ms per process, and misses a child whose
+parent ended first.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ _JOIN = 'echo $$ > "$0" && exec "$@"'
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """CPU seconds. What neither live Python nor live node processes account for is the browser's.
+    """CPU seconds. The share of neither live Python nor live node processes is counted as browser CPU.
 
-    Where there is no browser at all, the rest is the driver's: children that it ran and that are gone.
+    Without any browser, this remainder is counted as driver CPU: its ended children.
     """
 
     total_s: float = 0.0
@@ -35,7 +36,7 @@ class Usage:
 
     @property
     def browser_s(self) -> float:
-        """What the browser spent, all its processes."""
+        """CPU seconds of all browser processes."""
         return max(0.0, self.total_s - self.python_s - self.driver_s)
 
     def __sub__(self, other: Usage) -> Usage:
@@ -46,9 +47,9 @@ class Usage:
 
 
 class Account(ABC):
-    """What one contender and all its descendants spend."""
+    """CPU account of one contender and all its descendants."""
 
-    way: str
+    method: str
 
     @abstractmethod
     def command(self, command: Sequence[str]) -> list[str]:
@@ -60,11 +61,11 @@ class Account(ABC):
 
     @abstractmethod
     def _total_s(self, members: Sequence[Process]) -> float:
-        """All CPU ever spent in the account."""
+        """Return all CPU seconds spent in the account."""
 
     @abstractmethod
     def adopt(self, pid: int) -> None:
-        """Tell the account which process was started for it."""
+        """Register the process that was started for this account."""
 
     def pids(self) -> list[int]:
         """Return the process ids of the account."""
@@ -82,33 +83,33 @@ class Account(ABC):
 
 
 class _GroupAccount(Account):
-    """A control group of its own: exact, and nothing escapes it."""
+    """A separate control group: exact, and no process can leave it."""
 
-    def __init__(self, folder: Path, way: str) -> None:
+    def __init__(self, folder: Path, method: str) -> None:
         self._folder = folder
-        self.way = way
+        self.method = method
 
     def command(self, command: Sequence[str]) -> list[str]:
         return ["/bin/sh", "-c", _JOIN, str(self._folder / "cgroup.procs"), *command]
 
     def adopt(self, pid: int) -> None:
-        """Do nothing: the process joined by itself."""
+        """Do nothing: the process has joined the group itself."""
 
     def members(self) -> list[Process]:
         pids = (self._folder / "cgroup.procs").read_text().split()
         return [process for process in map(read_process, map(int, pids)) if process is not None]
 
     def _total_s(self, members: Sequence[Process]) -> float:
-        if self.way == "cpuacct":
+        if self.method == "cpuacct":
             return int((self._folder / "cpuacct.usage").read_text()) / 1e9
         lines = (self._folder / "cpu.stat").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("usage_usec")) / 1e6
 
 
 class _TreeAccount(Account):
-    """The process tree, for an ordinary user."""
+    """The process tree in /proc, for users without access to control groups."""
 
-    way = "proc"
+    method = "proc"
 
     def __init__(self) -> None:
         self._root = 0
@@ -129,7 +130,7 @@ class _TreeAccount(Account):
 @contextmanager
 def open_account() -> Iterator[Account]:
     """Open an account by the best available method; remove its group on exit."""
-    for root, way, figure in _groups():
+    for root, method, figure in _groups():
         folder = root / f"benchmark-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         try:
             folder.mkdir()
@@ -137,10 +138,10 @@ def open_account() -> Iterator[Account]:
             continue
         try:
             if (folder / figure).exists():
-                yield _GroupAccount(folder, way)
+                yield _GroupAccount(folder, method)
                 return
         finally:
-            # Processes that outlive their contender keep the group; it is empty and harmless without them.
+            # The group remains while processes outlive their contender; an empty group is harmless.
             with suppress(OSError):
                 folder.rmdir()
     yield _TreeAccount()

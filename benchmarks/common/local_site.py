@@ -1,7 +1,7 @@
-"""The test site as a process of its own: under thirty loopback addresses, or under host names of its own.
+"""Serve the test site in a separate process under thirty loopback addresses.
 
-To a browser each address is another host, so pages can be spread over hosts without any name being mapped:
-every peer reads the very same URLs as we do.
+A browser treats each address as a different host. So pages can be spread over hosts without mapping names, and
+every peer reads the same URLs as search-mcp.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from benchmarks.common.subprocess_module import apart
+from benchmarks.common.subprocess_module import run_module
 
 _ADDRESSES = tuple(f"127.0.0.{last}" for last in range(2, 32))
 _BACKLOG = 1024
@@ -28,13 +28,13 @@ _STOP_LIMIT_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class LocalSite:
-    """A running site; no URL is given out twice, so that nobody reads out of a cache."""
+    """A running site. It never returns a URL twice, so that no reader can answer from a cache."""
 
     port: int
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
     def fresh(self, path: str, count: int) -> tuple[str, ...]:
-        """So many URLs `path/NUMBER` that were not read before, each on the next host."""
+        """Return `count` new URLs `path/NUMBER`, each on the next host."""
         return tuple(self._url(path, number, number) for number in itertools.islice(self._numbers, count))
 
     def fresh_of_one_host(self, path: str, count: int) -> tuple[str, ...]:
@@ -48,8 +48,8 @@ class LocalSite:
 
 @asynccontextmanager
 async def local_site() -> AsyncIterator[LocalSite]:
-    """Start the site in a process that is in nobody's account."""
-    async with apart("benchmarks.common.local_site") as (port, _):
+    """Run the site in a process outside all CPU accounts."""
+    async with run_module("benchmarks.common.local_site") as (port, _):
         yield LocalSite(port)
 
 

@@ -1,4 +1,4 @@
-"""The test site under its own host names, for us by our host mapping, for Playwright by Chromium's."""
+"""The test site under its own host names, mapped by our settings or, for Playwright, by a Chromium option."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.site.running import Site
 
 def mapped_settings(site: Site) -> BrowserSettings:
     """Return browser settings that resolve the host names of the site."""
-    # Each mapped name is warned of, rightly so; here all of them are meant.
+    # Hide the warning for each mapped name: here the mappings are intended.
     logging.getLogger("browsers.egress").setLevel(logging.ERROR)
     return BrowserSettings(test_hosts=site.test_hosts)
 
 
 def mapped_playwright(site: Site) -> Contender:
-    """Plain Playwright that finds the site's host names."""
+    """Return plain Playwright with the host names of the site mapped."""
     rules = ",".join(f"MAP {name} {address}:{port}" for name, address, port in site.test_hosts)
     return dataclasses.replace(peer("playwright", f"--hosts={rules}"), name="playwright networkidle")

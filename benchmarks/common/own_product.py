@@ -1,4 +1,4 @@
-"""How we are started: as a server with its client, or as visits in one process."""
+"""Contenders for search-mcp: a server with its client, or browser visits in one process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def stdio_command() -> tuple[str, ...]:
 
 @contextmanager
 def own_server(name: str = "search-mcp", settings: Mapping[str, str] | None = None) -> Iterator[Contender]:
-    """Our server and its client; the server alone is measured, and its cache is thrown away afterwards."""
+    """Yield our server with its client. Only the server is measured; its cache is removed on exit."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="benchmark-data-") as data:
         yield Contender(
@@ -46,15 +46,15 @@ def mcp_reader(address: str) -> tuple[str, ...]:
 
 
 def own_visits(name: str = "search-mcp, visits alone") -> Contender:
-    """Our visits in one process."""
+    """Return the contender that visits pages in one process."""
     return Contender(name=name, command=(sys.executable, "-m", "benchmarks.peers.own_reader"))
 
 
 @contextmanager
 def trusting_chromium() -> Iterator[Mapping[str, str]]:
-    """Return settings under which Chromium accepts invalid certificates, as the test host names have.
+    """Yield settings under which Chromium accepts the invalid certificates of the test hosts.
 
-    No setting of the server says so, and none should: a script stands where the browser is looked for.
+    The server has no such setting on purpose. A wrapper script replaces the browser executable.
     """
     with tempfile.TemporaryDirectory(prefix="benchmark-chromium-") as folder:
         settings = {}

@@ -1,4 +1,4 @@
-"""What /proc says of a tree of processes: who belongs to it, what it used, what it holds."""
+"""Read process trees from /proc: members, CPU time, memory, open files and sockets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One live process; seconds of CPU, its own and those of children that it has reaped."""
+    """One live process with the CPU seconds of itself and of its reaped children."""
 
     pid: int
     parent: int
@@ -24,8 +24,8 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What a set of processes holds."""
+class ResourceCounts:
+    """Open resources of a set of processes."""
 
     processes: int
     files: int
@@ -46,9 +46,9 @@ def tree(root: int) -> list[Process]:
 
 
 def read_process(pid: int) -> Process | None:
-    """One process, or None when it is gone."""
+    """Read one process; return None if it has ended."""
     try:
-        # The command name stands in parentheses and may itself contain any character.
+        # The command name is in parentheses and may contain any character.
         fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
@@ -65,7 +65,7 @@ def command_of(pid: int) -> str:
 
 
 def pss_bytes(pids: Iterable[int]) -> int:
-    """Proportional set size of processes together: pages that several share are counted once."""
+    """Return the total proportional set size: memory pages shared by several processes count once."""
     total = 0
     for pid in pids:
         try:
@@ -76,8 +76,8 @@ def pss_bytes(pids: Iterable[int]) -> int:
     return total * 1024
 
 
-def held(pids: Iterable[int]) -> Held:
-    """How many processes, open files and sockets these are."""
+def count_resources(pids: Iterable[int]) -> ResourceCounts:
+    """Count the processes, open files and sockets."""
     processes = files = sockets = 0
     for pid in pids:
         try:
@@ -87,7 +87,7 @@ def held(pids: Iterable[int]) -> Held:
         processes += 1
         files += len(targets)
         sockets += sum(target.startswith("socket:") for target in targets)
-    return Held(processes, files, sockets)
+    return ResourceCounts(processes, files, sockets)
 
 
 def _all() -> Iterator[Process]:
@@ -99,15 +99,15 @@ def _all() -> Iterator[Process]:
 
 
 def _kind(pid: int) -> str:
-    # A sandboxed renderer may not be looked at by an ordinary user: only Chromium hides itself so.
+    # An ordinary user may not inspect a sandboxed renderer; only Chromium processes are protected like this.
     try:
         name = os.readlink(_PROC / str(pid) / "exe").rpartition("/")[2]
     except PermissionError:
         return "browser"
     except (FileNotFoundError, ProcessLookupError):
         return ""
-    for sign, kind in (("python", "python"), ("node", "node"), ("chrom", "browser")):
-        if name.startswith(sign):
+    for prefix, kind in (("python", "python"), ("node", "node"), ("chrom", "browser")):
+        if name.startswith(prefix):
             return kind
     return name
 

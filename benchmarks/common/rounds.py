@@ -1,4 +1,4 @@
-"""Interleaved rounds: each contender reads in turn, so that a slow minute of the machine slows them all."""
+"""Run contenders in interleaved rounds, so that a temporarily slow machine affects all of them."""
 
 from __future__ import annotations
 
@@ -17,65 +17,65 @@ _MARK = r"MARK-[\w-]+-\d+"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A contender, and what it reads in each round."""
+    """A contender with its reading for each round."""
 
     contender: Contender
     reading: Callable[[int], Reading]
-    """Of the round: URLs that were not read before."""
+    """Return the reading of a round, with new URLs."""
     marks: int = 0
-    """Distinct marker words that a complete text has."""
+    """Number of distinct marker words in a complete text."""
 
     @property
     def name(self) -> str:
-        """The contender's name."""
+        """Name of the contender."""
         return self.contender.name
 
 
 @dataclass(slots=True)
 class Result:
-    """The laps of one entry, with medians over rounds."""
+    """Laps of one entry, with medians over the rounds."""
 
     laps: list[Lap] = field(default_factory=list)
     complete: int = 0
 
     @property
     def pages(self) -> int:
-        """Pages asked for."""
+        """Number of requested pages."""
         return sum(lap.pages for lap in self.laps)
 
     @property
     def pages_per_s(self) -> float:
-        """Pages a second."""
+        """Pages per second."""
         return statistics.median(lap.pages / lap.seconds for lap in self.laps)
 
     @property
     def cpu_ms(self) -> float:
-        """CPU a page, all processes."""
+        """CPU milliseconds per page, all processes."""
         return self._cpu_ms(lambda lap: lap.usage.total_s)
 
     @property
     def python_ms(self) -> float:
-        """CPU a page spent in Python."""
+        """CPU milliseconds per page in Python."""
         return self._cpu_ms(lambda lap: lap.usage.python_s)
 
     @property
     def driver_ms(self) -> float:
-        """CPU a page spent in node."""
+        """CPU milliseconds per page in node."""
         return self._cpu_ms(lambda lap: lap.usage.driver_s)
 
     @property
     def browser_ms(self) -> float:
-        """CPU a page spent in the browser."""
+        """CPU milliseconds per page in the browser."""
         return self._cpu_ms(lambda lap: lap.usage.browser_s)
 
     @property
     def client_ms(self) -> float:
-        """CPU a page of the client's process, which is in none of the other figures."""
+        """CPU milliseconds per page of the client process, which no other figure includes."""
         return self._cpu_ms(lambda lap: lap.client_s)
 
     @property
     def latencies(self) -> list[float]:
-        """Seconds of each page."""
+        """Sorted seconds of all pages."""
         return sorted(seconds for lap in self.laps for seconds in lap.latencies)
 
     @property
@@ -84,11 +84,11 @@ class Result:
         return [failure for lap in self.laps for failure in lap.failures]
 
     def cpu_ratio(self, other: Result) -> float:
-        """Our CPU a page over theirs: the median of the rounds' own ratios."""
+        """Return the ratio of CPU per page to another entry: the median over the rounds."""
         return _median_ratio(self.laps, other.laps, lambda lap: lap.usage.total_s / lap.pages)
 
     def speed_ratio(self, other: Result) -> float:
-        """Our pages a second over theirs: the median of the rounds' own ratios."""
+        """Return the ratio of pages per second to another entry: the median over the rounds."""
         return _median_ratio(self.laps, other.laps, lambda lap: lap.pages / lap.seconds)
 
     def _cpu_ms(self, part: Callable[[Lap], float]) -> float:
@@ -96,9 +96,9 @@ class Result:
 
 
 async def interleaved(entries: Sequence[Entry], rounds: int, budget_s: float = inf) -> dict[str, Result]:
-    """Start all contenders, let each read once unmeasured, then `rounds` times in turn.
+    """Start all contenders, let each read once without measurement, then `rounds` times in turn.
 
-    No round is begun after `budget_s`, but for the first.
+    Only the first round may begin after `budget_s`.
     """
     async with AsyncExitStack() as stack:
         started = [await stack.enter_async_context(running(entry.contender)) for entry in entries]
@@ -116,7 +116,7 @@ async def interleaved(entries: Sequence[Entry], rounds: int, budget_s: float = i
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value below which that share of the sorted values lies; 0 without values."""
+    """Return the percentile of sorted values; 0 without values."""
     return values[min(len(values) - 1, int(len(values) * share))] if values else 0.0
 
 

@@ -1,4 +1,4 @@
-"""A module of the benchmarks in a process of its own, so that what it takes of the processor is not ours."""
+"""Run a module of the benchmarks in a separate process, so that its CPU is not charged to the contender."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _STOP_LIMIT_S = 5.0
 
 
 @asynccontextmanager
-async def apart(module: str) -> AsyncIterator[tuple[int, Process]]:
-    """Run a module that prints its port as JSON and ends with its input: the port, and the process."""
+async def run_module(module: str) -> AsyncIterator[tuple[int, Process]]:
+    """Run a module that prints its port as JSON and ends when its stdin closes; yield port and process."""
     command = (sys.executable, "-m", module)
     process = await asyncio.create_subprocess_exec(*command, cwd=_REPOSITORY, stdin=PIPE, stdout=PIPE)
     try:

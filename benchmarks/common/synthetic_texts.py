@@ -1,4 +1,4 @@
-"""Texts made of invented words in the proportions of a natural language, and queries for them."""
+"""Generate texts of invented words with the word frequencies of a natural language, and queries for them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _WORDS = 60_000
 _LETTERS = "etaoinshrdlucmfwypvbgk"
 
 
-class MadeTexts:
-    """A language of 60,000 words whose frequencies follow Zipf's law; the same for the same seed."""
+class SyntheticTexts:
+    """Invented language of 60,000 words whose frequencies follow Zipf's law; determined by the seed."""
 
     def __init__(self, seed: int) -> None:
         chosen = random.Random(seed)
@@ -26,20 +26,20 @@ class MadeTexts:
         self._limits = np.cumsum(shares / shares.sum())
 
     def begin_at(self, seed: int) -> None:
-        """Go on with other texts of the same language."""
+        """Continue with other texts of the same language."""
         self._numbers = np.random.default_rng(seed)
         self._chosen = random.Random(seed)
 
     def text(self, words: int) -> str:
         """Return a text of this many words."""
-        places = np.searchsorted(self._limits, self._numbers.random(words))
-        return " ".join([self.words[place] for place in np.minimum(places, _WORDS - 1).tolist()])
+        ranks = np.searchsorted(self._limits, self._numbers.random(words))
+        return " ".join([self.words[rank] for rank in np.minimum(ranks, _WORDS - 1).tolist()])
 
     def page(self, characters: int) -> str:
         """Return a text of about this many characters."""
         return self.text(characters // 6)[:characters]
 
     def queries(self, count: int) -> Iterator[str]:
-        """One to three words as often as they are in texts, function words too: what is asked is not rare."""
+        """Yield queries of one to three words, as frequent as in the texts, function words included."""
         for _ in range(count):
             yield self.text(self._chosen.choice((1, 2, 3)))

@@ -1,4 +1,4 @@
-"""A client over HTTP that says exactly what it is told, in either era of the protocol."""
+"""HTTP client that sends messages unchanged, in both protocol versions."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ ERAS = ("2025-11-25", "2026-07-28")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What came of one call."""
+class CallOutcome:
+    """Outcome of one call."""
 
     text: str
     is_error: bool
     is_refused: bool = False
-    """It is a JSON-RPC error rather than a result."""
+    """True for a JSON-RPC error instead of a result."""
 
 
 class WireClient:
-    """One client."""
+    """One MCP client over HTTP."""
 
     def __init__(self, http: aiohttp.ClientSession, url: str, session: str | None) -> None:
         self._http = http
@@ -34,7 +34,7 @@ class WireClient:
         self._session = session
         self._numbers = itertools.count(10)
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> Said:
+    async def call(self, tool: str, arguments: dict[str, Any]) -> CallOutcome:
         """Call a tool."""
         if self._session is None:
             headers, message = modern_call(tool, arguments)
@@ -45,11 +45,11 @@ class WireClient:
         async with self._http.post(self._url, headers=headers, json=message) as answer:
             body = await body_of(answer)
         if body.get("id") != message["id"]:
-            raise AssertionError(f"asked as {message['id']}, answered as {body.get('id')}")
+            raise AssertionError(f"request {message['id']} got the response to {body.get('id')}")
         if "error" in body:
-            return Said(body["error"]["message"], is_error=True, is_refused=True)
+            return CallOutcome(body["error"]["message"], is_error=True, is_refused=True)
         result = body["result"]
-        return Said(result["content"][0]["text"], is_error=bool(result.get("isError")))
+        return CallOutcome(result["content"][0]["text"], is_error=bool(result.get("isError")))
 
 
 @asynccontextmanager

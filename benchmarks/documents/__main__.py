@@ -1,7 +1,7 @@
-"""Documents: how well they are read beside other readers, what hurts, and what it costs.
+"""Compare document readers: quality, robustness against damaged files, and cost.
 
-Ours reads each in a confined process of its own, as `read_doc` does. The peers read in one process, without
-any bounds: their times are those of the reading alone.
+search-mcp reads each document in a separate sandboxed process, as `read_doc` does. The peers read in one process
+without limits: their times are those of the reading alone.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PEERS = {
 _PEER_LIMIT_S = 900
 _LIMIT_S = 30.0
 _SLACK = 1.25
-"""Memory is looked at twenty times a second: a process may be a little over before it is ended."""
+"""Allowed memory overrun. Memory is checked twenty times a second, so a process may briefly exceed its limit."""
 _MUTANTS, _QUICK_MUTANTS, _QUICK_FILES = 200, 20, 60
 _TIMES = 7
 _GOALS = (
@@ -72,12 +72,12 @@ Texts = Mapping[Path, str]
 
 
 async def measure(options: Options) -> Figures:
-    """Quality, robustness and cost."""
+    """Measure quality, robustness and cost."""
     if options.corpora is None:
-        raise FileNotFoundError("Say where the corpora are: --corpora DIR, with documents/ or documents.tar.xz.")
+        raise FileNotFoundError("Name the folder of the corpora: --corpora DIR, with documents/ or documents.tar.xz.")
     corpus = corpus_folder(options.corpora, "documents")
     async with _parser() as parser:
-        # First: the system tells the most memory of all children, and peers are children.
+        # Robustness first: the system reports the peak memory over all children, and peers are children too.
         figures = await _robustness(parser, corpus, quick=options.quick)
         figures |= await _quality(parser, corpus)
     figures |= await _cost(corpus)
@@ -87,11 +87,11 @@ async def measure(options: Options) -> Figures:
 
 @asynccontextmanager
 async def _parser(*, keep_warm: bool = True) -> AsyncIterator[DocumentParser]:
-    shots = SingleUseProcesses(2, keep_warm=keep_warm)
+    processes = SingleUseProcesses(2, keep_warm=keep_warm)
     try:
-        yield DocumentParser(shots)
+        yield DocumentParser(processes)
     finally:
-        await shots.close()
+        await processes.close()
 
 
 async def _quality(parser: DocumentParser, corpus: Path) -> Figures:
@@ -169,14 +169,14 @@ async def _text(parser: DocumentParser, data: bytes, name: str) -> str:
 
 
 def _peer_texts(peer: str, files: Sequence[Path]) -> Texts:
-    """Return the texts of a peer for the files; empty where it fails.
+    """Return the texts of a peer by file; files that it cannot read are missing.
 
     Raises:
-        FileNotFoundError: its environment was not set up.
+        FileNotFoundError: its environment is not set up.
     """
     python = peer_python("documents")
     if not python.exists():
-        raise FileNotFoundError("The peers are not there: run `python -m benchmarks.setup_peers`.")
+        raise FileNotFoundError("The peers are not installed: run `python -m benchmarks.setup_peers`.")
     command = [str(python), document_readers.__file__, peer, *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_PEER_LIMIT_S)
     answers = (json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"path"'))
@@ -184,35 +184,37 @@ def _peer_texts(peer: str, files: Sequence[Path]) -> Texts:
 
 
 async def _robustness(parser: DocumentParser, corpus: Path, *, quick: bool) -> Figures:
-    """Every file ends as one text or one typed error, within the limits, and disturbs nobody."""
-    files = sets.hurtful(corpus)
+    """Read hostile and damaged files; each must yield a text or a typed error, without slowing other readers."""
+    files = sets.hostile(corpus)
     jobs = [(file.name, file.read_bytes()) for file in files]
     jobs += sets.mutants(files, _QUICK_MUTANTS if quick else _MUTANTS)
     if quick:
         jobs = jobs[: _QUICK_FILES + _QUICK_MUTANTS]
     small = next(iter(sets.with_gold(corpus / "pdf-made"))).file.read_bytes()
-    alone_s = await _pace(lambda: _text(parser, small, "small.pdf"), _TIMES)
+    alone_s = await _median_seconds(lambda: _text(parser, small, "small.pdf"), _TIMES)
     outcomes: dict[str, int] = defaultdict(int)
     crashes = over_limits = 0
-    paces: list[float] = []
+    parallel_s: list[float] = []
     for number, (name, data) in enumerate(jobs):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         neighbour = (
-            asyncio.create_task(_pace(lambda: _text(parser, small, "small.pdf"), 1)) if number % 10 == 0 else None
+            asyncio.create_task(_median_seconds(lambda: _text(parser, small, "small.pdf"), 1))
+            if number % 10 == 0
+            else None
         )
         try:
             outcome = await _outcome(parser, data, name)
-        except Exception as error:  # what this benchmark counts
+        except Exception as error:  # counted as a crash
             print(f"{name}: {type(error).__name__}: {error}")
             outcome, crashes = "CRASH", crashes + 1
         outcomes[outcome] += 1
-        over_limits += time.perf_counter() - begun > _LIMIT_S * 1.6
+        over_limits += time.perf_counter() - started > _LIMIT_S * 1.6
         if neighbour is not None:
-            paces.append(await neighbour)
+            parallel_s.append(await neighbour)
     heaviest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     over_limits += heaviest > ResourceLimits().memory_bytes * _SLACK
-    print_table(f"What hurts: {len(jobs)} files", ("outcome", "files"), sorted(outcomes.items()))
-    factor = statistics.median(paces) / alone_s if paces else 0.0
+    print_table(f"Hostile and damaged files: {len(jobs)}", ("outcome", "files"), sorted(outcomes.items()))
+    factor = statistics.median(parallel_s) / alone_s if parallel_s else 0.0
     return {
         "crashes": crashes, "over_limits": over_limits, "robustness.files": len(jobs),
         "robustness.heaviest_mb": heaviest / 1e6, "neighbour.factor": factor,
@@ -227,12 +229,12 @@ async def _outcome(parser: DocumentParser, data: bytes, name: str) -> str:
     return "text" if parsed.markdown else "EMPTY TEXT"
 
 
-async def _pace(work: Callable[[], Awaitable[object]], times: int) -> float:
+async def _median_seconds(work: Callable[[], Awaitable[object]], times: int) -> float:
     spent = []
     for _ in range(times):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         await work()
-        spent.append(time.perf_counter() - begun)
+        spent.append(time.perf_counter() - started)
     return statistics.median(spent)
 
 
@@ -249,12 +251,12 @@ async def _cost(corpus: Path) -> Figures:
         async with _parser() as parser:
             spent = []
             for _ in range(_TIMES):
-                begun = time.perf_counter()
+                started = time.perf_counter()
                 await _text(parser, three.read_bytes(), three.name)
-                spent.append(time.perf_counter() - begun)
-                await asyncio.sleep(0.5)  # callers do not come in the same moment; the next process loads meanwhile
+                spent.append(time.perf_counter() - started)
+                await asyncio.sleep(0.5)  # the next process starts between two calls, as in practice
             figures["three_pages_ms"] = statistics.median(spent[1:]) * 1000
-    print_table("What it costs, process included", ("figure", "value"), figures.items())
+    print_table("Cost, including the process", ("figure", "value"), figures.items())
     return figures
 
 

@@ -1,4 +1,4 @@
-"""The corpus of documents: which files have which gold, and which have none and only must not hurt."""
+"""The corpus of documents: files with their gold, and hostile files without gold."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _SMALL_BYTES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """One file and what it should read like."""
+    """A file and its gold text."""
 
     file: Path
     gold: Path
 
 
 def with_gold(folder: Path, kind: str = "pdf") -> list[Gold]:
-    """Files that have a `NAME.KIND.md`: beside them, or in `gold/` beside `pdf/`."""
+    """Return the files with a `NAME.KIND.md` beside them, or in `gold/` beside `pdf/`."""
     found = []
     for gold in sorted(folder.rglob("*.md")):
-        places = (gold.with_suffix(""), gold.parent.parent / kind / gold.stem, gold.with_suffix(f".{kind}"))
+        candidates = (gold.with_suffix(""), gold.parent.parent / kind / gold.stem, gold.with_suffix(f".{kind}"))
         folder_of_kind = gold.parent.parent / kind / f"{gold.stem}.{kind}"
-        file = next((place for place in (*places, folder_of_kind) if place.is_file()), None)
+        file = next((candidate for candidate in (*candidates, folder_of_kind) if candidate.is_file()), None)
         if file is not None:
             found.append(Gold(file, gold))
     return found
 
 
 def icdar(folder: Path) -> list[Gold]:
-    """Files of the table competition."""
+    """Return the files of the ICDAR 2013 table competition."""
     pairs = (
         Gold(gold.with_name(gold.name.replace("-str.xml", ".pdf")), gold) for gold in sorted(folder.rglob("*-str.xml"))
     )
@@ -42,7 +42,7 @@ def icdar(folder: Path) -> list[Gold]:
 
 
 def facts_in(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
-    """Single facts, each with its page."""
+    """Return single facts, each with its file."""
     tests = folder / "tests.jsonl"
     lines = tests.read_text("utf-8").splitlines() if tests.is_file() else []
     found = []
@@ -59,8 +59,8 @@ def long_pdf(corpus: Path) -> Path | None:
     return next(iter(sorted((corpus / "pdf-long").glob("*.pdf"))), None)
 
 
-def hurtful(corpus: Path) -> list[Path]:
-    """Hostile files, and odd ones of real life."""
+def hostile(corpus: Path) -> list[Path]:
+    """Return hostile files, and unusual real ones."""
     folders = ("hostile", "pdf-odd-pdfjs", "office-mammoth", "office-markitdown", "office-kreuzberg")
     return sorted(
         file for folder in folders for file in (corpus / folder).rglob("*") if file.is_file() and file.suffix != ".md"
@@ -68,25 +68,25 @@ def hurtful(corpus: Path) -> list[Path]:
 
 
 def mutants(files: list[Path], count: int, seed: int = 1) -> Iterator[tuple[str, bytes]]:
-    """Files that were damaged on the way: bits turned, pieces lost, doubled or zeroed, numbers changed."""
+    """Yield damaged copies of files: bits flipped, parts deleted, duplicated or zeroed, numbers changed."""
     source = random.Random(seed)
     small = [file for file in files if file.stat().st_size < _SMALL_BYTES]
     for number in range(count if small else 0):
         file = source.choice(small)
-        yield f"{number}-{file.name}", _damaged(bytearray(file.read_bytes()), source)
+        yield f"{number}-{file.name}", _damage(bytearray(file.read_bytes()), source)
 
 
-def _damaged(data: bytearray, source: random.Random) -> bytes:
+def _damage(data: bytearray, source: random.Random) -> bytes:
     at = source.randrange(max(1, len(data)))
-    way = source.choice(("bits", "bits", "lost", "doubled", "zeroed", "number"))
-    if way == "bits":
+    damage = source.choice(("bits", "bits", "lost", "doubled", "zeroed", "number"))
+    if damage == "bits":
         for _ in range(source.choice((1, 8, 64))):
             data[source.randrange(len(data))] ^= 1 << source.randrange(8)
-    elif way == "lost":
+    elif damage == "lost":
         del data[at : at + source.randint(1, max(2, len(data) // 3))]
-    elif way == "doubled":
+    elif damage == "doubled":
         data[at:at] = data[at : at + source.randint(1, 5_000)]
-    elif way == "zeroed":
+    elif damage == "zeroed":
         end = min(len(data), at + source.randint(1, 500))
         data[at:end] = bytes(end - at)
     else:

@@ -1,7 +1,7 @@
-"""How well a document was read, against its gold: words, their order, tables, headings, single facts.
+"""Score the text of a document against its gold: words, their order, tables, headings, single facts.
 
-Tables are compared as the ICDAR 2013 competition did (Goebel et al., "A methodology for evaluating algorithms
-for table understanding in PDF documents", 2012): by the pairs of neighbouring cells. Facts have the form of
+Tables are compared as in the ICDAR 2013 competition (Goebel et al., "A methodology for evaluating algorithms
+for table understanding in PDF documents", 2012): by the pairs of neighboring cells. Facts have the form of
 olmOCR-bench.
 """
 
@@ -24,7 +24,7 @@ Grid = list[list[str]]
 Relations = Counter[tuple[str, str, str]]
 
 _SAME_HEADING = 90
-_FOLDED = {
+_PLAIN_CHARACTERS = {
     **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"), "-"),
     **dict.fromkeys(map(ord, "\u2018\u2019\u201a"), "'"),
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e"), '"'),
@@ -49,7 +49,7 @@ _FENCED = re.compile(r"^(```|~~~).*?^\1", re.S | re.M)
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """From 0 to 1 each; None where the gold has nothing of the kind."""
+    """Scores from 0 to 1; None if the gold has no such element."""
 
     words: float
     order: float
@@ -58,19 +58,19 @@ class Scores:
 
 
 def scores(gold: str, text: str) -> Scores:
-    """All measures of one document."""
-    wanted, got = _words(gold), _words(text)
+    """Return all scores of one document."""
+    expected, got = _words(gold), _words(text)
     tables = _relations_in(gold)
     return Scores(
-        _f1(Counter(wanted), Counter(got)),
-        Indel.normalized_similarity(wanted, got) if wanted or got else 1.0,
+        _f1(Counter(expected), Counter(got)),
+        Indel.normalized_similarity(expected, got) if expected or got else 1.0,
         _f1(tables, _relations_in(text)) if tables else None,
         _headings_score(_headings(gold), _headings(text)),
     )
 
 
 def table_score(gold: Relations, text: str) -> float:
-    """How many pairs of neighbouring cells are those of the gold."""
+    """Return the F1 of the pairs of neighboring cells."""
     return _f1(gold, _relations_in(text))
 
 
@@ -90,7 +90,7 @@ def xml_relations(path: Path) -> Relations:
 
 
 def fact_holds(fact: Mapping[str, Any], text: str) -> bool:
-    """Whether one fact of a page is true of its text."""
+    """Return True if a fact of olmOCR-bench holds for the text."""
     allowed, kind = int(fact.get("max_diffs") or 0), fact["type"]
     if kind == "table":
         return any(_cell_holds(fact, allowed, grid) for grid in _tables(text))
@@ -99,35 +99,35 @@ def fact_holds(fact: Mapping[str, Any], text: str) -> bool:
     folded = fact.get("case_sensitive") is False
     body = _cleaned(text).lower() if folded else _cleaned(text)
 
-    def said(key: str) -> str:
+    def field(key: str) -> str:
         return _cleaned(fact[key]).lower() if folded else _cleaned(fact[key])
 
     if kind == "order":
-        first = _place(said("before"), body, allowed)
-        return first is not None and _place(said("after"), body[first + 1 :], allowed) is not None
+        first = _position(field("before"), body, allowed)
+        return first is not None and _position(field("after"), body[first + 1 :], allowed) is not None
     if fact.get("first_n") or fact.get("last_n"):
         head = body[: fact["first_n"]] if fact.get("first_n") else ""
         body = head + (body[-fact["last_n"] :] if fact.get("last_n") else "")
-    found = _place(said("text"), body, allowed) is not None
+    found = _position(field("text"), body, allowed) is not None
     return found if kind == "present" else not found
 
 
 def _cleaned(text: str) -> str:
-    """Letters, digits and their order; no Markdown, no typography."""
+    """Return the text without Markdown and with plain punctuation."""
     text = html.unescape(text)
     for pattern, replacement in _MARKS:
         text = pattern.sub(replacement, text)
-    return " ".join(unicodedata.normalize("NFKC", text).translate(_FOLDED).split())
+    return " ".join(unicodedata.normalize("NFKC", text).translate(_PLAIN_CHARACTERS).split())
 
 
 def _words(text: str) -> list[str]:
-    """In lower case; each ideograph is a word."""
+    """Return the words in lower case; each ideograph is a word."""
     return _WORD.findall(_cleaned(text).lower())
 
 
 def _f1(gold: Counter[Any], got: Counter[Any]) -> float:
-    together = sum(gold.values()) + sum(got.values())
-    return 2 * sum((gold & got).values()) / together if together else 1.0
+    total = sum(gold.values()) + sum(got.values())
+    return 2 * sum((gold & got).values()) / total if total else 1.0
 
 
 def _tables(text: str) -> list[Grid]:
@@ -175,7 +175,7 @@ def _cell(text: str) -> str:
 
 
 def _relations(grid: Grid) -> Relations:
-    """Each cell with its nearest filled neighbour to the right and below."""
+    """Return each cell with its nearest filled neighbor to the right and below."""
     cells = [[_cell(text) for text in row] for row in grid]
     relations: Relations = Counter()
     for y, row in enumerate(cells):
@@ -202,16 +202,16 @@ def _headings(text: str) -> list[tuple[int, str]]:
 
 
 def _headings_score(gold: Sequence[tuple[int, str]], got: Sequence[tuple[int, str]]) -> float | None:
-    """F1 of the headings; half of it for one of another rank."""
+    """Return the F1 of the headings; a heading of another rank counts half."""
     if not gold:
         return None
-    wanted_ranks, got_ranks = _ranks(gold), _ranks(got)
+    gold_ranks, got_ranks = _ranks(gold), _ranks(got)
     left, points = list(got), 0.0
     for level, words in gold:
         match = next((other for other in left if fuzz.ratio(words, other[1]) >= _SAME_HEADING), None)
         if match is not None:
             left.remove(match)
-            points += 1.0 if wanted_ranks[level] == got_ranks[match[0]] else 0.5
+            points += 1.0 if gold_ranks[level] == got_ranks[match[0]] else 0.5
     return 2 * points / (len(gold) + len(got)) if got else 0.0
 
 
@@ -219,8 +219,8 @@ def _ranks(headings: Sequence[tuple[int, str]]) -> dict[int, int]:
     return {level: rank for rank, level in enumerate(sorted({level for level, _ in headings}))}
 
 
-def _place(needle: str, hay: str, allowed: int) -> int | None:
-    """Where a text stands, a few letters aside."""
+def _position(needle: str, hay: str, allowed: int) -> int | None:
+    """Return the position of a text, allowing some different letters."""
     at = hay.find(needle)
     if at >= 0 or not needle or allowed <= 0:
         return at if at >= 0 else None
@@ -233,9 +233,9 @@ def _cell_holds(fact: Mapping[str, Any], allowed: int, grid: Grid) -> bool:
     cells = [[_cell(text) for text in row] for row in grid]
     around = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
-    def same(wanted: str, text: str) -> bool:
-        slack = max(allowed, 0.05 * len(wanted)) / max(1, len(wanted))
-        return bool(text) and fuzz.ratio(wanted, text) >= 100 * (1 - slack)
+    def same(expected: str, text: str) -> bool:
+        slack = max(allowed, 0.05 * len(expected)) / max(1, len(expected))
+        return bool(text) and fuzz.ratio(expected, text) >= 100 * (1 - slack)
 
     def at(y: int, x: int) -> str:
         return cells[y][x] if 0 <= y < len(cells) and 0 <= x < len(cells[y]) else ""
@@ -246,8 +246,8 @@ def _cell_holds(fact: Mapping[str, Any], allowed: int, grid: Grid) -> bool:
         above = not top or any(same(_cell(top), at(row, x)) for row in range(y))
         return near and above and (not left or any(same(_cell(left), at(y, column)) for column in range(x)))
 
-    wanted = _cell(fact["cell"])
-    return any(same(wanted, text) and holds(y, x) for y, row in enumerate(cells) for x, text in enumerate(row))
+    expected = _cell(fact["cell"])
+    return any(same(expected, text) and holds(y, x) for y, row in enumerate(cells) for x, text in enumerate(row))
 
 
 def _flat_formula(text: str) -> str:

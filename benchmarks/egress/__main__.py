@@ -1,8 +1,8 @@
-"""Does anything get out to where it must not, and what does the wall cost?
+"""Test whether the egress proxy blocks forbidden connections, and measure its cost.
 
-Every hostile page and every way to write "here", in both tiers, from http and https sites, through
-`Browsers.visit`, against canaries on all addresses of this machine. A control run without the wall proves
-that the pages bite: where it makes fewer than 60 contacts, this benchmark fails itself. `--quick`: the light
+The benchmark visits every hostile page and every spelling of a local address with `Browsers.visit`, in both
+tiers, from http and https sites. Canary servers listen on all addresses of this machine. A control run without
+the proxy proves that the pages work: with fewer than 60 contacts there, the benchmark fails. `--quick`: the light
 tier and the http site only.
 """
 
@@ -36,7 +36,7 @@ _GOALS = (
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """One browser, one kind of site, with and without the wall."""
+    """Outcomes for one browser and one scheme, with and without the proxy."""
 
     tier: Tier
     scheme: str
@@ -49,17 +49,17 @@ class _Setting:
 
 
 async def measure(options: Options) -> Figures:
-    """All settings, then the cost; ends the process with status 1 when the control run was too tame."""
+    """Test all settings, then measure the cost; exit with status 1 if the control run made too few contacts."""
     logging.getLogger("browsers.egress").setLevel(logging.ERROR)
-    settings = [await _setting(tier, scheme) for tier, scheme in _wanted(options)]
+    settings = [await _setting(tier, scheme) for tier, scheme in _selected(options)]
     figures = _print_settings(settings) | await measure_cost(options)
     print_goals(figures, _GOALS)
     if figures["control_contacts"] < _ENOUGH_CONTROL:
-        sys.exit("the control run did not bite: nothing was proved")
+        sys.exit("the control run made too few contacts: the result proves nothing")
     return figures
 
 
-def _wanted(options: Options) -> list[tuple[Tier, str]]:
+def _selected(options: Options) -> list[tuple[Tier, str]]:
     installed = [tier for tier in Tier if find_chromium(tier, None) is not None]
     everything = list(itertools.product(installed, ("http", "https")))
     return everything[:1] if options.quick else everything
@@ -90,16 +90,16 @@ def _print_settings(settings: Sequence[_Setting]) -> Figures:
         )
         for setting in settings
     ]
-    columns = ("tier, site", "pages", "reach without wall", "refused at wall", "reach with wall", "")
+    columns = ("tier, site", "pages", "reached without proxy", "refused by proxy", "reached with proxy", "")
     print_table("Hostile pages", columns, rows)
-    everywhere = [outcome for setting in settings for outcome in setting.measured]
+    outcomes = [outcome for setting in settings for outcome in setting.measured]
     return {
         "vectors": min(len(setting.measured) for setting in settings),
         "settings": len(settings),
-        "contacts": len(reached(everywhere)),
+        "contacts": len(reached(outcomes)),
         "control_contacts": min(len(reached(setting.control)) for setting in settings),
         "refused": min(sum(outcome.refused for outcome in setting.measured) for setting in settings),
-        "unserved": sum(not outcome.served for outcome in everywhere),
+        "unserved": sum(not outcome.served for outcome in outcomes),
     }
 
 

@@ -1,4 +1,4 @@
-"""What the wall costs: CPU of our process a megabyte, a page of forty resources, and a gate."""
+"""Measure the cost of the egress proxy: CPU per megabyte and per page of forty resources, time per listener."""
 
 from __future__ import annotations
 
@@ -11,71 +11,71 @@ from dataclasses import dataclass, field
 from playwright.async_api import Browser, async_playwright
 
 from benchmarks.common.command_line import Figures, Options, print_table
-from benchmarks.egress.proxy_peer import HOSTS, Peer, wall_peer
+from benchmarks.egress.proxy_peer import HOSTS, Peer, proxy_peer
 from browsers import BrowserSettings, Tier
 from browsers.chromium.locate import find_chromium
 from browsers.egress import EgressProxy
 
 _MEGABYTES = 64
 _WIRE_BYTES = 1 << 40
-_GATES = 200
+_LISTENERS = 200
 _PAGE_LIMIT_MS = 30_000
 _ROUNDS, _ROUNDS_QUICK = 25, 9
 
 
 @dataclass(slots=True)
 class _Laps:
-    """Pages of one way: milliseconds by the clock, and of our CPU."""
+    """Wall-clock and CPU milliseconds of the pages, with or without the proxy."""
 
     clock_ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
 
 
 async def measure_cost(options: Options) -> Figures:
-    """Megabytes, pages and gates; pages in turn with a browser that has no wall."""
-    async with wall_peer() as peer:
+    """Measure megabytes, listeners and pages; pages alternate with a browser without the proxy."""
+    async with proxy_peer() as peer:
         hosts = tuple((host, "127.0.0.1", peer.port) for host in HOSTS)
         egress = EgressProxy(BrowserSettings(test_hosts=hosts))
         try:
             figures = {
                 "cpu_ms_per_mb": await _megabyte(egress, peer),
-                "gate_ms": await _gate(egress),
+                "gate_ms": await _listener(egress),
                 **await _pages(egress, peer, _ROUNDS_QUICK if options.quick else _ROUNDS),
             }
         finally:
             await egress.close()
-    print_table("What the wall costs", ("", ""), figures.items())
+    print_table("Cost of the proxy", ("", ""), figures.items())
     return figures
 
 
 async def _megabyte(egress: EgressProxy, peer: Peer) -> float:
-    gate = await egress.open_listener()
-    gate.begin_visit(_WIRE_BYTES)
+    listener = await egress.open_listener()
+    listener.begin_visit(_WIRE_BYTES)
     laps = []
     for _ in range(5):
         before = time.process_time()
-        await peer.read_through(gate.port, _MEGABYTES)
+        await peer.read_through(listener.port, _MEGABYTES)
         laps.append((time.process_time() - before) * 1e3 / _MEGABYTES)
-    await gate.close()
+    await listener.close()
     return statistics.median(laps)
 
 
-async def _gate(egress: EgressProxy) -> float:
+async def _listener(egress: EgressProxy) -> float:
     before = time.perf_counter()
-    for _ in range(_GATES):
+    for _ in range(_LISTENERS):
         await (await egress.open_listener()).close()
-    return (time.perf_counter() - before) * 1e3 / _GATES
+    return (time.perf_counter() - before) * 1e3 / _LISTENERS
 
 
 async def _pages(egress: EgressProxy, peer: Peer, rounds: int) -> Figures:
-    direct, walled = _Laps(), _Laps()
-    async with _browsers(peer) as (without, behind):
+    direct, proxied = _Laps(), _Laps()
+    async with _browsers(peer) as (without, with_proxy):
         for number in range(rounds + 1):
             await _page(without, None, number, direct)
-            await _page(behind, egress, number, walled)
-    # The first of each warms up.
-    cpu = [statistics.median(laps.cpu_ms[1:]) for laps in (direct, walled)]
-    clock = [statistics.median(laps.clock_ms[1:]) for laps in (direct, walled)]
+            await _page(with_proxy, egress, number, proxied)
+    # The first page of each is a warm-up.
+    cpu = [statistics.median(laps.cpu_ms[1:]) for laps in (direct, proxied)]
+    clock = [statistics.median(laps.clock_ms[1:]) for laps in (direct, proxied)]
     return {
         "page_cpu_ms": cpu[1] - cpu[0],
         "page_cpu_ms.with_driver": cpu[1],
@@ -85,19 +85,19 @@ async def _pages(egress: EgressProxy, peer: Peer, rounds: int) -> Figures:
 
 
 async def _page(browser: Browser, egress: EgressProxy | None, number: int, laps: _Laps) -> None:
-    gate = None if egress is None else await egress.open_listener()
-    if gate is not None:
-        gate.begin_visit(_WIRE_BYTES)
-    context = await browser.new_context(proxy=None if gate is None else {"server": gate.proxy_server})
+    listener = None if egress is None else await egress.open_listener()
+    if listener is not None:
+        listener.begin_visit(_WIRE_BYTES)
+    context = await browser.new_context(proxy=None if listener is None else {"server": listener.proxy_server})
     page = await context.new_page()
     clock, cpu = time.perf_counter(), time.process_time()
-    way = "direct" if gate is None else "wall"
-    await page.goto(f"http://{HOSTS[0]}/page/{way}/{number}", wait_until="load", timeout=_PAGE_LIMIT_MS)
+    label = "direct" if listener is None else "proxied"
+    await page.goto(f"http://{HOSTS[0]}/page/{label}/{number}", wait_until="load", timeout=_PAGE_LIMIT_MS)
     laps.clock_ms.append((time.perf_counter() - clock) * 1e3)
     laps.cpu_ms.append((time.process_time() - cpu) * 1e3)
     await context.close()
-    if gate is not None:
-        await gate.close()
+    if listener is not None:
+        await listener.close()
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
-"""The other end of the wall: a site and its reader in a process of their own, so that their CPU is not ours.
+"""Site and client of the egress proxy in a separate process, so that their CPU is not counted.
 
-`python -m benchmarks.egress.proxy_peer` prints its port. A line `PORT MEGABYTES` on its input makes it
-read so much from itself through the gate at PORT; it answers with the bytes that came.
+`python -m benchmarks.egress.proxy_peer` prints its port. A line `PORT MEGABYTES` on its stdin lets it read that
+much from itself through the proxy listener at PORT. It prints the number of received bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from benchmarks.common.subprocess_module import apart
+from benchmarks.common.subprocess_module import run_module
 
 HOSTS = tuple(f"h{number}.example.com" for number in range(8))
 IMAGES = 40
@@ -35,18 +35,18 @@ class Peer:
     port: int
     process: asyncio.subprocess.Process
 
-    async def read_through(self, gate_port: int, megabytes: int) -> None:
-        """Let it read so much through the gate."""
+    async def read_through(self, listener_port: int, megabytes: int) -> None:
+        """Let the peer read this many megabytes through the proxy."""
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(f"{gate_port} {megabytes}\n".encode())
-        came = int(await asyncio.wait_for(self.process.stdout.readline(), _READ_LIMIT_S))
-        assert came >= megabytes * MEGABYTE, f"only {came} bytes came through"
+        self.process.stdin.write(f"{listener_port} {megabytes}\n".encode())
+        received = int(await asyncio.wait_for(self.process.stdout.readline(), _READ_LIMIT_S))
+        assert received >= megabytes * MEGABYTE, f"received only {received} bytes"
 
 
 @asynccontextmanager
-async def wall_peer() -> AsyncIterator[Peer]:
-    """Start it; it ends with the block."""
-    async with apart("benchmarks.egress.proxy_peer") as (port, process):
+async def proxy_peer() -> AsyncIterator[Peer]:
+    """Run the peer; stop it on exit."""
+    async with run_module("benchmarks.egress.proxy_peer") as (port, process):
         yield Peer(port, process)
 
 
@@ -73,29 +73,29 @@ def _page(path: str) -> bytes:
     return ("<!doctype html><title>page</title>" + "".join(tags)).encode()
 
 
-def _read(gate_port: int, megabytes: int) -> int:
-    came, buffer = 0, bytearray(MEGABYTE)
-    wanted = megabytes * MEGABYTE
-    with socket.create_connection(("127.0.0.1", gate_port), _READ_LIMIT_S) as sock:
+def _read(listener_port: int, megabytes: int) -> int:
+    received, buffer = 0, bytearray(MEGABYTE)
+    expected = megabytes * MEGABYTE
+    with socket.create_connection(("127.0.0.1", listener_port), _READ_LIMIT_S) as sock:
         sock.sendall(b"\x05\x01\x00")
         sock.recv(2)
         sock.sendall(_REQUEST)
         sock.recv(10)
         sock.sendall(f"GET /bulk/{megabytes} HTTP/1.1\r\n\r\n".encode())
-        while came < wanted:
+        while received < expected:
             count = sock.recv_into(buffer)
             if not count:
                 break
-            came += count
-    return came
+            received += count
+    return received
 
 
 async def _serve() -> None:
     server = await asyncio.start_server(_answer, "127.0.0.1", 0)
     print(json.dumps({"port": server.sockets[0].getsockname()[1]}), flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):
-        gate_port, megabytes = map(int, line.split())
-        print(await asyncio.to_thread(_read, gate_port, megabytes), flush=True)
+        listener_port, megabytes = map(int, line.split())
+        print(await asyncio.to_thread(_read, listener_port, megabytes), flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.contender import REPOSITORY
 from benchmarks.common.corpora import corpus_folder
-from benchmarks.common.one_thread import in_one_thread
+from benchmarks.common.single_thread import restart_single_threaded
 from benchmarks.faithful.gold import FOLDER, KINDS, Gold, read_gold
 from benchmarks.faithful.made import made_pages
 from benchmarks.faithful.score import FIGURES, Answer, score
@@ -156,5 +156,5 @@ def peer_answers(peer: str, pages: Sequence[Page]) -> list[Answer]:
 
 
 if __name__ == "__main__":
-    in_one_thread("benchmarks.faithful")
+    restart_single_threaded("benchmarks.faithful")
     run(__doc__ or "", measure, optional_peers=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.faithful.gold import Gold, Post
 from benchmarks.faithful.words import find_words, has_date, squashed, words
-from benchmarks.markdown.structure import folded_code, language_name, structure_of
+from benchmarks.markdown.structure import language_name, normalize_code, parse_structure
 
 FIGURES = (
     "headings",
@@ -69,7 +69,7 @@ class _Place:
 
 def score(gold: Gold, answer: Answer) -> dict[str, float]:
     """Return the share that was found of each element that the annotation has."""
-    found = structure_of(answer.markdown)
+    found = parse_structure(answer.markdown)
     text = words(found.text)
     figures: dict[str, float] = {}
     if gold.headings is not None:
@@ -201,7 +201,7 @@ def _is_whole(post: Post, text: Sequence[str]) -> bool:
 
 
 def _lines(code: str) -> list[str]:
-    return [line for line in folded_code(code).split("\n") if line.strip()]
+    return [line for line in normalize_code(code).split("\n") if line.strip()]
 
 
 def _has_code(language: str, lines: Sequence[str], fences: Sequence[tuple[str, Sequence[str]]]) -> bool:

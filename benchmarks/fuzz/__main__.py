@@ -1,8 +1,8 @@
-"""Ten thousand mutated messages over each transport: does any crash it, hang, or stay without an answer?
+"""Send ten thousand mutated messages over each transport; count crashes, hangs and missing responses.
 
-Over HTTP every message must have an answer: one of JSON-RPC, an acceptance of what needs no answer, or a
-refusal of the transport. Over standard input and output every message that can be told to be a request must
-have an answer with its id, every line that is no message an error, and a ping in between always its own.
+Over HTTP every message must have a response: JSON-RPC, 202 for a message that needs none, or an HTTP error.
+Over stdio every recognizable request must have a response with its id, and every line that is not a message an
+error. Each ping in between must have its own response.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import aiohttp
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.fuzz.mutations import mutated
+from benchmarks.fuzz.mutations import mutate
 from tests.scraper.process import Program, browsers_say, running, serving
 from tests.scraper.server.wire import HEADERS, initialize, open_session
 
@@ -34,20 +34,22 @@ _PING_EACH = 20
 _START_S = 60.0
 _MODERN_SHARE = 0.4
 _GOALS = tuple(
-    Goal(f"{way}.{what}", at_most=0) for way in ("http", "stdio") for what in ("hung", "unanswered", "crashed")
+    Goal(f"{transport}.{what}", at_most=0)
+    for transport in ("http", "stdio")
+    for what in ("hung", "unanswered", "crashed")
 )
 
 
 async def measure(options: Options) -> Figures:
-    """Send them all."""
+    """Send all messages over both transports."""
     messages = _MESSAGES_QUICK if options.quick else _MESSAGES
     figures: Figures = {"messages": messages}
-    for way, send in (("http", _over_http), ("stdio", _over_stdio)):
+    for transport, send in (("http", _over_http), ("stdio", _over_stdio)):
         with tempfile.TemporaryDirectory(prefix="benchmark-data-") as folder:
-            begun = time.monotonic()
+            started = time.monotonic()
             outcomes = await send(messages, {"SEARCH_MCP_DATA": folder, "SEARCH_MCP_LOG_LEVEL": "error"})
-        print_table(f"{way}, {time.monotonic() - begun:.0f} s", ("", "messages"), sorted(outcomes.items()))
-        figures |= {f"{way}.{what}": outcomes[what] for what in ("hung", "unanswered", "crashed")}
+        print_table(f"{transport}, {time.monotonic() - started:.0f} s", ("", "messages"), sorted(outcomes.items()))
+        figures |= {f"{transport}.{what}": outcomes[what] for what in ("hung", "unanswered", "crashed")}
     print_goals(figures, _GOALS)
     return figures
 
@@ -60,46 +62,46 @@ async def _over_http(messages: int, env: dict[str, str]) -> Counter[str]:
             numbers = iter(range(messages))
 
             async def work() -> None:
-                # Each a client of its own: within one session an id may be in use once.
+                # One session per client: an id may be in use only once in a session.
                 session = await open_session(http, program.url)
                 for number in numbers:
-                    chance = random.Random(_SEED + number)
-                    outcomes[await _posted(http, program.url, session, chance)] += 1
+                    rng = random.Random(_SEED + number)
+                    outcomes[await _post(http, program.url, session, rng)] += 1
 
             await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
             async with http.get(program.base + "/health") as answer:
                 outcomes["crashed"] += answer.status != 200
-        outcomes["crashed"] += _broken(program)
+        outcomes["crashed"] += _has_crashed(program)
     return outcomes
 
 
-def _broken(program: Program) -> int:
-    """Whether the process has ended, or something in it has failed without being caught."""
-    said = "".join(program.said)
-    for part in said.split("Traceback (most recent call last)")[1:4]:
+def _has_crashed(program: Program) -> int:
+    """Return 1 if the process has ended or logged a traceback, else 0."""
+    log = "".join(program.said)
+    for part in log.split("Traceback (most recent call last)")[1:4]:
         print(f"Traceback (most recent call last){part[:2_000]}")
-    return int(program.process.returncode is not None or "Traceback" in said)
+    return int(program.process.returncode is not None or "Traceback" in log)
 
 
 @asynccontextmanager
 async def _served(env: dict[str, str]) -> AsyncIterator[Program]:
-    # Told at level info, and at no lower one.
+    # The line that announces the URL is logged at level info.
     env = {**env, "SEARCH_MCP_LOG_LEVEL": "info"}
     async with serving("-m", "scraper.cli.main", "serve", "--port", "0", env=env) as program:
         await browsers_say(program.base, "ready", True, limit_s=_START_S)
         yield program
 
 
-async def _posted(http: aiohttp.ClientSession, url: str, session: str, chance: random.Random) -> str:
-    line = mutated(chance)
+async def _post(http: aiohttp.ClientSession, url: str, session: str, rng: random.Random) -> str:
+    line = mutate(rng)
     headers = dict(HEADERS)
-    if chance.random() < _MODERN_SHARE:
+    if rng.random() < _MODERN_SHARE:
         headers |= _modern_headers(line)
-    elif chance.random() < 0.8:
-        headers["Mcp-Session-Id"] = chance.choice((session, session, session, "of-another-life"))
+    elif rng.random() < 0.8:
+        headers["Mcp-Session-Id"] = rng.choice((session, session, session, "unknown-session"))
     try:
         async with http.post(url, headers=headers, data=line) as answer:
-            return _judged(answer.status, await answer.text())
+            return _classify(answer.status, await answer.text())
     except TimeoutError:
         return "hung"
     except aiohttp.ClientError as error:
@@ -107,9 +109,9 @@ async def _posted(http: aiohttp.ClientSession, url: str, session: str, chance: r
 
 
 def _modern_headers(line: bytes) -> dict[str, str]:
-    """As a client of 2026-07-28 would send them with this message, where there is one."""
+    """Return the headers that a client of 2026-07-28 sends with this message."""
     headers = {"MCP-Protocol-Version": "2026-07-28"}
-    message = _understood(line)
+    message = _parse(line)
     if isinstance(message, dict):
         params = message.get("params")
         name = params.get("name", params.get("uri")) if isinstance(params, dict) else None
@@ -119,15 +121,15 @@ def _modern_headers(line: bytes) -> dict[str, str]:
     return headers
 
 
-def _judged(status: int, text: str) -> str:
+def _classify(status: int, text: str) -> str:
     if status == 202:
         return "accepted"
     if status in {400, 404, 405, 413, 415} and not text.startswith(("{", "event", "data", ":")):
         return f"refused, {status}"
     lines = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
     for part in lines or [text]:
-        said = _understood(part.encode())
-        answers = said if isinstance(said, list) and said else [said]
+        parsed = _parse(part.encode())
+        answers = parsed if isinstance(parsed, list) and parsed else [parsed]
         if all(isinstance(answer, dict) and ("result" in answer or "error" in answer) for answer in answers):
             return "result" if "result" in answers[0] else "error"
     return "unanswered"
@@ -137,25 +139,25 @@ async def _over_stdio(messages: int, env: dict[str, str]) -> Counter[str]:
     outcomes: Counter[str] = Counter()
     command = ("-m", "scraper.cli.main", "stdio")
     async with running(*command, env=env, stdin=PIPE, stdout=PIPE) as program:
-        talk = _Talk(program, outcomes)
-        await talk.ask(initialize(0))
+        client = _StdioClient(program, outcomes)
+        await client.ask(initialize(0))
         for number in range(messages):
-            await talk.send(mutated(random.Random(_SEED + number)))
+            await client.send(mutate(random.Random(_SEED + number)))
             if number % _PING_EACH == 0:
-                await talk.settle()
-        await talk.settle()
-        outcomes["crashed"] += _broken(program)
+                await client.check_pending()
+        await client.check_pending()
+        outcomes["crashed"] += _has_crashed(program)
     return outcomes
 
 
-class _Talk:
-    """A conversation over pipes: what was asked, and what has been answered."""
+class _StdioClient:
+    """Client over pipes that tracks requests and responses."""
 
     def __init__(self, program: Program, outcomes: Counter[str]) -> None:
         assert program.process.stdin is not None and program.process.stdout is not None
         self._in, self._out = program.process.stdin, program.process.stdout
         self._outcomes = outcomes
-        self._waiting: Counter[str] = Counter()
+        self._pending: Counter[str] = Counter()
         self._pings = 0
         self._dead = False
 
@@ -166,20 +168,20 @@ class _Talk:
 
     async def send(self, line: bytes) -> None:
         """Send a mutated message."""
-        self._waiting[_id_awaited(line)] += 1
+        self._pending[_expected_id(line)] += 1
         await self._write(line)
 
-    async def settle(self) -> None:
-        """Wait for what is to be answered, by a ping that must be."""
+    async def check_pending(self) -> None:
+        """Send a ping, wait for its response, and count requests that are still unanswered."""
         if self._dead:
             return
         self._pings += 1
         name = f"ping-{self._pings}"
         await self._write(json.dumps({"jsonrpc": "2.0", "id": name, "method": "ping"}).encode())
         await self._read_until(name)
-        self._waiting.pop("", None)
-        self._outcomes["unanswered"] += self._waiting.total()
-        self._waiting.clear()
+        self._pending.pop("", None)
+        self._outcomes["unanswered"] += self._pending.total()
+        self._pending.clear()
 
     async def _write(self, line: bytes) -> None:
         if self._dead:
@@ -193,11 +195,11 @@ class _Talk:
             self._outcomes["crashed"] += 1
 
     async def _read_until(self, name: object) -> None:
-        """Read answers until that of `name`, and until nothing else is waited for."""
+        """Read responses until that of `name` has arrived and no other is pending."""
         found = False
         try:
             async with asyncio.timeout(_LIMIT_S):
-                while not found or any(self._waiting[key] for key in self._waiting if key):
+                while not found or any(self._pending[key] for key in self._pending if key):
                     found |= await self._read() == name
         except TimeoutError:
             if not found:
@@ -213,39 +215,39 @@ class _Talk:
             return None
         self._outcomes["result" if "result" in message else "error"] += 1
         key = _key(message.get("id"))
-        if self._waiting[key] > 0:
-            self._waiting[key] -= 1
+        if self._pending[key] > 0:
+            self._pending[key] -= 1
         return message.get("id")
 
 
-def _id_awaited(line: bytes) -> str:
+def _expected_id(line: bytes) -> str:
     """Return the id that a response must have; empty if none is required."""
-    message = _understood(line)
-    if message is _NOTHING:
+    message = _parse(line)
+    if message is _INVALID:
         return _key(None) if line.strip() else ""
     if not isinstance(message, dict):
         return _key(None)
     name, method = message.get("id"), message.get("method")
     if isinstance(method, str) and (type(name) is int or isinstance(name, str)):
-        # Half of a surrogate pair can be read in JSON and never written.
+        # A lone surrogate can be parsed from JSON but not written.
         return _key(None if "\\ud" in _key(name) else name)
-    # A request with an id that no answer can carry; some clients send a notification with an empty one.
-    odd = "id" in message and isinstance(method, str) and not method.startswith("notifications/")
-    return _key(None) if odd else ""
+    # The id is invalid, so the error has the id null. Some clients send a notification with an empty id.
+    invalid_id = "id" in message and isinstance(method, str) and not method.startswith("notifications/")
+    return _key(None) if invalid_id else ""
 
 
 def _key(name: object) -> str:
     return json.dumps(name)
 
 
-_NOTHING = object()
+_INVALID = object()
 
 
-def _understood(line: bytes) -> Any:
+def _parse(line: bytes) -> Any:
     try:
         return json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return _NOTHING
+        return _INVALID
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Messages of the protocol, bent in every way that a broken or hostile client might bend them."""
+"""Mutate protocol messages as broken or hostile clients might."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SEEDS: tuple[Mapping[str, Any], ...] = (
     {"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "x"}},
 )
 
-_ODD: tuple[Any, ...] = (
+_UNUSUAL_VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1.5, 10**400, -(2**63) - 1, float("1e308")),
     *("", " ", "\0", "\x1b[2J", "é" * 300, "\ud800", "\u202e", "x" * 20_000),
     *("../../etc/passwd", "file:///etc/passwd", "http://127.0.0.1/", "http://[::1", "{{7*7}}"),
@@ -56,23 +56,23 @@ _ODD: tuple[Any, ...] = (
 )
 
 
-def mutated(chance: random.Random) -> bytes:
-    """One message: a seed, bent once or a few times, as the bytes of one line."""
-    message = copy.deepcopy(dict(chance.choice(SEEDS)))
+def mutate(rng: random.Random) -> bytes:
+    """Return one line: a seed message with one or several mutations."""
+    message = copy.deepcopy(dict(rng.choice(SEEDS)))
     if "id" in message:
-        # Each its own: an id that is in use already may not be used again, and tells nothing.
-        number = 1_000 + chance.getrandbits(40)
-        message["id"] = chance.choice((number, f"of-{number}"))
-    for _ in range(chance.choice((1, 1, 1, 2, 4))):
-        chance.choice(_TREE)(message, chance)
-    line = json.dumps(message, ensure_ascii=chance.random() < 0.5).encode("utf-8", "surrogatepass")
-    if chance.random() < 0.3:
-        line = chance.choice(_BYTES)(line, chance)
+        # Ids are unique: a repeated id is rejected and tests nothing.
+        number = 1_000 + rng.getrandbits(40)
+        message["id"] = rng.choice((number, f"of-{number}"))
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        rng.choice(_TREE_MUTATIONS)(message, rng)
+    line = json.dumps(message, ensure_ascii=rng.random() < 0.5).encode("utf-8", "surrogatepass")
+    if rng.random() < 0.3:
+        line = rng.choice(_BYTE_MUTATIONS)(line, rng)
     return line.replace(b"\n", b" ").replace(b"\r", b" ")
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Every (container, key) in a tree."""
+    """Return every (container, key) in a tree."""
     found: list[tuple[Any, Any]] = []
     keys: Sequence[Any] = (
         list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
@@ -83,69 +83,69 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-def _replace(message: dict[str, Any], chance: random.Random) -> None:
+def _replace(message: dict[str, Any], rng: random.Random) -> None:
     if places := _places(message):
-        container, key = chance.choice(places)
-        container[key] = copy.deepcopy(chance.choice(_ODD))
+        container, key = rng.choice(places)
+        container[key] = copy.deepcopy(rng.choice(_UNUSUAL_VALUES))
 
 
-def _drop(message: dict[str, Any], chance: random.Random) -> None:
+def _drop(message: dict[str, Any], rng: random.Random) -> None:
     places = [(container, key) for container, key in _places(message) if isinstance(container, dict)]
     if places:
-        container, key = chance.choice(places)
+        container, key = rng.choice(places)
         del container[key]
 
 
-def _add(message: dict[str, Any], chance: random.Random) -> None:
+def _add(message: dict[str, Any], rng: random.Random) -> None:
     containers = [message, *(place[0][place[1]] for place in _places(message))]
-    target = chance.choice([one for one in containers if isinstance(one, dict)])
-    target[chance.choice(("extra", "", "_meta", "cursor", "progressToken", "id", "params"))] = copy.deepcopy(
-        chance.choice(_ODD)
+    target = rng.choice([one for one in containers if isinstance(one, dict)])
+    target[rng.choice(("extra", "", "_meta", "cursor", "progressToken", "id", "params"))] = copy.deepcopy(
+        rng.choice(_UNUSUAL_VALUES)
     )
 
 
-def _rename(message: dict[str, Any], chance: random.Random) -> None:
+def _rename(message: dict[str, Any], rng: random.Random) -> None:
     places = [(container, key) for container, key in _places(message) if isinstance(container, dict)]
     if places:
-        container, key = chance.choice(places)
-        container[str(key) + chance.choice(("s", "_", "\0", "é"))] = container.pop(key)
+        container, key = rng.choice(places)
+        container[str(key) + rng.choice(("s", "_", "\0", "é"))] = container.pop(key)
 
 
-def _nest(message: dict[str, Any], chance: random.Random) -> None:
+def _nest(message: dict[str, Any], rng: random.Random) -> None:
     deep: Any = 1
-    for _ in range(chance.choice((5, 60, 300))):
-        deep = chance.choice(([deep], {"a": deep}))
+    for _ in range(rng.choice((5, 60, 300))):
+        deep = rng.choice(([deep], {"a": deep}))
     message.setdefault("params", {})
     if isinstance(message["params"], dict):
         message["params"]["arguments"] = deep
 
 
-_TREE: tuple[Callable[[dict[str, Any], random.Random], None], ...] = (
+_TREE_MUTATIONS: tuple[Callable[[dict[str, Any], random.Random], None], ...] = (
     *(_replace, _replace, _replace, _drop, _add, _rename, _nest),
 )
 
 
-def _flip(line: bytes, chance: random.Random) -> bytes:
+def _flip(line: bytes, rng: random.Random) -> bytes:
     changed = bytearray(line)
-    for _ in range(chance.choice((1, 3, 20))):
-        changed[chance.randrange(len(changed))] = chance.randrange(256)
+    for _ in range(rng.choice((1, 3, 20))):
+        changed[rng.randrange(len(changed))] = rng.randrange(256)
     return bytes(changed)
 
 
-def _cut(line: bytes, chance: random.Random) -> bytes:
-    return line[: chance.randrange(len(line))] or b"{"
+def _cut(line: bytes, rng: random.Random) -> bytes:
+    return line[: rng.randrange(len(line))] or b"{"
 
 
-def _double(line: bytes, chance: random.Random) -> bytes:
+def _double(line: bytes, rng: random.Random) -> bytes:
     return line + line
 
 
-def _batch(line: bytes, chance: random.Random) -> bytes:
-    return b"[" + b",".join([line] * chance.choice((0, 1, 3))) + b"]"
+def _batch(line: bytes, rng: random.Random) -> bytes:
+    return b"[" + b",".join([line] * rng.choice((0, 1, 3))) + b"]"
 
 
-def _brackets(line: bytes, chance: random.Random) -> bytes:
-    return chance.choice((b"[", b'{"a":')) * chance.choice((50, 5_000, 100_000))
+def _brackets(line: bytes, rng: random.Random) -> bytes:
+    return rng.choice((b"[", b'{"a":')) * rng.choice((50, 5_000, 100_000))
 
 
-_BYTES: tuple[Callable[[bytes, random.Random], bytes], ...] = (_flip, _flip, _cut, _double, _batch, _brackets)
+_BYTE_MUTATIONS: tuple[Callable[[bytes, random.Random], bytes], ...] = (_flip, _flip, _cut, _double, _batch, _brackets)

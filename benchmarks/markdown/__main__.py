@@ -1,10 +1,10 @@
-"""Markdown of pages: ours beside other converters, with the CPU of a page, all in the same run.
+"""Compare the Markdown of search-mcp and other converters, and their CPU per page, in one run.
 
-Three sets: the content elements of documentation pages, whose Markdown source is known; short difficult pages
-(code of many highlighters, footnotes, formulas, tables), whole; the hand-marked main parts of others. Ours is
-measured as the converter alone; whole pages as a caller gets them, behind the step that finds the content,
-by a model that has not seen the page where `benchmarks.train_reader` has left one. `hard.converter.*` is the
-converter alone there. Milliseconds are CPU, parsing included; the converters take the pages in turns.
+There are three sets: content elements of documentation pages, whose Markdown source is known; whole short
+difficult pages (code of many highlighters, footnotes, formulas, tables); and hand-marked main parts of other
+pages. search-mcp is measured as the converter alone. Whole pages also pass the step that finds the content, with
+a model that has not seen the page if `benchmarks.train_reader` has stored one. There, `hard.converter.*` is the
+converter alone. Milliseconds are CPU, parsing included; the converters take the pages in turn.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from markdownify import markdownify as stock_markdownify
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.contender import REPOSITORY
-from benchmarks.common.one_thread import in_one_thread
+from benchmarks.common.single_thread import restart_single_threaded
 from benchmarks.markdown.pages import SETS, MarkdownPage, pages
 from benchmarks.markdown.score import score, summary
 from benchmarks.peers.launch import peer_python
@@ -37,7 +37,7 @@ from scraper.extract.markdown.tree_converter import TreeConverter
 from scraper.extract.page import page_tree
 
 Answers = list[tuple[str, float]]
-"""Markdown and milliseconds, page by page."""
+"""Markdown and milliseconds of each page."""
 
 _OURS, _READER = "search-mcp", "search-mcp reader"
 _PEERS = ("markdownify", "html_to_markdown", "html2text", "trafilatura", "markitdown")
@@ -83,43 +83,43 @@ _GOALS = (
 async def measure(options: Options) -> Figures:
     """Convert the pages of the three sets with every converter."""
     if options.corpora is None:
-        raise FileNotFoundError("Give the folder of the corpora: --corpora DIR.")
+        raise FileNotFoundError("Name the folder of the corpora: --corpora DIR.")
     return await asyncio.to_thread(_measure, options.corpora, _QUICK if options.quick else None)
 
 
-def _measure(corpora: Path, most: int | None) -> Figures:
+def _measure(corpora: Path, limit: int | None) -> Figures:
     figures: Figures = {}
     for kind in SETS:
-        taken = list(pages(corpora, kind))[:most]
-        answers = _all_answers(kind, taken, corpora)
-        figures |= _figures(kind, taken, answers)
+        selected = list(pages(corpora, kind))[:limit]
+        answers = _all_answers(kind, selected, corpora)
+        figures |= _figures(kind, selected, answers)
         if kind == "documentation":
             figures |= _ratios(answers)
-            figures["stock_differs"] = sum(map(_stock_differs, taken))
+            figures["stock_differs"] = sum(map(_stock_differs, selected))
     print_goals(figures, _GOALS)
     return figures
 
 
-def _all_answers(kind: str, taken: Sequence[MarkdownPage], corpora: Path) -> dict[str, Answers]:
-    """Ours and theirs, page by page in turns, so that all have the same neighbours on the machine."""
-    ours: dict[str, Callable[[MarkdownPage], str]] = {_OURS: _converted}
+def _all_answers(kind: str, selected: Sequence[MarkdownPage], corpora: Path) -> dict[str, Answers]:
+    """Convert each page with all converters in turn, so that all have the same load on the machine."""
+    ours: dict[str, Callable[[MarkdownPage], str]] = {_OURS: _convert}
     if kind == "fixtures":
         ours[_READER] = _reader(corpora)
     answers: dict[str, Answers] = {name: [] for name in (*ours, *_PEERS)}
     python = peer_python("markdown")
     if not (python.parent.parent / "set-up.json").exists():
-        raise FileNotFoundError("The peers are not there: python -m benchmarks.setup_peers.")
+        raise FileNotFoundError("The peers are not installed: python -m benchmarks.setup_peers.")
     for convert in ours.values():
-        convert(taken[0])
+        convert(selected[0])
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder, _peers(python) as peers:
         file = Path(folder) / "page.html"
-        for page in taken:
+        for page in selected:
             for name, convert in ours.items():
                 started = time.process_time()
                 text = convert(page)
                 answers[name].append((text, (time.process_time() - started) * 1e3))
             file.write_text(page.html, encoding="utf-8", errors="replace", newline="")
-            for name, (text, ms) in _asked(peers, file, page.url).items():
+            for name, (text, ms) in _convert_with_peers(peers, file, page.url).items():
                 answers[name].append((text, ms))
     return answers
 
@@ -135,7 +135,7 @@ def _peers(python: Path) -> subprocess.Popen[str]:
     )
 
 
-def _asked(peers: subprocess.Popen[str], file: Path, url: str) -> Mapping[str, tuple[str, float]]:
+def _convert_with_peers(peers: subprocess.Popen[str], file: Path, url: str) -> Mapping[str, tuple[str, float]]:
     assert peers.stdin is not None and peers.stdout is not None
     peers.stdin.write(json.dumps({"html": str(file), "url": url}) + "\n")
     peers.stdin.flush()
@@ -146,7 +146,7 @@ def _asked(peers: subprocess.Popen[str], file: Path, url: str) -> Mapping[str, t
     return answers
 
 
-def _converted(page: MarkdownPage) -> str:
+def _convert(page: MarkdownPage) -> str:
     """Convert HTML to Markdown with the converter alone."""
     root = parsing.parse_html(page.html).root
     if root is None:
@@ -157,11 +157,11 @@ def _converted(page: MarkdownPage) -> str:
 
 
 def _reader(corpora: Path) -> Callable[[MarkdownPage], str]:
-    """As a user gets it: hidden text out, the main content found, converted."""
+    """Return a function that converts a page like `fetch`: without hidden text, main content only."""
     models = fold_models()
     if not models:
-        print("In-sample behind the reader: its model has learned from most of these pages.")
-    # Most of the pages stand among those to learn from, under another prefix.
+        print("The reader's figures are in-sample: its model was trained on most of these pages.")
+    # Most of the pages are among the training pages, under another prefix.
     folds = {sample.id.partition("-")[2]: fold_of(sample.domain) for sample in samples(corpora, "extra-pages")}
 
     def read(page: MarkdownPage) -> str:
@@ -173,12 +173,12 @@ def _reader(corpora: Path) -> Callable[[MarkdownPage], str]:
     return read
 
 
-def _figures(kind: str, taken: Sequence[MarkdownPage], answers: Mapping[str, Answers]) -> Figures:
+def _figures(kind: str, selected: Sequence[MarkdownPage], answers: Mapping[str, Answers]) -> Figures:
     figures: Figures = {}
     rows = []
-    for name, given in answers.items():
-        found = summary(score(page.gold, text) for page, (text, _) in zip(taken, given, strict=True))
-        times = sorted(ms for _, ms in given)
+    for name, results in answers.items():
+        found = summary(score(page.gold, text) for page, (text, _) in zip(selected, results, strict=True))
+        times = sorted(ms for _, ms in results)
         found["ms"] = statistics.median(times)
         found["ms_p95"] = times[int(len(times) * _PERCENTILE)]
         rows.append((name, *(found.get(key) for key in (*_COLUMNS[kind], "ms", "ms_p95"))))
@@ -186,12 +186,12 @@ def _figures(kind: str, taken: Sequence[MarkdownPage], answers: Mapping[str, Ans
         if name in (_OURS, _READER):
             owner = "converter." if name == _OURS and _READER in answers else ""
         figures |= {f"{_PREFIX[kind]}{owner}{key}": value for key, value in found.items()}
-    print_table(f"{_TITLES[kind]}: {len(taken)}", ("", *_COLUMNS[kind], "ms", "p95"), rows)
+    print_table(f"{_TITLES[kind]}: {len(selected)}", ("", *_COLUMNS[kind], "ms", "p95"), rows)
     return figures
 
 
 def _ratios(answers: Mapping[str, Answers]) -> Figures:
-    """Our CPU as a multiple of another's: of the medians."""
+    """Return the ratio of our median CPU to that of two peers."""
     ours = statistics.median(ms for _, ms in answers[_OURS])
     return {
         f"cpu_ratio.{name}": ours / statistics.median(ms for _, ms in answers[name])
@@ -200,12 +200,12 @@ def _ratios(answers: Mapping[str, Answers]) -> Figures:
 
 
 def _stock_differs(page: MarkdownPage) -> bool:
-    """Whether markdownify's own rules give something else on our walk than in its own."""
+    """Return True if markdownify's rules give a different result with our tree traversal."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     root = etree.fromstring(page.html.encode("utf-8", "replace"), parser)
     return TreeConverter().convert_tree(root) != stock_markdownify(page.html, bs4_options="lxml")
 
 
 if __name__ == "__main__":
-    in_one_thread("benchmarks.markdown")
+    restart_single_threaded("benchmarks.markdown")
     run(__doc__ or "", measure)

@@ -1,4 +1,4 @@
-"""The pages of the two Markdown corpora, as they go into a converter, and what should come out."""
+"""Pages of the two Markdown corpora with their gold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.common.corpora import corpus_folder
 from benchmarks.markdown.score import Gold, gold_from_json, gold_from_markdown
 
 SETS = ("documentation", "fixtures", "main")
-"""Content elements of documentation pages; whole difficult pages; the hand-marked main part of others."""
+"""Content elements of documentation pages; whole difficult pages; hand-marked main parts of other pages."""
 
 _CHARSET = re.compile(rb"charset=[\"']?([\w-]+)", re.IGNORECASE)
 _HEAD = 3_000
@@ -22,14 +22,14 @@ _HEAD = 3_000
 
 @dataclass(frozen=True, slots=True)
 class MarkdownPage:
-    """One page."""
+    """A page and its gold."""
 
     id: str
     url: str
     html: str
     gold: Gold
     stem: str
-    """What the page shares with its kind: a generator, or a subset."""
+    """Generator or subset of the page."""
 
 
 def pages(corpora: Path, kind: str) -> Iterator[MarkdownPage]:

@@ -1,7 +1,7 @@
-"""How near one Markdown text comes to another: units counted, tables as trees, formulas and code by edits.
+"""Score Markdown against its gold: elements by count, tables as trees, formulas and code by edit distance.
 
-The measures of table structure and formulas follow TEDS (Zhong et al., 2020) and the edit similarity of
-OmniDocBench; pairs are chosen greedily, best first.
+The scores of table structure and formulas follow TEDS (Zhong et al., 2020) and the edit similarity of
+OmniDocBench. Pairs are matched greedily, best first.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from apted import APTED, Config
 from apted.helpers import Tree
 from rapidfuzz.distance import Levenshtein
 
-from benchmarks.markdown.structure import Structure, folded_code, folded_text, structure_of
+from benchmarks.markdown.structure import Structure, normalize_code, normalize_text, parse_structure
 
 KINDS = ("headings", "code", "code_text", "code_lang", "tables", "cells", "list_items", "links")
 MEANS = ("edit", "text", "code_edit", "teds", "math")
 
 _MAX_EDIT = 60_000
 _MAX_NODES = 500
-_LEAST_SIMILAR = 0.5
-"""Formulas less alike than this are not the same formula."""
+_MIN_SIMILARITY = 0.5
+"""Minimum similarity of two formulas that count as a pair."""
 
 _MAX_GOLD_FORMULAS = 150
 _MAX_FORMULAS = 400
@@ -39,33 +39,33 @@ _DEFINITION = re.compile(r"^\[\^([^\]]+)\]:", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What a page's Markdown should hold. A language of None: the page does not tell it."""
+    """Expected structure of a page's Markdown. A language is None if the page does not declare it."""
 
     structure: Structure
     languages: tuple[str | None, ...]
     addresses: tuple[str | None, ...]
     markdown: str | None = None
-    """The whole text, where the corpus has it."""
+    """The whole text, if the corpus has it."""
 
 
 @dataclass(slots=True)
 class Score:
-    """One page: of each kind found rightly, found, wanted; and the similarities that apply."""
+    """Score of one page: per kind the numbers of correct, found and expected elements, and similarities."""
 
     counts: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     means: dict[str, float] = field(default_factory=dict)
     relative: int = 0
     notes: bool | None = None
-    """Whether the page's footnotes are all there, labelled right; None where it has none."""
+    """True if all footnotes are found with their labels; None if the page has none."""
 
 
 def gold_from_json(path: Path) -> Gold:
     """Read the gold of a documentation page."""
     facts = json.loads(path.read_text(encoding="utf-8"))
     structure = Structure(
-        headings=[(level, folded_text(text)) for level, text in facts["headings"]],
-        code=[(language or "", folded_code(text)) for language, text in facts["code"]],
-        tables=[[[folded_text(cell) for cell in row] for row in table] for table in facts["tables"]],
+        headings=[(level, normalize_text(text)) for level, text in facts["headings"]],
+        code=[(language or "", normalize_code(text)) for language, text in facts["code"]],
+        tables=[[[normalize_text(cell) for cell in row] for row in table] for table in facts["tables"]],
         items=list(facts["items"]),
         links=[(text, address or "") for text, address in facts["links"]],
     )
@@ -77,7 +77,7 @@ def gold_from_json(path: Path) -> Gold:
 def gold_from_markdown(path: Path) -> Gold:
     """Read the gold of a page whose whole Markdown is known."""
     markdown = path.read_text(encoding="utf-8")
-    structure = structure_of(markdown)
+    structure = parse_structure(markdown)
     return Gold(
         structure,
         tuple(language for language, _ in structure.code),
@@ -88,7 +88,7 @@ def gold_from_markdown(path: Path) -> Gold:
 
 def score(gold: Gold, markdown: str) -> Score:
     """Score the Markdown of a converter for one page."""
-    found = structure_of(markdown)
+    found = parse_structure(markdown)
     result = Score(counts={kind: _counts(kind, gold, found) for kind in KINDS})
     result.relative = sum(not _ABSOLUTE.match(address) for _, address in found.links)
     if gold.markdown is not None:
@@ -97,35 +97,35 @@ def score(gold: Gold, markdown: str) -> Score:
 
 
 def summary(scores: Iterable[Score]) -> dict[str, float]:
-    """Micro F1 of every kind over all pages, and the means over those that have the thing."""
+    """Return the micro F1 of every kind over all pages, and mean similarities over the pages they apply to."""
     scores = list(scores)
     figures: dict[str, float] = {}
     for kind in KINDS:
-        right, found, wanted = (sum(one.counts[kind][at] for one in scores) for at in range(3))
-        if found + wanted:
-            figures[kind] = 2 * right / (found + wanted)
+        correct, found, expected = (sum(one.counts[kind][at] for one in scores) for at in range(3))
+        if found + expected:
+            figures[kind] = 2 * correct / (found + expected)
     for name in MEANS:
         values = [one.means[name] for one in scores if name in one.means]
         if values:
             figures[name] = statistics.mean(values)
-    noted = [one.notes for one in scores if one.notes is not None]
-    if noted:
-        figures["footnote_pages"] = sum(noted)
+    footnotes = [one.notes for one in scores if one.notes is not None]
+    if footnotes:
+        figures["footnote_pages"] = sum(footnotes)
     figures["relative_links"] = sum(one.relative for one in scores)
     return figures
 
 
-def _compare_texts(gold: Gold, wanted: str, found: Structure, markdown: str, result: Score) -> None:
+def _compare_texts(gold: Gold, expected: str, found: Structure, markdown: str, result: Score) -> None:
     means = result.means
-    means["edit"] = _similar(_flat(wanted), _flat(markdown))
-    means["text"] = _similar(folded_text(gold.structure.text), folded_text(found.text))
+    means["edit"] = _similarity(_flat(expected), _flat(markdown))
+    means["text"] = _similarity(normalize_text(gold.structure.text), normalize_text(found.text))
     if gold.structure.code:
-        means["code_edit"] = _similar(_all_code(gold.structure), _all_code(found))
+        means["code_edit"] = _similarity(_all_code(gold.structure), _all_code(found))
     if gold.structure.tables:
-        means["teds"] = _tables_alike(gold.structure.tables, found.tables)
+        means["teds"] = _table_similarity(gold.structure.tables, found.tables)
     if any(formula.strip() for formula in gold.structure.formulas):
-        means["math"] = _formulas_alike(gold.structure.formulas, found.formulas)
-    labels = sorted(_DEFINITION.findall(wanted))
+        means["math"] = _formula_similarity(gold.structure.formulas, found.formulas)
+    labels = sorted(_DEFINITION.findall(expected))
     if labels:
         result.notes = labels == sorted(_DEFINITION.findall(markdown))
 
@@ -137,13 +137,13 @@ def _counts(kind: str, gold: Gold, found: Structure) -> tuple[int, int, int]:
         return _language_counts(gold, found)
     if kind == "links":
         return _link_counts(gold, found)
-    wanted, had = _units(kind, gold.structure), _units(kind, found)
-    return (wanted & had).total(), had.total(), wanted.total()
+    expected, actual = _units(kind, gold.structure), _units(kind, found)
+    return (expected & actual).total(), actual.total(), expected.total()
 
 
 def _units(kind: str, structure: Structure) -> Counter[Hashable]:
     if kind == "headings":
-        return Counter((level, folded_text(text)) for level, text in structure.headings)
+        return Counter((level, normalize_text(text)) for level, text in structure.headings)
     if kind == "code_text":
         return Counter(text for _, text in structure.code)
     if kind == "tables":
@@ -154,47 +154,47 @@ def _units(kind: str, structure: Structure) -> Counter[Hashable]:
 
 
 def _code_counts(gold: Gold, found: Structure) -> tuple[int, int, int]:
-    """Text exact, and the language where the page tells it."""
-    left = Counter(found.code)
-    right = 0
+    """Count code blocks with the exact text, and the right language if the page declares one."""
+    unmatched = Counter(found.code)
+    correct = 0
     for language, (_, text) in zip(gold.languages, gold.structure.code, strict=True):
-        fits = (key for key in left if left[key] and key[1] == text and language in (None, key[0]))
+        fits = (key for key in unmatched if unmatched[key] and key[1] == text and language in (None, key[0]))
         hit = next(fits, None)
         if hit is not None:
-            left[hit] -= 1
-            right += 1
-    return right, len(found.code), len(gold.structure.code)
+            unmatched[hit] -= 1
+            correct += 1
+    return correct, len(found.code), len(gold.structure.code)
 
 
 def _language_counts(gold: Gold, found: Structure) -> tuple[int, int, int]:
-    """Of blocks whose text was found and whose language the page tells: those with the right language."""
-    left: dict[str, list[str]] = defaultdict(list)
+    """Count blocks with the right language, among found blocks whose language the page declares."""
+    unmatched: dict[str, list[str]] = defaultdict(list)
     for language, text in found.code:
-        left[text].append(language)
-    told = [
-        (language, left[text].pop(0))
+        unmatched[text].append(language)
+    pairs = [
+        (language, unmatched[text].pop(0))
         for language, (_, text) in zip(gold.languages, gold.structure.code, strict=True)
-        if language and left.get(text)
+        if language and unmatched.get(text)
     ]
-    return sum(wanted == had for wanted, had in told), len(told), len(told)
+    return sum(expected == actual for expected, actual in pairs), len(pairs), len(pairs)
 
 
 def _link_counts(gold: Gold, found: Structure) -> tuple[int, int, int]:
-    """Text exact, and the address; where the gold has none, any absolute one will do."""
-    left: dict[str, list[str]] = defaultdict(list)
+    """Count links with the exact text and URL; without a gold URL, any absolute URL is correct."""
+    unmatched: dict[str, list[str]] = defaultdict(list)
     for text, address in found.links:
-        left[text].append(address)
-    right = 0
-    for wanted, (text, _) in zip(gold.addresses, gold.structure.links, strict=True):
-        fits = (had for had in left[text] if (had == wanted if wanted else _OUT.match(had)))
+        unmatched[text].append(address)
+    correct = 0
+    for expected, (text, _) in zip(gold.addresses, gold.structure.links, strict=True):
+        fits = (actual for actual in unmatched[text] if (actual == expected if expected else _OUT.match(actual)))
         hit = next(fits, None)
         if hit is not None:
-            left[text].remove(hit)
-            right += 1
-    return right, len(found.links), len(gold.structure.links)
+            unmatched[text].remove(hit)
+            correct += 1
+    return correct, len(found.links), len(gold.structure.links)
 
 
-def _similar(one: str, other: str) -> float:
+def _similarity(one: str, other: str) -> float:
     one, other = one[:_MAX_EDIT], other[:_MAX_EDIT]
     return Levenshtein.normalized_similarity(one, other) if one or other else 1.0
 
@@ -204,17 +204,17 @@ def _flat(markdown: str) -> str:
 
 
 def _all_code(structure: Structure) -> str:
-    return folded_text("\n".join(text for _, text in structure.code))
+    return normalize_text("\n".join(text for _, text in structure.code))
 
 
 class _CellCosts(Config):  # type: ignore[misc]
-    """Renaming a cell costs as much as its text differs."""
+    """Cost of renaming a cell: the difference of its texts."""
 
     def rename(self, node1: Tree, node2: Tree) -> float:
         if node1.name == node2.name:
             return 0.0
         if node1.name.startswith("c:") and node2.name.startswith("c:"):
-            return 1 - _similar(node1.name, node2.name)
+            return 1 - _similarity(node1.name, node2.name)
         return 1.0
 
 
@@ -226,18 +226,18 @@ def _nodes(table: Sequence[Sequence[str]]) -> int:
     return 1 + len(table) + sum(map(len, table))
 
 
-def _tables_alike(wanted: Sequence[list[list[str]]], found: Sequence[list[list[str]]]) -> float:
+def _table_similarity(expected: Sequence[list[list[str]]], found: Sequence[list[list[str]]]) -> float:
     used: set[int] = set()
     values = []
-    for table in wanted:
+    for table in expected:
         best, at = 0.0, None
-        for place, other in enumerate(found):
-            if place in used or _nodes(table) + _nodes(other) > _MAX_NODES:
+        for index, other in enumerate(found):
+            if index in used or _nodes(table) + _nodes(other) > _MAX_NODES:
                 continue
             distance = APTED(_tree(table), _tree(other), _CellCosts()).compute_edit_distance()
             value = 1 - distance / max(_nodes(table), _nodes(other))
             if value > best:
-                best, at = value, place
+                best, at = value, index
         if at is not None:
             used.add(at)
         values.append(best)
@@ -248,21 +248,21 @@ def _folded_formula(formula: str) -> str:
     return _GROUPING.sub("", _SPACING.sub("", formula).replace("\\dfrac", "\\frac"))
 
 
-def _formulas_alike(wanted: Sequence[str], found: Sequence[str]) -> float:
-    golden = [_folded_formula(one) for one in wanted if one.strip()][:_MAX_GOLD_FORMULAS]
-    left = Counter([_folded_formula(one) for one in found if one.strip()][:_MAX_FORMULAS])
+def _formula_similarity(expected: Sequence[str], found: Sequence[str]) -> float:
+    golden = [_folded_formula(one) for one in expected if one.strip()][:_MAX_GOLD_FORMULAS]
+    unmatched = Counter([_folded_formula(one) for one in found if one.strip()][:_MAX_FORMULAS])
     values: list[float] = []
     inexact = []
     for formula in golden:
-        if left[formula] > 0:
-            left[formula] -= 1
+        if unmatched[formula] > 0:
+            unmatched[formula] -= 1
             values.append(1.0)
         else:
             inexact.append(formula)
-    pool = list((+left).elements())
+    pool = list((+unmatched).elements())
     for formula in inexact:
-        value, at = max(((_similar(formula, other), at) for at, other in enumerate(pool)), default=(0.0, -1))
-        if value > _LEAST_SIMILAR:
+        value, at = max(((_similarity(formula, other), at) for at, other in enumerate(pool)), default=(0.0, -1))
+        if value > _MIN_SIMILARITY:
             pool.pop(at)
-        values.append(value if value > _LEAST_SIMILAR else 0.0)
+        values.append(value if value > _MIN_SIMILARITY else 0.0)
     return statistics.mean(values)

@@ -1,4 +1,4 @@
-"""Markdown taken apart: headings, code, tables, items, links, formulas, by one parser for all converters."""
+"""Parse Markdown into headings, code, tables, items, links and formulas, with one parser for all converters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAME = str.maketrans(
         "\u2026": "...",
     }
 )
-"""Quotes, dashes and blanks that generators set as they like."""
+"""Quotes, dashes and spaces that differ between generators."""
 
 _LANGUAGES: Mapping[str, str] = {
     alias: name
@@ -69,7 +69,7 @@ _TASK = re.compile(r"^\[[ xX]\] ")
 
 @dataclass(slots=True)
 class Structure:
-    """What a Markdown text holds."""
+    """Elements of a Markdown text."""
 
     headings: list[tuple[int, str]] = field(default_factory=list)
     code: list[tuple[str, str]] = field(default_factory=list)
@@ -77,18 +77,18 @@ class Structure:
     tables: list[list[list[str]]] = field(default_factory=list)
     items: list[str] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
-    """Text and address."""
+    """Text and URL."""
     formulas: list[str] = field(default_factory=list)
     text: str = ""
 
 
-def folded_text(text: str | None) -> str:
-    """Text without regard to width, shape of quotes and dashes, and runs of white space."""
+def normalize_text(text: str | None) -> str:
+    """Normalize character widths, quotes, dashes and white space."""
     return " ".join(unicodedata.normalize("NFKC", (text or "").translate(_SAME)).split())
 
 
-def folded_code(text: str | None) -> str:
-    """Code with its lines trimmed on the right, tabs as four blanks, runs of empty lines as one."""
+def normalize_code(text: str | None) -> str:
+    """Normalize code: strip line ends, replace tabs with four spaces, merge empty lines."""
     plain = (text or "").replace("\r\n", "\n").replace("\u00a0", " ").replace("\u200b", "").replace("\t", "    ")
     lines = [line.rstrip() for line in plain.split("\n")]
     while lines and not lines[0]:
@@ -98,7 +98,7 @@ def folded_code(text: str | None) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
 
 
-def folded_address(address: str | None) -> str:
+def normalize_url(address: str | None) -> str:
     """Return a URL without scheme and trailing slash, for comparison."""
     return re.sub(r"^http://", "https://", (address or "").strip()).rstrip("/").replace("&amp;", "&")
 
@@ -111,14 +111,14 @@ def language_name(info: str | None) -> str:
     return _LANGUAGES.get(name, name)
 
 
-def structure_of(markdown: str) -> Structure:
+def parse_structure(markdown: str) -> Structure:
     """Parse a Markdown text into its structure."""
-    walk = _Walk()
+    collector = _Collector()
     tokens = _parser().parse(markdown)
     for at, token in enumerate(tokens):
-        walk.take(token, tokens[at + 1] if at + 1 < len(tokens) else None)
-    walk.found.text = "\n".join(filter(None, walk.texts))
-    return walk.found
+        collector.take(token, tokens[at + 1] if at + 1 < len(tokens) else None)
+    collector.found.text = "\n".join(filter(None, collector.texts))
+    return collector.found
 
 
 def _parser() -> MarkdownIt:
@@ -129,8 +129,8 @@ def _parser() -> MarkdownIt:
     return parser.use(dollarmath_plugin, allow_space=False, double_inline=True)
 
 
-class _Walk:
-    """The tokens of a text, block by block."""
+class _Collector:
+    """Collect the structure from the tokens of a text."""
 
     def __init__(self) -> None:
         self.found = Structure()
@@ -148,7 +148,7 @@ class _Walk:
         self.found.headings.append((int(token.tag[1]), _plain(after)))
 
     def _code(self, token: Token, after: Token | None) -> None:
-        code = folded_code(token.content)
+        code = normalize_code(token.content)
         language = language_name(token.info if token.type == "fence" else "")
         if language in ("math", "latexmath"):
             self.found.formulas.append(code)
@@ -180,13 +180,13 @@ class _Walk:
         self._items.append([])
 
     def _close_item(self, token: Token, after: Token | None) -> None:
-        own = _TASK.sub("", folded_text(" ".join(self._items.pop())))
+        own = _TASK.sub("", normalize_text(" ".join(self._items.pop())))
         if own:
             self.found.items.append(own)
 
     def _html(self, token: Token, after: Token | None) -> None:
         self.found.tables += _html_tables(token.content)
-        self.texts.append(folded_text(_HTML_TAG.sub(" ", token.content)))
+        self.texts.append(normalize_text(_HTML_TAG.sub(" ", token.content)))
 
     def _inline(self, token: Token, after: Token | None) -> None:
         plain = _plain(token)
@@ -204,9 +204,9 @@ class _Walk:
                 opened.append((str(part.attrGet("href") or ""), []))
             elif part.type == "link_close" and opened:
                 address, words = opened.pop()
-                text = folded_text("".join(words))
+                text = normalize_text("".join(words))
                 if text:
-                    self.found.links.append((text, folded_address(address)))
+                    self.found.links.append((text, normalize_url(address)))
             elif part.type in ("math_inline", "math_inline_double"):
                 self.found.formulas.append(part.content.strip())
             if opened and part.type in ("text", "code_inline"):
@@ -214,7 +214,7 @@ class _Walk:
             elif opened and part.type in ("softbreak", "hardbreak"):
                 opened[-1][1].append(" ")
 
-    _RULES: Mapping[str, Callable[[_Walk, Token, Token | None], None]] = {
+    _RULES: Mapping[str, Callable[[_Collector, Token, Token | None], None]] = {
         "heading_open": _heading,
         "fence": _code,
         "code_block": _code,
@@ -239,7 +239,7 @@ def _plain(token: Token | None) -> str:
             part.type == "html_inline" and part.content.lower().startswith("<br")
         ):
             pieces.append(" ")
-    return folded_text("".join(pieces))
+    return normalize_text("".join(pieces))
 
 
 def _html_tables(source: str) -> list[list[list[str]]]:
@@ -253,4 +253,4 @@ def _html_tables(source: str) -> list[list[list[str]]]:
 
 
 def _html_text(cell: str) -> str:
-    return folded_text(html.unescape(_HTML_TAG.sub("", _HTML_BREAK.sub(" ", cell))))
+    return normalize_text(html.unescape(_HTML_TAG.sub("", _HTML_BREAK.sub(" ", cell))))

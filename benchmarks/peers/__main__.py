@@ -1,9 +1,9 @@
-"""The same pages in the same run: our MCP server beside crawl4ai, free-search-mcp, mcp-server-fetch, others.
+"""Compare our MCP server with crawl4ai, free-search-mcp, mcp-server-fetch and others on the same pages.
 
-Two pages at once, and rendered pages one after the other too, as a lone agent asks; rounds are interleaved,
-each contender reads pages that nobody has read before, and a ratio is the median of the rounds' own ratios.
-Ours is the whole server (Python, driver, browser, workers) asked over streamable HTTP; the peers are asked in
-their own processes, without the cost of a server. The client and the site are in nobody's account.
+Two pages are read concurrently; rendered pages are also read one at a time, as a single agent does. Rounds are
+interleaved, each contender reads new pages, and a ratio is the median of the ratios of the rounds. search-mcp is
+measured as a whole server (Python, driver, browser, workers) over streamable HTTP. The peers run in separate
+processes without the cost of a server. The CPU of the client and the site is not counted.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from benchmarks.peers.launch import free_search_mcp_server, peer
 
 _OURS = "search-mcp"
 _MARKS = 60
-_MARKS_OF_A_BATCH = 5
-"""A batch shares one answer's budget among its pages, so that each is cut."""
-_WARMING = 4
-"""The unmeasured lap has so many times fewer pages."""
+_BATCH_MARKS = 5
+"""Markers per page of a batch, whose pages share the token budget of one response and are truncated."""
+_WARM_UP_DIVISOR = 4
+"""The warm-up lap has this many times fewer pages."""
 _COLUMNS = (
     "",
     "complete",
@@ -54,7 +54,7 @@ _GOALS = (
 
 @dataclass(frozen=True, slots=True)
 class _Runner:
-    """Who reads how many pages a round: slow ones read fewer, so that rounds stay short."""
+    """A contender and its pages per round; slow contenders read fewer, so that rounds stay short."""
 
     contender: Contender
     pages: int
@@ -62,8 +62,8 @@ class _Runner:
 
 
 @dataclass(frozen=True, slots=True)
-class _Race:
-    """One kind of page."""
+class _Comparison:
+    """One kind of page, and the contenders that read it."""
 
     key: str
     title: str
@@ -74,25 +74,25 @@ class _Race:
 
 
 async def measure(options: Options) -> Figures:
-    """Run the races."""
+    """Compare the contenders on every kind of page."""
     figures: Figures = {}
     rounds, budget_s = (2, 25.0) if options.quick else (5, 150.0)
     async with local_site() as site:
         with own_server(_OURS) as ours:
-            for race in _races(ours):
-                results = await interleaved(_entries(race, site), rounds, budget_s)
-                _print_race(race, results)
-                figures |= _figures(race.key, results)
+            for comparison in _comparisons(ours):
+                results = await interleaved(_entries(comparison, site), rounds, budget_s)
+                _print_comparison(comparison, results)
+                figures |= _figures(comparison.key, results)
     print_goals(figures, _GOALS)
     return figures
 
 
-def _races(ours: Contender) -> tuple[_Race, ...]:
+def _comparisons(ours: Contender) -> tuple[_Comparison, ...]:
     crawl4ai, text, search = peer("crawl4ai"), peer("crawl4ai", "--text"), peer("free_search_mcp")
     return (
-        _Race(
+        _Comparison(
             "http",
-            "Plain article, 60 paragraphs and 20 pictures, as served",
+            "Plain article with 60 paragraphs and 20 images, without a browser",
             "/static",
             (
                 _Runner(ours, 100, "http"),
@@ -105,9 +105,9 @@ def _races(ours: Contender) -> tuple[_Race, ...]:
                 _Runner(peer("trafilatura"), 60),
             ),
         ),
-        _Race(
+        _Comparison(
             "js",
-            "Page that is nothing without JavaScript, each on another host",
+            "Page that needs JavaScript, each on another host",
             "/spa",
             (
                 _Runner(ours, 20, "browser"),
@@ -117,9 +117,9 @@ def _races(ours: Contender) -> tuple[_Race, ...]:
                 _Runner(peer("playwright"), 10),
             ),
         ),
-        _Race(
+        _Comparison(
             "js_alone",
-            "The same, one after the other",
+            "The same, one at a time",
             "/spa",
             (
                 _Runner(ours, 10, "browser"),
@@ -129,9 +129,9 @@ def _races(ours: Contender) -> tuple[_Race, ...]:
             ),
             at_once=1,
         ),
-        _Race(
+        _Comparison(
             "host_batch",
-            "JavaScript pages of one host, asked for in one call",
+            "JavaScript pages of one host, requested in one call",
             "/spa",
             (_Runner(ours, 20, "browser"), _Runner(crawl4ai, 20), _Runner(search, 20, "browser")),
             together=True,
@@ -139,20 +139,22 @@ def _races(ours: Contender) -> tuple[_Race, ...]:
     )
 
 
-def _entries(race: _Race, site: LocalSite) -> list[Entry]:
+def _entries(comparison: _Comparison, site: LocalSite) -> list[Entry]:
     def entry(runner: _Runner) -> Entry:
-        urls = site.fresh_of_one_host if race.together else site.fresh
+        urls = site.fresh_of_one_host if comparison.together else site.fresh
 
         def reading(number: int) -> Reading:
-            pages = runner.pages if number else max(2, runner.pages // _WARMING)
-            return Reading(urls(race.path, pages), runner.how, at_once=race.at_once, together=race.together)
+            pages = runner.pages if number else max(2, runner.pages // _WARM_UP_DIVISOR)
+            return Reading(
+                urls(comparison.path, pages), runner.how, at_once=comparison.at_once, together=comparison.together
+            )
 
-        return Entry(runner.contender, reading, _MARKS_OF_A_BATCH if race.together else _MARKS)
+        return Entry(runner.contender, reading, _BATCH_MARKS if comparison.together else _MARKS)
 
-    return [entry(runner) for runner in race.runners]
+    return [entry(runner) for runner in comparison.runners]
 
 
-def _print_race(race: _Race, results: Mapping[str, Result]) -> None:
+def _print_comparison(comparison: _Comparison, results: Mapping[str, Result]) -> None:
     ours = results[_OURS]
     rows = [
         (
@@ -171,7 +173,7 @@ def _print_race(race: _Race, results: Mapping[str, Result]) -> None:
         )
         for name, result in results.items()
     ]
-    print_table(race.title, _COLUMNS, rows)
+    print_table(comparison.title, _COLUMNS, rows)
     for name, result in results.items():
         for url, what in result.failures[:2]:
             print(f"  {name} failed on {url}: {what}")

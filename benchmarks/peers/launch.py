@@ -1,14 +1,13 @@
-"""How each peer is started: its own environment, this machine's Chromium, its best settings for this race.
+"""Start each peer in its own environment, with this machine's Chromium and its fastest settings.
 
-Browser: the peers find a browser through Playwright, and Playwright finds it in the folder that
-PLAYWRIGHT_BROWSERS_PATH names. `setup_peers` lays links to this machine's Chromium there, under the very
-paths that each peer's Playwright expects. So every peer runs its own unchanged code on the same binary as we
-do (the headless shell, which Playwright takes for headless work by default), and nothing of it is patched.
+Browser: the peers find a browser through Playwright, in the folder that PLAYWRIGHT_BROWSERS_PATH names.
+`setup_peers` creates links to this machine's Chromium there, at the paths that each peer's Playwright expects.
+So every peer runs unpatched on the same binary as search-mcp: the headless shell, Playwright's default.
 
-Settings: rate limits are raised, caches are not read, the guards against private addresses are opened for the
-local site, start-up notices are off. What a peer has no setting for stays: free-search-mcp waits 0.4 to 1.1 s
-after each render. Each reads in its own process by its own function, without the cost of an MCP server and
-client, which we bear: free-search-mcp reads twice as many pages a second so (43 against 22).
+Settings: rate limits are raised, caches are not read, private addresses are allowed for the local site, start-up
+notices are off. Behavior without a setting stays: free-search-mcp waits 0.4 to 1.1 s after each render. Each peer
+reads with its own function in its own process, without the cost of an MCP server and client, which search-mcp
+includes. This doubles the pages per second of free-search-mcp (43 against 22).
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ def peer_python(environment: str) -> Path:
 
 
 def browsers_folder(environment: str) -> Path:
-    """Where the Playwright of one environment looks for its browsers."""
+    """Return the folder where the Playwright of one environment finds its browsers."""
     return peer_folder(environment) / "browsers"
 
 
 def is_set_up(reader: str) -> bool:
-    """Whether a peer's environment is there."""
+    """Return True if a peer's environment exists."""
     return peer_python(_ENVIRONMENTS[reader]).exists()
 
 
@@ -54,7 +53,7 @@ def peer(reader: str, *options: str) -> Contender:
     """Return the contender that runs a peer's reader.
 
     Raises:
-        FileNotFoundError: its environment was not set up.
+        FileNotFoundError: its environment is not set up.
     """
     environment = _ENVIRONMENTS[reader]
     python = peer_python(environment)
@@ -68,7 +67,7 @@ def peer(reader: str, *options: str) -> Contender:
 
 
 def free_search_mcp_server() -> Contender:
-    """free-search-mcp as an MCP server over streamable HTTP, asked by the same client as ours."""
+    """Return free-search-mcp as an MCP server over streamable HTTP, with the same client as search-mcp."""
     itself, port = peer("free_search_mcp"), free_port()
     address = f"http://127.0.0.1:{port}/mcp"
     return dataclasses.replace(

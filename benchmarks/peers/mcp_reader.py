@@ -1,4 +1,4 @@
-"""A client of an MCP server over streamable HTTP, in a process of its own, as an agent's host would be."""
+"""Client of an MCP server over streamable HTTP in a separate process, like the host of an agent."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from benchmarks.peers.reading_loop import Reader, answer
 
 
 class McpReader(Reader):
-    """Reads by the tools `fetch` and `fetch_batch`; `how` is their `render`."""
+    """Reader that calls the tools `fetch` and `fetch_batch`; `how` is their argument `render`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     async def read(self, url: str, how: str) -> str:
-        """Return the answer as Markdown."""
+        """Return the page as Markdown."""
         return _text(await self._client.call_tool("fetch", {"url": url, "render": how, "force_refresh": True}))
 
     async def read_together(self, urls: Sequence[str], how: str, at_once: int) -> list[str]:
-        """Return the content of each page of a batch; the server decides how many it reads at once."""
+        """Return the content of each page of a batch; the server decides about concurrency."""
         arguments = {"urls": list(urls), "render": how, "format": "json"}
         entries = json.loads(_text(await self._client.call_tool("fetch_batch", arguments)))
         texts = {entry["url"]: entry.get("content", "") for entry in entries}

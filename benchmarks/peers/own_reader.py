@@ -1,4 +1,4 @@
-"""Ourselves in one process: `Browsers.visit`, nothing around it; `peek` and `render` as they are asked."""
+"""search-mcp in one process: `Browsers.visit` alone, in the mode `peek` or `render`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOOPBACK = "127.0.0.0/8"
 
 
 class OwnReader(Reader):
-    """Reads by visits."""
+    """Reader that visits pages."""
 
     def __init__(self, browsers: Browsers) -> None:
         self._browsers = browsers

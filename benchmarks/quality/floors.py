@@ -1,8 +1,7 @@
-"""The floors of quality: what was reached, on which pages, and how far a figure may stray from it by noise.
+"""Floors of benchmark figures: the recorded figure, its margin for noise, and digests of the corpora.
 
-`floors.toml` holds a table for each benchmark: the corpora it reads with a digest of their files, and each
-figure with its floor, the margin of noise and, for times and mistakes, `better = "lower"`. A floor is a
-figure that was measured, never a wish.
+`floors.toml` has a table for each benchmark: its corpora with digests of their files, and each figure with its
+floor, its margin and, for times and errors, `better = "lower"`. A floor is always a measured figure.
 """
 
 from __future__ import annotations
@@ -31,25 +30,25 @@ class Figure:
 
     @property
     def bound(self) -> float:
-        """The last value that is not below the floor beyond the margin."""
+        """Worst value that is still within the margin."""
         return self.floor + self.margin if self.lower_is_better else self.floor - self.margin
 
     def holds(self, value: float) -> bool:
-        """Whether a value is good enough."""
+        """Return True if a value is within the margin of the floor or better."""
         return value <= self.bound if self.lower_is_better else value >= self.bound
 
     def is_better(self, value: float) -> bool:
-        """Whether a value is better than the floor by more than rounding."""
+        """Return True if a value is better than the floor by more than rounding."""
         gain = self.floor - value if self.lower_is_better else value - self.floor
         return round(gain, _DIGITS) > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Floors:
-    """All of one benchmark."""
+    """Floors of one benchmark."""
 
     corpora: Mapping[str, str]
-    """Digest by name."""
+    """Digest of each corpus, by name."""
     figures: Mapping[str, Figure]
 
 
@@ -67,11 +66,11 @@ def read(text: str) -> dict[str, Floors]:
     }
 
 
-def written(floors: Mapping[str, Floors]) -> str:
+def to_toml(floors: Mapping[str, Floors]) -> str:
     """Return the floors as TOML."""
     lines = [
-        "# Floors of quality, read and written by `python -m benchmarks.quality`: what was measured, on",
-        "# which files, and how far it may stray by noise. `better` is said where less is more.",
+        "# Floors of benchmark figures, read and written by `python -m benchmarks.quality`: the recorded figures,",
+        "# digests of the corpora, and margins for noise. `better` is set for figures where lower is better.",
     ]
     for name, one in floors.items():
         lines += ["", f"[{name}.corpora]", *(f'{corpus} = "{sha}"' for corpus, sha in one.corpora.items())]
@@ -80,7 +79,7 @@ def written(floors: Mapping[str, Floors]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def recorded(floors: Floors, measured: Mapping[str, float], *, lower: bool) -> tuple[Floors, list[str]]:
+def record(floors: Floors, measured: Mapping[str, float], *, lower: bool) -> tuple[Floors, list[str]]:
     """Return the floors with better figures, and the names of floors that would be lowered.
 
     `lower`: lower them.
@@ -100,7 +99,7 @@ def digest_of(corpora: Path, names: Iterable[str]) -> dict[str, str]:
     """Return a digest of each corpus: of the names and contents of all its files.
 
     Raises:
-        FileNotFoundError: one is not there.
+        FileNotFoundError: a corpus is missing.
     """
     return {name: _digest(corpus_folder(corpora, name)) for name in names}
 

@@ -1,12 +1,12 @@
-"""The main content of pages, as plain text: ours beside other readers, with the CPU of a page.
+"""Compare the main text of pages from search-mcp and other readers, and their CPU per page.
 
-`wcxb` (pages of seven types) is scored by F1 over words, the mean of the pages; `pages-lang` (other languages
-than English) by F1 over words, or characters where no spaces are written, and by phrases found and kept out.
-News: articles of both other archives whose gold is a parser's expected body, by F1 over runs of four words.
-All run as our workers do: in one thread, looking for cycles seldom and not among what was there before the
-first page.
-Our figures are of models that have not seen the page's domain, where `benchmarks.train_reader` has left them;
-else of the model that ships, which has learned from these pages, and then they are called so.
+`wcxb` (pages of seven types) is scored by the mean F1 over words. `pages-lang` (languages other than English) is
+scored by F1 over words, or over characters in languages without spaces, and by phrases found and kept out. News
+are articles of two other archives whose gold is the expected body of a parser test; they are scored by F1 over
+runs of four words. All readers run as our workers do: in one thread, with rare garbage collection that ignores
+objects created before the first page.
+Our figures come from models that have not seen the page's domain, if `benchmarks.train_reader` has stored them.
+Otherwise they come from the shipped model, which was trained on these pages, and are marked accordingly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.corpora import fold_weights
-from benchmarks.common.one_thread import in_one_thread
+from benchmarks.common.single_thread import restart_single_threaded
 from benchmarks.reader.peers import PEERS, peer_answers
 from benchmarks.training.pages import Sample, samples
 from benchmarks.training.table import FOLDS, snapshot_of, word_f1
@@ -37,10 +37,10 @@ from scraper.extract.page import page_tree
 from scraper.workers.child import COLLECT_AFTER
 
 _QUICK = 8
-"""With `--quick`, one page of so many."""
+"""With `--quick`, every eighth page is read."""
 
 _NEWS = "fundus"
-"""The project whose parser tests are news, in the name of their origin."""
+"""Part of the origin name of news: the project whose parser tests they are."""
 
 _CHARACTER_LANGUAGES = frozenset("zh ja th my km lo wuu yue".split())
 _WHITE = re.compile(r"\s+")
@@ -73,9 +73,9 @@ class _Sets:
 
 
 async def measure(options: Options) -> Figures:
-    """Read every page in every way."""
+    """Read every page with every reader."""
     if options.corpora is None:
-        raise FileNotFoundError("The pages are missing: give --corpora DIR.")
+        raise FileNotFoundError("The pages are missing: use --corpora DIR.")
     step = _QUICK if options.quick else 1
     pages = list(itertools.islice(samples(options.corpora, "wcxb"), 0, None, step))
     foreign = list(itertools.islice(samples(options.corpora, "pages-lang"), 0, None, step))
@@ -86,7 +86,7 @@ async def measure(options: Options) -> Figures:
     figures |= await asyncio.to_thread(_peers, _Sets(pages, foreign, news))
     print_goals(figures, _GOALS)
     if not models:
-        print("In-sample: our model has seen these pages. benchmarks.train_reader makes models that have not.")
+        print("In-sample: our model was trained on these pages. benchmarks.train_reader creates models that were not.")
     return figures
 
 
@@ -103,7 +103,7 @@ def fold_models() -> list[BlockClassifier]:
 
 
 def _news(corpora: Path) -> Iterator[Sample]:
-    """News of languages that write spaces between words: elsewhere a run of four words is a paragraph."""
+    """Yield news in languages with spaces between words: without spaces, four "words" would be a paragraph."""
     for source in ("extra-pages", "pages-lang"):
         for sample in samples(corpora, source):
             if _NEWS in sample.origin and sample.gold and sample.language not in _CHARACTER_LANGUAGES:
@@ -138,8 +138,8 @@ def _ours(sets: _Sets, models: Sequence[BlockClassifier]) -> Figures:
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
-    name = "ours" if models else "ours (has seen these pages)"
-    figures = _scored(name, sets, *([read(page) for page in some] for some in (pages, sets.foreign, sets.news)))
+    name = "ours" if models else "ours (trained on these pages)"
+    figures = _score(name, sets, *([read(page) for page in some] for some in (pages, sets.foreign, sets.news)))
     wholes = [read_whole(page) for page in pages]
     whole = _cpu([answer.ms for answer in wholes])
     figures |= {f"wcxb.whole_cpu_ms.{key}": value for key, value in whole.items()}
@@ -154,14 +154,14 @@ def _peers(sets: _Sets) -> Figures:
         if answers is None:
             print(f"{peer}: not set up (python -m benchmarks.setup_peers)")
             continue
-        told = [_Answer(text, ms) for text, ms in answers]
+        peer_results = [_Answer(text, ms) for text, ms in answers]
         ends = itertools.accumulate(map(len, (sets.pages, sets.foreign, sets.news)), initial=0)
-        found = _scored(peer, sets, *(told[start:end] for start, end in itertools.pairwise(ends)))
+        found = _score(peer, sets, *(peer_results[start:end] for start, end in itertools.pairwise(ends)))
         figures |= {f"peers.{peer}.{key}": value for key, value in found.items()}
     return figures
 
 
-def _scored(
+def _score(
     name: str,
     sets: _Sets,
     answers: Sequence[_Answer],
@@ -187,11 +187,11 @@ def _foreign_scores(foreign: Sequence[Sample], answers: Sequence[_Answer]) -> Fi
         if sample.gold:
             scores.append(_bag_f1(answer.text, sample.gold, sample.language))
             continue
-        text = _squashed(answer.text)
-        wanted = [_squashed(phrase) in text for phrase in sample.wanted]
-        unwanted = [_squashed(phrase) in text for phrase in sample.unwanted]
-        found, missed = found + sum(wanted), missed + len(wanted) - sum(wanted)
-        leaked, kept_out = leaked + sum(unwanted), kept_out + len(unwanted) - sum(unwanted)
+        text = _squash(answer.text)
+        expected = [_squash(phrase) in text for phrase in sample.wanted]
+        excluded = [_squash(phrase) in text for phrase in sample.unwanted]
+        found, missed = found + sum(expected), missed + len(expected) - sum(expected)
+        leaked, kept_out = leaked + sum(excluded), kept_out + len(excluded) - sum(excluded)
     return {
         "lang.f1": statistics.mean(scores),
         "lang.phrases": 2 * found / max(2 * found + missed + leaked, 1),
@@ -200,7 +200,7 @@ def _foreign_scores(foreign: Sequence[Sample], answers: Sequence[_Answer]) -> Fi
 
 
 def _news_scores(news: Sequence[Sample], answers: Sequence[_Answer]) -> Figures:
-    """As the Article Extraction Benchmark counts: runs of four words, F1 of the mean precision and recall."""
+    """Score like the Article Extraction Benchmark: runs of four words, F1 of the mean precision and recall."""
     precision, recall = [], []
     for sample, answer in zip(news, answers, strict=True):
         ours, theirs = _shingles(answer.text), _shingles(sample.gold)
@@ -223,7 +223,7 @@ def _bag_f1(text: str, gold: str, language: str) -> float:
     return 2 * (ours & theirs).total() / max(ours.total() + theirs.total(), 1)
 
 
-def _squashed(text: str) -> str:
+def _squash(text: str) -> str:
     return _WHITE.sub("", unicodedata.normalize("NFKC", text)).lower()
 
 
@@ -233,5 +233,5 @@ def _cpu(ms: Sequence[float]) -> Mapping[str, float]:
 
 
 if __name__ == "__main__":
-    in_one_thread("benchmarks.reader")
+    restart_single_threaded("benchmarks.reader")
     run(__doc__ or "", measure)

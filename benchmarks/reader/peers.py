@@ -1,4 +1,4 @@
-"""Other readers of main content, each in the environment that `benchmarks.setup_peers` made for it."""
+"""Run other readers of main content in the environments that `benchmarks.setup_peers` creates."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def peer_answers(peer: str, pages: Sequence[Sample]) -> list[tuple[str, float]] 
     if not (python.parent.parent / "set-up.json").exists():
         return None
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        asked = []
+        requests = []
         for number, page in enumerate(pages):
             file = Path(folder) / f"{number}.html"
             file.write_text(page.html, encoding="utf-8", errors="replace", newline="")
-            asked.append(json.dumps({"html": str(file), "url": page.url}))
+            requests.append(json.dumps({"html": str(file), "url": page.url}))
         done = subprocess.run(
             [str(python), "-m", "benchmarks.peers.runners.text_readers", peer],
             cwd=REPOSITORY,
-            input="\n".join(asked),
+            input="\n".join(requests),
             capture_output=True,
             text=True,
             timeout=_LIMIT_S,

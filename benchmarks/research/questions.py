@@ -1,19 +1,18 @@
-"""Questions whose answers are known: each is made from one sentence that stands somewhere in a long page.
+"""Generate questions with known answers: each comes from one sentence of a long page.
 
-How they are made, always in the same way, from the corpora's gold texts alone (no reader of ours has a part):
+The questions are deterministic and use only the gold texts of the corpora, not our reader:
 
-1. Pages whose gold text, or where only phrases are given whose visible text, costs more than 2,500 tokens; at
-   most four questions a page, at most ten pages a domain.
-2. A sentence of 40 to 320 characters (12 to 160 where words are not set apart), drawn evenly over the whole
-   page by a hash of the page's name: not deep on purpose, not near the top on purpose.
-3. Its content words, commonest in the language's pages last. The commonest third is dropped, and so is the
-   very rarest one: questions seldom hold the one word that gives the answer away. Seven at most are kept, in
-   an order of their hashes.
-4. Four kinds in turn. `words`: those words. `forms`: words of seven letters and more lose their last two,
-   as another form of the word would. `heading`: the heading above the sentence and two of the words. `title`:
-   the page's title, whose words stand everywhere in it, and three of the words.
+1. Use pages whose gold text costs more than 2,500 tokens (the visible text if the gold has only phrases). Take at
+   most four questions per page and ten pages per domain.
+2. Choose a sentence of 40 to 320 characters (12 to 160 in scripts without spaces) by a hash of the page's name,
+   evenly over the page.
+3. Sort its content words by frequency in the language's pages. Drop the most frequent third and the rarest word,
+   which questions seldom contain. Keep at most seven words, ordered by their hashes.
+4. Build one of four kinds, chosen by a hash. `words`: those words. `forms`: words of seven letters and more without
+   their last two letters, like another form of the word. `heading`: the heading above the sentence and two of the
+   words. `title`: the page's title, whose words occur all over the page, and three of the words.
 
-The half by which parameters were chosen and the half that is reported are told apart by a hash of the domain.
+A hash of the domain separates the half for choosing parameters from the half that is reported.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from lxml import html as lxml_html
 from benchmarks.common.corpora import corpus_folder
 from scraper.extract.text.token_estimate import estimate
 
-LEAST_TOKENS = 2_500
-QUESTIONS_A_PAGE = 4
-PAGES_A_DOMAIN = 10
+MIN_TOKENS = 2_500
+QUESTIONS_PER_PAGE = 4
+PAGES_PER_DOMAIN = 10
 KINDS = ("words", "forms", "heading", "title")
 
 _SENTENCE = re.compile(r"[^.!?。！？।\n]+(?:[.!?。！？।]+(?=[\s\"'”’»）)」]|$|(?<=[。！？।]))|(?=\n|$)|\.(?=\S))*")
@@ -63,12 +62,12 @@ class Page:
     file: Path
     title: str
     gold: str
-    """The main text; empty where the corpus gives only phrases of it."""
+    """Main text; empty if the corpus has only phrases of it."""
     phrases: tuple[str, ...] = ()
 
     @property
     def is_for_choosing(self) -> bool:
-        """Whether its questions may be looked at while parameters are chosen."""
+        """True if its questions may be used to choose parameters."""
         return zlib.crc32(self.domain.encode()) % 2 == 0
 
 
@@ -82,36 +81,36 @@ class Question:
     page: Page
 
 
-def pages_of(corpora: Path, least_tokens: int = LEAST_TOKENS) -> list[Page]:
+def pages_of(corpora: Path, min_tokens: int = MIN_TOKENS) -> list[Page]:
     """Return the long pages of both corpora, with a limit per domain."""
-    chosen: list[Page] = []
+    selected: list[Page] = []
     domains: Counter[str] = Counter()
     for page in sorted((*_of_wcxb(corpora), *_of_languages(corpora)), key=lambda page: _hash(page.name)):
-        if domains[page.domain] < PAGES_A_DOMAIN and _length(page) > least_tokens:
+        if domains[page.domain] < PAGES_PER_DOMAIN and _length(page) > min_tokens:
             domains[page.domain] += 1
-            chosen.append(page)
-    return chosen
+            selected.append(page)
+    return selected
 
 
 def questions_of(pages: Iterable[Page]) -> list[Question]:
     """Return the questions of these pages, ordered by their hashes."""
     pages = list(pages)
-    commonness: dict[str, Counter[str]] = defaultdict(Counter)
+    frequency: dict[str, Counter[str]] = defaultdict(Counter)
     for page in pages:
         for sentence in _sentences(page):
-            commonness[page.language].update(set(_words(sentence)))
+            frequency[page.language].update(set(_words(sentence)))
     questions = [
         question
         for page in pages
-        for number in range(QUESTIONS_A_PAGE)
-        if (question := _question(page, number, commonness[page.language])) is not None
+        for number in range(QUESTIONS_PER_PAGE)
+        if (question := _question(page, number, frequency[page.language])) is not None
     ]
     unique = {(question.page.name, question.passage): question for question in questions}
     return sorted(unique.values(), key=lambda question: _hash(question.text))
 
 
 def is_inside(passage: str, answer: str) -> bool:
-    """Whether the passage stands in the answer, letter for letter; white space and marks do not count."""
+    """Return True if the answer contains the letters of the passage; white space and punctuation are ignored."""
     return _letters(passage) in _letters(_LINK_TARGET.sub("]", answer))
 
 
@@ -157,31 +156,31 @@ def _visible(file: Path) -> str:
     return " ".join(" ".join(map(str, root.itertext())).split())
 
 
-def _question(page: Page, number: int, commonness: Counter[str]) -> Question | None:
+def _question(page: Page, number: int, frequency: Counter[str]) -> Question | None:
     sentences = [sentence for sentence in _sentences(page) if _is_askable(sentence)]
     if not sentences:
         return None
     seed = f"{page.name} {number}"
     passage = sentences[_hash(seed) % len(sentences)]
-    kept = _kept(passage, commonness, seed)
+    words = _select_words(passage, frequency, seed)
     kind = KINDS[_hash(f"{seed} kind") % len(KINDS)]
-    text = _worded(kind, kept, page, passage)
+    text = _question_text(kind, words, page, passage)
     return Question(text, passage, kind, page) if text else None
 
 
-def _worded(kind: str, kept: list[str], page: Page, passage: str) -> str:
+def _question_text(kind: str, words: list[str], page: Page, passage: str) -> str:
     if kind == "forms":
-        return " ".join(word[:-2] if len(word) >= 7 and word.isalpha() else word for word in kept)
+        return " ".join(word[:-2] if len(word) >= 7 and word.isalpha() else word for word in words)
     if kind == "heading":
         heading = _heading_above(page.gold, passage)
-        return f"{heading} {' '.join(kept[:2])}" if heading else " ".join(kept)
+        return f"{heading} {' '.join(words[:2])}" if heading else " ".join(words)
     if kind == "title" and page.title:
-        return f"{page.title[:120]}: {' '.join(kept[:3])}"
-    return " ".join(kept)
+        return f"{page.title[:120]}: {' '.join(words[:3])}"
+    return " ".join(words)
 
 
-def _kept(passage: str, commonness: Counter[str], seed: str) -> list[str]:
-    words = sorted(dict.fromkeys(_words(passage)), key=lambda word: (commonness[word], word))
+def _select_words(passage: str, frequency: Counter[str], seed: str) -> list[str]:
+    words = sorted(dict.fromkeys(_words(passage)), key=lambda word: (frequency[word], word))
     rarer = words[1 : max(4, 1 + len(words) * 2 // 3)]
     return sorted(rarer, key=lambda word: _hash(seed + word))[:7]
 
@@ -208,7 +207,7 @@ def _is_askable(sentence: str) -> bool:
 
 
 def _words(sentence: str) -> list[str]:
-    """Words of four letters and more, numbers; pieces of two to four characters where nothing parts words."""
+    """Return words of at least four letters, and numbers; in scripts without spaces, pieces of 3 or 6 characters."""
     found: list[str] = []
     for word in _CONTENT.findall(sentence.lower()):
         size = 3 if "\u3040" <= word[0] <= "\u9fff" else 6 if "\u0e00" <= word[0] <= "\u0eff" else 0

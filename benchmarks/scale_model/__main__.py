@@ -1,9 +1,8 @@
-"""How many machines, for how long, and what is short: a simulation that is first held against a real run.
+"""Predict machines, hours and bottlenecks of large jobs with a simulation that is validated by a real run.
 
-What pages of each kind cost is measured here by jobs of the bulk runner, before and after it reads 20,000
-pages of 200 hosts of unlike sizes; of those the simulation knows the list, the costs and the cores that
-others left of this machine, and nothing of how long they took. `error` is how far its time is from the real
-one.
+Jobs of the bulk runner measure the cost of each kind of page, before and after a run of 20,000 pages on 200 hosts
+of different sizes. For this run the simulation gets the list, the costs and the cores that other processes left
+free, but no times. `error` is the relative difference between predicted and real time.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.scale_model.calibration import PER_HOST, Calibration, Job, calibrated, run_job, sites_of, urls_of
+from benchmarks.scale_model.calibration import PER_HOST, Calibration, Job, calibrate, run_job, sites_of, urls_of
 from benchmarks.scale_model.machine import Cost, Machine, Run, Site, Slots, simulate
 from benchmarks.scale_model.plan import groups, read_by
 from benchmarks.scale_model.site import HOSTS, KINDS, scale_site
@@ -25,60 +24,60 @@ from scraper.settings import Settings
 
 _PAGES, _PAGES_QUICK = 20_000, 1_500
 _SKEW = 0.8
-"""Pages of a host by its rank to this power: the largest of 200 hosts has a fifteenth of all."""
+"""Negative exponent of a host's rank, which gives its pages: the largest of 200 hosts has a fifteenth of all."""
 _SHARES = (92.5, 5.0, 2.0, 0.5)
-"""Of the kinds, in the run that the model is held against."""
+"""Shares of the kinds of pages in the real run."""
 _GOALS = (Goal("error", at_most=0.15),)
 
 _PLANS = ((1e6, 10**4), (1e8, 10**6), (1e10, 10**8))
-"""Pages and hosts: a hundred pages of a host."""
+"""Pages and hosts of each plan: a hundred pages per host."""
 _READER_CORES = 4
-"""Of one reading process: beyond four its slots no longer grow. Larger machines run several."""
+"""Cores per reading process: its slots do not grow beyond four. Larger machines run several processes."""
 _MACHINE_CORES = 16
 _MACHINE_BITS = 1e9
 _BYTES = {"page": 60e3, "app": 2e6, "gone": 5e3}
-"""What a page of the web sends, about: its HTML alone, or with all that it loads."""
+"""Approximate bytes of a page on the web: its HTML alone, or with all resources."""
 _WEB_SHARES = (66.0, 30.0, 3.0, 1.0)
 _WEB_RENDERED_S = 0.75
-"""CPU of a page of the web with scripts of its own: 0.5 to 1 s (docs/scale-model.md)."""
+"""CPU seconds of a scripted page on the web: 0.5 to 1 s (docs/scale-model.md)."""
 _FAILS_EVERY_S = 30 * 86_400.0
-_REDONE_S = 120.0
-"""A machine a month dies, and takes two minutes of its work along: blocks are small."""
+_LOST_WORK_S = 120.0
+"""Seconds of work lost when a machine fails, once a month: two minutes, because blocks are small."""
 _DAY_S = 86_400.0
-_MOST_MACHINES = 4_096
+_MAX_MACHINES = 4_096
 _LATENCY_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class _Mix:
-    """What is to be read."""
+    """Mix of page kinds."""
 
     title: str
     costs: Mapping[str, Cost]
     shares: Sequence[float]
 
     def mean(self, of: Mapping[str, float]) -> float:
-        """Of a page, the visits that a busy site asks for included."""
+        """Return the mean of a quantity per page, including the extra visits of busy sites."""
         page, app, gone, busy = (share / sum(self.shares) for share in self.shares)
         return (page + busy) * of["page"] + app * of["app"] + (gone + 2 * busy) * of["gone"]
 
     @property
     def busy(self) -> float:
-        """Share of pages at which a host wants to be left alone."""
+        """Share of pages on which a host asks for a pause."""
         return self.shares[-1] / sum(self.shares)
 
 
 async def measure(options: Options) -> Figures:
-    """Measure, foretell, compare; then look further."""
+    """Measure costs, predict the time of a real run, compare both, then predict larger jobs."""
     pages = _PAGES_QUICK if options.quick else _PAGES
     sites = sites_of(pages, _SKEW, _SHARES)
     async with scale_site() as port:
-        before = await calibrated(port)
+        before = await calibrate(port)
         real = await run_job(urls_of(sites), port)
-        calibration = before if options.quick else _mean(before, await calibrated(port))
-    foretold = _foretold(calibration, sites, real.cores_left)
-    figures = _compared(calibration, real, foretold, sites)
-    figures |= _planned(calibration)
+        calibration = before if options.quick else _mean(before, await calibrate(port))
+    predicted = _predict(calibration, sites, real.cores_left)
+    figures = _compare(calibration, real, predicted, sites)
+    figures |= _plan_jobs(calibration)
     print_goals(figures, _GOALS)
     return figures
 
@@ -99,7 +98,7 @@ def _mean(one: Calibration, other: Calibration) -> Calibration:
 
 
 def _slots(cores: int) -> Slots:
-    """As the settings have them on a machine of so many cores."""
+    """Return the slots that the settings give to a machine with this many cores."""
     known = Settings()
     scale = cores / (os.cpu_count() or 1)
     peeks = min(16, round(known.peek_slots * scale)) if scale != 1 else known.peek_slots
@@ -107,36 +106,36 @@ def _slots(cores: int) -> Slots:
     return Slots(peeks + renders, peeks, renders)
 
 
-def _foretold(calibration: Calibration, sites: Sequence[Site], cores: float) -> Run:
+def _predict(calibration: Calibration, sites: Sequence[Site], cores: float) -> Run:
     machine = Machine(cores, _slots(os.cpu_count() or 1), calibration.costs, calibration.start_s / min(1.0, cores))
     return simulate(machine, CrawlRate(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
 
 
-def _compared(calibration: Calibration, real: Job, foretold: Run, sites: Sequence[Site]) -> Figures:
-    columns: tuple[str, ...] = ("CPU ms a visit", "job's thread", "readers", "browser", "all")
+def _compare(calibration: Calibration, real: Job, predicted: Run, sites: Sequence[Site]) -> Figures:
+    columns: tuple[str, ...] = ("CPU ms per visit", "job's thread", "readers", "browser", "all")
     rows: list[tuple[object, ...]] = [
         (kind, cost.loop_s * 1000, cost.reader_s * 1000, cost.browser_s * 1000, cost.total_s * 1000)
         for kind, cost in calibration.costs.items()
     ]
-    print_table("What a page costs here", columns, rows)
+    print_table("Cost of a page on this machine", columns, rows)
     pages = sum(len(site.kinds) for site in sites)
-    columns = (f"{pages} pages of {len(HOSTS)} hosts", "foretold", "real")
+    columns = (f"{pages} pages of {len(HOSTS)} hosts", "predicted", "real")
     rows = [
-        ("seconds", foretold.seconds, real.seconds),
-        ("pages a second", pages / foretold.seconds, pages / real.seconds),
-        ("CPU seconds", foretold.busy_s + calibration.start_s, real.total_s),
-        ("tried again", foretold.tried_again, real.tried_again),
+        ("seconds", predicted.seconds, real.seconds),
+        ("pages per second", pages / predicted.seconds, pages / real.seconds),
+        ("CPU seconds", predicted.busy_s + calibration.start_s, real.total_s),
+        ("retried", predicted.tried_again, real.tried_again),
         ("cores left by others", real.cores_left, real.cores_left),
     ]
-    print_table("The model and the run", columns, rows)
+    print_table("Prediction and real run", columns, rows)
     figures: Figures = {
-        "error": abs(foretold.seconds - real.seconds) / real.seconds,
-        "foretold.seconds": foretold.seconds,
+        "error": abs(predicted.seconds - real.seconds) / real.seconds,
+        "foretold.seconds": predicted.seconds,
         "real.seconds": real.seconds,
         "real.pages": real.outcomes,
-        "foretold.cpu_s": foretold.busy_s + calibration.start_s,
+        "foretold.cpu_s": predicted.busy_s + calibration.start_s,
         "real.cpu_s": real.total_s,
-        "foretold.tried_again": foretold.tried_again,
+        "foretold.tried_again": predicted.tried_again,
         "real.tried_again": real.tried_again,
         "real.cores_left": real.cores_left,
         "process.pss_mb": calibration.pss_bytes / 1e6,
@@ -144,7 +143,7 @@ def _compared(calibration: Calibration, real: Job, foretold: Run, sites: Sequenc
     return figures | {f"{kind}.cpu_ms": cost.total_s * 1000 for kind, cost in calibration.costs.items()}
 
 
-def _planned(calibration: Calibration) -> Figures:
+def _plan_jobs(calibration: Calibration) -> Figures:
     app = calibration.costs["app"]
     heavier = {
         **calibration.costs,
@@ -153,39 +152,41 @@ def _planned(calibration: Calibration) -> Figures:
     mixes = (_Mix("as here", calibration.costs, _SHARES), _Mix("like the web", heavier, _WEB_SHARES))
     rows: list[tuple[object, ...]] = []
     figures: Figures = {}
-    begun = time.monotonic()
+    started = time.monotonic()
     for mix in mixes:
-        rate, short = _machine_rate(mix)
+        rate, bottleneck = _machine_rate(mix)
         figures[f"machine.{mix.title.replace(' ', '_')}.pages_per_s"] = rate
         for pages, hosts in _PLANS:
-            rows += _plan(mix, pages, hosts, rate, short, figures)
-    figures["plan.seconds"] = time.monotonic() - begun
-    columns = ("pages", "hosts", "mix", "machines", "hours", "core hours", "idle", "short of")
-    print_table(f"Machines of {_MACHINE_CORES} cores, {PER_HOST} pages of a host at once", columns, rows)
+            rows += _plan(mix, pages, hosts, rate, bottleneck, figures)
+    figures["plan.seconds"] = time.monotonic() - started
+    columns = ("pages", "hosts", "mix", "machines", "hours", "core hours", "idle", "bottleneck")
+    print_table(f"Machines of {_MACHINE_CORES} cores, {PER_HOST} concurrent pages per host", columns, rows)
     memory = calibration.pss_bytes / 1e6 * _MACHINE_CORES / _READER_CORES
-    print(f"Memory of such a machine's browsers, from the process here: about {memory:.0f} MB and more.\n")
+    print(f"Memory of the browsers of such a machine, scaled from this machine: at least about {memory:.0f} MB.\n")
     return figures
 
 
 def _machine_rate(mix: _Mix) -> tuple[float, str]:
-    """Pages a second of one machine with hosts in plenty, and what is short on it."""
-    # So many hosts of the same size that none of them is ever waited for.
+    """Return the pages per second of one machine with unlimited hosts, and its bottleneck."""
+    # Use so many hosts of the same size that the runner never waits for one.
     kinds = [kind for kind, share in zip(KINDS, mix.shares, strict=True) for _ in range(round(share * 2))]
-    sites = [Site(_LATENCY_S, kinds[place::40]) for place in range(40) for _ in range(25)]
+    sites = [Site(_LATENCY_S, kinds[offset::40]) for offset in range(40) for _ in range(25)]
     machine = Machine(_READER_CORES, _slots(_READER_CORES), mix.costs)
     found = simulate(machine, CrawlRate(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
     pages = sum(len(site.kinds) for site in sites)
     readers = pages / found.seconds * _MACHINE_CORES / _READER_CORES
     network = _MACHINE_BITS / 8 / mix.mean(_BYTES)
-    lost = _REDONE_S / _FAILS_EVERY_S
+    lost = _LOST_WORK_S / _FAILS_EVERY_S
     if network < readers:
         return network * (1 - lost), "network"
-    short = found.bottleneck(machine)
-    return readers * (1 - lost), "slots" if short == "hosts" else short
+    bottleneck = found.bottleneck(machine)
+    return readers * (1 - lost), "slots" if bottleneck == "hosts" else bottleneck
 
 
-def _plan(mix: _Mix, pages: float, hosts: int, rate: float, short: str, figures: Figures) -> list[tuple[object, ...]]:
-    """One machine, as many as do it in a day, and as many as the hosts have work for."""
+def _plan(
+    mix: _Mix, pages: float, hosts: int, rate: float, bottleneck: str, figures: Figures
+) -> list[tuple[object, ...]]:
+    """Return rows for one machine, for those that finish in a day, and for those that the hosts keep busy."""
     found = groups(pages, hosts, _SKEW)
     visit_s = _LATENCY_S + mix.mean({kind: cost.total_s for kind, cost in mix.costs.items()})
     rate = 1 / (visit_s / PER_HOST + mix.busy * SITE_PAUSE_S)
@@ -193,10 +194,10 @@ def _plan(mix: _Mix, pages: float, hosts: int, rate: float, short: str, figures:
     in_a_day = math.ceil(pages / rate / _DAY_S)
     enough = max(1, math.ceil(pages / rate / minimum_s))
     rows: list[tuple[object, ...]] = []
-    for machines in sorted({1, min(in_a_day, _MOST_MACHINES), min(enough, _MOST_MACHINES)}):
+    for machines in sorted({1, min(in_a_day, _MAX_MACHINES), min(enough, _MAX_MACHINES)}):
         fluid = read_by(machines * rate, rate, found)
         hours = fluid.seconds / 3600
-        why = "largest host" if fluid.seconds > 1.02 * pages / (machines * rate) else short
+        why = "largest host" if fluid.seconds > 1.02 * pages / (machines * rate) else bottleneck
         rows.append(
             (f"1e{round(math.log10(pages))}", hosts, mix.title, machines, hours,
              machines * hours * _MACHINE_CORES, f"{100 * max(0.0, fluid.idle):.0f} %", why)

@@ -1,4 +1,4 @@
-"""What pages of each kind cost here, and what the machine had left for us while a job ran."""
+"""Measure the cost of each kind of page, and the CPU that other processes left free during a job."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ PER_HOST = 2
 _SAMPLE_S = 0.5
 _LIMIT_S = 9_000.0
 _FEW, _MANY = 60, 600
-"""Pages of two jobs: what the larger takes beyond the smaller is the pages', the rest the start's."""
+"""Pages of two jobs: their difference gives the cost of pages, the rest is the cost of the start."""
 _ONE_IN = 20
-"""Of the pages in a job, one is of another kind: about as in the list."""
+"""One page in this many is of another kind, about as in the list."""
 _RENDERED = frozenset({"app"})
-_SHUFFLED_BY = 15
+_SHUFFLE_SEED = 15
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job of the bulk runner, as it was measured."""
+    """Measurements of one job of the bulk runner."""
 
     pages: int
     seconds: float
     main_s: float
-    """CPU of the process that runs it."""
+    """CPU of the main process of the job."""
     reader_s: float
     """CPU of its other Python processes."""
     total_s: float
     """CPU of all its processes."""
     pss_bytes: int
     cores_left: float
-    """What others left of the machine, on average."""
+    """Cores that other processes left free, on average."""
     tried_again: int
     outcomes: int
     """Pages in its report."""
 
 
 def sites_of(pages: int, skew: float, shares: Sequence[float]) -> list[Site]:
-    """Hosts with their pages, the same each time."""
+    """Return the hosts with their pages; the result is deterministic."""
     return [
         Site(latency_s(host), random.Random(host).choices(KINDS, shares, k=count))
         for host, count in enumerate(sizes(pages, len(HOSTS), skew))
@@ -65,12 +65,12 @@ def urls_of(sites: Sequence[Site], first: int = 0) -> list[str]:
         for host, site in enumerate(sites)
         for number, kind in enumerate(site.kinds)
     ]
-    random.Random(_SHUFFLED_BY).shuffle(urls)
+    random.Random(_SHUFFLE_SEED).shuffle(urls)
     return urls
 
 
 async def run_job(urls: Sequence[str], port: int) -> Job:
-    """Read a list by the bulk runner, a process of its own, and look on."""
+    """Read a list with the bulk runner in a separate process, and measure it."""
     with tempfile.TemporaryDirectory(prefix="benchmark-") as name, open_account() as account:
         folder = Path(name)
         (folder / "urls.txt").write_text("\n".join(urls))
@@ -89,19 +89,19 @@ async def run_job(urls: Sequence[str], port: int) -> Job:
         )  # fmt: skip
         account.adopt(process.pid)
         try:
-            seen = await _watched(process, account)
+            samples = await _sample_until_done(process, account)
         finally:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
         if process.returncode:
             raise SystemExit(f"the job ended with {process.returncode}")
-        return seen.job(len(urls), json.loads((folder / "out" / "report.json").read_text()))
+        return samples.job(len(urls), json.loads((folder / "out" / "report.json").read_text()))
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What was found."""
+    """Costs of the kinds of pages and of the start of a job."""
 
     costs: Mapping[str, Cost]
     """By kind of page."""
@@ -110,34 +110,34 @@ class Calibration:
     pss_bytes: int
 
 
-async def calibrated(port: int) -> Calibration:
-    """Two jobs of plain pages tell the start from the pages; in the others a kind stands among them.
+async def calibrate(port: int) -> Calibration:
+    """Measure the cost of the start and of plain pages with two jobs, and of each other kind mixed with plain pages.
 
-    By themselves pages with scripts cost a third less: many are rendered at once, and the cores never rest.
+    In a job of their own, scripted pages cost a third less: many are rendered at once and no core is idle.
     """
-    few = await run_job(_listed("page", _FEW, 1_000_000), port)
-    many = await run_job(_listed("page", _MANY, 2_000_000), port)
-    page = (_Spent.of(many) - _Spent.of(few)) / (_MANY - _FEW)
-    start = _Spent.of(few) - page * _FEW
+    few = await run_job(_urls_of_kind("page", _FEW, 1_000_000), port)
+    many = await run_job(_urls_of_kind("page", _MANY, 2_000_000), port)
+    page = (_CpuTimes.of(many) - _CpuTimes.of(few)) / (_MANY - _FEW)
+    start = _CpuTimes.of(few) - page * _FEW
     costs, pss = {"page": page.cost("page")}, many.pss_bytes
     for kind in sorted(set(KINDS) - {"page", "busy"}):
-        urls = _listed("page", _MANY, 3_000_000)
+        urls = _urls_of_kind("page", _MANY, 3_000_000)
         others = len(urls) // _ONE_IN
-        urls[::_ONE_IN] = _listed(kind, others, 4_000_000)
+        urls[::_ONE_IN] = _urls_of_kind(kind, others, 4_000_000)
         job = await run_job(urls, port)
-        each = (_Spent.of(job) - start - page * (_MANY - others)) / others
+        each = (_CpuTimes.of(job) - start - page * (_MANY - others)) / others
         costs[kind], pss = each.cost(kind), max(pss, job.pss_bytes)
     return Calibration(costs, max(0.0, start.total_s), pss)
 
 
 @dataclass(frozen=True, slots=True)
-class _Spent:
+class _CpuTimes:
     main_s: float
     browser_s: float
     reader_s: float
 
     @classmethod
-    def of(cls, job: Job) -> _Spent:
+    def of(cls, job: Job) -> _CpuTimes:
         return cls(job.main_s, job.total_s - job.main_s - job.reader_s, job.reader_s)
 
     @property
@@ -147,27 +147,27 @@ class _Spent:
     def cost(self, kind: str) -> Cost:
         return Cost(self.main_s, self.browser_s, self.reader_s, rendered=kind in _RENDERED)
 
-    def __sub__(self, other: _Spent) -> _Spent:
-        return _Spent(self.main_s - other.main_s, self.browser_s - other.browser_s, self.reader_s - other.reader_s)
+    def __sub__(self, other: _CpuTimes) -> _CpuTimes:
+        return _CpuTimes(self.main_s - other.main_s, self.browser_s - other.browser_s, self.reader_s - other.reader_s)
 
-    def __truediv__(self, parts: float) -> _Spent:
+    def __truediv__(self, parts: float) -> _CpuTimes:
         return self * (1 / parts)
 
-    def __mul__(self, times: float) -> _Spent:
-        # A reader that is ended when its work is done is the browser's in the account: never below nothing.
-        return _Spent(*(max(0.0, part * times) for part in (self.main_s, self.browser_s, self.reader_s)))
+    def __mul__(self, times: float) -> _CpuTimes:
+        # A reader process that has ended counts as browser CPU in the account: limit each part to 0.
+        return _CpuTimes(*(max(0.0, part * times) for part in (self.main_s, self.browser_s, self.reader_s)))
 
 
-def _listed(kind: str, count: int, first: int) -> list[str]:
+def _urls_of_kind(kind: str, count: int, first: int) -> list[str]:
     return [f"http://{HOSTS[number % len(HOSTS)]}/{kind}/{first + number}" for number in range(count)]
 
 
 @dataclass(slots=True)
-class _Watch:
-    began: float
+class _Samples:
+    started: float
     account: Account
-    capacity_s: float
-    """CPU that the machine has given to anyone but us, at the beginning."""
+    busy_at_start_s: float
+    """CPU seconds that the machine had spent at the start."""
     main_s: float = 0.0
     reader_s: float = 0.0
     pss_bytes: int = 0
@@ -180,7 +180,7 @@ class _Watch:
         this_run = report["this_run"]
         assert isinstance(this_run, dict)
         cores = os.cpu_count() or 1
-        # What is not said at the end of the last sample is a matter of milliseconds.
+        # The time after the last sample is only milliseconds.
         return Job(
             pages=pages,
             seconds=self.seconds,
@@ -194,34 +194,34 @@ class _Watch:
         )
 
 
-async def _watched(process: asyncio.subprocess.Process, account: Account) -> _Watch:
-    """Look at a job until it has ended."""
-    watch = _Watch(time.monotonic(), account, _machine_busy_s())
+async def _sample_until_done(process: asyncio.subprocess.Process, account: Account) -> _Samples:
+    """Sample a job until it has ended."""
+    samples = _Samples(time.monotonic(), account, _machine_busy_s())
     while process.returncode is None:
-        await asyncio.to_thread(_look, watch, process.pid)
+        await asyncio.to_thread(_sample, samples, process.pid)
         try:
             await asyncio.wait_for(asyncio.shield(process.wait()), _SAMPLE_S)
         except TimeoutError:
-            if time.monotonic() - watch.began > _LIMIT_S:
+            if time.monotonic() - samples.started > _LIMIT_S:
                 raise
-    watch.seconds = time.monotonic() - watch.began
-    watch.total_s = account.usage().total_s
-    watch.others_s = _machine_busy_s() - watch.capacity_s
-    return watch
+    samples.seconds = time.monotonic() - samples.started
+    samples.total_s = account.usage().total_s
+    samples.others_s = _machine_busy_s() - samples.busy_at_start_s
+    return samples
 
 
-def _look(watch: _Watch, pid: int) -> None:
+def _sample(samples: _Samples, pid: int) -> None:
     main = read_process(pid)
     if main is None:
         return
-    python_s = watch.account.usage().python_s
-    if python_s >= watch.main_s + watch.reader_s:
-        watch.main_s, watch.reader_s = main.own_s, python_s - main.own_s
-    watch.pss_bytes = max(watch.pss_bytes, pss_bytes(watch.account.pids()))
+    python_s = samples.account.usage().python_s
+    if python_s >= samples.main_s + samples.reader_s:
+        samples.main_s, samples.reader_s = main.own_s, python_s - main.own_s
+    samples.pss_bytes = max(samples.pss_bytes, pss_bytes(samples.account.pids()))
 
 
 def _machine_busy_s() -> float:
-    """CPU that anyone has had since the machine was started, or that a host has taken from it."""
+    """Return the CPU seconds spent since boot, including those stolen by a hypervisor."""
     fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
     user, nice, system, _idle, _waiting, interrupts, soft, stolen = map(int, fields)
     return (user + nice + system + interrupts + soft + stolen) / os.sysconf("SC_CLK_TCK")

@@ -1,10 +1,10 @@
-"""Many machines and more hosts than can be counted: a simulation whose events are of groups of hosts. Pure.
+"""Fluid simulation of many machines and very many hosts, whose events concern groups of hosts. Pure.
 
-Pages are treated as a fluid, and hosts of about the same size as one group. Whose turn it is, is as in the
-runner: the hosts with the most pages left first, each at no more than its own pace. Events are the moments
-when a group is read, or has come down to the size of the next and goes on together with it. For a fluid this
-is exact, and ends when the longer of two things is over: all pages at the machines' pace, or the largest host
-at its own (McNaughton 1959: work that can be interrupted leaves no machine idle before the last minute).
+Pages are treated as a fluid, and hosts of about the same size as one group. The order is that of the runner:
+hosts with the most remaining pages first, each limited to its own rate. Events are the moments when a group is
+finished, or has shrunk to the size of the next group and merges with it. For a fluid this is exact. The total
+time is the longer of two: all pages at the rate of the machines, or the largest host at its own rate (McNaughton
+1959: with preemptible work no machine idles before the end).
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_GROUPS_A_DECADE = 24
-"""Of ranks: hosts of one group then differ in size by a tenth."""
-_EVEN = 1e-9
+_GROUPS_PER_DECADE = 24
+"""Groups per factor of ten in rank: hosts of one group then differ in size by a tenth."""
+_EQUAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Hosts that are alike."""
+    """Hosts of about the same size."""
 
     hosts: float
     pages: float
-    """Of each."""
+    """Pages of each host."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fluid:
-    """How it went."""
+    """Result of a simulation."""
 
     seconds: float
     idle: float
-    """Share of the machines' time in which no host might be asked."""
+    """Share of the machines' time in which no host may be requested."""
 
 
 @dataclass(slots=True)
@@ -44,8 +44,8 @@ class _Level:
 
 
 def groups(pages: float, hosts: int, skew: float) -> list[Group]:
-    """Hosts by size, the largest first: as rank to the power of `-skew`."""
-    edges = sorted({*range(1, min(hosts, _GROUPS_A_DECADE) + 1), *_edges(hosts), hosts + 1})
+    """Return hosts grouped by size, the largest first; sizes are proportional to rank to the power of `-skew`."""
+    edges = sorted({*range(1, min(hosts, _GROUPS_PER_DECADE) + 1), *_edges(hosts), hosts + 1})
     weights = [_weight(begin, end, skew) for begin, end in itertools.pairwise(edges)]
     total = sum(weights)
     return [
@@ -55,7 +55,7 @@ def groups(pages: float, hosts: int, skew: float) -> list[Group]:
 
 
 def read_by(capacity: float, host_pace: float, found: Sequence[Group]) -> Fluid:
-    """Read all groups at `capacity` pages a second in all and `host_pace` of each host."""
+    """Simulate reading all groups at `capacity` pages per second in total and `host_pace` per host."""
     levels = [_Level(group.hosts, group.pages) for group in sorted(found, key=lambda one: -one.pages)]
     now = used = 0.0
     while levels:
@@ -65,19 +65,19 @@ def read_by(capacity: float, host_pace: float, found: Sequence[Group]) -> Fluid:
         for level, rate in zip(levels, rates, strict=True):
             level.left -= rate * step_s
             used += rate * step_s * level.hosts
-        levels = _merged(levels)
+        levels = _merge(levels)
     return Fluid(now, 1 - used / (now * capacity) if now else 0.0)
 
 
 def _edges(hosts: int) -> Iterator[int]:
-    for step in range(math.ceil(math.log10(max(2, hosts)) * _GROUPS_A_DECADE) + 1):
-        edge = round(10 ** (step / _GROUPS_A_DECADE))
+    for step in range(math.ceil(math.log10(max(2, hosts)) * _GROUPS_PER_DECADE) + 1):
+        edge = round(10 ** (step / _GROUPS_PER_DECADE))
         if edge <= hosts:
             yield edge
 
 
 def _weight(begin: int, end: int, skew: float) -> float:
-    """Sum of rank to the power of `-skew` from `begin` up to `end`, the latter not included."""
+    """Return the approximate sum of rank to the power of `-skew` from `begin` to `end`, exclusive."""
     if end - begin == 1:
         return math.pow(begin, -skew)
     low, high = begin - 0.5, end - 0.5
@@ -87,7 +87,7 @@ def _weight(begin: int, end: int, skew: float) -> float:
 
 
 def _rates(levels: Sequence[_Level], capacity: float, host_pace: float) -> list[float]:
-    """Pages a second of each host of a level: the largest hosts take what they may."""
+    """Return the pages per second of each host of a level; the largest hosts are served first."""
     rates = []
     for level in levels:
         rate = min(host_pace, capacity / level.hosts)
@@ -97,24 +97,24 @@ def _rates(levels: Sequence[_Level], capacity: float, host_pace: float) -> list[
 
 
 def _events(levels: Sequence[_Level], rates: Sequence[float]) -> Iterator[float]:
-    """When a level is read, or comes down to the next."""
-    for place, level in enumerate(levels):
-        below = levels[place + 1].left if place + 1 < len(levels) else 0.0
-        faster = rates[place] - (rates[place + 1] if place + 1 < len(levels) else 0.0)
+    """Yield the seconds until a level is finished or reaches the next one."""
+    for index, level in enumerate(levels):
+        below = levels[index + 1].left if index + 1 < len(levels) else 0.0
+        faster = rates[index] - (rates[index + 1] if index + 1 < len(levels) else 0.0)
         if faster > 0:
             yield max(0.0, level.left - below) / faster
-        if rates[place] > 0:
-            yield level.left / rates[place]
+        if rates[index] > 0:
+            yield level.left / rates[index]
 
 
-def _merged(levels: Sequence[_Level]) -> list[_Level]:
-    """Without those that are read; levels that have become even are one."""
+def _merge(levels: Sequence[_Level]) -> list[_Level]:
+    """Remove finished levels and merge levels of equal size."""
     largest = max(level.left for level in levels)
     merged: list[_Level] = []
     for level in levels:
-        if level.left <= _EVEN * max(1.0, largest):
+        if level.left <= _EQUAL * max(1.0, largest):
             continue
-        if merged and merged[-1].left - level.left <= _EVEN * max(1.0, largest):
+        if merged and merged[-1].left - level.left <= _EQUAL * max(1.0, largest):
             merged[-1].hosts += level.hosts
         else:
             merged.append(level)

@@ -1,4 +1,4 @@
-"""Many hosts of unlike sizes and distances, in a process of its own: what lists of URLs are like."""
+"""Serve many hosts of different sizes and latencies, like those of real URL lists, in a separate process."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from benchmarks.common.subprocess_module import apart
+from benchmarks.common.subprocess_module import run_module
 
 HOSTS = tuple(f"h{number:03}.scale.example" for number in range(200))
 KINDS = ("page", "app", "gone", "busy")
-"""Enough as served; needs its scripts; is not there (404); answers 503 to the first two requests."""
+"""Static page; page that needs scripts; missing page (404); page that answers 503 to the first two requests."""
 _SLOWEST_S = 0.4
 _QUICKEST_S = 0.04
 _STOP_LIMIT_S = 5.0
@@ -33,12 +33,12 @@ _WORDS = (
 
 def latency_s(host: int) -> float:
     """Return the latency of a host in seconds, independent of its size."""
-    place: float = (host * 37 % len(HOSTS)) / len(HOSTS)
-    return _QUICKEST_S * math.pow(_SLOWEST_S / _QUICKEST_S, place)
+    position: float = (host * 37 % len(HOSTS)) / len(HOSTS)
+    return _QUICKEST_S * math.pow(_SLOWEST_S / _QUICKEST_S, position)
 
 
 def sizes(pages: int, hosts: int, skew: float) -> list[int]:
-    """Pages of each host, the largest first: as rank to the power of `-skew`, none without a page."""
+    """Return the pages of each host, the largest first: at least one, proportional to rank to the power of `-skew`."""
     weights = [rank**-skew for rank in range(1, hosts + 1)]
     left = pages - hosts
     ends = [round(left * part / sum(weights)) for part in itertools.accumulate(weights)]
@@ -46,20 +46,20 @@ def sizes(pages: int, hosts: int, skew: float) -> list[int]:
 
 
 def test_hosts(port: int) -> str:
-    """The mapping of the names, as SEARCH_MCP_TEST_HOSTS takes it."""
+    """Return the host mapping in the format of SEARCH_MCP_TEST_HOSTS."""
     return ",".join(f"{host}=127.0.0.1:{port}" for host in HOSTS)
 
 
 @asynccontextmanager
 async def scale_site() -> AsyncIterator[int]:
-    """Start the site; its port."""
-    async with apart("benchmarks.scale_model.site") as (port, _):
+    """Run the site; yield its port."""
+    async with run_module("benchmarks.scale_model.site") as (port, _):
         yield port
 
 
 class _Site:
     def __init__(self) -> None:
-        self._asked: Counter[str] = Counter()
+        self._hits: Counter[str] = Counter()
 
     async def page(self, request: web.Request) -> web.Response:
         """Serve a page of any kind."""
@@ -68,8 +68,8 @@ class _Site:
         if kind == "gone":
             raise web.HTTPNotFound
         key = f"{request.host}{request.path}"
-        self._asked[key] += 1
-        if kind == "busy" and self._asked[key] <= 2:
+        self._hits[key] += 1
+        if kind == "busy" and self._hits[key] <= 2:
             raise web.HTTPServiceUnavailable
         return web.Response(text=_html(number, scripted=kind == "app"), content_type="text/html")
 

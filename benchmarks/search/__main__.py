@@ -1,9 +1,9 @@
-"""Searches against the engines on loopback, under their own names: how long an answer takes, and what comes.
+"""Measure time and results of searches with simulated engines on loopback, under their real host names.
 
-Ours goes the whole way in real Chromium: each page is fetched, judged, rendered, read, merged. The peer,
-free-search-mcp, asks the same engines by HTTP through a proxy that leads to them. Walls are for us alone: it
-meets them with a browser of its own, which can be told neither where the engines are nor whose certificate
-they have. Between two searches each waits as long as engines want it to; that is not counted.
+search-mcp uses real Chromium: each page is fetched, classified, rendered, parsed and merged. The peer,
+free-search-mcp, queries the same engines by HTTP through a proxy that leads to them. Only search-mcp is tested with
+block pages: the peer would use its own browser, which can be configured neither for the hosts nor for the
+certificate of the engines. The pauses between searches, required by engines, are not counted.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from pathlib import Path
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.peers.launch import is_set_up, peer
-from benchmarks.search.mapped_engines import leading_proxy
+from benchmarks.search.mapped_engines import redirecting_proxy
 from scraper.model import SearchRequest
 from scraper.services import Services
 from scraper.settings import Settings
 from tests.site.engine_server import EngineSite, running_engines
 
-USUAL = ("duckduckgo", "mojeek", "googlenews")
-OTHERS = ("startpage", "brave", "bing", "baidu")
+DEFAULT_ENGINES = ("duckduckgo", "mojeek", "googlenews")
+OTHER_ENGINES = ("startpage", "brave", "bing", "baidu")
 _PAUSE_S = 4.0
-"""More than the longest spacing of the usual engines with its jitter."""
+"""Seconds between searches. More than the longest spacing of the default engines with its jitter."""
 _LONG_PAUSE_S = 6.6
 _PEER = "free_search_mcp"
 _BY_HTTP = frozenset({"three_engines", "one_hangs"})
@@ -51,7 +51,7 @@ _GOALS = (
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A search in some mood of the engines."""
+    """A search with a given behavior of the engines."""
 
     key: str
     title: str
@@ -62,19 +62,19 @@ class _Case:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _SearchResult:
     seconds: float
     rows: int
     errors: str = ""
 
 
 async def measure(options: Options) -> Figures:
-    """Search in every mood, ours and the peer."""
+    """Run all cases with search-mcp and the peer."""
     logging.getLogger("browsers.egress").setLevel(logging.ERROR)
     async with running_engines() as site:
         ours, figures = await _ours(site, 3 if options.quick else 7)
         theirs = await _theirs(site, 3 if options.quick else 7)
-    columns = ("", "median s", "most s", "rows", "errors")
+    columns = ("", "median s", "max s", "rows", "errors")
     print_table("search-mcp, in real Chromium", columns, [_line(case, found) for case, found in ours])
     if theirs:
         print_table("free-search-mcp, by HTTP", columns, [_line(case, found) for case, found in theirs])
@@ -89,22 +89,22 @@ async def measure(options: Options) -> Figures:
 def _cases(rounds: int) -> list[_Case]:
     few = max(1, rounds // 3)
     return [
-        _Case("three_engines", "three engines", USUAL, {}, rounds),
-        _Case("four_others", "the four others", OTHERS, {}, few, _LONG_PAUSE_S),
-        _Case("walls", "two behind proofs of work", ("mojeek", "startpage"), _WALLED, 1, _LONG_PAUSE_S),
-        _Case("one_hangs", "three engines, one hangs", USUAL, {"mojeek": "hang"}, 1),
+        _Case("three_engines", "three engines", DEFAULT_ENGINES, {}, rounds),
+        _Case("four_others", "the other four engines", OTHER_ENGINES, {}, few, _LONG_PAUSE_S),
+        _Case("walls", "two engines with proof-of-work pages", ("mojeek", "startpage"), _WALLED, 1, _LONG_PAUSE_S),
+        _Case("one_hangs", "three engines, one hangs", DEFAULT_ENGINES, {"mojeek": "hang"}, 1),
     ]
 
 
 _WALLED = {"mojeek": "altcha", "startpage": "anubis"}
 
 
-async def _ours(site: EngineSite, rounds: int) -> tuple[list[tuple[_Case, list[_Found]]], Figures]:
+async def _ours(site: EngineSite, rounds: int) -> tuple[list[tuple[_Case, list[_SearchResult]]], Figures]:
     figures: Figures = {}
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         settings = Settings(data_dir=Path(folder), test_hosts=site.test_hosts, test_key_pin=site.key_pin)
         async with Services.open(settings) as app:
-            figures["first_s"] = (await _search(app, "first words", USUAL)).seconds
+            figures["first_s"] = (await _search(app, "first words", DEFAULT_ENGINES)).seconds
             measured = []
             for case in _cases(rounds):
                 site.reset()
@@ -115,25 +115,25 @@ async def _ours(site: EngineSite, rounds: int) -> tuple[list[tuple[_Case, list[_
                     words = f"{_WORDS[number % len(_WORDS)]} {case.key} {number}"
                     found.append(await _search(app, words, case.engines))
                 measured.append((case, found))
-            figures["kept_s"] = (await _search(app, f"{_WORDS[0]} three_engines 0", USUAL)).seconds
+            figures["kept_s"] = (await _search(app, f"{_WORDS[0]} three_engines 0", DEFAULT_ENGINES)).seconds
     return measured, figures
 
 
-async def _search(app: Services, words: str, engines: Sequence[str]) -> _Found:
-    begun = time.perf_counter()
+async def _search(app: Services, words: str, engines: Sequence[str]) -> _SearchResult:
+    started = time.perf_counter()
     answer = await app.searcher.search(SearchRequest(words, engines=engines))
-    told = ", ".join(f"{name} {reason}" for name, reason in answer.errors.items())
-    return _Found(time.perf_counter() - begun, len(answer.results), told)
+    errors = ", ".join(f"{name} {reason}" for name, reason in answer.errors.items())
+    return _SearchResult(time.perf_counter() - started, len(answer.results), errors)
 
 
-async def _theirs(site: EngineSite, rounds: int) -> list[tuple[_Case, list[_Found]]]:
-    """Run the peer in the moods that need no browser."""
+async def _theirs(site: EngineSite, rounds: int) -> list[tuple[_Case, list[_SearchResult]]]:
+    """Run the peer in the cases that need no browser."""
     if not is_set_up(_PEER):
         print(f"{_PEER} is not set up: python -m benchmarks.setup_peers")
         return []
     measured = []
     async with _peer(site) as process:
-        await _ask(process, "first words", USUAL)
+        await _ask(process, "first words", DEFAULT_ENGINES)
         for case in _cases(rounds):
             if case.key not in _BY_HTTP:
                 continue
@@ -154,7 +154,7 @@ async def _peer(site: EngineSite) -> AsyncIterator[asyncio.subprocess.Process]:
     with tempfile.TemporaryDirectory(prefix="benchmark-", ignore_cleanup_errors=True) as folder:
         authority = Path(folder) / "engines.pem"
         authority.write_text(pem, encoding="ascii")
-        async with leading_proxy(site.port) as proxy:
+        async with redirecting_proxy(site.port) as proxy:
             settings = {
                 "ENGINES_AUTHORITY": str(authority),
                 "SEARCH_MCP_PROXY": proxy,
@@ -173,21 +173,21 @@ async def _peer(site: EngineSite) -> AsyncIterator[asyncio.subprocess.Process]:
             try:
                 yield process
             finally:
-                # Its browsers too: they are in a session of its own.
+                # Kill the whole process group, browsers included.
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
 
 
-async def _ask(process: asyncio.subprocess.Process, words: str, engines: Sequence[str]) -> _Found:
+async def _ask(process: asyncio.subprocess.Process, words: str, engines: Sequence[str]) -> _SearchResult:
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(json.dumps({"query": words, "engines": list(engines)}).encode() + b"\n")
     await process.stdin.drain()
-    told = json.loads(await process.stdout.readline())
-    return _Found(told["seconds"], told["rows"], ", ".join(told["errors"]))
+    result = json.loads(await process.stdout.readline())
+    return _SearchResult(result["seconds"], result["rows"], ", ".join(result["errors"]))
 
 
-def _line(case: _Case, found: Sequence[_Found]) -> tuple[object, ...]:
+def _line(case: _Case, found: Sequence[_SearchResult]) -> tuple[object, ...]:
     seconds = [one.seconds for one in found]
     rows = [one.rows for one in found]
     return (case.title, statistics.median(seconds), max(seconds), min(rows), found[-1].errors or "-")

@@ -1,7 +1,7 @@
-"""Saved result pages of search engines: rows, walls and decoys as we read them, beside the peers' parsers.
+"""Compare parsers of saved result pages: rows, block pages and decoys, by engine and with the parsers of peers.
 
-By engine for the whole (selectors, walls, shape), for the reader by shape with one engine left out at a time,
-and after a drill in which every class of every page gets another name.
+Three tests: the whole parser (selectors, block pages, shape); the shape parser alone, with weights chosen without
+the tested engine; and the parser after every class of every page is renamed.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.corpora import corpus_folder
-from benchmarks.serp.pages import WITH_ROWS, SerpPage, drifted, load
-from benchmarks.serp.peers import PEERS, read_by
+from benchmarks.serp.pages import WITH_ROWS, SerpPage, load, rename_classes
+from benchmarks.serp.peers import PEERS, parse_with_peer
 from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score, share
-from benchmarks.serp.shape import left_out
+from benchmarks.serp.shape import scores_by_left_out_engine
 from scraper.engines.common import response_parser
 from scraper.engines.model import EngineResponse
 from scraper.engines.registry import ENGINES
@@ -61,40 +61,40 @@ _GOALS = (
 
 
 async def measure(options: Options) -> Figures:
-    """Read every page of the corpus in every way.
+    """Run all tests on every page of the corpus.
 
     Raises:
-        FileNotFoundError: the corpus or a peer is not there.
+        FileNotFoundError: the corpus or a peer is missing.
     """
     if options.corpora is None:
-        raise FileNotFoundError("Say where the saved pages are: --corpora DIR.")
+        raise FileNotFoundError("Name the folder of the saved pages: --corpora DIR.")
     pages = load(corpus_folder(options.corpora, "serp"))
-    figures, ours = _whole(pages)
-    figures |= _shape(pages)
-    figures |= _drift(pages)
-    figures |= _decoys(pages)
-    figures |= _beside_peers(pages, ours)
+    figures, ours = _test_parser(pages)
+    figures |= _test_shape_parser(pages)
+    figures |= _test_renamed_classes(pages)
+    figures |= _test_decoys(pages)
+    figures |= _compare_with_peers(pages, ours)
     print_goals(figures, _GOALS)
     return figures
 
 
-def _whole(pages: Sequence[SerpPage]) -> tuple[Figures, Mapping[str, Score]]:
+def _test_parser(pages: Sequence[SerpPage]) -> tuple[Figures, Mapping[str, Score]]:
     spent: dict[str, float] = {}
     scores: dict[str, Score] = {}
     for page in pages:
         start = time.thread_time()
-        response = _parsed(page)
+        response = _parse(page)
         spent[page.name] = (time.thread_time() - start) * 1000
         scores[page.name] = score(page, _read(response))
     by_engine = _by_engine(scores.values())
     own = [one for one in scores.values() if one.page.engine in ENGINES]
     rows = [_row(engine, listed) for engine, listed in by_engine.items()]
-    print_table("All pages", _COLUMNS, [*rows, _row("the seven", own), _row("all", scores.values())])
+    print_table("All pages", _COLUMNS, [*rows, _row("our seven engines", own), _row("all", scores.values())])
     figures = _figures(own)
-    # Walls, empty answers and shells are told alike on pages of engines that nobody has described.
+    # Block pages, empty results and shells are detected in the same way for engines without own rules.
     everything = _figures(scores.values())
-    told = ("walls", "walls_missed", "false_walls", "none", "invented", "shells_as_none", "ads")
-    figures |= {key: everything[key] for key in told}
+    common = ("walls", "walls_missed", "false_walls", "none", "invented", "shells_as_none", "ads")
+    figures |= {key: everything[key] for key in common}
     figures |= {"recall_all": everything["recall"], "precision_all": everything["precision"]}
     figures |= {"ms": mean(spent.values()), "ms_worst": max(spent.values())}
     for engine, listed in by_engine.items():
@@ -102,11 +102,11 @@ def _whole(pages: Sequence[SerpPage]) -> tuple[Figures, Mapping[str, Score]]:
     return figures, scores
 
 
-def _shape(pages: Sequence[SerpPage]) -> Figures:
-    by_engine = left_out(pages)
+def _test_shape_parser(pages: Sequence[SerpPage]) -> Figures:
+    by_engine = scores_by_left_out_engine(pages)
     everything = [one for listed in by_engine.values() for one in listed]
     rows = [_row(engine, listed) for engine, listed in by_engine.items()]
-    print_table("By shape alone, each engine left out in turn", _COLUMNS, [*rows, _row("all", everything)])
+    print_table("Shape parser alone, with weights of the other engines", _COLUMNS, [*rows, _row("all", everything)])
     return {
         "generic.recall": mean(one.recall for one in everything),
         "generic.precision": mean(one.precision for one in everything),
@@ -116,13 +116,13 @@ def _shape(pages: Sequence[SerpPage]) -> Figures:
     }
 
 
-def _drift(pages: Sequence[SerpPage]) -> Figures:
+def _test_renamed_classes(pages: Sequence[SerpPage]) -> Figures:
     """Measure pages with renamed classes; feeds have no classes."""
-    moved = [drifted(page) for page in pages if page.engine in ENGINES and page.file.suffix != ".xml"]
-    scores = [score(page, _read(_parsed(page))) for page in moved]
+    renamed = [rename_classes(page) for page in pages if page.engine in ENGINES and page.file.suffix != ".xml"]
+    scores = [score(page, _read(_parse(page))) for page in renamed]
     by_engine = _by_engine(scores)
     print_table(
-        "Every class renamed",
+        "All classes renamed",
         (*_COLUMNS, "alarms"),
         [(*_row(engine, listed), mean(_alarms(listed))) for engine, listed in by_engine.items()],
     )
@@ -135,35 +135,35 @@ def _alarms(scores: Iterable[Score]) -> list[bool]:
     return [one.read.changed for one in scores if one.page.kind in WITH_ROWS]
 
 
-def _decoys(pages: Sequence[SerpPage]) -> Figures:
+def _test_decoys(pages: Sequence[SerpPage]) -> Figures:
     missed: list[str] = []
     wrong: list[str] = []
     for page in pages:
         if page.kind not in WITH_ROWS or page.engine not in ENGINES:
             continue
-        called = are_decoys(page.query, _parsed(page).results)
-        if called != (page.kind == "decoy"):
+        detected = are_decoys(page.query, _parse(page).results)
+        if detected != (page.kind == "decoy"):
             (missed if page.kind == "decoy" else wrong).append(page.name)
     print_table("Decoys", ("", ""), [("missed", " ".join(missed) or "none"), ("wrong", " ".join(wrong) or "none")])
     return {"decoys_missed": len(missed), "decoys_wrong": len(wrong)}
 
 
-def _beside_peers(pages: Sequence[SerpPage], ours: Mapping[str, Score]) -> Figures:
+def _compare_with_peers(pages: Sequence[SerpPage], ours: Mapping[str, Score]) -> Figures:
     figures: Figures = {}
-    for peer, faces in PEERS.items():
-        asked = [page for page in pages if f"{page.engine} {page.variant}" in faces or page.variant == "mobile"]
-        asked = [page for page in asked if any(face.startswith(page.engine) for face in faces)]
-        scores = [score(page, read) for page, read in zip(asked, read_by(peer, asked), strict=True)]
+    for peer, variants in PEERS.items():
+        asked = [page for page in pages if f"{page.engine} {page.variant}" in variants or page.variant == "mobile"]
+        asked = [page for page in asked if any(variant.startswith(page.engine) for variant in variants)]
+        scores = [score(page, read) for page, read in zip(asked, parse_with_peer(peer, asked), strict=True)]
         same = [ours[page.name] for page in asked]
         engines = [_row(f"{peer} {engine}", listed) for engine, listed in _by_engine(scores).items()]
-        title = f"{peer}, on the faces that it asks for"
-        print_table(title, _COLUMNS, [*engines, _row(peer, scores), _row("ours on the same", same)])
+        title = f"{peer}, on the page variants that it requests"
+        print_table(title, _COLUMNS, [*engines, _row(peer, scores), _row("search-mcp on the same", same)])
         figures |= {f"{peer}.{key}": value for key, value in _figures(scores).items()}
         figures |= {f"{peer}.ours.{key}": value for key, value in _figures(same).items()}
     return figures
 
 
-def _parsed(page: SerpPage) -> EngineResponse:
+def _parse(page: SerpPage) -> EngineResponse:
     engine = ENGINES.get(page.engine)
     return engine.parse(page.snapshot(), _NOW) if engine else response_parser.parse_response(page.snapshot(), _NOW)
 

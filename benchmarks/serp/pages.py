@@ -1,4 +1,4 @@
-"""Saved result pages with their rows, as the corpus `serp` keeps them."""
+"""Load the saved result pages of the corpus `serp` with their gold rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True, slots=True)
 class SavedRow:
-    """One organic row as people and two readers agreed on it."""
+    """One organic row of the gold; `agreed` is set if annotators and two parsers agree."""
 
     title: str
     url: str
@@ -45,32 +45,32 @@ class SerpPage:
     rows: tuple[SavedRow, ...]
     ads: tuple[SavedRow, ...]
     scrubbed: bool
-    """The publisher had replaced all links: rows are told by their titles."""
+    """True if all links were replaced by the publisher: rows are compared by their titles."""
 
     def snapshot(self) -> Snapshot:
-        """As the browser would hand it over."""
+        """Return the page as the browser returns it."""
         media_type = "application/rss+xml" if self.file.suffix == ".xml" else "text/html"
         return Snapshot(self.url, self.url, 200, media_type=media_type, html=self.body)
 
 
 def load(corpus: Path) -> list[SerpPage]:
-    """All pages of the corpus."""
+    """Load all pages of the corpus."""
     lines = (corpus / "gold.jsonl").read_text(encoding="utf-8").splitlines()
     return [_page(corpus, json.loads(line)) for line in lines if line.strip()]
 
 
-def drifted(page: SerpPage) -> SerpPage:
+def rename_classes(page: SerpPage) -> SerpPage:
     """Return the page with every class renamed, always in the same way."""
-    chance = random.Random(page.name)
+    rng = random.Random(page.name)
     names: dict[str, str] = {}
 
-    def renamed(match: re.Match[str]) -> str:
+    def replace_classes(match: re.Match[str]) -> str:
         old = match.group(2).strip("\"'").split()
         for name in old:
-            names.setdefault(name, "".join(chance.choices(_LETTERS, k=8)))
+            names.setdefault(name, "".join(rng.choices(_LETTERS, k=8)))
         return f'{match.group(1)}"{" ".join(names[name] for name in old)}"'
 
-    return replace(page, body=_CLASS.sub(renamed, page.body))
+    return replace(page, body=_CLASS.sub(replace_classes, page.body))
 
 
 def _page(corpus: Path, gold: dict[str, Any]) -> SerpPage:

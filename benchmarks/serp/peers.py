@@ -1,4 +1,4 @@
-"""The peers' own parsers over the same saved pages, each in a process of its own environment."""
+"""Run the parsers of peers on the saved pages, each in its own environment."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ PEERS: Mapping[str, frozenset[str]] = {
         {"duckduckgo html", "mojeek web", "googlenews rss", "startpage web", "brave web", "bing web", "baidu web"}
     ),
 }
-"""Which faces of which engines each peer asks for: it is not measured by pages that it never sees.
+"""Engines and page variants that each peer requests; other pages do not count for it.
 
-SearXNG is not on the package index (`searx` there is its forerunner of 2020), so its readers are not here.
+SearXNG is missing because it is not on the package index (`searx` there is its predecessor of 2020).
 """
 
 _LIMIT_S = 300
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-def read_by(peer: str, pages: Sequence[SerpPage]) -> list[ReadPage]:
+def parse_with_peer(peer: str, pages: Sequence[SerpPage]) -> list[ReadPage]:
     """Return the results of a peer for pages, in order.
 
     Raises:
-        FileNotFoundError: its environment was not set up.
+        FileNotFoundError: its environment is not set up.
     """
     python = peer_python(peer)
     if not python.exists():

@@ -1,4 +1,4 @@
-"""How well a reader read a saved result page: rows by canonical address, their order and their texts."""
+"""Score the rows that a parser finds on a saved result page: canonical URLs, order, titles and snippets."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from scraper.extract.metadata import date_parsing
 
 TOP = 10
 _SLACK = 3
-"""A few foreign rows before a right one cost precision, not recall."""
+"""Extra rows in which a gold row still counts for recall; wrong rows only cost precision."""
 _WORD = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]|[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRow:
-    """What a reader gave for a row."""
+    """Row found by a parser."""
 
     title: str
     url: str
@@ -30,7 +30,7 @@ class ReadRow:
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """What a reader made of a page: `ok`, `none`, `wall` or `error`, and its rows."""
+    """Result of a parser for a page: `ok`, `none`, `wall` or `error`, and its rows."""
 
     status: str
     rows: tuple[ReadRow, ...] = ()
@@ -39,7 +39,7 @@ class ReadPage:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One page scored."""
+    """Score of one page."""
 
     page: SerpPage
     read: ReadPage
@@ -60,28 +60,30 @@ def score(page: SerpPage, read: ReadPage) -> Score:
         return Score(page, read)
     gold = [row for row in page.rows if row.agreed][:TOP]
     key = _title_key if page.scrubbed else _url_key
-    wanted = [key(row.title, row.url) for row in gold]
+    expected = [key(row.title, row.url) for row in gold]
     known = {key(row.title, row.url) for row in page.rows}
     as_linked = {} if page.scrubbed else {_canonical(row.href): _canonical(row.url) for row in page.rows if row.href}
-    given = [as_linked.get(one, one) for one in (key(row.title, row.url) for row in read.rows)]
+    found = [as_linked.get(one, one) for one in (key(row.title, row.url) for row in read.rows)]
     first: dict[str, ReadRow] = {}
-    for one, row in zip(given, read.rows, strict=True):
+    for one, row in zip(found, read.rows, strict=True):
         first.setdefault(one, row)
-    reach = set(given[: max(TOP, len(wanted)) + _SLACK])
-    pairs = [(row, first[one]) for row, one in zip(gold, wanted, strict=True) if one in reach]
-    judged = given[: min(TOP, len(page.rows)) if len(given) > len(page.rows) else TOP]
+    reach = set(found[: max(TOP, len(expected)) + _SLACK])
+    pairs = [(row, first[one]) for row, one in zip(gold, expected, strict=True) if one in reach]
+    judged = found[: min(TOP, len(page.rows)) if len(found) > len(page.rows) else TOP]
     return Score(
         page,
         read,
-        recall=len(pairs) / len(wanted) if wanted else 1.0,
+        recall=len(pairs) / len(expected) if expected else 1.0,
         precision=sum(one in known for one in judged) / len(judged) if judged else 0.0,
-        order=_common_order([one for one in given if one in set(wanted)], wanted) / len(wanted) if wanted else 1.0,
+        order=_common_order([one for one in found if one in set(expected)], expected) / len(expected)
+        if expected
+        else 1.0,
         hits=len(pairs),
         titles=sum(_letters(right.title) == _letters(got.title) for right, got in pairs),
         exact=0 if page.scrubbed else sum(right.url == got.url for right, got in pairs),
         exact_of=0 if page.scrubbed else len(pairs),
         snippets=sum(_overlap(_undated(right.snippet), _undated(got.snippet)) for right, got in pairs),
-        ads=_ads_through(page, read.rows, known, key),
+        ads=_count_ads(page, read.rows, known, key),
     )
 
 
@@ -96,7 +98,7 @@ def share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def _ads_through(page: SerpPage, rows: Sequence[ReadRow], known: set[str], key: Callable[[str, str], str]) -> int:
+def _count_ads(page: SerpPage, rows: Sequence[ReadRow], known: set[str], key: Callable[[str, str], str]) -> int:
     titles = {_letters(ad.title) for ad in page.ads}
     addresses = set() if page.scrubbed else {_canonical(ad.url) for ad in page.ads}
     return sum(
@@ -127,22 +129,22 @@ def _letters(text: str) -> str:
 
 
 def _undated(snippet: str) -> str:
-    """Where a reader keeps the date apart, the corpus has it in front of the snippet."""
+    """Remove the date before a snippet, which some parsers return separately."""
     return date_parsing.split_date(snippet, datetime(2026, 11, 1, tzinfo=UTC))[1]
 
 
 def _overlap(one: str, other: str) -> float:
-    """F1 over the words of two texts."""
+    """Return the F1 over the words of two texts."""
     left, right = (Counter(_WORD.findall(unicodedata.normalize("NFKC", text).casefold())) for text in (one, other))
     total = left.total() + right.total()
     return 2 * (left & right).total() / total if total else 1.0
 
 
-def _common_order(given: Sequence[str], wanted: Sequence[str]) -> int:
-    """Length of the longest common subsequence."""
-    row = [0] * (len(wanted) + 1)
-    for one in given:
+def _common_order(found: Sequence[str], expected: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence."""
+    row = [0] * (len(expected) + 1)
+    for one in found:
         before = 0
-        for index, other in enumerate(wanted, 1):
+        for index, other in enumerate(expected, 1):
             before, row[index] = row[index], before + 1 if one == other else max(row[index], row[index - 1])
     return row[-1]

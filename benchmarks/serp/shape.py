@@ -1,4 +1,4 @@
-"""The reader by shape, one engine left out at a time: weights chosen on all others, tested on the one."""
+"""Test the shape parser on each engine with weights chosen on all other engines."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _GRID = [
 ]
 
 
-def left_out(pages: Sequence[SerpPage]) -> Mapping[str, list[Score]]:
-    """By engine, the scores of its pages under weights that never saw them."""
+def scores_by_left_out_engine(pages: Sequence[SerpPage]) -> Mapping[str, list[Score]]:
+    """Return the scores of each engine's pages with weights chosen on the other engines."""
     by_engine: dict[str, list[list[Score]]] = {}
     for one in pages:
         if one.kind in WITH_ROWS and one.file.suffix != ".xml":

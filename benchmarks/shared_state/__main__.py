@@ -1,8 +1,8 @@
-"""What it costs to share short-lived state over Valkey or Redis, beside keeping it alone.
+"""Measure the cost of shared state in Valkey or Redis, compared with state in one process.
 
-Each operation in this process and over the service; a plain fetch with either; one page wanted by ten
-processes at once; one limit asked by four processes as hard as they can. The service is a real redis-server
-or valkey-server on loopback.
+Four tests: each operation in this process and over the service; a plain fetch with both; one page requested by
+ten processes at the same time; one rate limit used by four processes at full speed. The service is a real
+redis-server or valkey-server on loopback.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _GOALS = (Goal("flight.visits", at_most=1), Goal("limit_error", at_most=0.05), G
 
 
 async def measure(options: Options) -> Figures:
-    """Measure all of it."""
+    """Run all tests."""
     async with _service() as url:
         figures = await _operations(url, 300 if options.quick else 3_000)
         with running_site() as site:
@@ -49,12 +49,12 @@ async def measure(options: Options) -> Figures:
 
 
 async def _operations(url: str, rounds: int) -> Figures:
-    together = ValkeyState(url)
-    await together.wait_connected(10)
-    assert not together.status().away
+    valkey_state = ValkeyState(url)
+    await valkey_state.wait_connected(10)
+    assert not valkey_state.status().away
     rows: list[tuple[str, float | None, float]] = []
     figures = Figures()
-    here, there = _operations_of(LocalState()), _operations_of(together)
+    here, there = _operations_of(LocalState()), _operations_of(valkey_state)
     for name, operation in there.items():
         there_ms = await _median_ms(operation, rounds)
         here_ms = await _median_ms(here[name], rounds) if name in here else None
@@ -62,8 +62,8 @@ async def _operations(url: str, rounds: int) -> Figures:
         figures[f"{name}.together_ms"] = there_ms
         if here_ms is not None:
             figures[f"{name}.alone_ms"] = here_ms
-    await together.close()
-    print_table("One operation, median of one after the other (ms)", ("", "alone", "shared"), rows)
+    await valkey_state.close()
+    print_table("Median of sequential operations (ms)", ("", "local", "shared"), rows)
     return figures
 
 
@@ -71,7 +71,7 @@ _Operation = Callable[[int], Awaitable[None]]
 
 
 def _operations_of(shared: SharedState) -> dict[str, _Operation]:
-    """Return the operations on a state, each with its number of calls."""
+    """Return the operations on a state; each takes the number of its call."""
     polite, claims = HostThrottle(shared.leases, Settings()), shared.claims
 
     async def limit(number: int) -> None:
@@ -97,12 +97,12 @@ def _operations_of(shared: SharedState) -> dict[str, _Operation]:
 
 
 async def _median_ms(operation: _Operation, rounds: int) -> float:
-    took = []
+    durations = []
     for number in range(rounds):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         await operation(number)
-        took.append(time.perf_counter() - begun)
-    return statistics.median(took) * 1_000
+        durations.append(time.perf_counter() - started)
+    return statistics.median(durations) * 1_000
 
 
 async def _fetches(url: str, site: Site, rounds: int) -> Figures:
@@ -110,52 +110,54 @@ async def _fetches(url: str, site: Site, rounds: int) -> Figures:
     with tempfile.TemporaryDirectory() as folder:
         alone = Settings(data_dir=Path(folder) / "a", cache_mb=0, test_hosts=site.test_hosts)
         shared = Settings(data_dir=Path(folder) / "b", cache_mb=0, test_hosts=site.test_hosts, shared_url=url)
-        took: dict[str, list[tuple[float, float]]] = {"alone": [], "shared": []}
+        durations: dict[str, list[tuple[float, float]]] = {"alone": [], "shared": []}
         async with Services.open(alone) as one, Services.open(shared) as other:
             apps = {"alone": one, "shared": other}
             for number in range(rounds + 1):
                 for name in sorted(apps, reverse=number % 2 == 0):
                     spent = await _read_ten(apps[name], site, number)
                     if number:
-                        took[name].append(spent)
-    return _told_of_fetches(took)
+                        durations[name].append(spent)
+    return _print_fetches(durations)
 
 
-def _told_of_fetches(took: Mapping[str, Sequence[tuple[float, float]]]) -> Figures:
+def _print_fetches(durations: Mapping[str, Sequence[tuple[float, float]]]) -> Figures:
     rows, figures = [], Figures()
-    for name, spent in took.items():
+    for name, spent in durations.items():
         wall_ms, cpu_ms = (statistics.median(column) * 100 for column in zip(*spent, strict=True))
         rows.append((name, wall_ms, cpu_ms))
         figures |= {f"fetch.{name}_ms": wall_ms, f"fetch.{name}_cpu_ms": cpu_ms}
     figures["fetch.ratio"] = statistics.median(
-        shared[0] / alone[0] for alone, shared in zip(took["alone"], took["shared"], strict=True)
+        shared[0] / alone[0] for alone, shared in zip(durations["alone"], durations["shared"], strict=True)
     )
     print_table(
-        "A plain page through Chromium, without rendering, one after the other",
-        ("", "ms a page", "of it CPU of this process"),
+        "Plain pages through Chromium without rendering, one at a time",
+        ("", "ms per page", "CPU ms of this process"),
         rows,
     )
     return figures
 
 
 async def _read_ten(app: Services, site: Site, number: int) -> tuple[float, float]:
-    """Seconds of wall and of this process's CPU for ten pages."""
-    begun, begun_cpu = time.perf_counter(), time.process_time()
+    """Read ten pages; return the wall-clock seconds and the CPU seconds of this process."""
+    started, started_cpu = time.perf_counter(), time.process_time()
     for page in range(10):
         await app.fetcher.fetch(ReadRequest(site.url(f"/static/{number * 10 + page}"), render="http", cache=REFRESH))
-    return time.perf_counter() - begun, time.process_time() - begun_cpu
+    return time.perf_counter() - started, time.process_time() - started_cpu
 
 
 async def _flight(url: str, site: Site, processes: int = 10) -> Figures:
     path = "/slow-answer/500"
     before = site.hits(path)
-    said = await _members(processes, "fetch", url, site.direct(path))
+    outcome = await _members(processes, "fetch", url, site.direct(path))
     visits = site.hits(path) - before
-    whole = sum(int(length) > 100 for length in said)
+    answered = sum(int(length) > 100 for length in outcome)
     print_table(
-        f"One page wanted by {processes} processes at once", ("", "visits", "answers"), (("shared", visits, whole),)
+        f"One page requested by {processes} processes at the same time",
+        ("", "visits", "answers"),
+        (("shared", visits, answered),),
     )
-    return {"flight.visits": visits, "flight.answers": whole}
+    return {"flight.visits": visits, "flight.answers": answered}
 
 
 async def _limit(url: str, seconds: float, processes: int = 4) -> Figures:
@@ -163,16 +165,16 @@ async def _limit(url: str, seconds: float, processes: int = 4) -> Figures:
     allowed = RATE.burst + RATE.per_second * seconds
     error = granted / allowed - 1
     print_table(
-        f"One limit of {RATE.per_second:g} a second, {processes} processes, {seconds:g} s",
+        f"One limit of {RATE.per_second:g} per second, {processes} processes, {seconds:g} s",
         ("", "granted", "allowed", "error"),
         (("shared", granted, allowed, error),),
     )
     return {"limit.granted": granted, "limit_error": abs(error)}
 
 
-async def _members(count: int, *words: str) -> list[str]:
+async def _members(count: int, *arguments: str) -> list[str]:
     """Run several processes at the same time; return their final output."""
-    command = (sys.executable, "-m", "benchmarks.shared_state.member", *words)
+    command = (sys.executable, "-m", "benchmarks.shared_state.member", *arguments)
     pipe = asyncio.subprocess.PIPE
     members = [await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe) for _ in range(count)]
     for member in members:
@@ -187,7 +189,7 @@ async def _service() -> AsyncIterator[str]:
     """Start a Valkey or Redis server; yield its URL.
 
     Raises:
-        FileNotFoundError: none is installed.
+        FileNotFoundError: neither is installed.
     """
     program = shutil.which("valkey-server") or shutil.which("redis-server")
     if program is None:
@@ -199,14 +201,14 @@ async def _service() -> AsyncIterator[str]:
     quiet = asyncio.subprocess.DEVNULL
     service = await asyncio.create_subprocess_exec(program, *options, stdout=quiet, stderr=quiet)
     try:
-        await _answers(port)
+        await _wait_until_ready(port)
         yield f"redis://127.0.0.1:{port}/0"
     finally:
         service.terminate()
         await service.wait()
 
 
-async def _answers(port: int) -> None:
+async def _wait_until_ready(port: int) -> None:
     async with asyncio.timeout(_START_S):
         while True:
             with contextlib.suppress(OSError):

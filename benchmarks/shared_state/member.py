@@ -1,9 +1,9 @@
-"""One server of several that share their state, as a process of its own, without a browser.
+"""One of several servers with shared state, in a separate process and without a browser.
 
-python -m benchmarks.shared_state.member fetch URL PAGE   reads a page when told, prints how
-python -m benchmarks.shared_state.member limit URL SECONDS  asks for all it can get, prints how much that was
+python -m benchmarks.shared_state.member fetch URL PAGE   read a page; print the length of its text
+python -m benchmarks.shared_state.member limit URL SECONDS  take from a rate limit; print the number of permits
 
-Both say `ready` first, and begin when a line comes in.
+Both commands print `ready` and start when a line arrives on stdin.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from scraper.workers import WorkerPool
 RATE = Limit("benchmark", burst=20, per_second=100)
 
 
-class _PlainDoor:
-    """Asks for a page as simply as can be: what is measured is who asks, not how."""
+class _PlainBrowser:
+    """Minimal HTTP client: the benchmark measures which process requests the page, not how."""
 
     async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
-        where = urlsplit(request.url)
-        reader, writer = await asyncio.open_connection(where.hostname, where.port)
-        head = f"GET {where.path} HTTP/1.1\r\nHost: {where.netloc}\r\nConnection: close\r\n\r\n"
+        parts = urlsplit(request.url)
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        head = f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
         writer.write(head.encode())
         text = (await reader.read()).decode("utf-8", "replace")
         writer.close()
@@ -46,39 +46,42 @@ class _PlainWorkers:
         return Document(snapshot.url, text=snapshot.html, markdown=snapshot.html)
 
 
-async def _fetch(together: ValkeyState, page: str) -> str:
+async def _fetch(valkey_state: ValkeyState, page: str) -> str:
     workers = cast(WorkerPool, _PlainWorkers())
-    fetcher = Fetcher(cast(Browsers, _PlainDoor()), workers, NullPageStore(), Settings(), shared=together)
-    await _told()
+    fetcher = Fetcher(cast(Browsers, _PlainBrowser()), workers, NullPageStore(), Settings(), shared=valkey_state)
+    await _wait_for_start()
     reading = await fetcher.fetch(ReadRequest(page, render="http"))
     await fetcher.close()
     return str(len(reading.document.text))
 
 
-async def _take(together: ValkeyState, seconds: float) -> str:
-    await _told()
+async def _take(valkey_state: ValkeyState, seconds: float) -> str:
+    await _wait_for_start()
     granted, until = 0, time.monotonic() + seconds
     while time.monotonic() < until:
-        wait_s = await together.limits.take(RATE, "everybody")
+        wait_s = await valkey_state.limits.take(RATE, "everybody")
         granted += not wait_s
-        # Not the whole wait: whoever only comes when told to shows nothing of the limit.
+        # Retry before the wait is over: clients that always wait would not test the limit.
         await asyncio.sleep(wait_s / 4)
     return str(granted)
 
 
-async def _told() -> None:
+async def _wait_for_start() -> None:
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
 
 
 async def _main() -> None:
-    what, url, word = sys.argv[1:]
-    together = ValkeyState(url)
-    await together.wait_connected(10)
+    command, url, argument = sys.argv[1:]
+    valkey_state = ValkeyState(url)
+    await valkey_state.wait_connected(10)
     try:
-        print(await (_fetch(together, word) if what == "fetch" else _take(together, float(word))), flush=True)
+        print(
+            await (_fetch(valkey_state, argument) if command == "fetch" else _take(valkey_state, float(argument))),
+            flush=True,
+        )
     finally:
-        await together.close()
+        await valkey_state.close()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A real PostgreSQL with many made pages: filled once, and at each start as it was filled."""
+"""PostgreSQL server with many synthetic pages, filled once and reset to that state at each start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import asyncpg
 from benchmarks.common.command_line import Figures
 from benchmarks.common.contender import REPOSITORY
 from benchmarks.common.corpora import cache_folder
-from benchmarks.common.synthetic_texts import MadeTexts
+from benchmarks.common.synthetic_texts import SyntheticTexts
 from scraper.model import Document, Reading
 from scraper.store.postgres import page_rows, schema
 from scraper.store.postgres.connection_pool import PostgresPool
@@ -35,8 +35,8 @@ _CHUNK = 1_000
 LIMIT_BYTES = 1_000_000_000_000
 SLOW_WAIT_MS = 100
 
-# What an operator would give a database of some GB on a machine of 24 GB (a quarter of it is PostgreSQL's own
-# advice); the rest as it comes.
+# Typical settings for a database of some GB on a machine with 24 GB: a quarter for shared buffers, as PostgreSQL
+# recommends; other settings are the defaults.
 _SETTINGS = f"""
 shared_buffers = 6GB
 effective_cache_size = 12GB
@@ -51,48 +51,48 @@ log_lock_waits = on
 @asynccontextmanager
 async def filled_server(count: int) -> AsyncIterator[tuple[PostgresServer, Figures]]:
     """Start a server with this many pages in `DATABASE`; yield it with the seconds to create them."""
-    folder = _home() / "shared_store" / str(count)
-    server = await asyncio.to_thread(_started, folder)
+    folder = _base_folder() / "shared_store" / str(count)
+    server = await asyncio.to_thread(_start, folder)
     try:
-        figures = await _filled(server, folder, count)
-        await _without_later_pages(server.url(DATABASE), count)
+        figures = await _fill_once(server, folder, count)
+        await _delete_later_pages(server.url(DATABASE), count)
         yield server, figures
     finally:
         await asyncio.to_thread(server.stop)
 
 
-def _home() -> Path:
+def _base_folder() -> Path:
     """Return a folder that outlives this run and that the PostgreSQL user can access."""
-    wanted = cache_folder()
+    preferred = cache_folder()
     closed = os.geteuid() == 0 and any(
-        parent.exists() and not parent.stat().st_mode & 0o001 for parent in (wanted, *wanted.parents)
+        parent.exists() and not parent.stat().st_mode & 0o001 for parent in (preferred, *preferred.parents)
     )
-    return Path("/var/tmp/search-mcp-benchmarks") if closed else wanted
+    return Path("/var/tmp/search-mcp-benchmarks") if closed else preferred
 
 
-def _started(folder: Path) -> PostgresServer:
+def _start(folder: Path) -> PostgresServer:
     server = PostgresServer(folder)
     if not (folder / "data").exists():
         folder.mkdir(parents=True, exist_ok=True)
         server.make()
     else:
         server.port = free_port()
-    own = folder / "data" / "postgresql.auto.conf"  # stands above whatever the folder was made with
+    own = folder / "data" / "postgresql.auto.conf"  # overrides the settings from the creation of the folder
     own.write_text(f"port={server.port}\n{_SETTINGS}")
     (folder / "log").unlink(missing_ok=True)
     server.start()
     return server
 
 
-async def _filled(server: PostgresServer, folder: Path, count: int) -> Figures:
+async def _fill_once(server: PostgresServer, folder: Path, count: int) -> Figures:
     """Fill the database with all pages, once."""
     done = folder / "filled.json"
     if not done.exists():
         if not await server.say(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):
             await server.say(f"CREATE DATABASE {DATABASE}")
         url = server.url(DATABASE)
-        await server.say(f"DROP INDEX IF EXISTS {schema.SCHEMA_NAME}.words_by_vector", await _prepared(url))
-        began = time.perf_counter()
+        await server.say(f"DROP INDEX IF EXISTS {schema.SCHEMA_NAME}.words_by_vector", await _create_schema(url))
+        started = time.perf_counter()
         fillers = [
             await asyncio.create_subprocess_exec(
                 *(sys.executable, "-c", _FILL, url, str(part), str(count)), cwd=REPOSITORY
@@ -101,8 +101,8 @@ async def _filled(server: PostgresServer, folder: Path, count: int) -> Figures:
         ]
         for filler in fillers:
             if await filler.wait():
-                raise SystemExit("a process that writes the pages down has failed")
-        copied_s = time.perf_counter() - began
+                raise SystemExit("a process that fills the database has failed")
+        copied_s = time.perf_counter() - started
         connection = await asyncpg.connect(url)
         await connection.execute(schema.WORDS_INDEX)
         await connection.execute(f"SELECT setval('{schema.SCHEMA_NAME}.page_numbers', {count})")
@@ -112,15 +112,15 @@ async def _filled(server: PostgresServer, folder: Path, count: int) -> Figures:
         figures = {
             "pages": count,
             "fill_s": copied_s,
-            "index_s": time.perf_counter() - began - copied_s,
+            "index_s": time.perf_counter() - started - copied_s,
             "database_bytes_per_page": size / count,
         }
         done.write_text(json.dumps(figures))
     return {key: float(value) for key, value in json.loads(done.read_text()).items()}
 
 
-async def _without_later_pages(url: str, count: int) -> None:
-    """As it was filled: what an earlier run wrote goes, so that every run measures the same table."""
+async def _delete_later_pages(url: str, count: int) -> None:
+    """Delete pages of earlier runs, so that every run measures the same table."""
     connection = await asyncpg.connect(url)
     for table in ("words", "pages"):
         await connection.execute(f"DELETE FROM {schema.SCHEMA_NAME}.{table} WHERE id > $1", count)
@@ -129,8 +129,8 @@ async def _without_later_pages(url: str, count: int) -> None:
     await connection.close()
 
 
-async def _prepared(url: str) -> str:
-    async with opened(url) as pages:
+async def _create_schema(url: str) -> str:
+    async with open_store(url) as pages:
         assert (await pages.stats()).usable
     return url
 
@@ -143,18 +143,18 @@ asyncio.run(fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
 
 
 async def fill(url: str, part: int, count: int) -> None:
-    """Copy every other thousand of the pages into the tables, those that an earlier run did not."""
-    server, made, lexer = PostgresPool(url), MadeTexts(LANGUAGE), Lexer()
+    """Copy every other thousand pages into the tables, except those of an earlier run."""
+    server, texts, lexer = PostgresPool(url), SyntheticTexts(LANGUAGE), Lexer()
 
     async def copy(connection: schema.Connection) -> None:
         owners = await page_rows.find_owner_ids(connection, [("local", "[]")])
         for first in range(1 + part * _CHUNK, count + 1, _FILLERS * _CHUNK):
             if await connection.fetchval("SELECT 1 FROM words WHERE id = $1", first):
                 continue
-            made.begin_at(first)
+            texts.begin_at(first)
             rows = []
             for number in range(first, min(first + _CHUNK, count + 1)):
-                page = page_rows.make_row(made_entry(number, made.page(PAGE_CHARS)), lexer, LIMIT_BYTES)
+                page = page_rows.make_row(make_entry(number, texts.page(PAGE_CHARS)), lexer, LIMIT_BYTES)
                 assert page is not None
                 rows.append(page_rows.make_values(page, number, owners[page.owner]))
             async with connection.transaction():
@@ -165,7 +165,7 @@ async def fill(url: str, part: int, count: int) -> None:
     await server.close()
 
 
-def made_entry(number: int, text: str, scope: CacheScope | None = None) -> PageEntry:
+def make_entry(number: int, text: str, scope: CacheScope | None = None) -> PageEntry:
     """Return the cache entry of a synthetic page."""
     url = f"https://example.org/{number}"
     document = Document(url=url, title=text[:40], markdown=text)
@@ -174,7 +174,7 @@ def made_entry(number: int, text: str, scope: CacheScope | None = None) -> PageE
 
 
 @asynccontextmanager
-async def opened(url: str) -> AsyncIterator[PostgresPageStore]:
+async def open_store(url: str) -> AsyncIterator[PostgresPageStore]:
     """Open the store as a server does."""
     server = PostgresPool(url)
     pages = PostgresPageStore(server, limit_bytes=LIMIT_BYTES)

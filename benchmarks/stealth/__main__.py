@@ -1,6 +1,6 @@
-"""What gives the browser away: detectors that others wrote, and the questions that others publish.
+"""Test whether bot detectors recognize the browser, with third-party detectors and published checks.
 
-Both tiers through our own door; beside them Playwright as it comes, and disguised by playwright-stealth.
+Both tiers of search-mcp are compared with plain Playwright and with playwright-stealth.
 """
 
 from __future__ import annotations
@@ -14,24 +14,30 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.stealth.detectors.browsers_under_test import (
+    ReadPage,
+    own_browsers,
+    own_tier,
+    playwright_page,
+    stealth_plugin,
+)
 from benchmarks.stealth.detectors.catalogue import DETECTORS, Detector
-from benchmarks.stealth.detectors.examined import Look, own_browsers, own_tier, playwright_page, stealth_plugin
-from benchmarks.stealth.detectors.install import installed
-from benchmarks.stealth.detectors.site import DetectorSite, served
+from benchmarks.stealth.detectors.install import install_detectors
+from benchmarks.stealth.detectors.site import DetectorSite, serve_detectors
 from browsers.chromium.locate import find_chromium
 from browsers.errors import BrowsersError
 from browsers.model import Tier
 
 _GOALS = (Goal("failing", at_most=0),)
 _REPORT = re.compile(r'<pre id="report"[^>]*>(.*?)</pre>', re.DOTALL)
-_LATE_S = 0.5
-"""A page that was read tells of its traps by a request of its own: wait for it."""
+_LATE_FINDINGS_S = 0.5
+"""Seconds to wait for findings that a page sends after its report."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Visitor:
     name: str
-    look: Look
+    read: ReadPage
     tier: Tier
     ours: bool
 
@@ -43,24 +49,24 @@ class _Outcome:
     findings: tuple[str, ...]
 
     @property
-    def beyond(self) -> tuple[str, ...]:
-        """What should not have been found."""
-        return self.detector.beyond(self.visitor.tier, self.findings)
+    def unexpected(self) -> tuple[str, ...]:
+        """Findings that are not expected."""
+        return self.detector.unexpected(self.visitor.tier, self.findings)
 
 
 async def measure(options: Options) -> Figures:
-    """Send every visitor past every detector; `--quick` sends ours alone."""
-    packages = await asyncio.to_thread(installed)
+    """Test every browser with every detector; `--quick` tests only ours."""
+    packages = await asyncio.to_thread(install_detectors)
     detectors = [one for one in DETECTORS if packages is not None or not one.from_npm]
     outcomes = []
-    async with served(packages) as site, _visitors(site.port, options.quick) as visitors:
+    async with serve_detectors(packages) as site, _visitors(site.port, options.quick) as visitors:
         for visitor in visitors:
             outcomes += [await _examine(visitor, detector, site) for detector in detectors]
     _print(outcomes, [visitor.name for visitor in visitors])
     figures = _figures(outcomes)
     figures["detectors"] = len(detectors)
     if len(detectors) < len(DETECTORS):
-        # Half an examination is not one that was passed.
+        # Without all detectors the test counts as incomplete.
         del figures["failing"]
     print_goals(figures, _GOALS)
     return figures
@@ -86,18 +92,18 @@ async def _peers(stack: AsyncExitStack, port: int) -> list[_Visitor]:
             chromium = find_chromium(tier, None)
             if chromium is not None:
                 page = playwright_page(chromium.executable, port, disguise)
-                look = await stack.enter_async_context(page)
-                peers.append(_Visitor(f"{name}, {tier}", look, tier, ours=False))
+                read = await stack.enter_async_context(page)
+                peers.append(_Visitor(f"{name}, {tier}", read, tier, ours=False))
     return peers
 
 
 async def _examine(visitor: _Visitor, detector: Detector, site: DetectorSite) -> _Outcome:
     key = visitor.name.replace(", ", "-").replace(" ", "-")
     try:
-        page = await visitor.look(site.url(detector.page, key))
+        page = await visitor.read(site.url(detector.page, key))
     except (BrowsersError, TimeoutError) as error:
         return _Outcome(visitor, detector, (f"no report: {error}",))
-    await asyncio.sleep(_LATE_S)
+    await asyncio.sleep(_LATE_FINDINGS_S)
     return _Outcome(visitor, detector, (*_findings(page), *site.late(detector.page, key)))
 
 
@@ -115,18 +121,18 @@ def _print(outcomes: Sequence[_Outcome], visitors: Sequence[str]) -> None:
         for one in DETECTORS
         if one.name in numbers
     ]
-    print_table("Findings, known ones included", ("detector", *visitors), rows)
+    print_table("Findings, including known ones", ("detector", *visitors), rows)
     print_table("Sources", ("detector", ""), ((one.name, _source(one)) for one in DETECTORS))
     for outcome in (one for one in outcomes if one.visitor.ours):
         for finding in outcome.findings:
-            known = "" if finding in outcome.beyond else "  (known)"
+            known = "" if finding in outcome.unexpected else "  (known)"
             print(f"  {outcome.visitor.name:12} {outcome.detector.name:24} {finding}{known}")
 
 
 def _source(detector: Detector) -> str:
     if detector.from_npm:
         return f"{detector.source}, from npm"
-    return f"{detector.source}: not available from npm; its published questions, asked by our own page"
+    return f"{detector.source}: not available from npm; our own page runs its published checks"
 
 
 def _figures(outcomes: Sequence[_Outcome]) -> Figures:
@@ -135,11 +141,11 @@ def _figures(outcomes: Sequence[_Outcome]) -> Figures:
         if not outcome.visitor.ours:
             continue
         key = outcome.visitor.tier.value
-        figures["failing"] += len(outcome.beyond)
+        figures["failing"] += len(outcome.unexpected)
         figures[f"{key}.findings"] = figures.get(f"{key}.findings", 0) + len(outcome.findings)
-        figures[f"{key}.failing"] = figures.get(f"{key}.failing", 0) + len(outcome.beyond)
+        figures[f"{key}.failing"] = figures.get(f"{key}.failing", 0) + len(outcome.unexpected)
     return figures
 
 
 if __name__ == "__main__":
-    run("What gives the browser away", measure)
+    run(__doc__ or "", measure)

@@ -1,6 +1,6 @@
-"""Structured data of saved product and recipe pages: our facts and lists beside extruct alone, with its cost.
+"""Compare structured data of saved product and recipe pages with extruct alone: facts, raw lists and cost.
 
-`lost` counts the fields that extruct's data hold right and ours do not, in the facts or in the raw lists.
+`lost` counts the fields that are right in extruct's data and not in ours, in the facts or in the raw lists.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from scraper.extract import structured
 from scraper.model import StructuredData
 
 _SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
-_WAYS = ("ours", "ours, lists", "extruct")
+_METHODS = ("ours", "ours, lists", "extruct")
 _QUICK_STEP = 5
-_LEAST_LOSS = 0.001
-"""Below, a text differs by a space or an entity."""
+_MIN_LOSS = 0.001
+"""Minimum difference that counts as a loss; smaller ones come from a space or an entity."""
 
 _GOALS = (
     Goal("recipes.title", at_least=0.98),
@@ -60,7 +60,7 @@ class _Page:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What each way made of a page, the CPU seconds it took, and our facts with their sources."""
+    """Facts and CPU seconds by method for a page, and our facts with their sources."""
 
     facts: Mapping[str, Mapping[str, Any]]
     seconds: Mapping[str, float]
@@ -68,17 +68,17 @@ class _Found:
 
 
 async def measure(options: Options) -> Figures:
-    """Read every page in every way.
+    """Read every page with every method.
 
     Raises:
-        FileNotFoundError: a corpus is not there.
+        FileNotFoundError: a corpus is missing.
     """
     if options.corpora is None:
-        raise FileNotFoundError("Say with --corpora where the folders recipes/ and products/ are.")
+        raise FileNotFoundError("Name the folder that contains recipes/ and products/: --corpora DIR.")
     figures: Figures = {}
     for kind, work in (("recipes", _recipes), ("products", _products)):
         pages = await asyncio.to_thread(_pages, corpus_folder(options.corpora, kind), options.quick)
-        structured.extract(pages[0].snapshot())  # what is loaded once is not a page's cost
+        structured.extract(pages[0].snapshot())  # warm-up: load data before the measurement
         found = [_read(page, kind) for page in pages]
         figures |= work(pages, found) | _costs(kind, found)
     print_goals(figures, _GOALS)
@@ -97,8 +97,8 @@ def _page(folder: Path, row: Mapping[str, str]) -> _Page:
 
 
 def _read(page: _Page, kind: str) -> _Found:
-    ours, our_s = _timed(lambda: structured.extract(page.snapshot()))
-    theirs, their_s = _timed(lambda: _by_extruct(page))
+    ours, our_s = _time(lambda: structured.extract(page.snapshot()))
+    theirs, their_s = _time(lambda: _read_with_extruct(page))
     stated = (ours.recipe if kind == "recipes" else ours.product) or {}
     read: Callable[[plain.Lists], dict[str, Any]] = plain.recipe if kind == "recipes" else plain.product
     facts = {
@@ -109,12 +109,12 @@ def _read(page: _Page, kind: str) -> _Found:
     return _Found(facts, {"ours": our_s, "extruct": their_s}, stated)
 
 
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+def _time(work: Callable[[], Any]) -> tuple[Any, float]:
     start = time.process_time()
     return work(), time.process_time() - start
 
 
-def _by_extruct(page: _Page) -> plain.Lists:
+def _read_with_extruct(page: _Page) -> plain.Lists:
     found = extruct.extract(
         page.html, base_url=page.url, errors="ignore", syntaxes=["json-ld", "microdata", "opengraph", "rdfa"]
     )
@@ -126,45 +126,51 @@ def _lists(found: StructuredData) -> plain.Lists:
 
 
 def _recipes(pages: Sequence[_Page], found: Sequence[_Found]) -> Figures:
-    scores: dict[str, dict[str, list[float]]] = {way: defaultdict(list) for way in _WAYS}
-    lost: dict[str, list[str]] = {way: [] for way in _WAYS[:2]}
+    scores: dict[str, dict[str, list[float]]] = {method: defaultdict(list) for method in _METHODS}
+    lost: dict[str, list[str]] = {method: [] for method in _METHODS[:2]}
     for page, one in zip(pages, found, strict=True):
         gold = {**page.gold, "instructions": page.gold.get("instructions_list")}
         for field in score.RECIPE_FIELDS:
             if gold.get(field) in (None, "", [], {}):
                 continue
-            got = {way: score.likeness(field, gold[field], one.facts[way].get(field)) for way in _WAYS}
-            for way in _WAYS:
-                scores[way][field].append(got[way])
-            for way in lost:
-                if got[way] < got["extruct"] - _LEAST_LOSS:
-                    lost[way].append(f"{page.name} {field}")
-    return _told("recipes", score.RECIPE_FIELDS, {way: _means(scores[way]) for way in _WAYS}, lost, len(pages))
+            got = {method: score.similarity(field, gold[field], one.facts[method].get(field)) for method in _METHODS}
+            for method in _METHODS:
+                scores[method][field].append(got[method])
+            for method in lost:
+                if got[method] < got["extruct"] - _MIN_LOSS:
+                    lost[method].append(f"{page.name} {field}")
+    return _print_results(
+        "recipes", score.RECIPE_FIELDS, {method: _means(scores[method]) for method in _METHODS}, lost, len(pages)
+    )
 
 
 def _products(pages: Sequence[_Page], found: Sequence[_Found]) -> Figures:
-    verdicts: dict[str, dict[str, list[str]]] = {way: defaultdict(list) for way in _WAYS}
-    shown: list[str] = []
-    lost: dict[str, list[str]] = {way: [] for way in _WAYS[:2]}
+    verdicts: dict[str, dict[str, list[str]]] = {method: defaultdict(list) for method in _METHODS}
+    visible_verdicts: list[str] = []
+    lost: dict[str, list[str]] = {method: [] for method in _METHODS[:2]}
     sources: dict[str, Counter[str]] = defaultdict(Counter)
     for page, one in zip(pages, found, strict=True):
         for field in score.PRODUCT_FIELDS:
-            got = {way: score.judged(field, page.gold.get(field), one.facts[way].get(field)) for way in _WAYS}
-            for way, verdict in got.items():
+            got = {
+                method: score.judge(field, page.gold.get(field), one.facts[method].get(field)) for method in _METHODS
+            }
+            for method, verdict in got.items():
                 if verdict:
-                    verdicts[way][field].append(verdict)
-            lost_here = (way for way in lost if got["extruct"] == "right" != got[way])
-            for way in lost_here:
-                lost[way].append(f"{page.name} {field}")
+                    verdicts[method][field].append(verdict)
+            lost_here = (method for method in lost if got["extruct"] == "right" != got[method])
+            for method in lost_here:
+                lost[method].append(f"{page.name} {field}")
             if field in one.stated:
                 sources[f"{field} from {one.stated[field]['source']}"][got["ours"] or ""] += 1
         currency = one.stated.get("currency", {})
-        verdict = score.judged("currency", page.gold.get("currency"), currency.get("value"), currency.get("sign"))
-        shown += [verdict] if verdict else []
-    means = {way: {field: score.f1(field, told) for field, told in verdicts[way].items()} for way in _WAYS}
-    figures = _told("products", score.PRODUCT_FIELDS, means, lost, len(pages))
-    figures["products.currency_as_shown"] = score.f1("currency", shown)
-    print(f"currency, its sign as the page shows it counted too: {figures['products.currency_as_shown']:.3f}")
+        verdict = score.judge("currency", page.gold.get("currency"), currency.get("value"), currency.get("sign"))
+        visible_verdicts += [verdict] if verdict else []
+    means = {
+        method: {field: score.f1(field, values) for field, values in verdicts[method].items()} for method in _METHODS
+    }
+    figures = _print_results("products", score.PRODUCT_FIELDS, means, lost, len(pages))
+    figures["products.currency_as_shown"] = score.f1("currency", visible_verdicts)
+    print(f"currency, also counting the visible sign: {figures['products.currency_as_shown']:.3f}")
     _print_sources(sources)
     return figures
 
@@ -173,18 +179,18 @@ def _means(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {field: fmean(values) for field, values in scores.items()}
 
 
-def _told(
+def _print_results(
     kind: str,
     fields: Iterable[str],
     means: Mapping[str, Mapping[str, float]],
     lost: Mapping[str, Sequence[str]],
     pages: int,
 ) -> Figures:
-    """Print one table; the figures of ours, extruct's under its own name."""
-    rows = [(field, *(means[way].get(field) for way in _WAYS)) for field in fields]
-    print_table(f"{kind}: {pages} pages", ("field", *_WAYS), rows)
-    for way, places in lost.items():
-        print(f"{way}: {len(places)} fields lost beside extruct {', '.join(places)}")
+    """Print one table; return our figures, and those of extruct under its name."""
+    rows = [(field, *(means[method].get(field) for method in _METHODS)) for field in fields]
+    print_table(f"{kind}: {pages} pages", ("field", *_METHODS), rows)
+    for method, fields_lost in lost.items():
+        print(f"{method}: {len(fields_lost)} fields lost compared with extruct: {', '.join(fields_lost)}")
     figures = {f"{kind}.{field}": value for field, value in means["ours"].items()}
     figures |= {f"extruct.{kind}.{field}": value for field, value in means["extruct"].items()}
     figures[f"{kind}.lost.facts"] = len(lost["ours"])
@@ -194,7 +200,7 @@ def _told(
 
 
 def _print_sources(sources: Mapping[str, Counter[str]]) -> None:
-    """How often each source is right: what the confidences rest on."""
+    """Print how often each source is right, the basis of the confidences."""
     rows = [
         (name, count["right"], count["wrong"], count["extra"], count["right"] / max(1, count["right"] + count["wrong"]))
         for name, count in sorted(sources.items())
@@ -204,13 +210,13 @@ def _print_sources(sources: Mapping[str, Counter[str]]) -> None:
 
 def _costs(kind: str, found: Sequence[_Found]) -> Figures:
     figures: Figures = {}
-    for way in ("ours", "extruct"):
-        taken = sorted(one.seconds[way] * 1000 for one in found)
-        prefix = f"{kind}.cpu_ms" if way == "ours" else f"extruct.{kind}.cpu_ms"
-        figures[f"{prefix}.median"] = taken[len(taken) // 2]
-        figures[f"{prefix}.mean"] = fmean(taken)
-        figures[f"{prefix}.p95"] = taken[int(len(taken) * 0.95)]
-    print_table(f"{kind}: CPU ms a page", ("figure", "ms"), figures.items())
+    for method in ("ours", "extruct"):
+        times = sorted(one.seconds[method] * 1000 for one in found)
+        prefix = f"{kind}.cpu_ms" if method == "ours" else f"extruct.{kind}.cpu_ms"
+        figures[f"{prefix}.median"] = times[len(times) // 2]
+        figures[f"{prefix}.mean"] = fmean(times)
+        figures[f"{prefix}.p95"] = times[int(len(times) * 0.95)]
+    print_table(f"{kind}: CPU ms per page", ("figure", "ms"), figures.items())
     return figures
 
 

@@ -1,4 +1,4 @@
-"""One plain reading of raw JSON-LD, microdata, RDFa and OpenGraph, so that only their parsing is compared."""
+"""Read facts from raw JSON-LD, microdata, RDFa and OpenGraph in one simple way, to compare only the parsers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_DEPTH = 60
 
 
 def product(lists: Lists) -> dict[str, Any]:
-    """Price, currency, availability, numbers and brand: the first that stands in an item or tag."""
+    """Return price, currency, availability, product numbers and brand: the first value in an item or tag."""
     facts: dict[str, Any] = {}
     for item in _items(lists, _PRODUCTS):
         _fill(facts, _of_product(item))
@@ -144,7 +144,7 @@ def _value(value: Any) -> Any:
     return value
 
 
-def _fill(facts: dict[str, Any], more: Mapping[str, Any]) -> None:
-    for name, value in more.items():
+def _fill(facts: dict[str, Any], extra: Mapping[str, Any]) -> None:
+    for name, value in extra.items():
         if value not in (None, "", [], {}) and not facts.get(name):
             facts[name] = value

@@ -1,4 +1,4 @@
-"""How near the facts of a product or recipe are to what people or per-site code wrote down."""
+"""Score the facts of a product or recipe against gold from annotators or per-site code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RECIPE_FIELDS = (
 )  # fmt: skip
 PRODUCT_FIELDS = ("price", "currency", "availability", "sku", "gtin", "mpn", "brand")
 EXTRA_COUNTS = frozenset({"price", "availability", "sku"})
-"""Where a value that the gold does not have counts as a wrong one; the gold has these wherever they stand."""
+"""Fields for which a value without gold counts as wrong; the gold of these fields is complete."""
 
 Verdict = str
 """`right`, `wrong`, `missing`, `extra`."""
@@ -37,14 +37,16 @@ _ISO = re.compile(
 )
 
 
-def likeness(field: str, gold: Any, found: Any) -> float:
-    """How alike a recipe's field is to the gold, 0 to 1."""
+def similarity(field: str, gold: Any, found: Any) -> float:
+    """Return the similarity of a recipe field to its gold, 0 to 1."""
     if found in (None, "", [], {}):
         return 0.0
     if field == "ingredients":
-        return _overlap(map(_folded, gold), map(_folded, _listed(found)))
+        return _overlap(map(_normalize, gold), map(_normalize, _listed(found)))
     if field == "instructions":
-        return Levenshtein.normalized_similarity(_folded(" ".join(gold)), _folded(" ".join(map(str, _listed(found)))))
+        return Levenshtein.normalized_similarity(
+            _normalize(" ".join(gold)), _normalize(" ".join(map(str, _listed(found))))
+        )
     if field in ("total_time", "prep_time", "cook_time"):
         return float(_minutes(gold) == _minutes(found))
     if field == "yields":
@@ -57,10 +59,10 @@ def likeness(field: str, gold: Any, found: Any) -> float:
     if field == "nutrients":
         pairs = found.items() if isinstance(found, Mapping) else ()
         return _overlap((f"{k}{_number(v)}" for k, v in gold.items()), (f"{k}{_number(v)}" for k, v in pairs))
-    return float(_folded(gold) == _folded(found))
+    return float(_normalize(gold) == _normalize(found))
 
 
-def judged(field: str, gold: Sequence[str] | None, found: Any, sign: str | None = None) -> Verdict | None:
+def judge(field: str, gold: Sequence[str] | None, found: Any, sign: str | None = None) -> Verdict | None:
     """Compare a product field with its gold; None if both lack it. `sign` is the visible currency."""
     if not gold:
         return "extra" if found not in (None, "") else None
@@ -68,16 +70,16 @@ def judged(field: str, gold: Sequence[str] | None, found: Any, sign: str | None 
         return "missing"
     right = any(_same(field, one, found) for one in gold)
     if field == "currency" and sign:
-        right = right or any(_folded_sign(one) == _folded_sign(sign) for one in gold)
+        right = right or any(_normalize_sign(one) == _normalize_sign(sign) for one in gold)
     return "right" if right else "wrong"
 
 
 def f1(field: str, verdicts: Iterable[Verdict]) -> float:
-    """Of precision and recall over pages."""
+    """Return the F1 of precision and recall over pages."""
     count = Counter(verdicts)
-    given = count["right"] + count["wrong"] + (count["extra"] if field in EXTRA_COUNTS else 0)
-    wanted = count["right"] + count["wrong"] + count["missing"]
-    return 2 * count["right"] / (given + wanted) if given + wanted else 0.0
+    found = count["right"] + count["wrong"] + (count["extra"] if field in EXTRA_COUNTS else 0)
+    expected = count["right"] + count["wrong"] + count["missing"]
+    return 2 * count["right"] / (found + expected) if found + expected else 0.0
 
 
 def _same(field: str, gold: str, found: Any) -> bool:
@@ -86,20 +88,20 @@ def _same(field: str, gold: str, found: Any) -> bool:
     if field == "currency":
         return _code(gold) == _code(str(found))
     if field == "availability":
-        buyable = _folded(str(found).rpartition("/")[2]) in _BUYABLE
-        return _folded(gold) == ("instock" if buyable else "outofstock")
+        buyable = _normalize(str(found).rpartition("/")[2]) in _BUYABLE
+        return _normalize(gold) == ("instock" if buyable else "outofstock")
     if field == "gtin":
-        return _folded(gold).lstrip("0") == _folded(found).lstrip("0")
-    return _folded(gold) == _folded(found)
+        return _normalize(gold).lstrip("0") == _normalize(found).lstrip("0")
+    return _normalize(gold) == _normalize(found)
 
 
-def _folded(value: Any) -> str:
-    """Letters and digits without tags, entities, case and the many forms of the same letter."""
+def _normalize(value: Any) -> str:
+    """Return the letters and digits, normalized and in lower case, without tags and entities."""
     text = html.unescape(html.unescape(_TAG.sub(" ", str(value))))
     return _NO_LETTER.sub("", unicodedata.normalize("NFKC", text).replace("\u2044", "/")).lower()
 
 
-def _folded_sign(sign: str) -> str:
+def _normalize_sign(sign: str) -> str:
     return sign.strip(" .").lower()
 
 
@@ -123,10 +125,10 @@ def _minutes(value: Any) -> int | None:
     if iso and any(iso.groups()):
         days, hours, minutes, seconds = (float(part or 0) for part in iso.groups())
         return int(days * 1440 + hours * 60 + minutes + seconds / 60)
-    told_hours = re.search(r"(\d+)\s*(?:h|std|heure|ora|ore|uur|tim)", text, re.IGNORECASE)
-    told_minutes = re.search(r"(\d+)\s*(?:m|'|分)", text, re.IGNORECASE)
-    if told_hours or told_minutes:
-        return int(told_hours[1] if told_hours else 0) * 60 + int(told_minutes[1] if told_minutes else 0)
+    hours_match = re.search(r"(\d+)\s*(?:h|std|heure|ora|ore|uur|tim)", text, re.IGNORECASE)
+    minutes_match = re.search(r"(\d+)\s*(?:m|'|分)", text, re.IGNORECASE)
+    if hours_match or minutes_match:
+        return int(hours_match[1] if hours_match else 0) * 60 + int(minutes_match[1] if minutes_match else 0)
     return int(text) if text.isdecimal() else None
 
 

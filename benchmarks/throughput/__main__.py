@@ -1,7 +1,7 @@
-"""What a page costs us and how many we read a second: peek, static page rendered, JavaScript page.
+"""Measure cost and throughput of pages: peek, rendered static page, JavaScript page.
 
-`KIND.cpu_ms` is CPU a page of browser and driver at two at once; our own Python stands apart in
-`KIND.python_ms`. Rows through the MCP server and a reader without any browser stand beside them.
+`KIND.cpu_ms` is the CPU per page of browser and driver with two concurrent pages; our Python is in
+`KIND.python_ms`. Rows for the MCP server and for a reader without a browser are added for comparison.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from benchmarks.common.own_product import own_server, own_visits
 from benchmarks.common.processes import pss_bytes
 from benchmarks.common.rounds import Result, percentile
 from benchmarks.peers.launch import is_set_up, peer
-from benchmarks.throughput.start_up import GOALS, start_up
+from benchmarks.throughput.start_up import GOALS, measure_start_up
 
-_USUAL = 2
-"""Pages at once in the figures without a number."""
+_DEFAULT_CONCURRENCY = 2
+"""Concurrent pages in the figures without a number."""
 _SAMPLE_S = 1.0
 _MEGABYTE = 1_000_000
-_COLUMNS = ("", "at once", "pages/s", "CPU ms", "python", "node", "browser", "p50 s", "p95 s", "failed", "PSS MB")
+_COLUMNS = ("", "concurrent", "pages/s", "CPU ms", "python", "node", "browser", "p50 s", "p95 s", "failed", "PSS MB")
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of page, and how many are read in one lap: at least this many, and some for each at once."""
+    """A kind of page with the minimum number of pages per lap."""
 
     key: str
     title: str
@@ -39,7 +39,7 @@ class _Kind:
     pages: int
 
     def count(self, at_once: int) -> int:
-        """Pages in a lap."""
+        """Return the number of pages in a lap."""
         return max(self.pages, 2 * at_once)
 
 
@@ -48,7 +48,7 @@ class _Plan:
     steps: tuple[int, ...]
     rounds: int
     share: float
-    """Of the usual number of pages."""
+    """Share of the usual number of pages."""
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class _Memory:
 
     @property
     def last_mb(self) -> float:
-        """The latest sample."""
+        """Latest sample in MB."""
         return self.samples[-1][1] / _MEGABYTE if self.samples else 0.0
 
 
@@ -79,11 +79,11 @@ _GOALS = (Goal("peek.cpu_ms", at_most=15), *GOALS)
 
 
 async def measure(options: Options) -> Figures:
-    """Measure every kind at every step, then the start."""
+    """Measure every kind at every concurrency, then the start-up."""
     plan = _QUICK if options.quick else _FULL
     async with local_site() as site:
         figures = await _visits(site, plan)
-        figures |= await start_up(site, rounds=1 if options.quick else 3)
+        figures |= await measure_start_up(site, rounds=1 if options.quick else 3)
     print_goals(figures, _GOALS)
     return figures
 
@@ -94,12 +94,12 @@ async def _visits(site: LocalSite, plan: _Plan) -> Figures:
     async with AsyncExitStack() as stack:
         server = stack.enter_context(own_server())
         visits = await stack.enter_async_context(running(own_visits()))
-        memory = await stack.enter_async_context(_watched(visits))
-        through = await stack.enter_async_context(running(server))
+        memory = await stack.enter_async_context(_sample_memory(visits))
+        server_client = await stack.enter_async_context(running(server))
         for kind in _KINDS:
             figures |= await _steps(kind, visits, site, plan, rows, memory)
         for kind in _SERVER_KINDS:
-            figures |= await _steps(kind, through, site, plan, rows, None)
+            figures |= await _steps(kind, server_client, site, plan, rows, None)
         if is_set_up("trafilatura"):
             reference = await stack.enter_async_context(running(peer("trafilatura")))
             figures |= await _steps(_REFERENCE, reference, site, plan, rows, None)
@@ -115,7 +115,7 @@ async def _steps(
     rows: list[tuple[object, ...]],
     memory: _Memory | None,
 ) -> Figures:
-    """Read at every number at once, round by round."""
+    """Read at every concurrency, round by round."""
     results = {at_once: Result() for at_once in plan.steps}
     await contender.read(Reading(site.fresh(kind.path, 2 * max(plan.steps)), kind.how, max(plan.steps)))
     ends: dict[int, float] = {}
@@ -155,7 +155,7 @@ def _step_figures(key: str, at_once: int, result: Result) -> Figures:
         f"{key}.at_{at_once}.p95_s": percentile(result.latencies, 0.95),
         f"{key}.at_{at_once}.failed": float(len(result.failures)),
     }
-    if at_once == _USUAL:
+    if at_once == _DEFAULT_CONCURRENCY:
         figures |= {
             f"{key}.cpu_ms": result.browser_ms + result.driver_ms,
             f"{key}.browser_ms": result.browser_ms,
@@ -168,34 +168,34 @@ def _step_figures(key: str, at_once: int, result: Result) -> Figures:
 
 
 @asynccontextmanager
-async def _watched(contender: Running) -> AsyncIterator[_Memory]:
+async def _sample_memory(contender: Running) -> AsyncIterator[_Memory]:
     """Sample the memory of a contender while the block runs."""
     memory = _Memory()
 
-    async def watch() -> None:
+    async def sample() -> None:
         started = time.monotonic()
         while True:
             pss = await asyncio.to_thread(pss_bytes, contender.account.pids())
             memory.samples.append((time.monotonic() - started, pss))
             await asyncio.sleep(_SAMPLE_S)
 
-    watching = asyncio.create_task(watch())
+    sampling = asyncio.create_task(sample())
     try:
         yield memory
     finally:
-        watching.cancel()
+        sampling.cancel()
 
 
 def _memory_figures(memory: _Memory) -> Figures:
-    shown = _thinned(memory.samples)
-    rows = [(f"{at_s:.0f}", pss / _MEGABYTE) for at_s, pss in shown]
+    selected = _downsample(memory.samples)
+    rows = [(f"{at_s:.0f}", pss / _MEGABYTE) for at_s, pss in selected]
     print_table("Memory of our visits over time (PSS of all processes)", ("second", "MB"), rows)
     sizes = [pss / _MEGABYTE for _, pss in memory.samples]
     return {"memory.start_mb": sizes[0], "memory.end_mb": sizes[-1], "memory.peak_mb": max(sizes)}
 
 
-def _thinned(samples: Sequence[tuple[float, int]], most: int = 20) -> Sequence[tuple[float, int]]:
-    return samples[:: max(1, len(samples) // most)]
+def _downsample(samples: Sequence[tuple[float, int]], limit: int = 20) -> Sequence[tuple[float, int]]:
+    return samples[:: max(1, len(samples) // limit)]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How soon we are there: start to ready, first page after ready, and what stdio's first answer costs."""
+"""Measure start-up: seconds to ready, seconds to the first page, and the cost of the first stdio response."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GOALS = (
 )
 
 
-async def start_up(site: LocalSite, rounds: int) -> Figures:
+async def measure_start_up(site: LocalSite, rounds: int) -> Figures:
     """Start the server several times and take medians."""
     ready, first = await _several(rounds, lambda: _serve(site))
     cpu, answered = await _several(rounds, _stdio)
@@ -57,7 +57,7 @@ async def _several(rounds: int, once: Callable[[], Awaitable[tuple[float, float]
 
 
 async def _serve(site: LocalSite) -> tuple[float, float]:
-    """Seconds from start to ready, and from there to the first JavaScript page, connecting included."""
+    """Return the seconds from start to ready, and from ready to the first JavaScript page, including connecting."""
     with ExitStack() as stack:
         contender = stack.enter_context(own_server())
         account = stack.enter_context(open_account())
@@ -72,7 +72,7 @@ async def _serve(site: LocalSite) -> tuple[float, float]:
 
 
 async def _stdio() -> tuple[float, float]:
-    """CPU and wall seconds until `initialize` is answered."""
+    """Return CPU and wall-clock seconds until `initialize` is answered."""
     with ExitStack() as stack:
         environment = stack.enter_context(own_server()).environment
         account = stack.enter_context(open_account())

@@ -11,8 +11,8 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
+from benchmarks.training.augmentation import Matrix, Table
 from benchmarks.training.table import KEEP, Row
-from benchmarks.training.views import Matrix, Table
 from scraper.extract.content.neural_net import NEIGHBOR_STEPS, NORM_EPSILON, Neighborhood, build_neighborhood
 from scraper.extract.content.page_statistics import Ints
 
@@ -27,7 +27,7 @@ _MAX_DEVIATION = 5.0
 
 
 class Batch(NamedTuple):
-    """Blocks of several pages; the padding is a page of its own without cost."""
+    """Blocks of several pages; the padding is a separate page without cost."""
 
     columns: Array
     tags: Array
@@ -41,7 +41,7 @@ class Batch(NamedTuple):
     costs: Array
 
 
-_REST = {"paths": -1, "pages": PAGES - 1}
+_PADDING = {"paths": -1, "pages": PAGES - 1}
 """Padding values; a path of -1 is the last one."""
 
 
@@ -80,36 +80,36 @@ class Batches:
         self._costs = costs
         self._size = size
 
-    def once(self, pages: Sequence[int], chance: np.random.Generator) -> Iterator[Batch]:
+    def once(self, pages: Sequence[int], rng: np.random.Generator) -> Iterator[Batch]:
         """Yield all pages once in batches, in a random order."""
         some: list[int] = []
         blocks = 0
-        for n in [pages[place] for place in chance.permutation(len(pages))]:
+        for n in [pages[position] for position in rng.permutation(len(pages))]:
             more = self._rows[n].measures.n
             if some and (blocks + more >= self._size or len(some) == PAGES - 1):
-                yield self.of(some, chance)
+                yield self.of(some, rng)
                 some, blocks = [], 0
             some.append(n)
             blocks += more
         if some:
-            yield self.of(some, chance)
+            yield self.of(some, rng)
 
-    def of(self, pages: Sequence[int], chance: np.random.Generator) -> Batch:
+    def of(self, pages: Sequence[int], rng: np.random.Generator) -> Batch:
         """Build one batch; some pages randomly lose their URL and their class names."""
         parts, before, paths = [], 0, 0
-        for place, n in enumerate(pages):
+        for position, n in enumerate(pages):
             row = self._rows[n]
             page, around = row.measures, build_neighborhood(row.measures)
             starts, ends = _spans(around)
             parts.append(
                 (
-                    self._usual.standard(self._table.page(n, chance)),
+                    self._usual.standard(self._table.page(n, rng)),
                     page.tag,
                     starts + before,
                     ends + before,
                     around.paths + paths,
                     around.weights,
-                    np.full(page.n, place),
+                    np.full(page.n, position),
                     page.lengths + 1,
                     row.shares >= KEEP,
                     self._costs[self._table.slices[n]],
@@ -118,8 +118,8 @@ class Batches:
             before += page.n
             paths += int(around.paths.max()) + 1
         whole = [np.concatenate(each) for each in zip(*parts, strict=True)]
-        rest = [_REST.get(name, 0) for name in Batch._fields]
-        return Batch(*(_filled(each, self._size, other) for each, other in zip(whole, rest, strict=True)))
+        padding = [_PADDING.get(name, 0) for name in Batch._fields]
+        return Batch(*(_pad(each, self._size, other) for each, other in zip(whole, padding, strict=True)))
 
 
 def _spans(around: Neighborhood) -> tuple[Ints, Ints]:
@@ -131,8 +131,8 @@ def _spans(around: Neighborhood) -> tuple[Ints, Ints]:
     return np.clip(np.stack(starts, axis=1), 0, n), np.clip(np.stack(ends, axis=1), 0, n)
 
 
-def _filled(values: NDArray[np.generic], size: int, rest: int) -> Array:
+def _pad(values: NDArray[np.generic], size: int, padding: int) -> Array:
     kind = np.int32 if values.dtype.kind == "i" else np.float32
-    filled = np.full((size, *values.shape[1:]), rest, kind)
+    filled = np.full((size, *values.shape[1:]), padding, kind)
     filled[: len(values)] = values
     return jnp.asarray(filled)

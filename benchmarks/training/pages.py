@@ -45,10 +45,10 @@ class Sample:
 def samples(corpora: Path, source: str) -> Iterator[Sample]:
     """Yield the pages of one archive in a fixed order."""
     folder = corpus_folder(corpora, source)
-    return _of_the_benchmark(folder) if source == _MAIN else _of_the_others(folder, source)
+    return _wcxb_samples(folder) if source == _MAIN else _other_samples(folder, source)
 
 
-def _of_the_benchmark(folder: Path) -> Iterator[Sample]:
+def _wcxb_samples(folder: Path) -> Iterator[Sample]:
     index = _json(folder / "index.json")
     for key in sorted(index):
         facts, gold = index[key], _json(folder / "gold" / f"{key}.json")["ground_truth"]
@@ -64,7 +64,7 @@ def _of_the_benchmark(folder: Path) -> Iterator[Sample]:
         )
 
 
-def _of_the_others(folder: Path, source: str) -> Iterator[Sample]:
+def _other_samples(folder: Path, source: str) -> Iterator[Sample]:
     with (folder / "index.jsonl").open(encoding="utf-8") as lines:
         rows = sorted((json.loads(line) for line in lines), key=lambda row: str(row["id"]))
     for row in rows:

@@ -54,7 +54,7 @@ class Row:
     """Statistics without the words and the tree, to save memory."""
     shares: NDArray[np.float64]
     weights: NDArray[np.float64]
-    teaches: bool
+    used_for_training: bool
     gold: str
     bag: Bag
 
@@ -98,7 +98,7 @@ def row_of(sample: Sample) -> Row | None:
     measures = PageStatistics(segments, describe_page(page.head, sample.url))
     named = compute_columns(measures)
     hashed = hashed_features.hash_features(measures)
-    shares, weights, teaches = _labels(sample, measures)
+    shares, weights, used_for_training = _labels(sample, measures)
     bag = _bag(measures.texts, sample.gold)
     return Row(
         id=sample.id,
@@ -114,7 +114,7 @@ def row_of(sample: Sample) -> Row | None:
         measures=_lightened(measures),
         shares=shares,
         weights=weights,
-        teaches=teaches,
+        used_for_training=used_for_training,
         gold=sample.gold,
         bag=bag,
     )

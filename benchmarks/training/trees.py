@@ -37,13 +37,13 @@ class Growth:
     """Size of a forest and its learning parameters."""
 
     trees: int = 400
-    least: int = 60
+    min_leaf_blocks: int = 60
     """Minimum blocks in a leaf."""
 
 
 def grow(data: lightgbm.Dataset, growth: Growth) -> lightgbm.Booster:
     """Train a forest on a table."""
-    return lightgbm.train({**_PARAMETERS, "min_data_in_leaf": growth.least}, data, growth.trees)
+    return lightgbm.train({**_PARAMETERS, "min_data_in_leaf": growth.min_leaf_blocks}, data, growth.trees)
 
 
 def nodes_of(booster: lightgbm.Booster) -> TreeNodes:
@@ -52,19 +52,19 @@ def nodes_of(booster: lightgbm.Booster) -> TreeNodes:
     leaves = np.zeros((len(trees), MAX_LEAVES), np.float32)
     rows: list[tuple[int, int, float, int, int]] = []
     for number, tree in enumerate(trees):
-        _write_down(tree["tree_structure"], number, 0, leaves, rows)
+        _collect_nodes(tree["tree_structure"], number, 0, leaves, rows)
     table = np.array(rows, np.float64).reshape(-1, 5)
     return TreeNodes(
         trees=table[:, 0].astype(np.int64),
         features=table[:, 1].astype(np.int64),
-        thresholds=_rounded_down(table[:, 2]),
+        thresholds=_round_down(table[:, 2]),
         first=table[:, 3].astype(np.int64),
         last=table[:, 4].astype(np.int64),
         leaves=leaves,
     )
 
 
-def _write_down(
+def _collect_nodes(
     node: Mapping[str, Any],
     tree: int,
     leaf: int,
@@ -75,12 +75,12 @@ def _write_down(
     if "split_feature" not in node:
         leaves[tree, leaf] = node["leaf_value"]
         return leaf + 1
-    middle = _write_down(node["left_child"], tree, leaf, leaves, rows)
+    middle = _collect_nodes(node["left_child"], tree, leaf, leaves, rows)
     rows.append((tree, node["split_feature"], node["threshold"], leaf, middle))
-    return _write_down(node["right_child"], tree, middle, leaves, rows)
+    return _collect_nodes(node["right_child"], tree, middle, leaves, rows)
 
 
-def _rounded_down(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
+def _round_down(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
     """Round down to 32 bits, so that a value of 32 bits stays on the same side."""
     rounded = thresholds.astype(np.float32)
     above = rounded.astype(np.float64) > thresholds

@@ -1,15 +1,13 @@
-"""Whether a page as served holds its content, needs its scripts, or is a wall: both kinds of mistakes.
+"""Measure how well the verdict detects complete pages, pages that need scripts, and block pages.
 
-`rendered_for_nothing`: the share of whole pages that `auto` would render all the same. `stopped_too_early`:
-the share of pages without their content, walls among them, that it would take for whole. Pages: saved ones
-by their gold, the same made hollow, walls and shells of search engines (`benchmarks.verdict.pages`), pages of
-our own making (`benchmarks.verdict.synthetic_pages`), counted apart as `made.`, and those of the test site.
-Beside ours: crawl4ai's test for blocked pages (`is_blocked`), which renders everything first and so answers
-another
-question with the same words; free-search-mcp's rule, which renders what has fewer than 500 characters of
-HTML; and the usual rule of fewer than 200 characters of text. The weights of
-`scraper.extract.verdict.shell_score` were fitted on the hollow pages: `benchmarks.train_verdict` has their
-figures out of fold.
+`rendered_for_nothing` is the share of complete pages that `auto` would render. `stopped_too_early` is the share of
+pages without their content, block pages included, that it would accept. Pages: saved pages with their gold, copies
+without their content, block pages and shells of search engines (`benchmarks.verdict.pages`), synthetic pages
+(`benchmarks.verdict.synthetic_pages`), counted separately as `made.`, and pages of the test site.
+Peers: crawl4ai's test for blocked pages (`is_blocked`), which is meant for rendered pages; the rule of
+free-search-mcp, which renders pages with fewer than 500 characters of HTML; and the common rule of fewer than 200
+characters of text. The weights of `scraper.extract.verdict.shell_score` were fitted on the copies without content:
+`benchmarks.train_verdict` prints their figures out of fold.
 """
 
 from __future__ import annotations
@@ -23,8 +21,8 @@ from dataclasses import dataclass
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.peers.launch import is_set_up, peer_python
-from benchmarks.verdict.pages import Labelled, saved, searches, snapshot_of, text_of
-from benchmarks.verdict.synthetic_pages import made, of_the_site
+from benchmarks.verdict.pages import LabeledPage, saved_pages, search_engine_pages, snapshot_of, text_of
+from benchmarks.verdict.synthetic_pages import synthetic_pages, test_site_pages
 from scraper.extract.page import page_tree
 from scraper.extract.verdict import verdict
 from tests.site.running import running_site
@@ -51,16 +49,16 @@ for line in sys.stdin:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """A page and what somebody made of it."""
+class _Verdict:
+    """A page and the verdict of a method."""
 
-    page: Labelled
-    said: str
+    page: LabeledPage
+    outcome: str
     reason: str = ""
 
     @property
     def renders(self) -> bool:
-        return self.said != "ok"
+        return self.outcome != "ok"
 
     @property
     def wrong(self) -> bool:
@@ -68,53 +66,53 @@ class _Judged:
 
 
 async def measure(options: Options) -> Figures:
-    """Judge every page in every way."""
+    """Classify every page with every method."""
     if options.corpora is None:
-        raise FileNotFoundError("--corpora DIR is needed: saved pages with their gold.")
+        raise FileNotFoundError("Name the folder of the corpora: --corpora DIR.")
     every = _QUICK if options.quick else 1
     with running_site() as site:
-        own = [*made(), *of_the_site(site)]
-    pages = [*saved(options.corpora, every), *searches(options.corpora), *own]
-    ours, cpu_ms = _by_us(pages)
-    ways = {_OURS: ours, **_by_peers(pages)}
-    for name, judged in ways.items():
-        _print_kinds(name, judged)
+        own = [*synthetic_pages(), *test_site_pages(site)]
+    pages = [*saved_pages(options.corpora, every), *search_engine_pages(options.corpora), *own]
+    ours, cpu_ms = _classify(pages)
+    methods = {_OURS: ours, **_classify_with_peers(pages)}
+    for name, verdicts in methods.items():
+        _print_kinds(name, verdicts)
     _print_wrong(ours)
     figures = _figures(ours) | {"cpu_ms": cpu_ms}
-    for name, judged in ways.items():
+    for name, verdicts in methods.items():
         if name != _OURS:
-            for key, value in _figures(judged).items():
+            for key, value in _figures(verdicts).items():
                 figures[f"{name.replace('-', '_').replace(' ', '_')}.{key}"] = value
-    rows = [(name, *_mistakes([one for one in judged if not _is_made(one)])) for name, judged in ways.items()]
-    print_table("Together, pages of our making apart", ("", "rendered for nothing", "stopped too early"), rows)
+    rows = [(name, *_mistakes([one for one in verdicts if not _is_made(one)])) for name, verdicts in methods.items()]
+    print_table("Totals without synthetic pages", ("", "unnecessary renders", "missed renders"), rows)
     print_goals(figures, _GOALS)
     return figures
 
 
-def _by_us(pages: Sequence[Labelled]) -> tuple[list[_Judged], float]:
-    judged, spent = [], 0.0
+def _classify(pages: Sequence[LabeledPage]) -> tuple[list[_Verdict], float]:
+    verdicts, spent = [], 0.0
     for page in pages:
         snapshot = snapshot_of(page)
         built = page_tree.build_page_tree(snapshot)
         started = time.process_time()
         found = verdict.judge_signals(snapshot, verdict.PageSignals(built))
         spent += time.process_time() - started
-        judged.append(_Judged(page, found.kind.value, found.reason))
-    return judged, 1000 * spent / len(pages)
+        verdicts.append(_Verdict(page, found.kind.value, found.reason))
+    return verdicts, 1000 * spent / len(pages)
 
 
-def _by_peers(pages: Sequence[Labelled]) -> dict[str, list[_Judged]]:
-    rules: dict[str, Callable[[Labelled], bool]] = {
+def _classify_with_peers(pages: Sequence[LabeledPage]) -> dict[str, list[_Verdict]]:
+    rules: dict[str, Callable[[LabeledPage], bool]] = {
         "free-search-mcp": lambda page: len(page.html) < _FEW_BYTES,
         "little text": lambda page: len("".join(text_of(page.html).split())) < _FEW_CHARACTERS,
     }
-    ways = {name: [_Judged(page, "thin" if rule(page) else "ok") for page in pages] for name, rule in rules.items()}
+    methods = {name: [_Verdict(page, "thin" if rule(page) else "ok") for page in pages] for name, rule in rules.items()}
     if not is_set_up("crawl4ai"):
         print("crawl4ai is not set up: `python -m benchmarks.setup_peers`")
-        return ways
+        return methods
     answers = _blocked_to_crawl4ai([page.html for page in pages])
-    judged = [_Judged(page, "blocked" if no else "ok") for page, no in zip(pages, answers, strict=True)]
-    return {"crawl4ai": judged, **ways}
+    verdicts = [_Verdict(page, "blocked" if no else "ok") for page, no in zip(pages, answers, strict=True)]
+    return {"crawl4ai": verdicts, **methods}
 
 
 def _blocked_to_crawl4ai(pages: Sequence[str]) -> list[bool]:
@@ -129,47 +127,47 @@ def _blocked_to_crawl4ai(pages: Sequence[str]) -> list[bool]:
     return [answer == "1" for answer in done.stdout.split()]
 
 
-def _is_made(one: _Judged) -> bool:
+def _is_made(one: _Verdict) -> bool:
     return one.page.kind.startswith("made ") and one.page.kind != "made hollow"
 
 
-def _mistakes(judged: Sequence[_Judged]) -> tuple[float | None, float | None]:
-    whole = [one.wrong for one in judged if one.page.expected == "ok"]
-    lacking = [one.wrong for one in judged if one.page.expected != "ok"]
-    return _mean(whole), _mean(lacking)
+def _mistakes(verdicts: Sequence[_Verdict]) -> tuple[float | None, float | None]:
+    whole = [one.wrong for one in verdicts if one.page.expected == "ok"]
+    incomplete = [one.wrong for one in verdicts if one.page.expected != "ok"]
+    return _mean(whole), _mean(incomplete)
 
 
 def _mean(values: Sequence[bool]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _figures(judged: Sequence[_Judged]) -> Figures:
-    groups = {"": [one for one in judged if not _is_made(one)], "made.": [one for one in judged if _is_made(one)]}
+def _figures(verdicts: Sequence[_Verdict]) -> Figures:
+    groups = {"": [one for one in verdicts if not _is_made(one)], "made.": [one for one in verdicts if _is_made(one)]}
     figures: Figures = {}
     for prefix, group in groups.items():
         for key, value in zip(("rendered_for_nothing", "stopped_too_early"), _mistakes(group), strict=True):
             if value is not None:
                 figures[prefix + key] = value
-    whole = [one.said == "blocked" for one in judged if one.page.expected == "ok"]
-    walls = [one.said != "blocked" for one in judged if one.page.expected == "blocked"]
+    whole = [one.outcome == "blocked" for one in verdicts if one.page.expected == "ok"]
+    walls = [one.outcome != "blocked" for one in verdicts if one.page.expected == "blocked"]
     return figures | {"false_walls": _mean(whole) or 0.0, "missed_walls": _mean(walls) or 0.0}
 
 
-def _print_kinds(name: str, judged: Sequence[_Judged]) -> None:
+def _print_kinds(name: str, verdicts: Sequence[_Verdict]) -> None:
     kinds: Mapping[str, Counter[str]] = defaultdict(Counter)
-    for one in judged:
-        kinds[f"{one.page.kind}: {one.page.expected}"][one.said] += 1
-    rows = [(kind, *(said[verdict] for verdict in ("ok", "thin", "blocked"))) for kind, said in kinds.items()]
-    print_table(f"What {name} makes of each kind", ("kind: expected", "ok", "thin", "blocked"), sorted(rows))
+    for one in verdicts:
+        kinds[f"{one.page.kind}: {one.page.expected}"][one.outcome] += 1
+    rows = [(kind, *(outcome[verdict] for verdict in ("ok", "thin", "blocked"))) for kind, outcome in kinds.items()]
+    print_table(f"Verdicts of {name} by kind", ("kind: expected", "ok", "thin", "blocked"), sorted(rows))
 
 
-def _print_wrong(judged: Sequence[_Judged]) -> None:
+def _print_wrong(verdicts: Sequence[_Verdict]) -> None:
     rows = [
-        (one.page.name, one.page.kind, one.page.expected, f"{one.said} {one.reason}".strip())
-        for one in judged
+        (one.page.name, one.page.kind, one.page.expected, f"{one.outcome} {one.reason}".strip())
+        for one in verdicts
         if one.wrong and one.page.kind != "made hollow"
     ]
-    print_table("Where we are wrong, hollow pages apart", ("page", "kind", "expected", "said"), rows[:80])
+    print_table("Our errors without pages made hollow", ("page", "kind", "expected", "verdict"), rows[:80])
 
 
 if __name__ == "__main__":

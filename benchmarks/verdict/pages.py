@@ -1,9 +1,9 @@
-"""Pages with the verdict that they deserve: saved ones by their gold, the same made hollow, walls, shells.
+"""Pages with their expected verdict: saved pages, copies without their content, block pages, shells.
 
-A saved page holds its content when three quarters of the words of its gold stand in its HTML outside of
-scripts; it needs its scripts when less than three tenths do; what lies between is left out. A page that
-holds its content is made hollow by taking out of it the smallest element with four fifths of those words:
-what is left is what a site serves that loads its content by script, menus, teasers and footer included.
+A saved page has its content if three quarters of the words of its gold are in its HTML outside scripts. It needs
+its scripts if fewer than three tenths are. Pages in between are left out. A copy without content lacks the smallest
+element with four fifths of those words. The rest resembles a page that loads its content with scripts, including
+menus, teasers and footer.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _TEXTS = etree.XPath(
     ".//text()[not(ancestor::script or ancestor::style or ancestor::template[not(@shadowrootmode)] or ancestor::head)]"
 )
 _GOLD_OF_A_WALL = frozenset({"0551"})
-"""The gold of this page is the text of the wall that whoever saved it met."""
+"""Pages whose gold is the text of a block page."""
 
-_NOWHERE = "https://saved.example/"
+_DEFAULT_URL = "https://saved.example/"
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
-    """A page and what a reader should make of it."""
+class LabeledPage:
+    """A page and its expected verdict."""
 
     kind: str
-    """Where it comes from; figures are told by it."""
+    """Source of the page, by which figures are grouped."""
     name: str
     url: str
     html: str
@@ -50,17 +50,17 @@ class Labelled:
     """`ok`, `thin` or `blocked`."""
 
 
-def saved(corpora: Path, every: int = 1) -> Iterator[Labelled]:
-    """Return the available saved pages and, of those with scripts, copies without their content."""
+def saved_pages(corpora: Path, every: int = 1) -> Iterator[LabeledPage]:
+    """Yield the saved pages and, of those with scripts, copies without their content."""
     for corpus, read in (("wcxb", _wcxb), ("extra-pages", _lines), ("pages-lang", _lines), ("recipes", _lines)):
         folder = corpus_folder(corpora, corpus)
         for number, (kind, name, url, file, gold) in enumerate(read(folder)):
             if number % every == 0:
-                yield from _labelled(f"{corpus} {kind}".strip(), name, url or _NOWHERE, file, gold)
+                yield from _label(f"{corpus} {kind}".strip(), name, url or _DEFAULT_URL, file, gold)
 
 
-def searches(corpora: Path) -> Iterator[Labelled]:
-    """Pages of search engines: walls, shells, and pages with results or with the word that there are none."""
+def search_engine_pages(corpora: Path) -> Iterator[LabeledPage]:
+    """Yield pages of search engines: block pages, shells, and pages with or without results."""
     folder = corpus_folder(corpora, "serp")
     labels = {"wall": "blocked", "consent": "blocked", "shell": "thin"}
     for line in (folder / "gold.jsonl").read_text(encoding="utf-8").splitlines():
@@ -68,7 +68,7 @@ def searches(corpora: Path) -> Iterator[Labelled]:
         file = folder / row["file"]
         if file.suffix == ".html" and file.exists():
             html = file.read_text(encoding="utf-8", errors="replace")
-            yield Labelled(f"serp {row['kind']}", row["id"], row["page_url"], html, labels.get(row["kind"], "ok"))
+            yield LabeledPage(f"serp {row['kind']}", row["id"], row["page_url"], html, labels.get(row["kind"], "ok"))
 
 
 def text_of(html: str) -> str:
@@ -77,7 +77,7 @@ def text_of(html: str) -> str:
     return "" if root is None else " ".join(cast("list[str]", _TEXTS(root)))
 
 
-def snapshot_of(page: Labelled) -> Snapshot:
+def snapshot_of(page: LabeledPage) -> Snapshot:
     """Return the page as a snapshot."""
     return Snapshot(page.url, page.url, 200, media_type="text/html", html=page.html)
 
@@ -108,7 +108,7 @@ def _gold(file: Path) -> str:
     return gold.get("text") or " ".join([*(gold.get("with") or ()), *parts])
 
 
-def _labelled(kind: str, name: str, url: str, file: Path, gold: str) -> Iterator[Labelled]:
+def _label(kind: str, name: str, url: str, file: Path, gold: str) -> Iterator[LabeledPage]:
     html = file.read_text(encoding="utf-8", errors="replace")
     root = _tree(html)
     words = Counter(_WORD.findall(gold.lower()))
@@ -117,14 +117,14 @@ def _labelled(kind: str, name: str, url: str, file: Path, gold: str) -> Iterator
     share = _share(words, root)
     scripted = bool(_SCRIPTS(root))
     if name in _GOLD_OF_A_WALL:
-        yield Labelled(f"{kind}, a wall", name, url, html, "blocked")
+        yield LabeledPage(f"{kind}, a wall", name, url, html, "blocked")
     elif share >= HELD:
-        yield Labelled(kind, name, url, html, "ok")
-        if scripted and _take_out(root, words) and _share(words, root) < MISSING:
-            hollow = etree.tostring(root, encoding="unicode", method="html")
-            yield Labelled("made hollow", f"{name} hollow", url, hollow, "thin")
+        yield LabeledPage(kind, name, url, html, "ok")
+        if scripted and _remove_content(root, words) and _share(words, root) < MISSING:
+            stripped = etree.tostring(root, encoding="unicode", method="html")
+            yield LabeledPage("made hollow", f"{name} hollow", url, stripped, "thin")
     elif share < MISSING and scripted:
-        yield Labelled(f"{kind} without content", name, url, html, "thin")
+        yield LabeledPage(f"{kind} without content", name, url, html, "thin")
 
 
 def _tree(html: str) -> Element | None:
@@ -135,12 +135,12 @@ def _tree(html: str) -> Element | None:
 
 def _share(words: Counter[str], element: Element) -> float:
     texts = cast("list[str]", _TEXTS(element))
-    there = Counter(_WORD.findall(" ".join(texts).lower()))
-    return (words & there).total() / words.total()
+    found = Counter(_WORD.findall(" ".join(texts).lower()))
+    return (words & found).total() / words.total()
 
 
-def _take_out(root: Element, words: Counter[str]) -> bool:
-    """Empty the smallest element that holds the core of the content; whether there is one."""
+def _remove_content(root: Element, words: Counter[str]) -> bool:
+    """Empty the smallest element with the main content; return False if there is none."""
     holder = root.find("body")
     if holder is None:
         return False

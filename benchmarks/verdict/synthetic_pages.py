@@ -10,7 +10,7 @@ import re
 import urllib.request
 from collections.abc import Iterator
 
-from benchmarks.verdict.pages import Labelled, text_of
+from benchmarks.verdict.pages import LabeledPage, text_of
 from tests.site.prose import paragraphs
 from tests.site.running import Site
 
@@ -114,17 +114,17 @@ _WHOLE = {
 }
 
 
-def made() -> Iterator[Labelled]:
-    """Return the shells, block pages and complete pages."""
+def synthetic_pages() -> Iterator[LabeledPage]:
+    """Yield the shells, block pages and complete pages."""
     for kind, expected, pages in (("shell", "thin", _SHELLS), ("wall", "blocked", _WALLS), ("whole", "ok", _WHOLE)):
         for name, html in pages.items():
             head = "<meta charset=utf-8>" if kind == "wall" else f"<meta charset=utf-8><title>{name}</title>"
             script = _APP if kind == "shell" else ""
-            yield Labelled(f"made {kind}", name, _HOST, f"<!doctype html>{head}{html}{script}", expected)
+            yield LabeledPage(f"made {kind}", name, _HOST, f"<!doctype html>{head}{html}{script}", expected)
 
 
-def of_the_site(site: Site) -> Iterator[Labelled]:
-    """Pages of the test site: whole where every marker stands in what is served, thin where none does."""
+def test_site_pages(site: Site) -> Iterator[LabeledPage]:
+    """Yield pages of the test site: complete if the response has every marker, thin if it has none."""
     with urllib.request.urlopen(site.direct("/manifest.json"), timeout=30) as answer:
         rows = json.load(answer)
     for path, marks in sorted(rows.items()):
@@ -132,4 +132,4 @@ def of_the_site(site: Site) -> Iterator[Labelled]:
             html = answer.read().decode("utf-8", "replace")
         seen = set(re.findall(r"MARK-[\w-]+-\d+", text_of(html)))
         if len(seen) in (0, marks["marks"]) and path not in _NO_PAGES:
-            yield Labelled("test site", path, site.url(path), html, "ok" if seen else "thin")
+            yield LabeledPage("test site", path, site.url(path), html, "ok" if seen else "thin")

@@ -25,13 +25,13 @@ def hosts(count: int, pages: int, kind: str = "page", latency_s: float = 0.8) ->
     return [Site(latency_s, [kind] * pages)] * count
 
 
-def test_a_host_is_read_at_its_own_pace() -> None:
+def test_each_host_is_read_at_its_own_rate() -> None:
     run = simulate(machine(), CrawlRate(per_host=2), hosts(1, 100), pause_s=5)
     assert run.seconds == pytest.approx(100 / 2 * (0.8 + 0.2), rel=0.05)
     assert run.bottleneck(machine()) == "hosts"
 
 
-def test_a_gap_is_kept() -> None:
+def test_the_gap_between_requests_is_respected() -> None:
     run = simulate(machine(), CrawlRate(per_host=1, gap_s=3), hosts(1, 10), pause_s=5)
     # Measured from the end of one page to the beginning of the next.
     assert run.seconds == pytest.approx(10 * (0.8 + 0.2) + 9 * 3, rel=0.05)
@@ -45,27 +45,27 @@ def test_cores_are_shared() -> None:
     assert run.bottleneck(two) == "cores"
 
 
-def test_one_thread_is_one_thread() -> None:
+def test_the_main_process_uses_one_thread() -> None:
     slow = machine(cores=64, loop_s=0.05)
     run = simulate(slow, CrawlRate(per_host=2), hosts(200, 10), pause_s=5)
     assert run.seconds == pytest.approx(2_000 * 0.05, rel=0.05)
     assert run.bottleneck(slow) == "one thread"
 
 
-def test_slots_bound_what_is_rendered() -> None:
+def test_slots_limit_concurrent_renders() -> None:
     narrow = machine(slots=Slots(1_000, 1_000, 4))
     run = simulate(narrow, CrawlRate(per_host=2), hosts(100, 10, "app"), pause_s=5)
     assert run.seconds == pytest.approx(1_000 * 0.4 * 0.6 / 4, rel=0.05)
 
 
-def test_a_site_that_fails_is_left_alone_and_asked_again() -> None:
+def test_a_failing_site_is_paused_and_retried() -> None:
     run = simulate(machine(), CrawlRate(per_host=2), [Site(0.8, ["busy", "page", "page"])], pause_s=5)
     assert run.tried_again == 1
     first = 2 * (0.8 + 0.1) + PAUSE_S
     assert run.seconds == pytest.approx(first + 5 + (0.8 + 0.2), rel=0.05)
 
 
-def test_sizes_follow_the_power_and_none_is_empty() -> None:
+def test_host_sizes_follow_the_power_law_and_none_is_empty() -> None:
     found = sizes(10_000, 200, 1.0)
     assert (sum(found), len(found), min(found) >= 1) == (10_000, 200, True)
     assert all(one >= other - 1 for one, other in itertools.pairwise(found))  # they are whole pages
@@ -74,9 +74,7 @@ def test_sizes_follow_the_power_and_none_is_empty() -> None:
 
 @pytest.mark.parametrize("capacity", [5.0, 500.0, 50_000.0])
 @pytest.mark.parametrize(("pages", "count", "skew"), [(1e6, 10**4, 0.8), (1e10, 10**8, 1.0), (1e4, 10, 0.0)])
-def test_the_fluid_takes_as_long_as_it_must_and_no_longer(
-    capacity: float, pages: float, count: int, skew: float
-) -> None:
+def test_the_fluid_model_takes_the_minimum_time(capacity: float, pages: float, count: int, skew: float) -> None:
     found = groups(pages, count, skew)
     assert sum(group.hosts for group in found) == pytest.approx(count)
     assert sum(group.hosts * group.pages for group in found) == pytest.approx(pages)
@@ -86,7 +84,7 @@ def test_the_fluid_takes_as_long_as_it_must_and_no_longer(
 
 
 @pytest.mark.parametrize(("cores", "slots"), [(2.0, Slots(24, 24, 24)), (50.0, ROOM)])
-def test_page_by_page_and_as_a_fluid_it_is_the_same(cores: float, slots: Slots) -> None:
+def test_both_models_agree(cores: float, slots: Slots) -> None:
     counts = sizes(4_000, 200, 0.8)
     sites = [Site(0.8, ["page"] * count) for count in counts]
     run = simulate(machine(cores, slots), CrawlRate(per_host=2), sites, pause_s=5)
@@ -94,7 +92,7 @@ def test_page_by_page_and_as_a_fluid_it_is_the_same(cores: float, slots: Slots) 
     assert run.seconds == pytest.approx(fluid.seconds, rel=0.1)
 
 
-def test_more_under_way_than_the_cores_can_serve_makes_the_largest_host_slow() -> None:
+def test_too_many_concurrent_pages_slow_the_largest_host() -> None:
     counts = sizes(4_000, 200, 0.8)
     sites = [Site(0.8, ["page"] * count) for count in counts]
     few, many = (

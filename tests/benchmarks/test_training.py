@@ -1,4 +1,4 @@
-"""The reader's training learns what pages show, the same way each time."""
+"""Training of the reader's model learns, and is deterministic."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import random
 
 import pytest
 
-pytest.importorskip("benchmarks.training.recipe", exc_type=ImportError)
+pytest.importorskip("benchmarks.training.pipeline", exc_type=ImportError)
 
-from benchmarks.training.hearing import Settings
 from benchmarks.training.labels import matched_shares
+from benchmarks.training.neural_net import Settings
 from benchmarks.training.pages import Sample
-from benchmarks.training.recipe import ALL, Trained, train
+from benchmarks.training.pipeline import ALL, Trained, train
 from benchmarks.training.table import FOLDS, Row, row_of, word_f1
 from benchmarks.training.trees import Growth
 
 pytestmark = pytest.mark.slow
 
-FOREST = Growth(trees=4, least=5)
+FOREST = Growth(trees=4, min_leaf_blocks=5)
 NET = Settings(width=8, rounds=1, epochs=4, blocks=256)
 TYPES = ("article", "forum", "product")
 
@@ -38,7 +38,7 @@ def test_blocks_are_matched_with_the_gold(blocks: list[str], gold: str, kept: li
     assert matched_shares([block.split() for block in blocks], gold.split()) == pytest.approx(kept)
 
 
-def test_alignment_of_long_pages_takes_no_quadratic_time() -> None:
+def test_alignment_of_long_pages_is_not_quadratic() -> None:
     chance = random.Random(5)
     words = [str(chance.randrange(3_000)) for _ in range(30_000)]
     shares = matched_shares([words[:15_000], words[15_000:]], words[15_000:])
@@ -46,7 +46,7 @@ def test_alignment_of_long_pages_takes_no_quadratic_time() -> None:
     assert shares[0] < 0.5
 
 
-def test_the_score_is_that_of_the_benchmark() -> None:
+def test_the_score_equals_the_score_of_the_benchmark() -> None:
     assert word_f1("A b c", "a B d") == pytest.approx(2 / 3)
     assert word_f1("", "") == 1
     assert word_f1("x", "") == 0
@@ -92,9 +92,9 @@ def test_equal_pages_give_equal_weights(rows: list[Row], trained: Trained) -> No
     assert written(train(rows, lambda text: None, FOREST, NET)) == written(trained)
 
 
-def test_what_is_learned_serves_on_domains_that_were_not_learned_from(rows: list[Row], trained: Trained) -> None:
+def test_the_model_predicts_pages_of_unseen_domains(rows: list[Row], trained: Trained) -> None:
     assert {row.fold for row in rows} == set(range(FOLDS))
-    for row, opinion in zip(rows, trained.opinions, strict=True):
+    for row, opinion in zip(rows, trained.predictions, strict=True):
         content = [p for p, share in zip(opinion.probabilities, row.shares, strict=True) if share > 0.5]
         rest = [p for p, share in zip(opinion.probabilities, row.shares, strict=True) if share <= 0.5]
         assert min(content) > max(rest)

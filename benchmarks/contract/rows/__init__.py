@@ -1,1 +1,1 @@
-"""What the contract documents ask for, one row a requirement, each with a client's check."""
+"""Requirements of the contract documents: one row each, with a check from a client."""

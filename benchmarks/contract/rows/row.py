@@ -1,14 +1,14 @@
-"""A requirement, and how it is looked at."""
+"""A requirement of the contract and its check."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from benchmarks.contract.rows.world import World
+from benchmarks.contract.rows.testbed import Testbed
 
-Check = Callable[[World], Awaitable[str]]
-"""Gives the evidence, or raises what it found instead."""
+Check = Callable[[Testbed], Awaitable[str]]
+"""Return the evidence, or raise AssertionError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,11 @@ class Row:
     check: Check
 
 
-def seen(holds: object, evidence: object) -> str:
+def require(holds: object, evidence: object) -> str:
     """Return the evidence if the requirement holds.
 
     Raises:
-        AssertionError: it does not; with the same evidence.
+        AssertionError: the requirement does not hold; the message is the evidence.
     """
     text = " ".join(str(evidence).split())
     if not holds:

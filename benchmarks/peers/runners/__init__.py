@@ -1,1 +1,1 @@
-"""Readers of the peers, each run as a module by the peer's own interpreter from the root of the repo."""
+"""Readers of the peers; each module is run by the peer's own interpreter from the root of the repo."""

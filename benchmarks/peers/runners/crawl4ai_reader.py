@@ -1,4 +1,4 @@
-"""crawl4ai 0.9.5 in its own process: `arun`, or `arun_many` for a batch; caches bypassed.
+"""Read with crawl4ai 0.9.5: `arun`, or `arun_many` for a batch; caches are bypassed.
 
 `--text` is its cheapest browser: text mode (no images, no fonts) and light mode.
 """

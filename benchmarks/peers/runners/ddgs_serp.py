@@ -1,4 +1,4 @@
-"""ddgs reads saved result pages by its own engines' parsers; an empty list is all that it says of a wall."""
+"""Parse saved result pages with ddgs; it returns an empty list for a block page."""
 # mypy: ignore-errors
 
 import importlib

@@ -1,4 +1,4 @@
-"""Runs in the peers' environment: `document_readers.py READER FILE...` prints one JSON line a file."""
+"""Read documents in the peers' environment: `document_readers.py READER FILE...` prints one JSON line per file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def main() -> None:
     """Read all files with one reader."""
     read = _READERS[sys.argv[1]]()
     for path in sys.argv[2:]:
-        begun = time.process_time()
+        started = time.process_time()
         try:
             text, error = read(path), None
-        except Exception as failure:  # a peer may fail in any way, and is told by it
+        except Exception as failure:  # a peer may raise any exception
             text, error = "", f"{type(failure).__name__}: {failure}"[:200]
         print(
-            json.dumps({"path": path, "text": text, "error": error, "cpu_s": time.process_time() - begun}), flush=True
+            json.dumps({"path": path, "text": text, "error": error, "cpu_s": time.process_time() - started}), flush=True
         )
 
 

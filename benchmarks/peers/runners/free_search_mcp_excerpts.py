@@ -1,4 +1,4 @@
-"""free-search-mcp's way with a page for a question: the beginning, by its own reader, cut and brief."""
+"""Excerpts of pages for questions with free-search-mcp, which truncates the text of its reader."""
 # mypy: ignore-errors
 
 import json

@@ -1,7 +1,7 @@
-"""free-search-mcp 0.16 in its own process: its `fetch_page`, below its MCP server, which only adds cost.
+"""Read with free-search-mcp 0.16: `fetch_page`, without its MCP server, which only adds cost.
 
-Its page cache is written as always but not read. It waits 0.4 to 1.1 s after each render, for which it has no
-setting. Its rate limit and its guard against private addresses are opened by its own environment variables.
+Its page cache is written but not read. It waits 0.4 to 1.1 s after each render, for which it has no setting. Its
+environment variables raise the rate limit and allow private addresses.
 """
 # mypy: ignore-errors
 

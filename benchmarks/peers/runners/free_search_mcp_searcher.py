@@ -1,6 +1,6 @@
-"""free-search-mcp 0.16 in its own process: its `aggregate_search`, a line of JSON in, a line of JSON out.
+"""Search with `aggregate_search` of free-search-mcp 0.16: one JSON line in, one JSON line out per query.
 
-Its HTTP client is told which authority signed the local engines' certificate; it has no setting for that.
+Its HTTP client is patched to trust the certificate of the local engines, for which it has no setting.
 """
 # mypy: ignore-errors
 
@@ -26,14 +26,14 @@ from search_mcp.aggregator import aggregate_search  # noqa: E402
 async def main():
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
-        asked = json.loads(line)
-        begun = time.perf_counter()
+        request = json.loads(line)
+        started = time.perf_counter()
         try:
-            answer = await aggregate_search(asked["query"], engines=asked["engines"], use_cache=False)
-            told = {"rows": len(answer.get("results") or []), "errors": sorted(answer.get("errors") or {})}
+            answer = await aggregate_search(request["query"], engines=request["engines"], use_cache=False)
+            result = {"rows": len(answer.get("results") or []), "errors": sorted(answer.get("errors") or {})}
         except Exception as error:
-            told = {"rows": 0, "errors": [f"{type(error).__name__}: {error}"[:300]]}
-        print(json.dumps({"seconds": time.perf_counter() - begun, **told}), flush=True)
+            result = {"rows": 0, "errors": [f"{type(error).__name__}: {error}"[:300]]}
+        print(json.dumps({"seconds": time.perf_counter() - started, **result}), flush=True)
 
 
 if __name__ == "__main__":

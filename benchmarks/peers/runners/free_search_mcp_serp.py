@@ -1,4 +1,4 @@
-"""free-search-mcp reads saved result pages by its own engines' parsers, and names walls by its own test."""
+"""Parse saved result pages with free-search-mcp, and detect block pages with its own test."""
 # mypy: ignore-errors
 
 import importlib
@@ -17,7 +17,7 @@ def read(engine, file):
     except Exception:
         return {"status": "error", "rows": []}
     rows = [{"title": row.title, "url": row.url, "snippet": row.snippet} for row in found]
-    # As its server does: a page is tested for a wall when no row was found.
+    # Like its server: test for a block page only if there are no rows.
     status = "ok" if rows else "wall" if detect_gate(body) else "none"
     return {"status": status, "rows": rows}
 

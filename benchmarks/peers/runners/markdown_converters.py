@@ -70,7 +70,7 @@ def timed(read, html, url):
     started = time.process_time()
     try:
         text = read(html, url)
-    except Exception:  # a converter that breaks has converted nothing
+    except Exception:  # a failed conversion counts as empty
         text = ""
     return [text, (time.process_time() - started) * 1e3]
 
@@ -80,10 +80,10 @@ def main():
     for read in converters.values():
         timed(read, "<html><body><p>Words to warm up with.</p></body></html>", "https://example.com/")
     for line in sys.stdin:
-        asked = json.loads(line)
-        with open(asked["html"], encoding="utf-8", errors="replace", newline="") as file:
+        request = json.loads(line)
+        with open(request["html"], encoding="utf-8", errors="replace", newline="") as file:
             html = file.read()
-        print(json.dumps({name: timed(read, html, asked["url"]) for name, read in converters.items()}), flush=True)
+        print(json.dumps({name: timed(read, html, request["url"]) for name, read in converters.items()}), flush=True)
 
 
 if __name__ == "__main__":

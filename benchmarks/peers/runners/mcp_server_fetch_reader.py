@@ -1,7 +1,7 @@
-"""mcp-server-fetch in its own process: its `fetch_url`, below its MCP server, robots.txt not asked for.
+"""Read with mcp-server-fetch: `fetch_url`, without its MCP server and without robots.txt.
 
-With node on the path it runs Mozilla's Readability in a child for each page, as installed by default;
-`--without-node` is its cheaper and coarser extractor in pure Python.
+With node on the path it runs Mozilla's Readability in a child process for each page, the default.
+`--without-node` uses its cheaper and coarser extractor in pure Python.
 """
 # mypy: ignore-errors
 

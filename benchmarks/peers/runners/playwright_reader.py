@@ -1,7 +1,8 @@
-"""Plain Playwright, as its documentation teaches it: a fresh context, `networkidle`, the page's content.
+"""Read with plain Playwright as in its documentation: a new context, `networkidle`, the page's content.
 
-`--hosts=RULES` maps host names as Chromium's --host-resolver-rules does. `how` is `text_content` or
-`inner_text` for those of the body; else the content. A page that is not idle within 10 s is taken as it is.
+`--hosts=RULES` maps host names like Chromium's --host-resolver-rules. `how` is `text_content` or `inner_text` for
+these properties of the body; otherwise the page content is returned. A page that is not idle within 10 s is
+captured anyway.
 """
 # mypy: ignore-errors
 

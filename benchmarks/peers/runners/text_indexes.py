@@ -1,4 +1,4 @@
-"""tantivy and whoosh, in their environment: texts from stdin indexed in memory, then queries, each timed."""
+"""Index texts from stdin in memory with tantivy or whoosh, then run queries, and measure the times."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ def tantivy_times(texts: list[str], queries: list[str]) -> tuple[float, list[flo
     builder.add_text_field("id", stored=True, tokenizer_name="raw")
     builder.add_text_field("body", stored=True)
     index = tantivy.Index(builder.build())
-    began = time.perf_counter()
+    started = time.perf_counter()
     writer = index.writer(heap_size=100_000_000, num_threads=1)
     for number, text in enumerate(texts):
         writer.add_document(tantivy.Document(id=str(number), body=text))
     writer.commit()
     writer.wait_merging_threads()
     index.reload()
-    filled_s = time.perf_counter() - began
+    filled_s = time.perf_counter() - started
     searcher = index.searcher()
     times = []
     for query in queries:
-        began = time.perf_counter()
+        started = time.perf_counter()
         parsed = index.parse_query(query, ["body"])
         for _, address in searcher.search(parsed, 10).hits:
             searcher.doc(address)
-        times.append(time.perf_counter() - began)
+        times.append(time.perf_counter() - started)
     return filled_s, times
 
 
@@ -40,27 +40,27 @@ def whoosh_times(texts: list[str], queries: list[str]) -> tuple[float, list[floa
 
     schema = Schema(id=ID(stored=True), body=TEXT(stored=True))
     index = RamStorage().create_index(schema)
-    began = time.perf_counter()
+    started = time.perf_counter()
     writer = index.writer()
     for number, text in enumerate(texts):
         writer.add_document(id=str(number), body=text)
     writer.commit()
-    filled_s = time.perf_counter() - began
+    filled_s = time.perf_counter() - started
     parser = QueryParser("body", schema, group=OrGroup)
     times = []
     with index.searcher() as searcher:
         for query in queries:
-            began = time.perf_counter()
+            started = time.perf_counter()
             for hit in searcher.search(parser.parse(query), limit=10):
                 hit.fields()
-            times.append(time.perf_counter() - began)
+            times.append(time.perf_counter() - started)
     return filled_s, times
 
 
 def main() -> None:
-    asked = json.load(sys.stdin)
+    job = json.load(sys.stdin)
     run = {"tantivy": tantivy_times, "whoosh": whoosh_times}[sys.argv[1]]
-    filled_s, times = run(asked["texts"], asked["queries"])
+    filled_s, times = run(job["texts"], job["queries"])
     json.dump({"filled_s": filled_s, "times_s": times}, sys.stdout)
 
 

@@ -1,4 +1,4 @@
-"""Readers of main content, by name: lines of JSON with `html` (a file) and `url` in, `text` and `ms` out."""
+"""Run a reader of main content by name: JSON lines with `html` (a file) and `url` in, `text` and `ms` out."""
 # mypy: ignore-errors
 
 import gc
@@ -7,7 +7,7 @@ import sys
 import time
 
 COLLECT_AFTER = 20_000
-"""Objects between two searches for cycles, as in our workers."""
+"""Threshold of the garbage collector, as in our workers."""
 
 
 def trafilatura():
@@ -71,15 +71,15 @@ def main():
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
     for line in sys.stdin:
-        asked = json.loads(line)
-        with open(asked["html"], encoding="utf-8", errors="replace", newline="") as file:
+        request = json.loads(line)
+        with open(request["html"], encoding="utf-8", errors="replace", newline="") as file:
             html = file.read()
         started = time.process_time()
         try:
-            text = read(html, asked["url"])
-        except Exception as error:  # a reader that breaks has read nothing
+            text = read(html, request["url"])
+        except Exception as error:  # a failed reader returns an empty text
             text = ""
-            print(f"{sys.argv[1]} {asked['html']}: {type(error).__name__}", file=sys.stderr)
+            print(f"{sys.argv[1]} {request['html']}: {type(error).__name__}", file=sys.stderr)
         answer = {"text": text, "ms": (time.process_time() - started) * 1e3}
         print(json.dumps(answer), flush=True)
 

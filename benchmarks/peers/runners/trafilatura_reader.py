@@ -1,4 +1,4 @@
-"""httpx and trafilatura, no browser: what reading a plain page costs when nobody has to be convinced."""
+"""Read with httpx and trafilatura, without a browser: the minimum cost of a plain page."""
 # mypy: ignore-errors
 
 from contextlib import asynccontextmanager

@@ -1,1 +1,1 @@
-"""Pages that tell a browser from a robot: other people's detectors, and their published checks."""
+"""Pages that detect automated browsers: third-party detectors and their published checks."""

@@ -1,4 +1,4 @@
-"""Which detectors there are, where each comes from, and what each may find on which tier."""
+"""List of the detectors with their source and the findings expected on each tier."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from types import MappingProxyType
 from browsers.model import Tier
 
 PACKAGES = ("@fingerprintjs/botd@2.0.0", "fpscanner@1.0.2", "headless-detector@2.0.1", "isbot@5.2.3")
-"""What npm has."""
+"""Detectors from npm."""
 
 NO_GPU = "hasSwiftshaderRenderer"
-"""True of every machine without a graphics card, headed ones too; hiding it makes worse findings."""
+"""Finding on every machine without a graphics card, also with a visible browser; hiding it causes worse ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """A page that reports what gave the browser away."""
+    """A page that reports signs of automation."""
 
     name: str
     page: str
     source: str
-    """The npm package whose code runs, or whose published checks ours follow."""
+    """Package whose code runs, or whose published checks our page follows."""
     from_npm: bool = False
     known: Mapping[Tier, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
-    """Findings that are expected, by tier: beyond them everything counts as failing."""
+    """Expected findings by tier; all others count as failing."""
 
-    def beyond(self, tier: Tier, findings: tuple[str, ...]) -> tuple[str, ...]:
+    def unexpected(self, tier: Tier, findings: tuple[str, ...]) -> tuple[str, ...]:
         """Return the findings that are not expected."""
         return tuple(finding for finding in findings if finding not in self.known.get(tier, frozenset()))
 
@@ -36,8 +36,8 @@ def _known(*, light: tuple[str, ...] = (), full: tuple[str, ...] = ()) -> Mappin
     return MappingProxyType({Tier.LIGHT: frozenset(light), Tier.FULL: frozenset(full)})
 
 
-# The headless shell has no window.chrome, no plugins, no notifications and no measure of the connection. No
-# setting gives it them, and a script that does is found: sites that look go to the full tier.
+# The headless shell has no window.chrome, plugins, notifications and connection data. No setting adds them, and
+# scripts that fake them are detected. Sites with such checks need the full tier.
 DETECTORS = (
     Detector(
         "BotD",
@@ -71,7 +71,7 @@ DETECTORS = (
         "headless, stealth, lies",
         "lies.html",
         "CreepJS",
-        # Of the shell's own, in workers that no tab owns: settings do not reach them.
+        # Settings do not reach shared workers, which belong to no tab.
         known=_known(
             light=("shared worker: languages", "shared worker: brands", "shared worker: hints"),
             full=("shared worker: hints",),

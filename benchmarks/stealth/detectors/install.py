@@ -1,4 +1,4 @@
-"""Detectors from npm, installed once into a folder outside the repo."""
+"""Install the detectors from npm into a folder outside the repo."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.stealth.detectors.catalogue import PACKAGES
 _LIMIT_S = 300
 
 
-def installed() -> Path | None:
+def install_detectors() -> Path | None:
     """Return the folder of packages; print the reason and return None if npm cannot install them."""
     folder = cache_folder() / "detectors"
     record = folder / "installed.json"
@@ -21,15 +21,15 @@ def installed() -> Path | None:
         return folder / "node_modules"
     npm = shutil.which("npm")
     if npm is None:
-        print("No npm here: its detectors are left out.")
+        print("npm is missing: its detectors are left out.")
         return None
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
-    # No package's own script is run: the pages load their files, nothing more.
+    # Install scripts are disabled: the pages only load files of the packages.
     command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", *PACKAGES]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
     if done.returncode:
-        print(f"npm does not give the detectors, so they are left out: {done.stderr.strip()[-300:]}")
+        print(f"npm cannot install the detectors, so they are left out: {done.stderr.strip()[-300:]}")
         return None
     record.write_text(json.dumps(PACKAGES), encoding="utf-8")
     return folder / "node_modules"

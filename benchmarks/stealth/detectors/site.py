@@ -1,4 +1,4 @@
-"""Serves the detectors under one host name, with TLS as sites have it, and hears what they find late."""
+"""Serve the detectors under one host name with TLS, and collect findings after their reports."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ class DetectorSite:
         """Return the findings after the report of the page."""
         return tuple(dict.fromkeys(self._late[f"{page} {visitor}"]))
 
-    def hear(self, page: str, visitor: str, findings: list[str]) -> None:
-        """Keep late findings."""
+    def add_late(self, page: str, visitor: str, findings: list[str]) -> None:
+        """Store late findings."""
         self._late[f"{page} {visitor}"] += findings
 
 
 @asynccontextmanager
-async def served(packages: Path | None) -> AsyncIterator[DetectorSite]:
-    """Serve on a free port until the block ends."""
+async def serve_detectors(packages: Path | None) -> AsyncIterator[DetectorSite]:
+    """Serve the detectors on a free port; stop on exit."""
     app = web.Application()
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_LIMIT_S)
-    heard: list[DetectorSite] = []
+    sites: list[DetectorSite] = []
 
     async def late(request: web.Request) -> web.Response:
-        told = json.loads(await request.text())
-        heard[0].hear(told["page"], told["visitor"], told["findings"])
+        report = json.loads(await request.text())
+        sites[0].add_late(report["page"], report["visitor"], report["findings"])
         return web.Response(status=204)
 
     app.router.add_post("/late", late)
@@ -57,7 +57,7 @@ async def served(packages: Path | None) -> AsyncIterator[DetectorSite]:
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=server_context([HOST])).start()
-        heard.append(DetectorSite(runner.addresses[0][1]))
-        yield heard[0]
+        sites.append(DetectorSite(runner.addresses[0][1]))
+        yield sites[0]
     finally:
         await runner.cleanup()

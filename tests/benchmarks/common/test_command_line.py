@@ -14,7 +14,7 @@ from benchmarks.common.command_line import Figures, Goal, Options
 from benchmarks.common.corpora import corpus_folder
 
 
-def test_a_run_writes_its_figures_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_writes_its_figures_to_the_named_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Options] = []
 
     async def measure(options: Options) -> Figures:
@@ -28,14 +28,14 @@ def test_a_run_writes_its_figures_where_it_is_told(tmp_path: Path, monkeypatch: 
     assert json.loads(file.read_text()) == {"peek.cpu_ms": 8.5}
 
 
-def test_a_figure_that_is_missing_is_not_taken_for_reached(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_figure_does_not_reach_its_goal(capsys: pytest.CaptureFixture[str]) -> None:
     goals = (Goal("a", at_most=1), Goal("b", at_least=2), Goal("c", at_most=1))
     command_line.print_goals({"a": 1.0, "b": 1.0}, goals)
     verdicts = [line.split()[-1] for line in capsys.readouterr().out.splitlines()[3:6]]
     assert verdicts == ["reached", "MISSED", "measured"]
 
 
-def test_an_archive_is_unpacked_once_and_anew_when_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_is_unpacked_once_and_again_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpora, "cache_folder", lambda: tmp_path / "cache")
     _archive(tmp_path, "first")
     folder = corpus_folder(tmp_path, "pages")
@@ -46,7 +46,7 @@ def test_an_archive_is_unpacked_once_and_anew_when_it_changes(tmp_path: Path, mo
     assert (corpus_folder(tmp_path, "pages") / "page.html").read_text().startswith("second")
 
 
-def test_a_folder_is_taken_as_it_is_and_a_missing_corpus_is_named(tmp_path: Path) -> None:
+def test_a_folder_is_used_directly_and_a_missing_corpus_is_reported(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     assert corpus_folder(tmp_path, "pages") == tmp_path / "pages"
     with pytest.raises(FileNotFoundError, match=r"other\.tar\.xz"):

@@ -35,9 +35,9 @@ answer(opened)
 _FAKE = Contender("fake", (sys.executable, "-c", _READER))
 
 
-async def test_a_reader_reads_and_tells_what_failed() -> None:
+async def test_a_reader_reads_and_reports_failures() -> None:
     async with running(_FAKE) as contender:
-        lap = await contender.read(Reading(("http://a/", "http://broken/", "http://b/"), "now", aftermath_s=0))
+        lap = await contender.read(Reading(("http://a/", "http://broken/", "http://b/"), "now", trailing_s=0))
         texts = await contender.texts()
     assert lap.pages == 3
     assert len(lap.latencies) == 3
@@ -47,13 +47,13 @@ async def test_a_reader_reads_and_tells_what_failed() -> None:
     assert texts[2].endswith("http://b/ now")
 
 
-async def test_words_in_scripts_do_not_count_and_escapes_do_not_hide_a_word() -> None:
+async def test_scripts_and_markdown_escapes_are_removed_before_counting() -> None:
     async with running(_FAKE) as contender:
-        await contender.read(Reading(("http://a/",), aftermath_s=0))
+        await contender.read(Reading(("http://a/",), trailing_s=0))
         assert await contender.counts(r"MARK-x-\d+") == [2]
 
 
-async def test_what_a_reader_started_ends_with_it() -> None:
+async def test_child_processes_end_with_the_reader() -> None:
     async with running(_FAKE) as contender:
         children = list(contender.account.pids())
         assert len(children) == 2
@@ -67,19 +67,19 @@ def _all_gone(pids: list[int]) -> bool:
     return not any(tree(pid) for pid in pids)
 
 
-async def test_a_reader_that_cannot_start_says_why() -> None:
+async def test_a_reader_that_cannot_start_reports_its_log() -> None:
     broken = Contender("broken", (sys.executable, "-c", "raise SystemExit('no browser here')"))
     with pytest.raises(RuntimeError, match="no browser here"):
         async with running(broken):
             pass
 
 
-async def test_rounds_count_complete_pages_and_leave_the_first_lap_out() -> None:
+async def test_rounds_count_complete_pages_without_the_first_lap() -> None:
     asked: list[int] = []
 
     def reading(number: int) -> Reading:
         asked.append(number)
-        return Reading((f"http://a/{number}", "http://broken/"), aftermath_s=0)
+        return Reading((f"http://a/{number}", "http://broken/"), trailing_s=0)
 
     results = await interleaved([Entry(_FAKE, reading, marks=2)], rounds=2)
     assert asked == [0, 1, 2]

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.common import cpu
 from benchmarks.common.cpu import Account, open_account
-from benchmarks.common.processes import held, pss_bytes, tree
+from benchmarks.common.processes import count_resources, pss_bytes, tree
 
 _SPIN_S = 0.4
 # A tree account counts in steps of 10 ms a process.
@@ -43,24 +43,24 @@ def _wait_for_line(process: subprocess.Popen[str]) -> None:
     assert process.stdout.readline() == "done\n"
 
 
-def test_a_child_that_has_died_is_still_in_the_bill() -> None:
+def test_the_cpu_of_ended_children_is_counted() -> None:
     with open_account() as account, _started(account) as process:
         _wait_for_line(process)
         assert account.usage().total_s >= _SPIN_S - _COARSE_S
 
 
-def test_an_ordinary_user_gets_the_same_bill_from_the_process_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_tree_gives_the_same_cpu_for_an_ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "_groups", lambda: iter(()))
     with open_account() as account, _started(account) as process:
         _wait_for_line(process)
         usage = account.usage()
-        assert account.way == "proc"
+        assert account.method == "proc"
         assert usage.total_s >= _SPIN_S - _COARSE_S
         # The parent itself hardly worked, and no browser is there: its dead child is the driver's.
         assert usage.driver_s >= _SPIN_S - _COARSE_S
 
 
-def test_what_this_process_spends_is_in_nobody_elses_account() -> None:
+def test_the_cpu_of_this_process_is_not_in_another_account() -> None:
     with open_account() as account, _started(account) as process:
         _wait_for_line(process)
         before = account.usage().total_s
@@ -70,20 +70,20 @@ def test_what_this_process_spends_is_in_nobody_elses_account() -> None:
         assert account.usage().total_s - before < _COARSE_S
 
 
-def test_memory_and_files_of_a_tree_are_those_of_its_processes() -> None:
+def test_memory_and_files_of_a_process_are_counted() -> None:
     with open_account() as account, _started(account) as process:
         _wait_for_line(process)
         (member,) = tree(process.pid)
         assert member.kind == "python"
         assert pss_bytes([process.pid]) > 1_000_000
-        found = held([process.pid])
+        found = count_resources([process.pid])
         assert (found.processes, found.sockets) == (1, 0)
         assert found.files >= 3
 
 
-def test_a_process_that_is_gone_has_and_holds_nothing() -> None:
+def test_an_ended_process_has_no_resources() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         process.wait(30)
     assert tree(process.pid) == []
     assert pss_bytes([process.pid]) == 0
-    assert held([process.pid]).processes == 0
+    assert count_resources([process.pid]).processes == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.markdown.score import gold_from_markdown, score, summary
-from benchmarks.markdown.structure import structure_of
+from benchmarks.markdown.structure import parse_structure
 
 PAGE = """## Title
 
@@ -34,7 +34,7 @@ def figures(tmp_path: Path, markdown: str) -> dict[str, float]:
     return summary([score(gold_from_markdown(gold), markdown)])
 
 
-def test_the_gold_itself_is_worth_everything(tmp_path: Path) -> None:
+def test_the_gold_itself_has_full_scores(tmp_path: Path) -> None:
     found = figures(tmp_path, PAGE)
     assert {key: value for key, value in found.items() if value != 1.0} == {"relative_links": 0}
 
@@ -55,9 +55,9 @@ def test_the_gold_itself_is_worth_everything(tmp_path: Path) -> None:
         ("[^1]: A note.", "A note.", "footnote_pages", 0),
     ],
 )
-def test_a_difference_costs_what_it_is_worth(tmp_path: Path, old: str, new: str, figure: str, value: float) -> None:
+def test_each_difference_lowers_its_figure(tmp_path: Path, old: str, new: str, figure: str, value: float) -> None:
     assert figures(tmp_path, PAGE.replace(old, new))[figure] == pytest.approx(value)
 
 
 def test_tables_written_as_html_are_tables() -> None:
-    assert structure_of("<table><tr><td>a</td><td>b<br>c</td></tr></table>").tables == [[["a", "b c"]]]
+    assert parse_structure("<table><tr><td>a</td><td>b<br>c</td></tr></table>").tables == [[["a", "b c"]]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchmarks.verdict.pages import Labelled, saved, text_of
-from benchmarks.verdict.synthetic_pages import made
+from benchmarks.verdict.pages import LabeledPage, saved_pages, text_of
+from benchmarks.verdict.synthetic_pages import synthetic_pages
 from scraper.extract.verdict import verdict
 from tests.scraper.extract.snapshots import page
 
@@ -22,7 +22,7 @@ PAGES = {
 }
 
 
-def corpus(folder: Path) -> dict[str, Labelled]:
+def corpus(folder: Path) -> dict[str, LabeledPage]:
     wcxb = folder / "wcxb"
     for name in ("html", "gold"):
         (wcxb / name).mkdir(parents=True)
@@ -34,20 +34,20 @@ def corpus(folder: Path) -> dict[str, Labelled]:
     for other in ("extra-pages", "pages-lang", "recipes"):
         (folder / other).mkdir()
         (folder / other / "index.jsonl").write_text("")
-    return {labelled.name: labelled for labelled in saved(folder)}
+    return {labelled.name: labelled for labelled in saved_pages(folder)}
 
 
-def test_pages_are_labelled_by_what_of_their_gold_is_served(tmp_path: Path) -> None:
+def test_pages_are_labeled_by_the_share_of_their_gold_in_the_html(tmp_path: Path) -> None:
     labels = {name: labelled.expected for name, labelled in corpus(tmp_path).items()}
     assert labels == {"whole": "ok", "whole hollow": "thin", "plain": "ok", "shell": "thin", "state": "thin"}
 
 
-def test_a_hollow_page_keeps_what_stands_around_its_content(tmp_path: Path) -> None:
+def test_a_page_without_content_keeps_menus_and_footer(tmp_path: Path) -> None:
     hollow = corpus(tmp_path)["whole hollow"].html
     assert text_of(hollow).split() == ["Menu", "Imprint"]
     assert "<script" in hollow and "<main>" in hollow
 
 
-def test_pages_of_our_making_are_judged_as_they_were_meant() -> None:
-    said = {one.name: verdict.judge(page(one.html, url=one.url)).kind.value for one in made()}
-    assert said == {one.name: one.expected for one in made()}
+def test_synthetic_pages_get_their_expected_verdict() -> None:
+    said = {one.name: verdict.judge(page(one.html, url=one.url)).kind.value for one in synthetic_pages()}
+    assert said == {one.name: one.expected for one in synthetic_pages()}

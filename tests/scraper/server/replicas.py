@@ -101,7 +101,7 @@ async def replicas(*command: str, count: int = 2, env_of: Env = lambda _: {}) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CallOutcome:
     """One call and what became of it."""
 
     name: str
@@ -128,18 +128,18 @@ class Said:
 class Answered:
     """All calls of a crowd."""
 
-    calls: tuple[Said, ...]
+    calls: tuple[CallOutcome, ...]
 
     @property
-    def failed(self) -> tuple[Said, ...]:
+    def failed(self) -> tuple[CallOutcome, ...]:
         """Those without an answer of a tool."""
         return tuple(one for one in self.calls if not one.answered)
 
-    def lost(self, proxy: Proxy, death: Death) -> tuple[Said, ...]:
+    def lost(self, proxy: Proxy, death: Death) -> tuple[CallOutcome, ...]:
         """Those that failed although they were not in flight on the server that died."""
         passed = proxy.passed()
 
-        def in_flight(one: Said) -> bool:
+        def in_flight(one: CallOutcome) -> bool:
             if one.begun_at > death.over_at:
                 return False
             if (asked := passed.get(one.name)) is not None:
@@ -175,7 +175,7 @@ class Crowd:
     """Clients that call; called itself, it lets them end their last call, and says what all were told."""
 
     def __init__(self) -> None:
-        self.told: list[Said] = []
+        self.told: list[CallOutcome] = []
         self.stop = asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -214,7 +214,7 @@ async def _calling(
             await asyncio.sleep(pause_s)
 
 
-async def _said(http: aiohttp.ClientSession, url: str, session: str | None, number: int, ask: Ask) -> Said:
+async def _said(http: aiohttp.ClientSession, url: str, session: str | None, number: int, ask: Ask) -> CallOutcome:
     tool, arguments = ask(number)
     if session is None:
         headers, message = modern_call(tool, arguments)
@@ -223,7 +223,7 @@ async def _said(http: aiohttp.ClientSession, url: str, session: str | None, numb
         message = call(tool, arguments)
     name, begun = f"c{number}", time.monotonic()
     status, text, is_error = await _answer(http, url, {**headers, CALL_HEADER: name}, message)
-    return Said(name, begun, time.monotonic(), status, text, is_error)
+    return CallOutcome(name, begun, time.monotonic(), status, text, is_error)
 
 
 async def _answer(

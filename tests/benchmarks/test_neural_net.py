@@ -1,19 +1,19 @@
-"""The net that is trained is the net at work, and it learns."""
+"""The trained net gives the same results in the product, and it learns."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-pytest.importorskip("benchmarks.training.recipe", exc_type=ImportError)
+pytest.importorskip("benchmarks.training.pipeline", exc_type=ImportError)
 
 import jax
 
-from benchmarks.training import hearing
+from benchmarks.training import neural_net
+from benchmarks.training.augmentation import Table
 from benchmarks.training.batches import Batches, Usual
-from benchmarks.training.hearing import Settings
+from benchmarks.training.neural_net import Settings
 from benchmarks.training.table import Row, row_of
-from benchmarks.training.views import Table
 from scraper.extract.content.hashed_features import SCORE_NAMES
 from scraper.extract.content.neural_net import NeuralNet
 from tests.benchmarks.test_training import sample
@@ -38,22 +38,22 @@ def _costs(table: Table) -> np.ndarray:
     return np.ones(len(table.seen), np.float32)
 
 
-def test_the_net_at_work_says_what_it_said_in_training(rows: list[Row], table: Table) -> None:
+def test_inference_gives_the_logits_of_training(rows: list[Row], table: Table) -> None:
     chance = np.random.default_rng(1)
     usual = Usual.of(table.learned(), table.slices)
     batches = Batches(rows, table, usual, _costs(table), SETTINGS.blocks)
-    learned = hearing._start(jax.random.key(3), len(table.names), SETTINGS)
+    learned = neural_net._start(jax.random.key(3), len(table.names), SETTINGS)
     batch = batches.of(range(len(rows)), chance)
-    told = np.asarray(hearing._logits(learned, batch, jax.random.key(0), dropped=0.0))
+    training_logits = np.asarray(neural_net._logits(learned, batch, jax.random.key(0), dropped=0.0))
     chance = np.random.default_rng(1)
-    at_work = NeuralNet(hearing._written(learned, usual))
+    inference = NeuralNet(neural_net._to_weights(learned, usual))
     for row, at in zip(rows, table.slices, strict=True):
-        sums = at_work.compute_logits(row.measures, table.page(rows.index(row), chance).T)
-        np.testing.assert_allclose(sums, told[at], rtol=1e-3, atol=1e-4)
+        sums = inference.compute_logits(row.measures, table.page(rows.index(row), chance).T)
+        np.testing.assert_allclose(sums, training_logits[at], rtol=1e-3, atol=1e-4)
 
 
-def test_what_the_net_learns_holds_on_other_pages(rows: list[Row], table: Table) -> None:
-    net = NeuralNet(hearing.fit(rows, table, _costs(table), range(9), SETTINGS))
+def test_the_net_predicts_pages_of_other_domains(rows: list[Row], table: Table) -> None:
+    net = NeuralNet(neural_net.fit(rows, table, _costs(table), range(9), SETTINGS))
     for n in range(9, 12):
         sums = net.compute_logits(rows[n].measures, table.seen[table.slices[n]].T)
         content = rows[n].shares > 0.5

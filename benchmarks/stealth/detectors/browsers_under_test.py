@@ -1,4 +1,4 @@
-"""Who is examined: our two tiers through the door, and Playwright as people use it."""
+"""Browsers under test: our two tiers, and Playwright with its defaults or with playwright-stealth."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from benchmarks.common.corpora import cache_folder
 from benchmarks.stealth.detectors.site import HOST
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, VisitLimits
 
-Look = Callable[[str], Awaitable[str]]
-"""URL -> the HTML of the page, read as this one reads it."""
+ReadPage = Callable[[str], Awaitable[str]]
+"""Return the HTML of the page at a URL."""
 
 PLUGIN = "playwright-stealth==2.0.3"
 _REPORT_LIMIT_S = 30.0
@@ -28,33 +28,33 @@ _INSTALL_LIMIT_S = 120
 
 
 def own_browsers(port: int) -> Browsers:
-    """Our door, with the detectors' host mapped, and their certificate, which nobody signed, let through."""
-    # Each mapped name is warned of, rightly so; here it is meant.
+    """Return `Browsers` with the host of the detectors mapped and its self-signed certificate accepted."""
+    # Hide the warning for the mapped name: here the mapping is intended.
     logging.getLogger("browsers.egress").setLevel(logging.ERROR)
-    mapped = ((HOST, "127.0.0.1", port),)
-    return Browsers(BrowserSettings(test_hosts=mapped, ignore_certificate_errors=True, render_slots=1))
+    hosts = ((HOST, "127.0.0.1", port),)
+    return Browsers(BrowserSettings(test_hosts=hosts, ignore_certificate_errors=True, render_slots=1))
 
 
-def own_tier(browsers: Browsers, tier: Tier) -> Look:
-    """Render a page exactly as for a caller."""
+def own_tier(browsers: Browsers, tier: Tier) -> ReadPage:
+    """Return a function that renders a page as for a caller."""
 
-    async def look(url: str) -> str:
+    async def read(url: str) -> str:
         request = Request(
             url,
             mode=Mode.RENDER,
             tier=tier,
             wait="#report",
             deadline_s=2 * _REPORT_LIMIT_S,
-            # Detectors take 5 s on a quiet machine: they wait for each other, for workers and for graphics.
+            # Detectors take 5 s on an idle machine: they wait for each other, for workers and for graphics.
             limits=VisitLimits(settle_s=_REPORT_LIMIT_S),
         )
         return (await browsers.visit(request)).html
 
-    return look
+    return read
 
 
 @asynccontextmanager
-async def playwright_page(executable: str, port: int, plugin: Any = None) -> AsyncIterator[Look]:
+async def playwright_page(executable: str, port: int, plugin: Any = None) -> AsyncIterator[ReadPage]:
     """Open a page in a new context with Playwright's defaults; `plugin` adds stealth."""
     starting: AbstractAsyncContextManager[Any] = async_playwright()
     async with plugin.use_async(starting) if plugin is not None else starting as playwright:
@@ -63,7 +63,7 @@ async def playwright_page(executable: str, port: int, plugin: Any = None) -> Asy
             args=[f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{port}", "--ignore-certificate-errors"],
         )
 
-        async def look(url: str) -> str:
+        async def read(url: str) -> str:
             page = await browser.new_page(ignore_https_errors=True)
             try:
                 await page.goto(url)
@@ -74,14 +74,14 @@ async def playwright_page(executable: str, port: int, plugin: Any = None) -> Asy
                 await page.close()
 
         try:
-            yield look
+            yield read
         finally:
             async with asyncio.timeout(_REPORT_LIMIT_S):
                 await browser.close()
 
 
 def stealth_plugin() -> Any:
-    """playwright-stealth, installed once outside the repo; None, with a word why, where it cannot be had."""
+    """Install playwright-stealth outside the repo; print the error and return None if that fails."""
     folder = cache_folder() / "playwright-stealth"
     if not (folder / "playwright_stealth").exists() and not _install(folder):
         return None

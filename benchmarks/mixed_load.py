@@ -1,10 +1,10 @@
-"""A day of traffic in ten minutes: 20,000 calls of all tools on the local web, with faults: what grows?
+"""Send 20,000 calls to all tools within ten minutes, with faults, and look for leaks.
 
-`pss_ratio` is the memory of the server and all its processes at the end over that after the first tenth, both
-at rest: so long after the last call that the tabs of search engines, kept for a minute, are gone, and at each
-of the two the mean of two such rests. What is still there at rest or after closing is `left_over`: calls,
-visits, tabs, folders. Faults: pages that fail or trap, engines that refuse (others in each part of the day),
-a browser killed, and one call in fifty that its client leaves half way.
+`pss_ratio` is the memory of the server and all its processes at the end, divided by that after the first tenth.
+Both are measured while idle, after the tabs of search engines (reusable for a minute) are closed, and each is
+the mean of two such samples. `left_over` counts calls, visits, tabs and folders that remain while idle or after
+the server has stopped. Faults: pages that fail or trap, engines that refuse (different ones in each phase), a
+killed browser, and one call in fifty that its client cancels.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ from tests.site.running import Site, running_site
 
 _CALLS = 20_000
 _CALLS_QUICK = 1_000
-_SHARES_OF_A_DAY = (0.1, 0.15, 0.4, 0.65, 0.95, 1.0)
-"""After each there is a rest."""
+_PHASE_ENDS = (0.1, 0.15, 0.4, 0.65, 0.95, 1.0)
+"""Shares of the calls after which the server is left idle and sampled."""
 _EARLY, _LATE = slice(0, 2), slice(-2, None)
 _CLIENTS = 12
-_LEFT_ALONE = 0.02
+_CANCELED_SHARE = 0.02
 _START_S = 60.0
-_REST_S = reusable_tabs.IDLE_TTL_S + 5.0
+_IDLE_S = reusable_tabs.IDLE_TTL_S + 5.0
 _SEED = 411
 _MEGABYTE = 1_000_000
 _PAGES = 400
-"""Pages of the local web that are asked for; most are kept after the first tenth of the day."""
+"""Pages of the test site that are requested; most are cached after the first tenth of the calls."""
 _GOALS = (Goal("pss_ratio", at_most=1.1), Goal("left_over", at_most=0), Goal("hung", at_most=0))
 
 _ENGINES = ("bing", "mojeek", "brave", "duckduckgo", "baidu")
 _MOODS = ("wall", "none", "limited", "broken", "hang")
-_ADDRESS = re.compile(r"https?://\S+|\d+")
+_URL = re.compile(r"https?://\S+|\d+")
 _ERROR_CHARS = 70
-_ERRORS_TOLD = 12
+_ERRORS_SHOWN = 12
 _FAULTS = ("/status/500", "/status/404", "/empty", "/no-content", "/redirect-loop", "/alerts", "/popups")
 
 
 class _Sample(NamedTuple):
-    """How things stand at rest after so many calls."""
+    """Memory and processes while idle, after a number of calls."""
 
     calls: int
     seconds: float
@@ -71,20 +71,20 @@ class _Sample(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Day:
-    """The run: who asks what, and how it went."""
+class _Run:
+    """The run: random calls and their outcomes."""
 
     program: Program
     site: Site
     engines: EngineSite
-    chance: random.Random = field(default_factory=lambda: random.Random(_SEED))
+    rng: random.Random = field(default_factory=lambda: random.Random(_SEED))
     outcomes: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     samples: list[_Sample] = field(default_factory=list)
-    begun: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic)
 
-    async def calls(self, clients: Sequence[WireClient], count: int) -> None:
-        """So many calls, as many at once as there are clients."""
+    async def send_calls(self, clients: Sequence[WireClient], count: int) -> None:
+        """Send `count` calls, one at a time per client."""
         numbers = iter(range(count))
 
         async def work(client: WireClient) -> None:
@@ -94,64 +94,64 @@ class _Day:
         await asyncio.gather(*(work(client) for client in clients))
 
     def refuse(self) -> None:
-        """Let two engines refuse, others than before."""
+        """Let two random engines refuse."""
         self.engines.moods.clear()
-        for engine in self.chance.sample(_ENGINES, 2):
-            self.engines.moods[engine] = self.chance.choice(_MOODS)
+        for engine in self.rng.sample(_ENGINES, 2):
+            self.engines.moods[engine] = self.rng.choice(_MOODS)
 
     def kill_a_browser(self) -> None:
-        """As the system does that runs out of memory."""
+        """Kill one browser, as a system without memory does."""
         browsers = [member for member in tree(self.program.process.pid) if member.kind == "browser"]
         with contextlib.suppress(ProcessLookupError):
             os.kill(browsers[0].pid, signal.SIGKILL)
 
-    async def rest(self, calls: int) -> None:
-        """Take a sample once nothing is going on."""
-        await asyncio.sleep(_REST_S)
+    async def sample_idle(self, calls: int) -> None:
+        """Wait until the server is idle, then take a sample."""
+        await asyncio.sleep(_IDLE_S)
         members = tree(self.program.process.pid)
         own_mb = _pss_mb([self.program.process.pid])
-        look = _Sample(
+        sample = _Sample(
             calls=calls,
-            seconds=time.monotonic() - self.begun,
+            seconds=time.monotonic() - self.started,
             pss_mb=_pss_mb(process.pid for process in members),
             server_mb=own_mb,
             workers_mb=_pss_mb(process.pid for process in members if process.kind == "python") - own_mb,
             browsers_mb=_pss_mb(process.pid for process in members if process.kind == "browser"),
             processes=len(members),
         )
-        self.samples.append(look)
+        self.samples.append(sample)
 
     async def _one(self, client: WireClient) -> None:
-        tool, arguments = self._asked()
-        calling = asyncio.create_task(client.call(tool, arguments))
-        if self.chance.random() < _LEFT_ALONE:
-            await asyncio.wait({calling}, timeout=self.chance.uniform(0, 0.3))
-            calling.cancel()
+        tool, arguments = self._next_call()
+        call = asyncio.create_task(client.call(tool, arguments))
+        if self.rng.random() < _CANCELED_SHARE:
+            await asyncio.wait({call}, timeout=self.rng.uniform(0, 0.3))
+            call.cancel()
         try:
-            said = await calling
+            response = await call
         except asyncio.CancelledError:
-            self.outcomes["left by their client"] += 1
+            self.outcomes["canceled by client"] += 1
         except TimeoutError:
             self.outcomes["hung"] += 1
         except aiohttp.ClientError as error:
             self.outcomes[f"broken: {type(error).__name__}"] += 1
         else:
-            self.outcomes[f"{tool}: {'told of an error' if said.is_error else 'answered'}"] += 1
-            if said.is_error:
-                self.errors[_ADDRESS.sub("...", said.text)[:_ERROR_CHARS]] += 1
+            self.outcomes[f"{tool}: {'error' if response.is_error else 'answered'}"] += 1
+            if response.is_error:
+                self.errors[_URL.sub("...", response.text)[:_ERROR_CHARS]] += 1
 
-    def _asked(self) -> tuple[str, dict[str, Any]]:
-        (tool,) = self.chance.choices(list(_SHARES), list(_SHARES.values()))
-        page = self.site.url(f"/static/{self.chance.randrange(_PAGES)}")
-        script = self.site.url(f"/spa/{self.chance.randrange(50)}")
-        other = self.site.url(f"/static/{self.chance.randrange(_PAGES)}")
-        word = f"lemons {self.chance.randrange(40)}"
-        engine = self.chance.choice(_ENGINES)
-        name = f"notes{self.chance.randrange(5)}"
+    def _next_call(self) -> tuple[str, dict[str, Any]]:
+        (tool,) = self.rng.choices(list(_SHARES), list(_SHARES.values()))
+        page = self.site.url(f"/static/{self.rng.randrange(_PAGES)}")
+        script = self.site.url(f"/spa/{self.rng.randrange(50)}")
+        other = self.site.url(f"/static/{self.rng.randrange(_PAGES)}")
+        word = f"lemons {self.rng.randrange(40)}"
+        engine = self.rng.choice(_ENGINES)
+        name = f"notes{self.rng.randrange(5)}"
         arguments: Mapping[str, dict[str, Any]] = {
             "fetch": {"url": page, "render": "http"},
             "fetch_rendered": {"url": script, "render": "browser"},
-            "fetch_fault": {"url": self.site.url(self.chance.choice(_FAULTS))},
+            "fetch_fault": {"url": self.site.url(self.rng.choice(_FAULTS))},
             "fetch_batch": {"urls": [page, other], "render": "http"},
             "read_doc": {"source": page},
             "extract_structured": {"url": page},
@@ -189,32 +189,32 @@ _SHARES = {
     "search_add_document": 5.0,
     "search_index": 5.0,
 }
-"""Of a hundred calls."""
+"""Weights of the tools, in calls out of 100."""
 
 
 async def measure(options: Options) -> Figures:
-    """Live through a day."""
+    """Send the calls in phases and sample the server after each."""
     calls = _CALLS_QUICK if options.quick else _CALLS
-    with running_site() as site, tempfile.TemporaryDirectory(prefix="benchmark-day-") as folder:
+    with running_site() as site, tempfile.TemporaryDirectory(prefix="benchmark-mixed-load-") as folder:
         temporary = Path(folder) / "tmp"
         temporary.mkdir()
         async with running_engines() as engines, _served(site, engines, Path(folder)) as program:
-            day = _Day(program, site, engines)
+            run_state = _Run(program, site, engines)
             async with contextlib.AsyncExitStack() as stack:
                 clients = [
                     await stack.enter_async_context(wire_client(program.url, ERAS[number % 2]))
                     for number in range(_CLIENTS)
                 ]
-                for number, (start, stop) in enumerate(_stretches(calls)):
-                    day.refuse()
+                for number, (start, stop) in enumerate(_phases(calls)):
+                    run_state.refuse()
                     if number == 0:
-                        day.kill_a_browser()
-                    await day.calls(clients, stop - start)
-                    await day.rest(stop)
-            left = await _left(program)
+                        run_state.kill_a_browser()
+                    await run_state.send_calls(clients, stop - start)
+                    await run_state.sample_idle(stop)
+            remaining = await _remaining(program)
             await _end(program)
-            left["folders after closing"] = len(list(temporary.iterdir()))
-    return _told(day, calls, left)
+            remaining["folders after closing"] = len(list(temporary.iterdir()))
+    return _print_results(run_state, calls, remaining)
 
 
 @asynccontextmanager
@@ -236,12 +236,12 @@ def _pss_mb(pids: Iterable[int]) -> float:
     return pss_bytes(pids) / _MEGABYTE
 
 
-def _stretches(calls: int) -> list[tuple[int, int]]:
-    stops = [round(calls * share) for share in _SHARES_OF_A_DAY]
+def _phases(calls: int) -> list[tuple[int, int]]:
+    stops = [round(calls * share) for share in _PHASE_ENDS]
     return list(zip([0, *stops], stops, strict=False))
 
 
-async def _left(program: Program) -> dict[str, int]:
+async def _remaining(program: Program) -> dict[str, int]:
     """Return the work that still runs without any request."""
     async with aiohttp.ClientSession() as http, http.get(program.base + "/health") as answer:
         health = await answer.json()
@@ -255,20 +255,20 @@ async def _end(program: Program) -> None:
     await program.ended()
 
 
-def _told(day: _Day, calls: int, left: Mapping[str, int]) -> Figures:
+def _print_results(run_state: _Run, calls: int, remaining: Mapping[str, int]) -> Figures:
     columns = ("calls", "s", "PSS MB", "server", "workers", "browsers", "processes")
-    print_table("At rest", columns, day.samples)
-    print_table("Outcomes", ("", "calls"), sorted(day.outcomes.items()))
-    print_table("Errors told of", ("", "calls"), day.errors.most_common(_ERRORS_TOLD))
-    print_table("Left over", ("", "number"), left.items())
-    early, late = (statistics.fmean(look.pss_mb for look in day.samples[part]) for part in (_EARLY, _LATE))
+    print_table("Idle", columns, run_state.samples)
+    print_table("Outcomes", ("", "calls"), sorted(run_state.outcomes.items()))
+    print_table("Errors", ("", "calls"), run_state.errors.most_common(_ERRORS_SHOWN))
+    print_table("Left over", ("", "number"), remaining.items())
+    early, late = (statistics.fmean(sample.pss_mb for sample in run_state.samples[part]) for part in (_EARLY, _LATE))
     figures: Figures = {
         "calls": calls,
         "pss_ratio": late / early,
-        "left_over": sum(left.values()),
-        "hung": day.outcomes["hung"],
-        "exit_code": day.program.process.returncode or 0,
-        "seconds": day.samples[-1].seconds,
+        "left_over": sum(remaining.values()),
+        "hung": run_state.outcomes["hung"],
+        "exit_code": run_state.program.process.returncode or 0,
+        "seconds": run_state.samples[-1].seconds,
     }
     print_goals(figures, (*_GOALS, Goal("exit_code", at_most=0)))
     return figures

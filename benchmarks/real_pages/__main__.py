@@ -1,7 +1,7 @@
-"""Two hundred real pages under their own host names, read through an MCP client: does every one answer?
+"""Read two hundred real pages under their own host names with an MCP client; every page must be answered.
 
-The pages of `wcxb` are served from this machine, everything they load is 404, and every host from which they
-may load something is mapped here, so nothing leaves the machine.
+This machine serves the pages of `wcxb` and answers 404 for their resources. Every host from which they may load
+resources is mapped, so no request leaves the machine.
 """
 
 from __future__ import annotations
@@ -23,40 +23,40 @@ from benchmarks.common.corpora import corpus_folder
 from benchmarks.common.cpu import open_account
 from benchmarks.common.own_product import own_server, trusting_chromium
 from benchmarks.common.rounds import percentile
-from benchmarks.real.saved_pages import SavedPage, chosen, hosts_of, served
+from benchmarks.real_pages.saved_pages import SavedPage, hosts_of, select_pages, serve_pages
 
 _PAGES = 200
 _PAGES_QUICK = 40
 _AT_ONCE = 4
-_WAYS = ("auto", "browser")
+_RENDER_MODES = ("auto", "browser")
 _CALL_LIMIT_S = 70.0
 _GOALS = (Goal("answered_share", at_least=1), Goal("broken", at_most=0))
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What came of reading one page one way."""
+    """Result of reading one page with one value of `render`."""
 
     page: SavedPage
-    way: str
+    render: str
     seconds: float
     text: str
     failure: str
     broken: bool = False
-    """No answer at all came, not even what was wrong with the page."""
+    """True if there was a protocol error instead of a result or a tool error."""
 
 
 async def measure(options: Options) -> Figures:
-    """Read every page in both ways.
+    """Read every page with both values of `render`.
 
     Raises:
-        SystemExit: no corpora were given.
+        SystemExit: `--corpora` is missing.
     """
     if options.corpora is None:
-        raise SystemExit("Give --corpora DIR: a folder with wcxb/ or wcxb.tar.xz in it.")
+        raise SystemExit("Use --corpora DIR: a folder that contains wcxb/ or wcxb.tar.xz.")
     corpus = await asyncio.to_thread(corpus_folder, options.corpora, "wcxb")
-    pages = chosen(corpus, _PAGES_QUICK if options.quick else _PAGES)
-    async with served(pages) as port:
+    pages = select_pages(corpus, _PAGES_QUICK if options.quick else _PAGES)
+    async with serve_pages(pages) as port:
         hosts = ",".join(f"{host}=127.0.0.1:{port}" for host in sorted(hosts_of(pages)))
         with trusting_chromium() as settings:
             answers = await _read({"SEARCH_MCP_TEST_HOSTS": hosts, **settings}, pages)
@@ -76,46 +76,46 @@ async def _read(settings: dict[str, str], pages: Sequence[SavedPage]) -> list[_A
             running_server(ours.server, ours.environment, account, ours.ready_url, log),
             Client(ours.command[-1]) as client,
         ):
-            return [answer for way in _WAYS for answer in await _read_one_way(client, pages, way)]
+            return [answer for render in _RENDER_MODES for answer in await _read_pages(client, pages, render)]
 
 
-async def _read_one_way(client: Client, pages: Sequence[SavedPage], way: str) -> list[_Answer]:
+async def _read_pages(client: Client, pages: Sequence[SavedPage], render: str) -> list[_Answer]:
     waiting = iter(pages)
     answers: list[_Answer] = []
 
     async def work() -> None:
         for page in waiting:
-            answer = await _answer(client, page, way)
+            answer = await _answer(client, page, render)
             answers.append(answer)
 
     await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
     return answers
 
 
-async def _answer(client: Client, page: SavedPage, way: str) -> _Answer:
-    arguments = {"url": page.url, "render": way, "force_refresh": True}
+async def _answer(client: Client, page: SavedPage, render: str) -> _Answer:
+    arguments = {"url": page.url, "render": render, "force_refresh": True}
     started = time.perf_counter()
     try:
         result = await client.call_tool("fetch", arguments, read_timeout_seconds=_CALL_LIMIT_S)
     except MCPError as error:
-        return _Answer(page, way, time.perf_counter() - started, "", str(error), broken=True)
+        return _Answer(page, render, time.perf_counter() - started, "", str(error), broken=True)
     seconds = time.perf_counter() - started
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
-    return _Answer(page, way, seconds, text, text if result.is_error else "")
+    return _Answer(page, render, seconds, text, text if result.is_error else "")
 
 
 def _print(pages: Sequence[SavedPage], answers: Sequence[_Answer]) -> Figures:
     rows, figures = [], dict[str, float]()
-    for way in _WAYS:
-        of_way = [answer for answer in answers if answer.way == way]
-        seconds = sorted(answer.seconds for answer in of_way)
-        answered = sum(not answer.failure for answer in of_way)
+    for render in _RENDER_MODES:
+        results = [answer for answer in answers if answer.render == render]
+        seconds = sorted(answer.seconds for answer in results)
+        answered = sum(not answer.failure for answer in results)
         p50, p95 = percentile(seconds, 0.5), percentile(seconds, 0.95)
-        size = percentile(sorted(float(len(answer.text)) for answer in of_way), 0.5)
-        rows.append((way, len(of_way), answered, p50, p95, seconds[-1], size))
-        figures |= {f"{way}.answered": answered, f"{way}.p50_s": p50, f"{way}.p95_s": p95}
+        size = percentile(sorted(float(len(answer.text)) for answer in results), 0.5)
+        rows.append((render, len(results), answered, p50, p95, seconds[-1], size))
+        figures |= {f"{render}.answered": answered, f"{render}.p50_s": p50, f"{render}.p95_s": p95}
     columns = ("render", "pages", "answered", "p50 s", "p95 s", "slowest s", "characters (median)")
-    print_table(f"Real pages, {_AT_ONCE} at once", columns, rows)
+    print_table(f"Real pages, {_AT_ONCE} concurrently", columns, rows)
     _print_worst(answers)
     failed = {answer.page.name for answer in answers if answer.failure}
     seconds = sorted(answer.seconds for answer in answers)
@@ -131,11 +131,11 @@ def _print(pages: Sequence[SavedPage], answers: Sequence[_Answer]) -> Figures:
 
 def _print_worst(answers: Sequence[_Answer]) -> None:
     slowest = sorted(answers, key=lambda answer: answer.seconds, reverse=True)[:8]
-    rows = [(answer.page.url[:80], answer.way, answer.page.kind, answer.seconds) for answer in slowest]
+    rows = [(answer.page.url[:80], answer.render, answer.page.kind, answer.seconds) for answer in slowest]
     print_table("Slowest", ("page", "render", "type", "s"), rows)
     failures = [answer for answer in answers if answer.failure]
-    rows_failed = [(a.page.url[:80], a.way, a.page.kind, a.failure.splitlines()[0][:110]) for a in failures]
-    print_table(f"Nothing to read: {len(failures)}", ("page", "render", "type", "why"), rows_failed)
+    rows_failed = [(a.page.url[:80], a.render, a.page.kind, a.failure.splitlines()[0][:110]) for a in failures]
+    print_table(f"Failed: {len(failures)}", ("page", "render", "type", "error"), rows_failed)
 
 
 if __name__ == "__main__":

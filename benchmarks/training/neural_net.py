@@ -18,9 +18,9 @@ import optax
 from jax import Array
 from numpy.typing import NDArray
 
+from benchmarks.training.augmentation import Matrix, Table
 from benchmarks.training.batches import FILLED, PAGES, Batch, Batches, Usual
 from benchmarks.training.table import Row
-from benchmarks.training.views import Matrix, Table
 from scraper.extract.content.class_name_features import TAGS
 from scraper.extract.content.neural_net import (
     NORM_EPSILON,
@@ -75,7 +75,7 @@ def fit(rows: Sequence[Row], table: Table, costs: Matrix, pages: Sequence[int], 
     usual = Usual.of(table.learned(), [table.slices[n] for n in pages])
     batches = Batches(rows, table, usual, costs, settings.blocks)
     short = [n for n in pages if rows[n].measures.n < settings.blocks]
-    chance = np.random.default_rng(settings.seed)
+    rng = np.random.default_rng(settings.seed)
     key = jax.random.key(settings.seed)
     blocks = sum(rows[n].measures.n for n in short)
     steps = settings.epochs * round(blocks / settings.blocks / FILLED + 1)
@@ -84,11 +84,11 @@ def fit(rows: Sequence[Row], table: Table, costs: Matrix, pages: Sequence[int], 
     state, mean = _ADAM.init(learned), learned
     done = 0
     for _ in range(settings.epochs):
-        for batch in batches.once(short, chance):
+        for batch in batches.once(short, rng):
             key, own = jax.random.split(key)
             learned, mean, state = _step(learned, mean, state, batch, own, rate(done), settings)
             done += 1
-    return _written(mean, usual)
+    return _to_weights(mean, usual)
 
 
 @partial(jax.jit, static_argnames="settings")
@@ -130,11 +130,11 @@ def _loss(learned: _Learned, batch: Batch, key: Array, settings: Settings) -> Ar
     logits = _logits(learned, batch, key, settings.dropped)
     wrong = optax.sigmoid_binary_cross_entropy(logits, batch.content)
     lengths = batch.lengths * (batch.costs > 0)
-    wanted = _by_page(lengths * batch.content, batch)
-    chosen = jax.nn.sigmoid(logits) * lengths
-    f1 = 2 * _by_page(chosen * batch.content, batch) / (_by_page(chosen, batch) + wanted + WEIGHT_EPSILON)
-    has = wanted > 0
-    missed = 1 - (f1 * has).sum() / (has.sum() + WEIGHT_EPSILON)
+    expected = _by_page(lengths * batch.content, batch)
+    selected = jax.nn.sigmoid(logits) * lengths
+    f1 = 2 * _by_page(selected * batch.content, batch) / (_by_page(selected, batch) + expected + WEIGHT_EPSILON)
+    has_gold = expected > 0
+    missed = 1 - (f1 * has_gold).sum() / (has_gold.sum() + WEIGHT_EPSILON)
     blocks: Array = (batch.costs * wrong).sum() / (batch.costs.sum() + WEIGHT_EPSILON)
     return blocks + settings.choice * missed
 
@@ -146,21 +146,21 @@ def _by_page(values: Array, batch: Batch) -> Array:
 def _logits(learned: _Learned, batch: Batch, key: Array, dropped: float) -> Array:
     """Compute the logits like `NeuralNet`, but with dropout."""
     keys = jax.random.split(key, len(learned.rounds) + 1)
-    state = _thinned(batch.columns, keys[0], dropped) @ learned.columns
+    state = _dropout(batch.columns, keys[0], dropped) @ learned.columns
     state = jax.nn.relu(state + learned.tags[batch.tags] + learned.bias)
     for each, own_key in zip(learned.rounds, keys[1:], strict=True):
         own = state * jax.lax.rsqrt((state * state).mean(-1, keepdims=True) + NORM_EPSILON) * each.scale
-        heard = _heard(own, batch) @ each.context
-        state = state + _thinned(jax.nn.relu(own @ each.own + heard + each.bias), own_key, dropped)
+        context = _context(own, batch) @ each.context
+        state = state + _dropout(jax.nn.relu(own @ each.own + context + each.bias), own_key, dropped)
     return state @ learned.out + learned.out_bias
 
 
-def _thinned(values: Array, key: Array, dropped: float) -> Array:
-    kept: Array = jax.random.bernoulli(key, 1 - dropped, values.shape)
-    return values * kept / (1 - dropped)
+def _dropout(values: Array, key: Array, dropped: float) -> Array:
+    mask: Array = jax.random.bernoulli(key, 1 - dropped, values.shape)
+    return values * mask / (1 - dropped)
 
 
-def _heard(states: Array, batch: Batch) -> Array:
+def _context(states: Array, batch: Batch) -> Array:
     weights = batch.weights[:, None]
     weighed = states * weights
     sums = jnp.concatenate((jnp.zeros((1, states.shape[1])), jnp.cumsum(weighed, 0)))
@@ -175,7 +175,7 @@ def _heard(states: Array, batch: Batch) -> Array:
     return jnp.concatenate((*spans, of_paths[batch.paths]), 1)
 
 
-def _written(learned: _Learned, usual: Usual) -> NeuralNetWeights:
+def _to_weights(learned: _Learned, usual: Usual) -> NeuralNetWeights:
     def plain(values: Array) -> NDArray[np.float32]:
         return np.asarray(values, np.float32)
 

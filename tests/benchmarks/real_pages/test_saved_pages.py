@@ -8,7 +8,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from benchmarks.real.saved_pages import chosen, hosts_of, served
+from benchmarks.real_pages.saved_pages import hosts_of, select_pages, serve_pages
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_url_is_chosen_once_and_always_the_same(corpus: Path) -> None:
-    pages = chosen(corpus, 10)
+def test_the_selection_of_pages_is_deterministic_and_has_no_repeats(corpus: Path) -> None:
+    pages = select_pages(corpus, 10)
     assert sorted(page.url for page in pages) == ["https://news.example/story?id=7", "https://shop.example"]
-    assert chosen(corpus, 10) == pages
-    assert chosen(corpus, 1) == pages[:1]
+    assert select_pages(corpus, 10) == pages
+    assert select_pages(corpus, 1) == pages[:1]
 
 
 def test_hosts_that_a_page_loads_from_are_found_and_those_it_links_to_are_not(corpus: Path) -> None:
@@ -39,7 +39,7 @@ def test_hosts_that_a_page_loads_from_are_found_and_those_it_links_to_are_not(co
         "<img srcset='https://wide.example/b.png 2x'><script>load('https://scripts.example/c.js')</script>"
         '<div style="background: url(https://back.example/d.png)"></div><a href="https://away.example/">x</a>'
     )
-    pages = chosen(corpus, 10)
+    pages = select_pages(corpus, 10)
     for page in pages:
         page.file.write_text(html)
     found = hosts_of(pages)
@@ -54,9 +54,9 @@ def test_hosts_that_a_page_loads_from_are_found_and_those_it_links_to_are_not(co
     }
 
 
-async def test_a_page_is_served_at_its_own_address_only(corpus: Path) -> None:
-    pages = chosen(corpus, 10)
-    async with served(pages) as port, aiohttp.ClientSession() as session:
+async def test_a_page_is_served_only_at_its_own_url(corpus: Path) -> None:
+    pages = select_pages(corpus, 10)
+    async with serve_pages(pages) as port, aiohttp.ClientSession() as session:
 
         async def ask(host: str, path: str) -> tuple[int, str]:
             address = f"https://127.0.0.1:{port}{path}"

@@ -1,4 +1,4 @@
-"""The product as clients meet it: a server over HTTP, others over stdio, a site and engines on loopback."""
+"""Testbed of the contract: servers over HTTP and stdio, and a site and search engines on loopback."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.site.running import Site, running_site
 _PRODUCT = ("-m", "scraper.cli.main")
 _READY_S = 45.0
 _STARTS = 2
-"""A start may be slow on a machine with other work to do; a server that cannot start is slow each time."""
+"""Attempts to start a server: one start may be slow on a busy machine."""
 _MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -36,7 +36,7 @@ _TOKENS = {"ann": "ann-token-of-the-contract", "bob": "bob-token-of-the-contract
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A tool's result as it came over the wire."""
+    """Result of a tool as received by the client."""
 
     result: Mapping[str, Any]
 
@@ -54,18 +54,18 @@ class Answer:
 
     @property
     def data(self) -> Any:
-        """The text, read as JSON."""
+        """The text parsed as JSON."""
         return json.loads(self.text)
 
     @property
     def is_error(self) -> bool:
-        """Whether the tool says that it failed."""
+        """True if the tool reports an error."""
         return bool(self.result.get("isError"))
 
 
 @dataclass(slots=True)
-class World:
-    """Everything a check may touch."""
+class Testbed:
+    """Servers, site and engines that checks use."""
 
     site: Site
     engines: EngineSite
@@ -77,31 +77,31 @@ class World:
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
     async def start(self) -> None:
-        """Start the server, or start it anew in the place of the one that runs."""
+        """Start the server, or restart the running one."""
         if self.program is not None:
             self.program.process.terminate()
             await self.program.ended()
         self.program = await self.serve({})
 
-    async def serve(self, more: Mapping[str, str]) -> Program:
-        """One more server over HTTP that is ready; it ends with the world."""
+    async def serve(self, extra: Mapping[str, str]) -> Program:
+        """Start another server over HTTP and wait until it is ready; it ends with the testbed."""
         for _ in range(_STARTS - 1):
             with contextlib.suppress(TimeoutError):
-                return await self._served(more)
-        return await self._served(more)
+                return await self._served(extra)
+        return await self._served(extra)
 
-    async def _served(self, more: Mapping[str, str]) -> Program:
-        env = {**self.variables(), **more}
+    async def _served(self, extra: Mapping[str, str]) -> Program:
+        env = {**self.variables(), **extra}
         async with contextlib.AsyncExitStack() as opened:
             opening = serving(*_PRODUCT, "serve", "--port", "0", env=env, limit_s=_READY_S)
             program = await opened.enter_async_context(opening)
-            if "SEARCH_MCP_TOKENS_FILE" not in more:
+            if "SEARCH_MCP_TOKENS_FILE" not in extra:
                 await browsers_say(program.base, "ready", True, limit_s=_READY_S)
             self.stack.push_async_exit(opened.pop_all())
         return program
 
     def variables(self) -> dict[str, str]:
-        """Return the variables with which a server finds the site and the engines."""
+        """Return environment variables that map the hosts of the site and the engines."""
         hosts = (*self.site.test_hosts, *self.engines.test_hosts)
         known = {name for name, _, _ in self.engines.test_hosts}
         mapped = [
@@ -151,7 +151,7 @@ class World:
     async def listed(self, messages: list[dict[str, Any]]) -> Any:
         """Return the response to a batch of messages, as a client of 2025-03-26 sends them."""
         assert self.program is not None
-        headers = {**_HEADERS, "Mcp-Session-Id": "0" * 32}  # lost with another server, and gone on with here
+        headers = {**_HEADERS, "Mcp-Session-Id": "0" * 32}  # a session of another server, which this one continues
         async with self.http.post(self.program.url, headers=headers, json=messages, timeout=_LIMIT) as answer:
             return await answer.json()
 
@@ -193,17 +193,17 @@ class World:
 
 
 @asynccontextmanager
-async def world(folder: Path) -> AsyncIterator[World]:
-    """Start everything; all of it ends with the block."""
+async def testbed(folder: Path) -> AsyncIterator[Testbed]:
+    """Start site, engines and servers; stop them on exit."""
     async with contextlib.AsyncExitStack() as stack:
         site = stack.enter_context(running_site())
         engines = await stack.enter_async_context(running_engines())
         http = await stack.enter_async_context(aiohttp.ClientSession())
-        made = World(site, engines, folder, http, stack)
-        await made.start()
+        bed = Testbed(site, engines, folder, http, stack)
+        await bed.start()
         tokens = folder / "tokens"
         tokens.write_text("".join(f"{name}:{token}\n" for name, token in _TOKENS.items()))
-        made.guarded = await made.serve(
+        bed.guarded = await bed.serve(
             {"SEARCH_MCP_TOKENS_FILE": str(tokens), "SEARCH_MCP_DATA": str(folder / "guarded")}
         )
-        yield made
+        yield bed

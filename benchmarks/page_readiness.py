@@ -1,7 +1,7 @@
-"""When is a page done? The awkward pages of the test site: complete or not, and after how long.
+"""Measure when difficult pages of the test site count as ready: completeness and time.
 
-Ours beside Playwright's `networkidle` (10 s at most) in the same run, page by page in turn. Then the pages
-whose scripts never end: how much of their text is kept, and after how long.
+search-mcp is compared with Playwright's `networkidle` (at most 10 s), page by page in turn. Then pages whose
+scripts never end are read: how much of their text is returned, and after how long.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LOOPS = {
     "/history-loop": 10,
     "/popups": 10,
 }
-"""Marker words that stand there before the script takes the page over."""
+"""Marker words on the page before the endless script starts."""
 
 _GOALS = (
     Goal("complete_share", at_least=1),
@@ -45,17 +45,17 @@ _GOALS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """One page, read so many times."""
+class _Readings:
+    """Result of several readings of a page."""
 
     found: int
-    """Marker words, in the worst of the readings."""
+    """Fewest marker words found in a reading."""
     seconds: float
-    """Median."""
+    """Median seconds."""
     note: str = ""
 
     @classmethod
-    def of(cls, readings: Sequence[tuple[int, float, str]]) -> _Seen:
+    def of(cls, readings: Sequence[tuple[int, float, str]]) -> _Readings:
         found, seconds, notes = zip(*readings, strict=True)
         return cls(min(found), statistics.median(seconds), next(filter(None, notes), ""))
 
@@ -64,37 +64,37 @@ class _Seen:
 class _Page:
     path: str
     name: str
-    """In its marker words."""
-    wanted: int
+    """Name in the marker words."""
+    expected: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """One page, read by us and by Playwright."""
+    """One page read by search-mcp and by Playwright."""
 
     path: str
-    wanted: int
-    ours: _Seen
-    idle: _Seen | None
-    """None where only we were asked."""
+    expected: int
+    ours: _Readings
+    idle: _Readings | None
+    """None if Playwright did not read the page."""
 
     @property
     def complete(self) -> bool:
-        return self.ours.found >= self.wanted
+        return self.ours.found >= self.expected
 
     @property
     def idle_ends(self) -> bool:
-        """Whether waiting for the idle network works for this page at all."""
+        """True if `networkidle` is reached in time with the complete page."""
         return self.idle_complete and self.idle is not None and self.idle.seconds < _IDLE_CAP_S
 
     @property
     def idle_complete(self) -> bool:
-        """Whether waiting for the idle network showed everything."""
-        return self.idle is not None and self.idle.found >= self.wanted
+        """True if `networkidle` returned the complete page."""
+        return self.idle is not None and self.idle.found >= self.expected
 
 
 async def measure(options: Options) -> Figures:
-    """Read every page in turn; in a hurry, Playwright reads every third."""
+    """Read every page in turn; with `--quick`, Playwright reads every third."""
     times, compared = (1, 3) if options.quick else (3, 1)
     with running_site() as site:
         async with Browsers(mapped_settings(site)) as browsers, running(mapped_playwright(site)) as idle:
@@ -105,7 +105,8 @@ async def measure(options: Options) -> Figures:
                 for number, page in enumerate(_pages(site))
             ]
             loops = {
-                path: _Seen.of([await _ours(browsers, site, path, path[1:]) for _ in range(times)]) for path in _LOOPS
+                path: _Readings.of([await _ours(browsers, site, path, path[1:]) for _ in range(times)])
+                for path in _LOOPS
             }
     figures = _print_pairs(pairs) | _print_loops(loops)
     print_goals(figures, _GOALS)
@@ -113,8 +114,8 @@ async def measure(options: Options) -> Figures:
 
 
 def _pages(site: Site) -> list[_Page]:
-    facts = site.manifest().items()
-    return [_Page(path, str(of["name"]), int(of["marks"])) for path, of in facts]
+    pages = site.manifest().items()
+    return [_Page(path, str(entry["name"]), int(entry["marks"])) for path, entry in pages]
 
 
 async def _pair(browsers: Browsers, idle: Running | None, site: Site, page: _Page, times: int) -> _Pair:
@@ -123,7 +124,7 @@ async def _pair(browsers: Browsers, idle: Running | None, site: Site, page: _Pag
         ours.append(await _ours(browsers, site, page.path, page.name))
         if idle is not None:
             theirs.append(await _idle(idle, site, page.path, page.name))
-    return _Pair(page.path, page.wanted, _Seen.of(ours), _Seen.of(theirs) if theirs else None)
+    return _Pair(page.path, page.expected, _Readings.of(ours), _Readings.of(theirs) if theirs else None)
 
 
 async def _ours(browsers: Browsers, site: Site, path: str, name: str) -> tuple[int, float, str]:
@@ -133,12 +134,12 @@ async def _ours(browsers: Browsers, site: Site, path: str, name: str) -> tuple[i
     except BrowsersError as error:
         return 0, time.perf_counter() - started, f"{type(error).__name__}: {error}"
     seconds = time.perf_counter() - started
-    note = "" if snapshot.complete else "taken as it stood"
+    note = "" if snapshot.complete else "captured before it was ready"
     return marks_found(name, _SCRIPT.sub("", _html(snapshot))), seconds, note
 
 
 async def _idle(idle: Running, site: Site, path: str, name: str = "static") -> tuple[int, float, str]:
-    lap = await idle.read(Reading((site.url(path),), at_once=1, aftermath_s=0))
+    lap = await idle.read(Reading((site.url(path),), at_once=1, trailing_s=0))
     (found,) = await idle.counts(rf"MARK-{re.escape(name)}-\d+")
     return found, lap.latencies[0], lap.failures[0][1] if lap.failures else ""
 
@@ -151,7 +152,7 @@ def _print_pairs(pairs: Sequence[_Pair]) -> Figures:
     rows = [
         (
             pair.path,
-            pair.wanted,
+            pair.expected,
             pair.ours.found,
             pair.ours.seconds,
             pair.idle.found if pair.idle else None,
@@ -162,7 +163,7 @@ def _print_pairs(pairs: Sequence[_Pair]) -> Figures:
         for pair in pairs
     ]
     columns = ("page", "marks", "ours", "s", "networkidle", "s", "", "")
-    print_table("Awkward pages", columns, rows)
+    print_table("Difficult pages", columns, rows)
     ending = [pair for pair in pairs if pair.idle_ends]
     figures: Figures = {
         "pages": len(pairs),
@@ -176,15 +177,17 @@ def _print_pairs(pairs: Sequence[_Pair]) -> Figures:
         "time_ratio_where_idle_ends": _time_ratio(ending),
         "pages_where_idle_ends": len(ending),
     }
-    print_table("Together", ("", ""), figures.items())
+    print_table("Totals", ("", ""), figures.items())
     return figures
 
 
-def _print_loops(loops: dict[str, _Seen]) -> Figures:
-    rows = [(path, _LOOPS[path], seen.found, seen.seconds, seen.note[:60]) for path, seen in loops.items()]
-    print_table("Pages whose scripts never end", ("page", "marks", "kept", "s", ""), rows)
-    kept = sum(seen.found >= _LOOPS[path] for path, seen in loops.items())
-    slowest = max(seen.seconds for seen in loops.values())
+def _print_loops(loops: dict[str, _Readings]) -> Figures:
+    rows = [
+        (path, _LOOPS[path], readings.found, readings.seconds, readings.note[:60]) for path, readings in loops.items()
+    ]
+    print_table("Pages whose scripts never end", ("page", "marks", "found", "s", ""), rows)
+    kept = sum(readings.found >= _LOOPS[path] for path, readings in loops.items())
+    slowest = max(readings.seconds for readings in loops.values())
     return {"loops": len(loops), "loops_kept": kept, "loops_kept_share": kept / len(loops), "loops_slowest_s": slowest}
 
 

@@ -1,6 +1,6 @@
-"""Text that a person does not see: which carriers get through `fetch`, and which visible ones are lost.
+"""Test hidden text: which techniques leak hidden text through `fetch`, and which visible text is lost.
 
-Our server's `fetch` in both ways beside the body's `textContent` and `innerText` in a plain browser.
+Our server's `fetch` with both render modes is compared with `textContent` and `innerText` in a plain browser.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.site.running import Site, running_site
 _FIRST = "/hidden"
 _MORE = "/hidden/more"
 _LIMIT_S = 60.0
-_WAYS = ("browser", "http", "textContent", "innerText")
+_METHODS = ("browser", "http", "textContent", "innerText")
 _GOALS = (
     Goal("through", at_most=3),
     Goal("http.through", at_most=3),
@@ -36,28 +36,28 @@ _GOALS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Carrier:
+class _Sample:
     name: str
     marker: str
-    seen: bool
+    visible: bool
     page: str
 
 
 async def measure(options: Options) -> Figures:
-    """Read the pages of carriers in every way."""
+    """Read the pages of hidden text with every method."""
     with running_site() as site:
-        carriers = await asyncio.to_thread(_carriers, site)
+        samples = await asyncio.to_thread(_samples, site)
         texts = {page: await _texts(site, page) for page in (_FIRST, _MORE)}
-    figures = _print_page("The carriers", [one for one in carriers if one.page == _FIRST], texts[_FIRST], "")
-    figures |= _print_page("More of them", [one for one in carriers if one.page == _MORE], texts[_MORE], "more.")
+    figures = _print_page("Techniques", [one for one in samples if one.page == _FIRST], texts[_FIRST], "")
+    figures |= _print_page("More techniques", [one for one in samples if one.page == _MORE], texts[_MORE], "more.")
     print_goals(figures, _GOALS)
     return figures
 
 
-def _carriers(site: Site) -> list[_Carrier]:
+def _samples(site: Site) -> list[_Sample]:
     with urllib.request.urlopen(site.direct("/hidden/manifest.json"), timeout=_LIMIT_S) as answer:
         rows = json.load(answer)
-    return [_Carrier(row["name"], row["marker"], row["seen"], row["page"]) for row in rows]
+    return [_Sample(row["name"], row["marker"], row["seen"], row["page"]) for row in rows]
 
 
 async def _texts(site: Site, page: str) -> Mapping[str, str]:
@@ -74,7 +74,7 @@ async def _texts(site: Site, page: str) -> Mapping[str, str]:
             asyncio.timeout(_LIMIT_S),
             Client(ours.command[-1]) as client,
         ):
-            fetched = {way: await _fetched(client, url, way) for way in ("browser", "http")}
+            fetched = {method: await _fetched(client, url, method) for method in ("browser", "http")}
     async with running(mapped_playwright(site)) as plain:
         return fetched | {
             "textContent": await _markers(plain, url, "text_content"),
@@ -87,24 +87,24 @@ async def _fetched(client: Client, url: str, render: str) -> str:
     return "\n".join(block.text for block in result.content if isinstance(block, TextContent))
 
 
-async def _markers(plain: Running, url: str, how: str) -> str:
-    await plain.read(Reading((url,), how))
+async def _markers(plain: Running, url: str, method: str) -> str:
+    await plain.read(Reading((url,), method))
     return "\n".join(await plain.texts())
 
 
-def _print_page(title: str, carriers: Sequence[_Carrier], texts: Mapping[str, str], prefix: str) -> Figures:
+def _print_page(title: str, samples: Sequence[_Sample], texts: Mapping[str, str], prefix: str) -> Figures:
     rows = []
-    for one in carriers:
-        seen = [one.marker in texts[way].replace("\\", "") for way in _WAYS]
-        verdict = "" if seen[0] == one.seen else "GETS THROUGH" if seen[0] else "LOST"
-        rows.append((one.name, "seen" if one.seen else "", *("in" if it else "" for it in seen), verdict))
-    print_table(title, ("carrier", "by a person", *_WAYS, "browser"), rows)
-    figures: Figures = {f"{prefix}hidden": sum(not one.seen for one in carriers)}
-    for way, key in zip(_WAYS, ("", "http.", "text_content.", "inner_text."), strict=True):
-        text = texts[way].replace("\\", "")
-        figures[f"{prefix}{key}through"] = sum(one.marker in text for one in carriers if not one.seen)
-        figures[f"{prefix}{key}lost"] = sum(one.marker not in text for one in carriers if one.seen)
-    print_table("Together", ("", ""), figures.items())
+    for one in samples:
+        found = [one.marker in texts[method].replace("\\", "") for method in _METHODS]
+        verdict = "" if found[0] == one.visible else "LEAKED" if found[0] else "LOST"
+        rows.append((one.name, "visible" if one.visible else "", *("in" if it else "" for it in found), verdict))
+    print_table(title, ("technique", "visible", *_METHODS, "browser"), rows)
+    figures: Figures = {f"{prefix}hidden": sum(not one.visible for one in samples)}
+    for method, key in zip(_METHODS, ("", "http.", "text_content.", "inner_text."), strict=True):
+        text = texts[method].replace("\\", "")
+        figures[f"{prefix}{key}through"] = sum(one.marker in text for one in samples if not one.visible)
+        figures[f"{prefix}{key}lost"] = sum(one.marker not in text for one in samples if one.visible)
+    print_table("Totals", ("", ""), figures.items())
     return figures
 
 

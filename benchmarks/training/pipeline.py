@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from benchmarks.training import hearing, linear, trees, types
+from benchmarks.training import linear, neural_net, page_types, trees
+from benchmarks.training.augmentation import Matrix, Table
 from benchmarks.training.boosting import lightgbm
-from benchmarks.training.hearing import Settings
+from benchmarks.training.neural_net import Settings
 from benchmarks.training.table import FOLDS, KEEP, Row
 from benchmarks.training.trees import Growth
-from benchmarks.training.views import Matrix, Table
 from scraper.extract.content import hashed_features
 from scraper.extract.content.block_classifier import PAGE_TYPES, ModelWeights, Prediction, is_confident, sigmoid
 from scraper.extract.content.neural_net import NeuralNet, NeuralNetWeights
@@ -38,35 +38,37 @@ class Trained:
     """Weights of each fold and of all pages, and the folds' predictions for unseen pages."""
 
     weights: list[ModelWeights]
-    opinions: list[Prediction]
+    predictions: list[Prediction]
     """Predictions in the order of the pages, with known URLs."""
     without_url: list[Prediction]
 
 
 def train(rows: Sequence[Row], log: Log, growth: Growth | None = None, settings: Settings | None = None) -> Trained:
     """Train the model of all pages, and one for each fold."""
-    learners = [[n for n, row in enumerate(rows) if row.teaches and row.fold != fold] for fold in range(FOLDS)]
-    learners.append([n for n, row in enumerate(rows) if row.teaches])
+    learners = [
+        [n for n, row in enumerate(rows) if row.used_for_training and row.fold != fold] for fold in range(FOLDS)
+    ]
+    learners.append([n for n, row in enumerate(rows) if row.used_for_training])
     linears, scores = _linear_stage(rows, learners)
     log("linear stage done")
     data = _Data(rows, Table(rows, scores))
     forests = _forests(data, learners, growth or Growth(), log)
     nets = []
     for fold, some in enumerate(learners):
-        nets.append(hearing.fit(rows, data.table, data.weights, some, settings or Settings()))
+        nets.append(neural_net.fit(rows, data.table, data.weights, some, settings or Settings()))
         log(f"net, fold {fold}")
     seen, hidden = data.table.seen, data.table.without_url()
-    page_types, judged_types = types.train(rows, seen, hidden, data.table.slices)
+    type_models, type_predictions = page_types.train(rows, seen, hidden, data.table.slices)
     weights = [
-        ModelWeights(linears[fold], data.table.names, trees.nodes_of(forests[fold]), nets[fold], page_types[fold])
+        ModelWeights(linears[fold], data.table.names, trees.nodes_of(forests[fold]), nets[fold], type_models[fold])
         for fold in range(FOLDS + 1)
     ]
-    named = [dict(zip(PAGE_TYPES, each.tolist(), strict=True)) for each in judged_types]
-    opinions = [
-        [Prediction(p, kinds) for p, kinds in zip(_judged(data, forests, nets, values), named, strict=True)]
+    named = [dict(zip(PAGE_TYPES, each.tolist(), strict=True)) for each in type_predictions]
+    predictions = [
+        [Prediction(p, kinds) for p, kinds in zip(_predict(data, forests, nets, values), named, strict=True)]
         for values in (seen, hidden)
     ]
-    return Trained(weights, *opinions)
+    return Trained(weights, *predictions)
 
 
 def _linear_stage(
@@ -110,15 +112,15 @@ def _forests(data: _Data, learners: Sequence[Sequence[int]], growth: Growth, log
     return forests
 
 
-def _judged(
+def _predict(
     data: _Data, forests: Sequence[lightgbm.Booster], nets: Sequence[NeuralNetWeights], values: Matrix
 ) -> list[Vector]:
     """Return predictions for each page by the models that were not trained on its domain."""
-    judged = []
+    predictions_by_page = []
     for row, at in zip(data.rows, data.table.slices, strict=True):
         sums = forests[row.fold].predict(values[at], raw_score=True, num_threads=1)
         p = sigmoid(np.asarray(sums, np.float32))
         if not is_confident(p, row.measures.lengths):
             p = (p + sigmoid(NeuralNet(nets[row.fold]).compute_logits(row.measures, values[at].T))) / 2
-        judged.append(p)
-    return judged
+        predictions_by_page.append(p)
+    return predictions_by_page

@@ -1,4 +1,4 @@
-"""Saved pages served under their own host names: the page itself where it stood, 404 for everything else."""
+"""Serve saved pages under their own URLs; answer 404 for everything else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aiohttp import web
 
 from tests.site.certificate import server_context
 
-# What a page may load by itself; where its links lead is nobody's business here.
+# Hosts of resources that a page may load; links are not followed.
 _LOADED = re.compile(
     r"""(?:\bsrc|srcset|poster|data-src|<link\b[^>]*?\bhref|url)\s*[=(]\s*["']?[^"'>]*?//([\w.-]+\.[a-z]{2,})""", re.I
 )
@@ -30,18 +30,18 @@ class SavedPage:
 
     name: str
     url: str
-    """With TLS, as nearly all had it: browsers insist on it for many of these hosts."""
+    """URL with https, because browsers require it for many of these hosts."""
     file: Path
     kind: str
 
     @property
     def host(self) -> str:
-        """The host that served it."""
+        """Host of the URL."""
         return urlsplit(self.url).hostname or ""
 
 
-def chosen(corpus: Path, count: int) -> list[SavedPage]:
-    """So many pages, always the same, spread over the corpus by a hash of their names; one a URL."""
+def select_pages(corpus: Path, count: int) -> list[SavedPage]:
+    """Return the same `count` pages each time, chosen by a hash of their names; one per URL."""
     index = json.loads((corpus / "index.json").read_text(encoding="utf-8"))
     names = sorted(index, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     pages: dict[str, SavedPage] = {}
@@ -64,8 +64,8 @@ def hosts_of(pages: Sequence[SavedPage]) -> set[str]:
 
 
 @asynccontextmanager
-async def served(pages: Sequence[SavedPage]) -> AsyncIterator[int]:
-    """Serve them on a free port of loopback, told apart by host and path, under a certificate of nobody's."""
+async def serve_pages(pages: Sequence[SavedPage]) -> AsyncIterator[int]:
+    """Serve the pages on a free loopback port, by host and path, with a self-signed certificate."""
     files = {_key(page.url): page.file for page in pages}
 
     async def answer(request: web.Request) -> web.StreamResponse:

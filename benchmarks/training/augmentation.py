@@ -44,17 +44,17 @@ class Table:
 
     def learned(self) -> Matrix:
         """Return the training table: some pages lose their URL, some their class names."""
-        chance = np.random.default_rng(_SEED)
-        hidden, forgotten = (chance.random(len(self.slices)) < share for share in (_HIDDEN_URLS, _FORGOTTEN_NAMES))
+        rng = np.random.default_rng(_SEED)
+        hidden, forgotten = (rng.random(len(self.slices)) < share for share in (_HIDDEN_URLS, _FORGOTTEN_NAMES))
         values = self.seen.copy()
         for number, at in enumerate(self.slices):
             self._alter(values[at], hidden=bool(hidden[number]), forgotten=bool(forgotten[number]))
         return values
 
-    def page(self, number: int, chance: np.random.Generator) -> Matrix:
+    def page(self, number: int, rng: np.random.Generator) -> Matrix:
         """Return one page for training, with new random losses on each call."""
         values = self.seen[self.slices[number]].copy()
-        hidden, forgotten = chance.random(2) < (_HIDDEN_URLS, _FORGOTTEN_NAMES)
+        hidden, forgotten = rng.random(2) < (_HIDDEN_URLS, _FORGOTTEN_NAMES)
         self._alter(values, hidden=bool(hidden), forgotten=bool(forgotten))
         return values
 
