@@ -15,12 +15,14 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.corpora import corpus_folder
 from benchmarks.documents import corpus as sets
+from benchmarks.documents.completeness import Answer, countable_files, measure_completeness
 from benchmarks.documents.score import Scores, fact_holds, scores, table_score, xml_relations
 from benchmarks.peers.launch import peer_python
 from benchmarks.peers.runners import document_readers
@@ -52,6 +54,9 @@ _GOALS = (
     Goal("crashes", at_most=0),
     Goal("over_limits", at_most=0),
     Goal("neighbour.factor", at_most=2),
+    Goal("complete.wrong_empty", at_most=0),
+    Goal("complete.silent_loss", at_most=0),
+    Goal("complete.letters", at_least=0.97),
     Goal("made.order", at_least=0.997),
     Goal("made.tables", at_least=0.97),
     Goal("made.headings", at_least=0.98),
@@ -79,6 +84,9 @@ async def measure(options: Options) -> Figures:
     async with _parser() as parser:
         # Robustness first: the system reports the peak memory over all children, and peers are children too.
         figures = await _robustness(parser, corpus, quick=options.quick)
+        figures |= await measure_completeness(
+            lambda file: _answer(parser, file, file.read_bytes()), countable_files(corpus)
+        )
         figures |= await _quality(parser, corpus)
     figures |= await _cost(corpus)
     print_goals(figures, _GOALS)
@@ -156,7 +164,7 @@ async def _facts(parser: DocumentParser, folder: Path) -> Figures:
 
 async def _readers(parser: DocumentParser, files: Sequence[Path], peers: Sequence[str]) -> dict[str, Texts]:
     texts: dict[str, Texts] = {OURS: {file: await _text(parser, file.read_bytes(), file.name) for file in files}}
-    for peer in peers:
+    for peer in peers if _has_peers() else ():
         texts[peer] = await asyncio.to_thread(_peer_texts, peer, files)
     return texts
 
@@ -168,15 +176,26 @@ async def _text(parser: DocumentParser, data: bytes, name: str) -> str:
         return ""
 
 
-def _peer_texts(peer: str, files: Sequence[Path]) -> Texts:
-    """Return the texts of a peer by file; files that it cannot read are missing.
+async def _answer(parser: DocumentParser, file: Path, data: bytes) -> Answer:
+    try:
+        parsed = await parser.parse(data, ParseRequest(name=file.name), limit_s=_LIMIT_S, source=file.name)
+    except ScraperError as error:
+        return Answer("", error.code, is_reported=False)
+    return Answer(parsed.markdown, "", is_reported=bool(parsed.warnings or parsed.ocr_pages))
 
-    Raises:
-        FileNotFoundError: its environment is not set up.
-    """
+
+@cache
+def _has_peers() -> bool:
+    """Return True if the environment of the peers was set up; say so once if not."""
+    if peer_python("documents").exists():
+        return True
+    print("Peers are left out: run `python -m benchmarks.setup_peers` to measure them.")
+    return False
+
+
+def _peer_texts(peer: str, files: Sequence[Path]) -> Texts:
+    """Return the texts of a peer by file; files that it cannot read are missing."""
     python = peer_python("documents")
-    if not python.exists():
-        raise FileNotFoundError("The peers are not installed: run `python -m benchmarks.setup_peers`.")
     command = [str(python), document_readers.__file__, peer, *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_PEER_LIMIT_S)
     answers = (json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"path"'))

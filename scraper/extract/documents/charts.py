@@ -86,8 +86,13 @@ def iter_sheet_parts(parts: Parts) -> Iterator[tuple[str, str]]:
 
 def find_related_parts(parts: Parts, part: str, kind: str) -> list[str]:
     """Return the parts of this relationship type that a part refers to; never external ones."""
+    return [target for _, target in find_relations(parts, part, kind)]
+
+
+def find_relations(parts: Parts, part: str, kind: str) -> list[tuple[str, str]]:
+    """Return ID and target of these relationships of a part; never external ones."""
     return [
-        _target(parts, part, relation)
+        (str(relation.get("Id")), _target(parts, part, relation))
         for relation in _relations(parts, part)
         if str(relation.get("Type", "")).endswith(f"/{kind}") and relation.get("TargetMode") != "External"
     ]

@@ -1,10 +1,10 @@
-"""PowerPoint reader: text of each slide in visual order, tables, charts and notes."""
+"""PowerPoint reader: text of each slide in visual order, tables, charts, diagrams, comments and notes."""
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -14,10 +14,18 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.exc import PythonPptxError
 
 from scraper.errors import MalformedDocumentError
-from scraper.extract.documents.charts import format_chart
+from scraper.extract.documents.charts import find_related_parts, format_chart
+from scraper.extract.documents.completeness import (
+    WHOLE_LINES,
+    count_letters,
+    find_lost_letters,
+    find_missing_lines,
+    is_incomplete,
+)
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.documents.tables import pipe_table
+from scraper.extract.text.sanitize import clean_line
 
 MAX_SLIDES = 1_000
 _MAX_GROUP_DEPTH = 20
@@ -26,7 +34,9 @@ _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VER
 _PAGE_FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
 _BODIES = (PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT)
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _LAST = 1 << 40
+_MAX_NAME_CHARS, _MAX_COMMENT_CHARS = 100, 4_000
 _PPTX_ERRORS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImplementedError)
 """Errors that python-pptx raises for damaged files."""
 
@@ -43,7 +53,9 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         title, author = properties.title or None, properties.author or None
     except (PythonPptxError, zipfile.BadZipFile, etree.XMLSyntaxError, OSError, *_PPTX_ERRORS) as error:
         raise MalformedDocumentError(f"The presentation is damaged ({type(error).__name__}).") from None
-    texts = [_format_slide(slide, parts) for slide in slides]
+    authors = _read_authors(parts)
+    shown: set[str] = set()
+    texts = [_complete_slide(_format_slide(slide, parts), slide, parts, authors, shown) for slide in slides]
     pages = (f"<!-- page {number} -->\n\n{text}".rstrip() for number, text in enumerate(texts, 1))
     markdown = "\n\n".join(pages) if any(map(str.strip, texts)) else ""
     return ParsedDocument("pptx", markdown, title=title, author=author, pages=len(slides))
@@ -58,6 +70,52 @@ def _format_slide(slide: Any, parts: Parts) -> str:
     except _PPTX_ERRORS:
         return ""
     return "\n\n".join([*blocks, *([f"Notes: {notes}"] if notes else [])])
+
+
+def _complete_slide(markdown: str, slide: Any, parts: Parts, authors: Mapping[str, str], shown: set[str]) -> str:
+    """Add what python-pptx does not know: diagrams, alternative shapes, comments; each repeated footer once.
+
+    `shown` collects the lines that earlier slides got so.
+    """
+    part = str(slide.part.partname).lstrip("/")
+    diagrams = [parts.xml_or_none(name) for name in find_related_parts(parts, part, "diagramData")]
+    lines = [line for root in (slide._element, *diagrams) if root is not None for line in _paragraph_texts(root)]
+    letters = count_letters("\n".join(lines))
+    lost = find_lost_letters(letters, markdown)
+    missing = find_missing_lines(lines, markdown, lost, WHOLE_LINES) if is_incomplete(lost, letters) else []
+    added = [line for line in dict.fromkeys(missing) if line not in shown]
+    shown.update(added)
+    comments = (comment for name in find_related_parts(parts, part, "comments")
+                for comment in _format_comments(parts.xml_or_none(name), authors))  # fmt: skip
+    return "\n\n".join(filter(None, (markdown, *added, *comments)))
+
+
+def _paragraph_texts(root: Any) -> Iterator[str]:
+    """Yield the text of paragraphs, without second copies and without fields such as the slide number."""
+    for paragraph in root.iter(_A + "p"):
+        if next(paragraph.iterancestors(_FALLBACK), None) is None:
+            yield "".join(text.text or "" for text in paragraph.iterfind(f"{_A}r/{_A}t"))
+
+
+def _read_authors(parts: Parts) -> dict[str, str]:
+    """Return the names of the authors of comments, by number or ID."""
+    roots = (parts.xml_or_none(name) for name in ("ppt/commentAuthors.xml", "ppt/authors.xml"))
+    found = (author for root in roots if root is not None for author in root)
+    return {str(author.get("id")): clean_line(str(author.get("name", "")), _MAX_NAME_CHARS) for author in found}
+
+
+def _format_comments(root: Any, authors: Mapping[str, str]) -> Iterator[str]:
+    """Yield the comments of a part of either kind: text in `p:text`, or in paragraphs since 2021, with replies."""
+    for comment in root.iter("{*}cm", "{*}reply") if root is not None else ():
+        text = " ".join(
+            text.text or "" for child in comment if not str(child.tag).endswith("}replyLst")
+            for text in child.iter("{*}text", _A + "t")
+        )  # fmt: skip
+        if text.strip():
+            author = authors.get(str(comment.get("authorId")))
+            date = str(comment.get("dt") or comment.get("created") or "")[:10]
+            facts = ", ".join(filter(None, (f"Comment by {author}" if author else "Comment", date)))
+            yield f"{facts}: {clean_line(text, _MAX_COMMENT_CHARS)}"
 
 
 def _flatten_groups(shapes: Iterable[Any], depth: int) -> Iterator[Any]:

@@ -69,14 +69,14 @@ _OFFICE_PARTS = (
     ("ppt/presentation", DocumentKind.PPTX),
     ("META-INF/container.xml", DocumentKind.EPUB),
 )
-_CONTENT_TYPES = (
-    (b"wordprocessingml.document.main", DocumentKind.DOCX),
-    (b"ms-word.document.macroEnabled.main", DocumentKind.DOCX),
-    (b"wordprocessingml.template.main", DocumentKind.DOCX),
-    (b"ms-excel.sheet.binary", DocumentKind.XLSB),
-    (b"spreadsheetml.", DocumentKind.XLSX),
-    (b"presentationml.", DocumentKind.PPTX),
+_MAIN_TYPE = re.compile(
+    rb"(?:(wordprocessingml|ms-word)|(ms-excel\.sheet\.binary)|(spreadsheetml|ms-excel)|(?:presentationml|ms-powerpoint))"
+    rb"\.[\w.]{0,60}?(?<=\.)main\b",
+    re.IGNORECASE,
 )
+"""Content type of the main part. Charts of slides bring workbooks, whose types do not end so."""
+_MAIN_KINDS = (DocumentKind.PPTX, DocumentKind.DOCX, DocumentKind.XLSB, DocumentKind.XLSX)
+"""By the group that matched."""
 _IMAGES = (
     b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
     b"\0\0\1\0", b"8BPS", b"\xff\x0a",
@@ -137,11 +137,9 @@ def _detect_zip_kind(data: bytes) -> DocumentKind:
                 for prefix, kind in _MIMETYPES.items():
                     if declared.startswith(prefix):
                         return kind
-            if "[Content_Types].xml" in names:
-                types = _read_start(archive, "[Content_Types].xml", 1 << 20)
-                for mark, kind in _CONTENT_TYPES:
-                    if mark in types:
-                        return kind
+            types = _read_start(archive, "[Content_Types].xml", 1 << 20) if "[Content_Types].xml" in names else b""
+            if main := _MAIN_TYPE.search(types):
+                return _MAIN_KINDS[main.lastindex or 0]
     except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, OSError, RuntimeError, struct.error):
         # Without a directory, search the names of the parts.
         return next((kind for part, kind in _OFFICE_PARTS if part.encode() in data), DocumentKind.ARCHIVE)

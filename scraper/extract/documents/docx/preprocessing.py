@@ -22,11 +22,17 @@ from scraper.extract.documents.docx.xml_names import (
 )
 from scraper.extract.documents.office import ITEM_NUMBER
 from scraper.extract.dom.xpath import Element
+from scraper.extract.text.sanitize import clean_line
 
 FORMULA = re.compile("\ue0f0(\\d+)\ue0f1")
 """Placeholder of a formula, whose characters would be escaped as Markdown."""
 
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_CELL_BREAKS = re.compile(r"[\s|]+(?:-{3}[\s|]+)*")
+_BRACKETS = re.compile(r"[\[\]()\s]+")
 _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _HEADING = re.compile(r"heading\s*([1-9])|(title)$", re.IGNORECASE)
 _MAX_STYLE_DEPTH = 10
@@ -36,11 +42,18 @@ _MAX_HEADING_CHARS = 250
 """Characters. A longer paragraph is text, whatever level puts it into a table of contents."""
 
 
-def write_computed_text(body: Element, styles: Mapping[str, Element], numbering: Numbering) -> list[str]:
-    """Change a body in place; return the formulas that its placeholders refer to by number."""
+def write_computed_text(
+    body: Element, styles: Mapping[str, Element], numbering: Numbering, charts: Mapping[str, str]
+) -> list[str]:
+    """Change a body in place; return the formulas and charts that its placeholders refer to by number.
+
+    `charts` is the Markdown of charts by relationship.
+    """
     _move_text_boxes(body)
+    _join_drop_capitals(body)
     _write_check_boxes(body)
     formulas = _replace_formulas(body)
+    _describe_drawings(body, charts, formulas)
     for run in list(body.iter(W + "r")):
         if is_enabled(run, "rPr", "vanish") and (parent := run.getparent()) is not None:  # Word does not display it.
             parent.remove(run)
@@ -83,6 +96,39 @@ def _outermost_paragraph(element: Element) -> Element | None:
         elif ancestor.tag in (W + "tc", W + "body") and found is not None:
             break
     return found
+
+
+def _join_drop_capitals(body: Element) -> None:
+    """Move a drop capital, which Word stores as a paragraph of its own, to the start of its text."""
+    for frame in list(body.iter(W + "framePr")):
+        paragraph = next(frame.iterancestors(W + "p"), None)
+        if frame.get(W + "dropCap") not in ("drop", "margin") or paragraph is None:
+            continue
+        text, parent = paragraph.getnext(), paragraph.getparent()
+        if text is None or text.tag != W + "p" or parent is None:
+            continue
+        start = 0 if text.find(W + "pPr") is None else 1
+        text.insert(start, w("r", text_element(text_of_paragraph(paragraph).strip())))
+        parent.remove(paragraph)
+
+
+def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[str]) -> None:
+    """Write the data of charts, and the descriptions of pictures, where they stand."""
+    for drawing in list(body.iter(W + "drawing")):
+        run = next(drawing.iterancestors(W + "r"), None)
+        if run is None or next(drawing.iterancestors(_MC + "Fallback"), None) is not None:
+            continue
+        properties = next(drawing.iter(_WP + "docPr"), None)
+        # A second paragraph says that a program wrote the description.
+        written = "" if properties is None else str(properties.get("descr", "")).strip().partition("\n\n")[0]
+        description = clean_line(written, _MAX_HEADING_CHARS)
+        texts = [charts.get(str(chart.get(_R_ID)), "") for chart in drawing.iter(_C + "chart")]
+        in_cell = next(drawing.iterancestors(W + "tc"), None) is not None
+        text = _CELL_BREAKS.sub(" ", " ".join(texts)).strip() if in_cell else "\n\n".join(filter(None, texts))
+        picture = f"![{_BRACKETS.sub(' ', description)}]()" if description else ""
+        if text or picture:
+            formulas.append(f"\n\n{text}\n\n" if text and not in_cell else text or picture)
+            run.addnext(w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1")))
 
 
 def _write_check_boxes(body: Element) -> None:

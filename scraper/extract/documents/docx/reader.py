@@ -14,6 +14,7 @@ import mammoth
 from lxml import etree
 
 from scraper.errors import MalformedDocumentError
+from scraper.extract.documents.charts import find_relations, format_chart
 from scraper.extract.documents.docx.numbering import Numbering, convert_to_bullets
 from scraper.extract.documents.docx.preprocessing import FORMULA, get_outline_level, write_computed_text
 from scraper.extract.documents.docx.xml_names import W, get_child_value, text_element, text_of_paragraph, w
@@ -33,6 +34,7 @@ _STYLES = "word/styles.xml"
 _LISTS = "word/numbering.xml"
 _COMMENTS = "word/comments.xml"
 _MAX_LEVEL = 6
+_MAX_CHARTS = 100
 _CODE_STYLES = ("Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Code Block", "Macro Text")
 _CODE_STYLE = "CodeByItsLetters"
 _HEADING_STYLE = "HeadingByItsLevel"
@@ -61,7 +63,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     styles = {} if root is None else {str(style.get(W + "styleId")): style for style in root.iter(W + "style")}
     lists = parts.xml_or_none(_LISTS)
     comments = _mark_comments(document, parts)
-    formulas = write_computed_text(document, styles, Numbering.of(lists))
+    formulas = write_computed_text(document, styles, Numbering.of(lists), _read_charts(parts, main))
     _apply_code_style(document)
     _apply_heading_styles(document, styles)
     rewritten = {main: document, _STYLES: _reduce_styles(styles)}
@@ -81,7 +83,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     except _MAMMOTH_ERRORS as error:
         raise MalformedDocumentError(f"The Word file is damaged ({type(error).__name__}).") from None
     text = html_to_markdown(str(result.value), request.url)
-    text = comments.insert(FORMULA.sub(lambda match: formulas[int(match[1])], text))
+    text = comments.insert(FORMULA.sub(lambda match: formulas[int(match[1])], text).strip())
     core = parts.xml_or_none("docProps/core.xml")
     return ParsedDocument("docx", text, title=first_text(core, "{*}title"), author=first_text(core, "{*}creator"))
 
@@ -96,6 +98,11 @@ def _find_main_part(parts: Parts) -> str:
     if _MAIN not in parts:
         raise MalformedDocumentError("The Word file holds no document.")
     return _MAIN
+
+
+def _read_charts(parts: Parts, main: str) -> dict[str, str]:
+    """Return the Markdown of charts by relationship."""
+    return {name: format_chart(parts, part) for name, part in find_relations(parts, main, "chart")[:_MAX_CHARTS]}
 
 
 def _mark_comments(body: Element, parts: Parts) -> ReviewComments:

@@ -34,6 +34,11 @@ def _format_block(block: LayoutBlock, vocabulary: frozenset[str]) -> str:
         return f"{'#' * block.level} {text}"
     if block.kind is BlockKind.ITEM:
         return f"{'  ' * block.level}{_item_mark(block)} {text}"
+    return escape_text(text)
+
+
+def escape_text(text: str) -> str:
+    """Return a paragraph whose start is no Markdown syntax."""
     return _MARKDOWN_SYNTAX.sub(_escape, text)
 
 

@@ -76,6 +76,7 @@ def load(data: bytes, request: ParseRequest) -> PdfSource:
         EncryptedDocumentError: It needs a password.
         MalformedDocumentError: PDFium cannot read it.
     """
+    data = data[max(0, data.find(b"%PDF-")) :]  # liteparse refuses anything before the signature.
     try:
         result = _parser(request).parse(data)
     except ParseError as error:

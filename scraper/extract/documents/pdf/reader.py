@@ -11,7 +11,8 @@ from itertools import islice, pairwise
 from types import ModuleType
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.pdf import pdfium_source
+from scraper.extract.documents.pdf import pdfium_source, pdfium_text
+from scraper.extract.documents.pdf.completion import complete_pages
 from scraper.extract.documents.pdf.lattice_tables import LatticeGrid, find_grids
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
 from scraper.extract.documents.pdf.markdown_writer import join_pages, write_markdown
@@ -23,7 +24,8 @@ from scraper.extract.documents.pdf.paragraphs import (
     mark_headings,
 )
 from scraper.extract.documents.pdf.reading_order import split_flows
-from scraper.extract.documents.pdf.rows import group_rows, is_right_to_left, text_of_row
+from scraper.extract.documents.pdf.rows import group_rows, is_right_to_left
+from scraper.extract.documents.pdf.running_lines import remove_running_lines
 from scraper.extract.documents.pdf.stream_tables import find_tables
 from scraper.extract.documents.pdf.structure_tree import read_tagged_blocks
 from scraper.extract.documents.pdf.table_headers import (
@@ -42,6 +44,7 @@ _VOCABULARY_PAGES = 300
 def warm_up(request: ParseRequest | None = None) -> None:
     """Load PDFium, and the fallback reader if both are requested."""
     pdfium_source.warm_up()
+    pdfium_text.load_library()
     if request is not None and request.more_care:
         _load_fallback_reader().warm_up()
 
@@ -55,7 +58,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     if rtl_pages and request.more_care:
         lines = _load_fallback_reader().read_lines(data, rtl_pages, request.password)
         pages = [_correct_rtl_text(page, lines[page.number]) if page.number in lines else page for page in pages]
-    pages = remove_running_lines(pages)
+    pages, removed = remove_running_lines(pages)
     vocabulary = _vocabulary(pages)
     blocks = join_split_words(join_tables([list(_blocks(page)) for page in pages]))
     marked = iter(mark_headings([block for page in blocks for block in page], _body_size(pages)))
@@ -64,17 +67,20 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         text = write_markdown(list(islice(marked, len(page_blocks))), vocabulary)
         texts.append((page.number, "\n\n".join(filter(None, (text, source.forms.get(page.number))))))
     bare = [page.number for page in source.pages if sum(len(run.text) for run in page.runs) < _MIN_PAGE_CHARS]
+    ocr_pages = pdfium_source.find_image_pages(data, bare, request.password) if bare else ()
+    unread = [number for number in bare if number not in ocr_pages] if len(bare) == len(pages) else []
+    completed = complete_pages(data, texts, removed, request, unread)
     return ParsedDocument(
         "pdf",
-        join_pages(texts),
+        join_pages(completed.texts),
         title=source.title,
         author=source.author,
         pages=source.page_count,
         read_to=pages[-1].number if pages and pages[-1].number < source.page_count else None,
-        ocr_pages=pdfium_source.find_image_pages(data, bare, request.password) if bare else (),
+        ocr_pages=ocr_pages,
         encrypted=source.encrypted,
-        deserves_more_care=bool(rtl_pages) and not request.more_care,
-        warnings=tuple(_warnings(source, request)),
+        deserves_more_care=bool(rtl_pages or completed.has_loss or unread) and not request.more_care,
+        warnings=(*_warnings(source, request), *completed.warnings),
     )
 
 
@@ -213,79 +219,3 @@ def _words_by_letters(lines: Sequence[str]) -> dict[str, str]:
 
 def _sort_letters(text: str) -> str:
     return "".join(sorted(_LETTERS.findall(text)))
-
-
-_MARGIN = 0.1
-"""Ratio to the page height: area of headers and footers."""
-_MIN_PAGE_SHARE = 0.4
-"""Ratio of the pages, or of those of one side."""
-_SAME_HEIGHT = 6.0
-_NUMBERS = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
-_PAGE_NUMBER = re.compile(
-    r"(?:page|seite|p\.)?\s*+[-–—]?\s*+(?:\d{1,4}|[ivxlc]{1,6})\s*+[-–—]?(?:\s*(?:of|/|von)\s*\d{1,4})?", re.I
-)
-
-
-def remove_running_lines(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
-    """Remove lines that repeat in the margins, and bare page numbers at the very edge."""
-    page_numbers: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for page in pages:
-        for row in _marginal_rows(page):
-            for key in _row_keys(row):
-                page_numbers[key].add(page.number)
-    min_pages = max(2.0, _MIN_PAGE_SHARE * len(pages) / 2)
-    running = {key for key, numbers in page_numbers.items() if len(numbers) >= min_pages}
-    cleaned = []
-    for page in pages:
-        removed = {
-            run
-            for row in _marginal_rows(page)
-            if not running.isdisjoint(_row_keys(row)) or _is_page_number(row, page) or _is_imprint(row, page)
-            for run in row.runs
-        }
-        cleaned.append(replace(page, runs=tuple(run for run in page.runs if run not in removed)) if removed else page)
-    return cleaned
-
-
-def _marginal_rows(page: LayoutPage) -> list[LayoutRow]:
-    top, bottom = _MARGIN * page.height, (1 - _MARGIN) * page.height
-    return group_rows(run for run in page.runs if run.y1 < top or run.y0 > bottom)
-
-
-def _row_keys(row: LayoutRow) -> tuple[tuple[str, int], tuple[str, int]]:
-    """Return a line's text without numbers, and its position; two keys, so that near positions match."""
-    text = _NUMBERS.sub("#", text_of_row(row).lower())
-    position = row.y0 / _SAME_HEIGHT
-    return (text, int(position)), (text, -int(position + 0.5) - 1)
-
-
-def _is_page_number(row: LayoutRow, page: LayoutPage) -> bool:
-    """Return True for a bare number in the outermost line of its page."""
-    if not _PAGE_NUMBER.fullmatch(text_of_row(row)):
-        return False
-    return all(run.y0 >= row.y0 - 1 for run in page.runs) or all(run.y1 <= row.y1 + 1 for run in page.runs)
-
-
-_IMPRINT_MARGIN = 0.08
-"""Ratio to the page height."""
-_IMPRINT_DISTANCE = 1.6
-"""Multiple of the line height."""
-_IMPRINT = re.compile(
-    r"^\d{1,4}\s+\D|\D\s+\d{1,4}$|\bwww\.|https?://|\bdoi\b|\u00a9|\bcopyright\b|\bpage\s+\d|\brev(?:ision|\.)?\b"
-    r"|\bvol(?:ume|\.)?\s*\d|\bpublished by\b|\bdownload|\b(?:19|20)\d\d\b|\||\bchapter \d",
-    re.IGNORECASE,
-)
-
-
-def _is_imprint(row: LayoutRow, page: LayoutPage) -> bool:
-    """Return True for an outermost line, apart from the text, with the words of an imprint."""
-    text = text_of_row(row)
-    if len(text) > 120 or not _IMPRINT.search(text):
-        return False
-    height = row.y1 - row.y0
-    others = [run for run in page.runs if run not in row.runs]
-    if row.y1 < _IMPRINT_MARGIN * page.height:
-        return all(run.y0 - row.y1 > _IMPRINT_DISTANCE * height or run.y1 <= row.y1 for run in others)
-    if row.y0 > (1 - _IMPRINT_MARGIN) * page.height:
-        return all(row.y0 - run.y1 > _IMPRINT_DISTANCE * height or run.y0 >= row.y0 for run in others)
-    return False

@@ -233,3 +233,41 @@ def test_fallback_reader_limits_decompression() -> None:
     bomb = builders.docx("<w:p><w:r><w:t>" + "a" * 150_000_000 + "</w:t></w:r></w:p>")
     with pytest.raises(errors.ContentTooLargeError):
         parse(bomb[:-30], plain_reader=True)
+
+
+def test_drop_capital_belongs_to_its_word() -> None:
+    capital = '<w:p><w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr><w:r><w:t>T</w:t></w:r></w:p>'
+    assert body(capital, paragraph("he morning ferry left.")) == "The morning ferry left."
+
+
+DRAWING = (
+    '<w:p><w:r><w:t>See here.</w:t></w:r><w:r><w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/'
+    'drawingml/2006/wordprocessingDrawing"><wp:docPr id="1" descr="{description}"/>{more}</wp:inline></w:drawing></w:r>'
+    "</w:p>"
+)
+
+
+def test_pictures_are_described_without_the_notice_of_the_program() -> None:
+    described = DRAWING.format(description="A ferry at the quay&#10;&#10;Description automatically generated", more="")
+    assert body(described) == "See here.![A ferry at the quay]()"
+
+
+def test_charts_are_tables_below_their_paragraph() -> None:
+    spaces = 'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"'
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    chart = f'<c:chart {spaces} xmlns:r="{office}" r:id="rId9"/>'
+    data = builders.docx(DRAWING.format(description="", more=chart))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    relation = f'<Relationship Id="rId9" Type="{office}/chart" Target="charts/chart1.xml"/></Relationships>'
+    parts["word/_rels/document.xml.rels"] = parts["word/_rels/document.xml.rels"].replace(
+        b"</Relationships>", relation.encode()
+    )
+    points = "<c:{0}><c:strCache><c:pt><c:v>{1}</c:v></c:pt></c:strCache></c:{0}>"
+    series = points.format("tx", "Ferries") + points.format("cat", "Bergen") + points.format("val", "12")
+    parts["word/charts/chart1.xml"] = (
+        f"<c:chartSpace {spaces}><c:chart><c:plotArea><c:barChart><c:ser>{series}</c:ser></c:barChart></c:plotArea>"
+        "</c:chart></c:chartSpace>"
+    ).encode()
+    text = parse(builders.zipped(parts)).markdown
+    assert text == "See here.\n\nBar chart\n\n|  | Ferries |\n| --- | --- |\n| Bergen | 12 |"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.documents.pdf import cells, paragraphs, reader, rows, stream_tables
+from scraper.extract.documents.pdf import cells, paragraphs, rows, running_lines, stream_tables
 from tests.scraper.soon import soon
 
 LONG = 100_000
@@ -47,4 +47,5 @@ def test_patterns_are_fast_for_hostile_lines(piece: str) -> None:
         paragraphs._LEADER.search(text)
         cells._is_number(text)
         rows._LAST_WORD.search(text)
-        reader._PAGE_NUMBER.fullmatch(text)
+        running_lines._PAGE_NUMBER.fullmatch(text)
+        running_lines._BARE_NUMBER.fullmatch(text)

@@ -94,23 +94,6 @@ def test_headings_are_detected_by_size_and_weight() -> None:
     assert heads == ["# The Report", "## First part", "### A smaller point"]
 
 
-def test_running_lines_and_page_numbers_are_removed_and_pages_are_marked() -> None:
-    pages = [
-        [
-            text_at(60, 30, "Bulletin of the Harbour, Volume 7", 8),
-            *column(60, 100, tuple(f"{text} p{number}" for text in PROSE)),
-            text_at(290, 820, str(number), 8),
-        ]
-        for number in (11, 12, 13)
-    ]
-    text = body(*pages)
-    assert "Bulletin" not in text
-    assert [row for row in text.splitlines() if row.startswith("<!--")] == [
-        "<!-- page 1 -->", "<!-- page 2 -->", "<!-- page 3 -->",
-    ]  # fmt: skip
-    assert not [row for row in text.splitlines() if row.strip() in {"11", "12", "13"}]
-
-
 def test_hyphenated_words_are_joined_unless_the_hyphen_belongs_to_them() -> None:
     text = body(
         [*column(60, 80, ("The har-", "bour is a well-known place, and well-", "known it will always remain to us."))]

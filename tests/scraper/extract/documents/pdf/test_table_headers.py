@@ -22,9 +22,11 @@ def test_slanted_text_is_read_in_place() -> None:
     )
 
 
-def test_rotated_stamp_is_omitted() -> None:
+def test_rotated_stamp_is_read_after_the_text() -> None:
     turned = leaning(300, 500, "A long stamp across the page that says draft", ".966 .259 -.259 .966")
-    assert body(text_at(60, 100, "The text of the page."), turned) == "The text of the page."
+    assert body(text_at(60, 100, "The text of the page."), turned) == (
+        "The text of the page.\n\nA long stamp across the page that says draft"
+    )
 
 
 XS = (60, 160, 220, 280, 340)

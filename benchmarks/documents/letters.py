@@ -1,0 +1,100 @@
+"""Count the letters of documents without the product's readers: PDFium's text, and the XML of office files.
+
+Reads paths from standard input. Each file gets a forked process with limits: some corpus files would take 11 GB.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+from scraper.extract.documents.completeness import count_letters
+from scraper.extract.documents.pdf import pdfium_source, pdfium_text
+
+SUFFIXES = (".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".odp")
+_MAX_PAGES = 1_000
+_MEMORY_BYTES, _CPU_S, _WALL_S = 2 << 30, 20, 60
+_TEXT_PARTS = {
+    ".docx": ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml", "word/charts/chart"),
+    ".pptx": ("ppt/slides/slide", "ppt/notesSlides/", "ppt/comments/", "ppt/charts/chart"),
+    ".xlsx": ("xl/sharedStrings.xml",),
+    ".odt": ("content.xml",),
+    ".odp": ("content.xml",),
+}
+_TEXT_TAGS = ("t", "text")
+_HIDDEN_TAGS = (
+    "Fallback",
+    "delText",
+    "instrText",
+    "phoneticPr",
+    "rPh",
+    "tracked-changes",
+    "fld",
+    "index-title-template",
+)
+"""Second copies of a text, deleted text, and page numbers."""
+_MAX_PART_BYTES = 50_000_000
+
+
+def _letters_of_pdf(data: bytes) -> Counter[str]:
+    pdfium_source.warm_up()
+    texts = pdfium_text.read_texts(data, range(1, _MAX_PAGES + 1), None)
+    return count_letters("\n".join(texts.values()))
+
+
+def _letters_of_office(file: Path) -> Counter[str]:
+    letters: Counter[str] = Counter()
+    with zipfile.ZipFile(file) as archive:
+        for entry in archive.infolist():
+            is_text = entry.filename.startswith(_TEXT_PARTS[file.suffix.lower()]) and entry.filename.endswith(".xml")
+            if is_text and entry.file_size < _MAX_PART_BYTES:
+                root = ElementTree.fromstring(archive.read(entry))
+                letters += count_letters(" ".join(_texts(root, every=entry.filename == "content.xml")))
+    return letters
+
+
+def _texts(element: ElementTree.Element, *, every: bool) -> Iterator[str]:
+    name = element.tag.rpartition("}")[2]
+    if name in _HIDDEN_TAGS:
+        return
+    if (every or name in _TEXT_TAGS) and element.text:
+        yield element.text
+    for child in element:
+        yield from _texts(child, every=every)
+        if every and child.tail:
+            yield child.tail
+
+
+def _count_in_child(path: str, output: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.alarm(_WALL_S)
+    file = Path(path)
+    letters = _letters_of_pdf(file.read_bytes()) if file.suffix.lower() == ".pdf" else _letters_of_office(file)
+    os.write(output, (json.dumps({"path": path, "letters": letters}) + "\n").encode())
+
+
+def main() -> None:
+    """Print one JSON line for each file that can be counted."""
+    for path in sys.stdin.read().splitlines():
+        process = os.fork()
+        if not process:
+            try:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+                _count_in_child(path, sys.stdout.fileno())
+            finally:
+                os._exit(0)
+        os.waitpid(process, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Compare the letters of a document with those of its Markdown, and find the lines that are missing there."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+MAX_LOST_SHARE = 0.03
+"""Ratio of letters. A page that loses more is completed from another reader, or reported."""
+WHOLE_LINES, PARTS_OF_LINES = 0.6, 0.08
+"""Ratio of a line's letters that the page lacks: nearly all, or single ones, as of formulas."""
+_MAX_LINES = 2_000
+"""Lines of one page that are compared."""
+_MAX_LISTED_PAGES = 20
+_FORMULA = re.compile(r"\$[^$\n]{1,2000}\$")
+_COMMAND = re.compile(r"\\[a-zA-Z]+")
+_NOT_TEXT = re.compile(r"<br>|<!--.*?-->")
+
+
+def count_letters(text: str) -> Counter[str]:
+    """Count letters and digits, without distinction of case and presentation form."""
+    return Counter(filter(str.isalnum, _fold(text)))
+
+
+def count_written_letters(markdown: str) -> Counter[str]:
+    """Count the letters of Markdown without those of LaTeX commands."""
+    return count_letters(_remove_markup(markdown))
+
+
+def find_lost_letters(expected: Counter[str], markdown: str, elsewhere: Counter[str] | None = None) -> Counter[str]:
+    """Return the expected letters that neither this Markdown nor `elsewhere` has.
+
+    Formulas are written as LaTeX: their Greek letters appear as names there.
+    """
+    lost = expected - count_written_letters(markdown)
+    if lost and elsewhere:
+        lost -= elsewhere
+    if lost and _FORMULA.search(markdown):
+        return Counter({letter: count for letter, count in lost.items() if letter.isascii()})
+    return lost
+
+
+def is_incomplete(lost: Counter[str], expected: Counter[str]) -> bool:
+    """Return True if so many letters are lost that they must be added or reported."""
+    return lost.total() > MAX_LOST_SHARE * expected.total()
+
+
+def find_missing_lines(lines: Sequence[str], markdown: str, lost: Counter[str], min_share: float) -> list[str]:
+    """Return the lines that the Markdown lacks, in their order; longer lines are looked up first.
+
+    A line that is not there in one piece counts if `min_share` of its letters are lost. Others are only reordered.
+    """
+    remaining, left = _squash(markdown), Counter(lost)
+    missing: set[int] = set()
+    folded = [_squash(line) for line in lines[:_MAX_LINES]]
+    for index in sorted(range(len(folded)), key=lambda index: -len(folded[index])):
+        line = folded[index]
+        if not line:
+            continue
+        if line in remaining:
+            remaining = remaining.replace(line, " ", 1)
+            continue
+        letters = Counter(line)
+        if (letters & left).total() >= min_share * len(line):
+            missing.add(index)
+            left -= letters
+    return [" ".join(lines[index].split()) for index in sorted(missing)]
+
+
+def format_loss_warning(what: str, lost: Mapping[int, Counter[str]], total: int) -> str:
+    """Return the warning about pages that lack letters."""
+    pages = sorted(lost)
+    listed = ", ".join(map(str, pages[:_MAX_LISTED_PAGES])) + (", ..." if len(pages) > _MAX_LISTED_PAGES else "")
+    share = 100 * total_letters(lost.values()) / max(1, total)
+    return f"{what} ({max(0.1, share):.1f} % of the letters), on pages: {listed}."
+
+
+def total_letters(counts: Iterable[Counter[str]]) -> int:
+    """Return the number of letters in all counts."""
+    return sum(count.total() for count in counts)
+
+
+def _fold(text: str) -> str:
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+
+
+def _remove_markup(markdown: str) -> str:
+    formulas_as_letters = _FORMULA.sub(lambda match: _COMMAND.sub(" ", match[0]), markdown)
+    return _NOT_TEXT.sub(" ", formulas_as_letters)
+
+
+def _squash(text: str) -> str:
+    return "".join(filter(str.isalnum, _fold(_remove_markup(text))))
