@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scraper.extract.content.class_name_features import AREAS, COMMENTS, TAGS, TEASERS
-from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, compute_prefix_sums
+from scraper.extract.content.page_statistics import BlockMask, Floats, Ints, PageStatistics, compute_prefix_sums
+from scraper.extract.content.section_rules import complete_sections, drop_empty_headings
 
 _LEAST_LENGTH = 1.0
 """Words added to the length of each block, so that blocks without words are selected by probability."""
@@ -20,20 +20,20 @@ _MIN_REPEATED = 40
 _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
 """Characters and blocks that a duplicate element must have at least."""
 
-BlockMask = NDArray[np.bool_]
-
 
 def select_blocks(page: PageStatistics, probabilities: Floats, types: Mapping[str, float]) -> BlockMask:
     """Return a mask of the content blocks of a page, from the probabilities of its blocks and page types."""
     p = suppress_footers(page, probabilities)
-    chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths))
+    chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
     chosen = drop_side_content(page, chosen, p, types)
     chosen, cells = complete_tables(page, chosen, p)
+    chosen = complete_sections(page, chosen, p, types)
     if types["documentation"] >= _MIN_DOCUMENTATION:
         # References repeat the same sentences for many items.
-        return add_title(page, chosen)
+        return drop_empty_headings(page, add_title(page, chosen), p, types)
     chosen = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
-    return drop_duplicate_blocks(chosen, page.text_ids, page.characters, cells)
+    chosen = drop_duplicate_blocks(chosen, page.text_ids, page.characters, cells)
+    return drop_empty_headings(page, chosen, p, types)
 
 
 def select_by_expected_f1(p: Floats, lengths: Floats) -> BlockMask:
@@ -112,10 +112,12 @@ _LIKELY = 0.3
 """Probability. If no block outside the footer reaches it, the footer may hold all content."""
 
 _MIN_CARDS = 4
-_IN_ALL_CARDS, _IN_NO_CARD = 0.5, 0.25
-"""Shares of similar blocks in cards. If the first share is selected, all are; if at most the second, none. F1 on wcxb:
-.8780, without the rule .8770; with .5 for both .8775, with .7 and .2 .8778, with the mean probability of a group
-.8777."""
+_IN_ALL_CARDS, _IN_ALL_ARTICLE_CARDS, _IN_NO_CARD = 0.3, 0.5, 0.25
+"""Shares of similar blocks in cards. If the first share is selected, all are; if at most the last, none."""
+
+_MIN_WITHOUT_CARDS = 0.1
+"""Share of the selected words that removing parts of cards must leave. The first post of a thread may be the content,
+and the other posts not."""
 
 _MIN_TABLE_SHARE = 1 / 3
 """Share of words. A table with this share selected is selected completely: a missing cell would shift a row, and cells
@@ -160,7 +162,7 @@ def drop_side_content(page: PageStatistics, chosen: BlockMask, p: Floats, types:
     return chosen & ~find_teasers(page, chosen)
 
 
-def equalize_cards(page: PageStatistics, chosen: BlockMask) -> BlockMask:
+def equalize_cards(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float]) -> BlockMask:
     """Select a kind of block in all cards or in none, for example all prices.
 
     Blocks are similar if their ancestors have the same tags and classes. This gains .014 of F1 on listings.
@@ -172,7 +174,11 @@ def equalize_cards(page: PageStatistics, chosen: BlockMask) -> BlockMask:
     share = np.bincount(page.path_groups, inside & chosen) / np.maximum(count, 1)
     inside &= (count >= _MIN_CARDS)[page.path_groups]
     share = share[page.path_groups]
-    return (chosen | (inside & (share >= _IN_ALL_CARDS))) & ~(inside & (share <= _IN_NO_CARD))
+    enough = _IN_ALL_ARTICLE_CARDS if types["article"] >= _IN_ALL_ARTICLE_CARDS else _IN_ALL_CARDS
+    completed = chosen | (inside & (share >= enough))
+    reduced = completed & ~(inside & (share <= _IN_NO_CARD))
+    leaves_text = page.lengths[reduced].sum() >= _MIN_WITHOUT_CARDS * page.lengths[chosen].sum()
+    return reduced if leaves_text else completed
 
 
 def add_title(page: PageStatistics, chosen: BlockMask) -> BlockMask:

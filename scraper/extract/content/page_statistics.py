@@ -17,6 +17,7 @@ from scraper.extract.content.segmentation import Segments
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+BlockMask: TypeAlias = NDArray[np.bool_]
 Number = TypeVar("Number", bound=np.generic)
 
 _LONG_WORDS = 15

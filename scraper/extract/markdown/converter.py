@@ -113,9 +113,14 @@ def _bracket_ruby_text(root: Element) -> None:
     """Add parentheses around ruby text that has none: else 東京 and とうきょう become one word."""
     for reading in root.iter("rt"):
         before = reading.getprevious()
-        ruby_text = len(reading) == 0 and (reading.text or "").strip()
-        if ruby_text and (before is None or before.tag != "rp"):
-            reading.text = f"({ruby_text})"
+        has_parentheses = before is not None and before.tag == "rp" and not (before.tail or "").strip()
+        if has_parentheses or not text_of(reading).strip():
+            continue
+        reading.text = f"({(reading.text or '').lstrip()}"
+        if len(reading):
+            reading[-1].tail = f"{reading[-1].tail or ''})"
+        else:
+            reading.text = f"{reading.text.rstrip()})"
 
 
 def _emphasis(marker: str) -> Callable[..., str]:

@@ -28,6 +28,7 @@ _HASHES = re.compile(r"(?:^|(?<=\s))#{1,6} ")
 _HEADING = re.compile(r"#{1,6} ")
 _PLAIN_LINE = re.compile(r"[^\W_]|[\"(\u201c\u00ab\u300c\u00bf\u00a1]")
 _BRACKET = re.compile(r"[\[\]]")
+_WORD = re.compile(r"\w+")
 
 
 def escape_label(text: str) -> str:
@@ -50,7 +51,7 @@ class LinkRules(Rules):
         if (
             label in _PERMALINK_TEXTS
             or _PERMALINK_PICTURE.match(label)
-            or (is_permalink and not _is_whole_heading(element))
+            or (is_permalink and not _holds_all_words(element))
         ):
             last = self.plain_pieces[-1]
             if isinstance(last, str) and last.strip() == label:
@@ -119,16 +120,10 @@ def _contains_target_heading(element: Element, name: str) -> bool:
     return has_heading and any(name == inner.get("id") for inner in element.iter())
 
 
-def _is_whole_heading(element: Element) -> bool:
-    """Return True if a heading contains only a link, as markdown-it writes it: then its text is the title."""
-    parent = element.getparent()
-    while parent is not None and len(parent) == 1:
-        if (parent.text or "").strip() or (element.tail or "").strip():
-            return False
-        if parent.tag in HEADINGS:
-            return True
-        element, parent = parent, parent.getparent()
-    return False
+def _holds_all_words(element: Element) -> bool:
+    """Return True if a link contains all words of its heading, as markdown-it and Documenter write it."""
+    heading = next(element.iterancestors(*HEADINGS), None)
+    return heading is not None and len(_WORD.findall(text_of(heading))) == len(_WORD.findall(text_of(element)))
 
 
 def _links_to_own_title(element: Element, name: str) -> bool:

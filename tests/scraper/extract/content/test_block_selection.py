@@ -139,15 +139,33 @@ def test_cards_show_the_same_parts() -> None:
     chosen = np.array(
         [(text.startswith("Kettle") and text[-1] in "01234") or text in ("Buy 3", "Goods") for text in page.texts]
     )
-    found = equalize_cards(page, chosen)
+    found = equalize_cards(page, chosen, ARTICLE)
     texts = [text for text, one in zip(page.texts, found.tolist(), strict=True) if one]
     assert texts == ["Goods", *(f"Kettle {number}" for number in range(8))]
+
+
+def test_removing_parts_of_cards_does_not_empty_the_page() -> None:
+    post = "<div class=post><p>{0} words of one post of the thread</p><p>signature {0}</p></div>"
+    page = build_statistics("<div>" + "".join(post.format(number) for number in range(8)) + "</div>")
+    compute_columns(page)
+    first = page.index == 0
+    assert equalize_cards(page, first, {"article": 0.0}).tolist() == first.tolist()
+
+
+@pytest.mark.parametrize(("article", "whole"), [(0.1, True), (0.9, False)])
+def test_a_third_of_the_cards_selects_all_unless_the_page_is_an_article(*, article: float, whole: bool) -> None:
+    cards = "".join(f"<div class=card><h3>Name {number}</h3><p>{number} euros</p></div>" for number in range(9))
+    page = build_statistics(f"<div>{cards}</div>")
+    compute_columns(page)
+    names = page.index % 2 == 0
+    completed = equalize_cards(page, names & (page.index < 6), {"article": article})
+    assert completed[names].all() == whole and not completed[~names].any()
 
 
 def test_only_the_title_of_documentation_is_always_selected() -> None:
     page = build_statistics("<p>before</p><h1>Title</h1><p>by somebody</p><p>text</p><p>more</p>")
     chosen = np.array([text in ("text", "more") for text in page.texts])
-    types = {"documentation": 0.9, "article": 0.0, "forum": 0.0}
+    types = {"documentation": 0.9, "article": 0.0, "forum": 0.0, "listing": 0.0, "collection": 0.0}
     compute_columns(page)
     probabilities = chosen.astype(float)
     assert select_blocks(page, probabilities, types).tolist() == [False, True, False, True, True]

@@ -30,6 +30,8 @@ from tests.scraper.extract.snapshots import URL, read
         ("<p><em>a <i>b</i> c</em> <b>x <strong>y</strong></b></p>", "*a b c* **x y**"),
         ("<h2>F #</h2><h3>C#</h3><p>x</p>", "## F \\#\n\n### C#\n\nx"),
         ("<p><ruby>東京<rt>とうきょう</rt></ruby>と</p>", "東京(とうきょう)と"),
+        ("<p><ruby>東<rt><b>とう</b></rt></ruby>と</p>", "東(**とう**)と"),
+        ("<p><ruby>東<rp>(</rp><rt>とう</rt><rp>)</rp>京<rt>きょう</rt></ruby></p>", "東(とう)京(きょう)"),
         ("<p><ruby>文<rp>（</rp><rt>ぶん</rt><rp>）</rp></ruby>と</p>", "文（ぶん）と"),
         ("<p>the <tt>open_file</tt> call</p>", "the `open_file` call"),
         ("<p>``` no fence</p>", "\\`\\`\\` no fence"),

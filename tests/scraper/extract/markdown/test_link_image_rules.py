@@ -102,6 +102,17 @@ def test_a_term_that_links_to_itself_becomes_text() -> None:
         ("<h2 id=x>Features <a class=header-anchor href='#x'>Link</a></h2>", "## Features", "Features"),
         ("<h2 id=x><span>Features</span><a class=header-anchor href='#x'>Link</a></h2>", "## Features", "Features"),
         ("<h2 id=x><a class=header-anchor href='#x'>#</a></h2>", "", ""),
+        (
+            "<h2 id=x><a class=docs-heading-anchor href='#x'>Features</a><a id=x-1></a>"
+            "<a class=docs-heading-anchor-permalink href='#x' title=Permalink></a></h2>",
+            "## Features",
+            "Features",
+        ),
+        (
+            "<h2 id=x><a class=header-anchor href='#x'>Features</a> <a class=headerlink>¶</a></h2>",
+            "## Features",
+            "Features",
+        ),
         ("<p>Features</p><a href='#x'><img src=/p.png alt=Permalink></a>", "Features", "Features"),
         ("<h2 id=x>Features<span><a href='#x'>¶</a> <a href='#top'>↑</a></span></h2>", "## Features", "Features"),
     ],

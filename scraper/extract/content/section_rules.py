@@ -1,0 +1,171 @@
+"""Correct a selection of blocks: headings follow their sections, code and siblings the blocks around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from scraper.extract.content.page_statistics import BlockMask, Floats, PageStatistics, compute_prefix_sums
+
+_POSSIBLE_CODE, _POSSIBLE_SIBLING, _POSSIBLE_HEADING = 0.1, 0.2, 0.1
+"""Minimum probabilities of blocks that their surroundings select."""
+
+_MAX_SIBLING_LINKS = 0.5
+"""Share of characters in links. A line with more of them between two paragraphs is a teaser."""
+
+_SIBLING_TYPES = frozenset({"article", "documentation", "listing", "collection", "service"})
+"""Page types. On products and in forums the rule selects related goods and signatures."""
+
+_MAX_HEADING_WORDS, _WRAPPER_WORDS = 40, 4
+"""Words of a heading, and words beside it in an element that is its wrapper, such as "edit"."""
+
+_MIN_SECTION_SHARE = 0.5
+"""Share of the words below a heading. If so many are selected, the heading is too."""
+
+_MAX_FORUM = 0.3
+"""Probability. In forums, headings above selected blocks are those of signatures and of other threads."""
+
+_MAX_LISTS = 0.3
+"""Probability of the page types of lists, whose items may be headings alone."""
+
+_MIN_ITEMS = 4
+_CERTAIN = 0.8
+"""Probability from which a heading stays without its text."""
+
+_MIN_PLAIN_SHARE, _CERTAIN_ARTICLE = 0.05, 0.95
+"""Share of the words in long plain blocks that an article keeps at least."""
+
+
+def complete_sections(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+    """Select headings, code and siblings that belong to selected blocks."""
+    chosen = keep_plain_text(page, chosen, p, types)
+    chosen = select_siblings(page, select_code(page, chosen, p), p, types)
+    return select_headings(page, chosen, p) if types["forum"] < _MAX_FORUM else chosen
+
+
+def keep_plain_text(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+    """Select the most probable long plain blocks of an article until a minimum share of them is selected."""
+    if types["article"] < _CERTAIN_ARTICLE:
+        return chosen
+    missing = _MIN_PLAIN_SHARE * page.lengths[page.long].sum() - page.lengths[page.long & chosen].sum()
+    completed = chosen.copy()
+    others = np.flatnonzero(page.long & ~chosen) if missing > 0 else ()
+    for number in sorted(others, key=lambda number: -p[number]):
+        if missing <= 0:
+            break
+        completed[number] = True
+        missing -= page.lengths[number]
+    return completed
+
+
+def select_code(page: PageStatistics, chosen: BlockMask, p: Floats) -> BlockMask:
+    """Select code between selected blocks; many gold texts lack it, so it looks unlikely."""
+    code = np.array(page.segments.preformatted, np.bool_)
+    completed = chosen.copy()
+    for start, end in _find_runs(code & ~chosen):
+        if _is_between(chosen, start, end) and p[start:end].max() >= _POSSIBLE_CODE:
+            completed[start:end] = True
+    return completed
+
+
+def select_siblings(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+    """Select a block between two selected ones if one of these has the same path of tags and classes."""
+    if max(types, key=lambda name: types[name]) not in _SIBLING_TYPES:
+        return chosen
+    groups = page.path_groups
+    like = groups[1:] == groups[:-1]
+    inner = slice(1, -1)
+    completed = chosen.copy()
+    completed[inner] |= (
+        (chosen[:-2] & chosen[2:])
+        & (like[:-1] | like[1:])
+        & (p[inner] >= _POSSIBLE_SIBLING)
+        & (page.link_share[inner] <= _MAX_SIBLING_LINKS)
+    )
+    return completed
+
+
+class Heading(NamedTuple):
+    """A heading and the blocks of its section."""
+
+    level: int
+    start: int
+    end: int
+    """Index after the heading's last block, where its section begins."""
+    next_heading: int
+    section_end: int
+    """Start of the next heading of the same or a higher level."""
+    container_end: int
+    """End of the innermost ancestor that contains text below the heading."""
+
+
+def find_headings(page: PageStatistics) -> list[Heading]:
+    """Return the headings with text, in document order."""
+    elements = np.flatnonzero((page.element_tag >= 1) & (page.element_tag <= 6) & (page.blocks > 0))
+    starts, levels = page.first[elements].tolist(), page.element_tag[elements].tolist()
+    words = compute_prefix_sums(page.lengths)
+    followers = [page.n] * 7
+    """For each level, the start of the next heading of this or a higher level."""
+    found: list[Heading] = []
+    for element, start, level in zip(elements[::-1].tolist(), starts[::-1], levels[::-1], strict=True):
+        end = int(page.last[element])
+        container = element
+        while container >= 0 and words[page.last[container]] - words[end] < _WRAPPER_WORDS:
+            container = int(page.parent[container])
+        container_end = int(page.last[container]) if container >= 0 else page.n
+        found.append(Heading(level, start, end, max(followers[6], end), max(followers[level], end), container_end))
+        followers[level:] = [start] * (7 - level)
+    return found[::-1]
+
+
+def select_headings(page: PageStatistics, chosen: BlockMask, p: Floats) -> BlockMask:
+    """Select headings of sections that are selected. The title of the page is stated apart."""
+    completed = chosen.copy()
+    for heading in find_headings(page):
+        at, section = (
+            slice(heading.start, heading.end),
+            slice(heading.end, min(heading.next_heading, heading.container_end)),
+        )
+        words = page.lengths[section]
+        if (
+            heading.level > 1
+            and not chosen[at].any()
+            and page.lengths[at].sum() <= _MAX_HEADING_WORDS
+            and p[at].max() >= _POSSIBLE_HEADING
+            and 0 < _MIN_SECTION_SHARE * words.sum() <= words[chosen[section]].sum()
+        ):
+            completed[at] = True
+    return completed
+
+
+def drop_empty_headings(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+    """Deselect headings whose text was not selected, and headings that are followed by the same heading.
+
+    Names of list items stay, because an item may be its name alone.
+    """
+    has_items = types["listing"] + types["collection"] >= _MAX_LISTS
+    remaining = chosen.copy()
+    for heading in reversed(find_headings(page)):
+        at = slice(heading.start, heading.end)
+        if not chosen[at].any():
+            continue
+        following = remaining[heading.end :]
+        below = heading.end + int(following.argmax()) if following.any() else page.n
+        is_repeated = below < page.n and page.heading[below] and page.text_ids[below] == page.text_ids[heading.start]
+        is_empty = heading.end < heading.section_end <= below and not has_items and heading.level > 1
+        is_item = page.cards[heading.start] >= _MIN_ITEMS
+        if is_repeated or (is_empty and not is_item and p[at].max() <= _CERTAIN):
+            remaining[at] = False
+    return remaining
+
+
+def _find_runs(mask: BlockMask) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each run of true values."""
+    borders = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False]))))
+    yield from zip(borders[::2].tolist(), borders[1::2].tolist(), strict=True)
+
+
+def _is_between(chosen: BlockMask, start: int, end: int) -> bool:
+    return bool(chosen[start - 1 : start].any() and chosen[end : end + 1].any())

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scraper.extract.content.feature_matrix import compute_columns
+from scraper.extract.content.page_statistics import PageStatistics
+from scraper.extract.content.section_rules import (
+    drop_empty_headings,
+    keep_plain_text,
+    select_code,
+    select_headings,
+    select_siblings,
+)
+from tests.scraper.extract.content.trees import build_statistics
+
+TYPES = {"article": 0.99, "collection": 0.0, "documentation": 0.0, "forum": 0.0, "listing": 0.0, "product": 0.0}
+LIST = TYPES | {"article": 0.0, "listing": 0.9}
+TEXT = "words of a kept passage " * 5
+
+
+def build(html: str) -> PageStatistics:
+    page = build_statistics(html)
+    compute_columns(page)
+    return page
+
+
+def kept(page: PageStatistics) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.array(["keep" in text or "kept" in text for text in page.texts])
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (f"<h2>Best Overall</h2><p>{TEXT}</p>", True),
+        (f"<div><h2>Best Overall</h2><span>edit</span></div><p>{TEXT}</p>", True),
+        (f"<div><div><h3>Name</h3></div></div><div><p>{TEXT}</p></div>", True),
+        (f"<h2>Offers</h2><p>an offer of a shop that nobody asked for</p><h2>keep</h2><p>{TEXT}</p>", False),
+        (f"<div><h2>Menu</h2><p>a list of many pages of the site</p></div><p>{TEXT}</p>", False),
+        (f"<h2>{'long ' * 50}</h2><p>{TEXT}</p>", False),
+        (f"<h1>Title</h1><p>{TEXT}</p>", False),
+    ],
+)
+def test_a_heading_is_selected_with_its_section(html: str, *, expected: bool) -> None:
+    page = build(f"<body><div>{html}</div><p>drop</p></body>")
+    completed = select_headings(page, kept(page), np.full(page.n, 0.2))
+    assert completed[page.heading].all() == expected
+    assert (completed >= kept(page)).all()
+
+
+def test_an_improbable_heading_is_not_selected() -> None:
+    page = build(f"<h2>Heading</h2><p>{TEXT}</p>")
+    assert not select_headings(page, kept(page), np.full(page.n, 0.01))[0]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (f"<h2>keep Related</h2><p>drop</p><h2>keep</h2><p>{TEXT}</p>", [False, False, True, True]),
+        (f"<h2>keep Part</h2><h3>keep Section</h3><p>{TEXT}</p>", [True, True, True]),
+        ("<h2>keep Part</h2><p>drop</p><h3>keep Section</h3><p>drop</p>", [False, False, False, False]),
+        (f"<h2>keep Picture</h2><h2>keep Text</h2><p>{TEXT}</p>", [True, True, True]),
+        (f"<h2>keep Twice</h2><h2>keep Twice</h2><p>{TEXT}</p>", [False, True, True]),
+        (f"<h3>keep Cons</h3><p>{TEXT}</p><h3>keep Cons</h3><p>{TEXT}.</p>", [True, True, True, True]),
+    ],
+)
+def test_a_heading_without_its_text_or_before_the_same_heading_is_removed(html: str, expected: list[bool]) -> None:
+    page = build(html)
+    assert drop_empty_headings(page, kept(page), np.full(page.n, 0.5), TYPES).tolist() == expected
+
+
+def test_names_of_list_items_stay_without_their_text() -> None:
+    items = "".join(f"<li><h3>keep {number}</h3><p>drop</p></li>" for number in range(6))
+    page = build(f"<ul>{items}</ul><h2>keep last</h2><p>drop</p>")
+    in_an_article = drop_empty_headings(page, kept(page), np.full(page.n, 0.5), TYPES)
+    assert in_an_article[:12].tolist() == [True, False] * 6 and not in_an_article[12:].any()
+    assert drop_empty_headings(page, kept(page), np.full(page.n, 0.5), LIST).sum() == 7
+
+
+@pytest.mark.parametrize(
+    ("html", "p", "expected"),
+    [
+        (f"<p>{TEXT}</p><pre>a = 1</pre><p>{TEXT}</p>", 0.2, True),
+        (f"<p>{TEXT}</p><pre>a = 1</pre><pre>b = 2</pre><p>{TEXT}</p>", 0.2, True),
+        (f"<p>{TEXT}</p><pre>a = 1</pre><p>{TEXT}</p>", 0.05, False),
+        (f"<p>{TEXT}</p><pre>a = 1</pre><p>drop</p>", 0.2, False),
+        (f"<pre>a = 1</pre><p>{TEXT}</p>", 0.2, False),
+    ],
+)
+def test_code_between_selected_blocks_is_selected(html: str, p: float, *, expected: bool) -> None:
+    page = build(html)
+    code = np.array(page.segments.preformatted)
+    assert select_code(page, kept(page), np.full(page.n, p))[code].all() == expected
+
+
+@pytest.mark.parametrize(
+    ("middle", "types", "expected"),
+    [
+        ("<p>a sibling</p>", TYPES, True),
+        ("<p>a sibling</p>", TYPES | {"article": 0.0, "product": 0.9}, False),
+        ("<p><a href=x>a link to another page</a></p>", TYPES, False),
+        ("<div>of another shape</div>", TYPES, False),
+        ("<p>a sibling</p><p>and a second</p>", TYPES, False),
+    ],
+)
+def test_a_block_between_its_siblings_is_selected(middle: str, types: dict[str, float], *, expected: bool) -> None:
+    page = build(f"<p>{TEXT}</p>{middle}<p>{TEXT}</p>")
+    assert select_siblings(page, kept(page), np.full(page.n, 0.3), types)[1:-1].any() == expected
+
+
+def test_an_article_keeps_a_share_of_its_plain_text() -> None:
+    page = build("<h2>keep</h2>" + "".join(f"<p>{number} {'passage ' * 20}</p>" for number in range(100)))
+    p = page.index / page.n
+    completed = keep_plain_text(page, kept(page), p, TYPES)
+    assert completed.sum() == 6 and completed[-5:].all()
+    assert keep_plain_text(page, completed, p, TYPES).tolist() == completed.tolist()
+    assert keep_plain_text(page, kept(page), p, LIST).tolist() == kept(page).tolist()
