@@ -43,6 +43,7 @@ help:
 setup: $(VENV)/.chromium
 
 serve: setup
+	@echo 'Starting search-mcp ...'
 	@exec $(BIN)/search-mcp serve $(ARGS)
 
 test: $(VENV)/.training $(VENV)/.chromium

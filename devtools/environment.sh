@@ -72,16 +72,53 @@ make_environment() {
     fi
 }
 
+# Read the lines of pip and show which package it downloads: on a terminal in one changing line, elsewhere every tenth.
+# The total counts the packages of the lock files; those of other platforms are skipped.
+show_progress() {
+    total=$(grep -h '^[A-Za-z0-9].*==' "$@" 2>/dev/null | grep -c . || true)
+    count=0
+    while read -r word name rest; do
+        case $word in
+        Collecting) ;;
+        Requirement) name=${rest#satisfied: } ;;
+        Installing) name='all downloaded, installing' ;;
+        *) continue ;;
+        esac
+        [ "$word" = Installing ] || count=$((count + 1))
+        name=${name%%[!A-Za-z0-9._\ ,-]*}
+        if [ -t 1 ]; then
+            printf '\r\033[K  %d of %d packages: %s' "$count" "$total" "$name"
+        elif [ $((count % 10)) -eq 0 ] || [ "$word" = Installing ]; then
+            printf '  %d of %d packages: %s\n' "$count" "$total" "$name"
+        fi
+    done
+    if [ -t 1 ]; then
+        printf '\r\033[K'
+    fi
+}
+
 install_with_uv() {
-    uv pip install --quiet --python "$python" --require-hashes "$@"
+    if [ -t 2 ]; then quiet=; else quiet=--quiet; fi # uv shows its own progress on a terminal
+    # shellcheck disable=SC2086
+    uv pip install $quiet --python "$python" --require-hashes "$@"
     uv pip install --quiet --python "$python" --no-deps --no-build-isolation -e .
 }
 
-# -qq: pip warns about the builds of other packages, which the user cannot change.
+# pip warns about the builds of other packages, which the user cannot change: its errors are shown only if it fails.
 install_with_pip() {
     # Environments created by uv contain no pip.
     "$python" -m pip --version >/dev/null 2>&1 || "$python" -m ensurepip --default-pip >/dev/null
-    "$python" -m pip install -qq --disable-pip-version-check --require-hashes "$@"
+    messages=$venv/.messages
+    # A pipe hides the exit code of its first command.
+    rm -f "$venv/.failed"
+    # shellcheck disable=SC2086 # names of lock files
+    { "$python" -m pip install --progress-bar off --disable-pip-version-check --require-hashes "$@" 2>"$messages" ||
+        : >"$venv/.failed"; } | show_progress $locks
+    if [ -e "$venv/.failed" ]; then
+        cat "$messages" >&2
+        exit 1
+    fi
+    rm -f "$messages"
     "$python" -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 }
 
@@ -125,6 +162,7 @@ if built_for_intel_macs "$python"; then
 fi
 
 echo "Installing $* ..."
+locks=$*
 for lock; do
     shift
     set -- "$@" -r "$lock"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
+import json
 import logging
 import os
 import shlex
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from scraper.cli.exit_codes import ExitCode
 from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
 from scraper.settings import Settings, SettingsError
 
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from scraper.bulk.model import JobSpec
     from scraper.bulk.report import Report
 
-_INTERRUPTED = 130
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
 """Seconds between progress lines, on a terminal and in a log."""
@@ -37,7 +39,7 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
 """Settings of tool calls, which a job does not make."""
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, examples=["bulk urls.txt --out pages --format jsonl", "bulk - --out pages < urls.txt"])
 @click.argument("urls")
 @click.option(
     "--out",
@@ -67,8 +69,9 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
     metavar="ADDRESS",
     help="Read on a Ray cluster: its address, auto for that of this machine, local for a new one.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @with_settings(without=SERVER_ONLY | _RATE_SETTINGS | _ANSWER_SETTINGS)
-def bulk(urls: str, folder: Path, cluster: str | None, **flags: Any) -> int:
+def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: Any) -> int:
     """Read a long list of URLs into files.
 
     URLS is a text file with one URL per line, CSV or Parquet with a column url, or JSON lines; - is standard input.
@@ -77,12 +80,15 @@ def bulk(urls: str, folder: Path, cluster: str | None, **flags: Any) -> int:
     settings = load(flags)
     spec = _job_spec(urls, folder, flags, settings)
     level = "warning" if settings.log_level == "info" else settings.log_level
-    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    watcher = _Watcher()
+    logging.basicConfig(
+        level=level.upper(), format="%(levelname)s %(name)s: %(message)s", handlers=[_LogAbove(watcher)]
+    )
     from scraper.bulk.errors import BulkError
     from scraper.bulk.report import format_report
 
     try:
-        report = asyncio.run(_run(spec, settings, cluster))
+        report = asyncio.run(_run(spec, settings, cluster, watcher))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     except BulkError as error:
@@ -92,14 +98,14 @@ def bulk(urls: str, folder: Path, cluster: str | None, **flags: Any) -> int:
         click.echo(f"Canceled. The same command continues the job:\n  {_command()}", err=True)
         if cluster is not None:
             # The interpreter would wait for the threads of Ray.
-            os._exit(_INTERRUPTED)
-        return _INTERRUPTED
-    click.echo(format_report(report), nl=False)
+            os._exit(ExitCode.INTERRUPTED)
+        return ExitCode.INTERRUPTED
+    click.echo(json.dumps(dataclasses.asdict(report)) + "\n" if as_json else format_report(report), nl=False)
     if report.complete:
-        return 0
+        return ExitCode.INCOMPLETE if report.failed else ExitCode.SUCCESS
     left = report.pages - report.written
     click.echo(f"Stopped: {left:,} pages are left. The same command continues the job:\n  {_command()}", err=True)
-    return _INTERRUPTED
+    return ExitCode.INTERRUPTED
 
 
 def _job_spec(urls: str, folder: Path, options: dict[str, Any], settings: Settings) -> JobSpec:
@@ -119,11 +125,10 @@ def _job_spec(urls: str, folder: Path, options: dict[str, Any], settings: Settin
     )
 
 
-async def _run(spec: JobSpec, settings: Settings, cluster: str | None) -> Report:
+async def _run(spec: JobSpec, settings: Settings, cluster: str | None, watcher: _Watcher) -> Report:
     from scraper.bulk.run import run_bulk
 
     stop = asyncio.Event()
-    watcher = _Watcher()
     with _stop_on_signals(stop, watcher):
         return await run_bulk(spec, settings, cluster=cluster, stop=stop, notify=watcher.say, watch=watcher.watch)
 
@@ -160,6 +165,18 @@ class _Watcher:
 
     def _erase(self) -> str:
         return "\r\x1b[K" if self._is_terminal else ""
+
+
+class _LogAbove(logging.Handler):
+    """Print log lines above the progress line."""
+
+    def __init__(self, watcher: _Watcher) -> None:
+        super().__init__()
+        self._watcher = watcher
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one log line."""
+        self._watcher.say(self.format(record))
 
 
 @contextlib.contextmanager

@@ -8,11 +8,15 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
+from scraper.cli.answers import print_text, wants_json, with_output
+from scraper.cli.exit_codes import ExitCode
+from scraper.cli.options import LOG, STORE, Command, load, with_settings
+from scraper.cli.wording import answer_for_command_line
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MB = 1_000_000
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group()
@@ -28,27 +33,31 @@ def cache() -> None:
     """Inspect or clear the page cache."""
 
 
-@cache.command(cls=Command)
-@with_settings(without=SERVER_ONLY)
-def stats(**flags: Any) -> int:
+@cache.command(cls=Command, examples=["cache stats", "cache stats --json"])
+@_json_option
+@with_settings(LOG | STORE)
+def stats(as_json: bool, **flags: Any) -> int:
     """Print the number and size of cached pages."""
     settings = load(flags)
     found = _with_page_cache(settings, lambda page_cache: page_cache.store.stats())
+    if as_json:
+        sizes = {"pages": found.pages, "bytes": found.bytes, "limit_bytes": settings.cache_mb * MB}
+        click.echo(json.dumps({**sizes, "location": _location(settings)}))
+        return 0
     click.echo(f"{_count_pages(found.pages)}, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
     click.echo(_location(settings))
     return 0
 
 
-@cache.command(cls=Command)
+@cache.command(cls=Command, examples=['cache search "tidal power"', 'cache search "asyncio.gather OR 非同期" --json'])
 @click.argument("query")
 @click.option("--limit", type=click.IntRange(1, 50), default=10, help="Maximum number of pages.  [10]")
-@click.option(
-    "--format", "form", type=click.Choice(["markdown", "json"]), default="markdown", help="Output format.  [markdown]"
-)
-@with_settings(without=SERVER_ONLY)
-def search(query: str, limit: int, form: str, **flags: Any) -> int:
+@with_output()
+@with_settings(LOG | STORE)
+def search(query: str, limit: int, output: Path | None, marked: bool, **flags: Any) -> int:
     """Search the text of cached pages."""
     from scraper.render import search as render
+    from scraper.render.answer_text import unseal
     from scraper.tools.model import new_region
     from scraper.tools.search_tools import MAX_CACHE_QUERY_CHARS
     from scraper.values.types import InvalidValueError, StringValue
@@ -58,16 +67,19 @@ def search(query: str, limit: int, form: str, **flags: Any) -> int:
     except InvalidValueError as error:
         raise click.UsageError(f"query must be {error}.") from None
     found = _with_page_cache(load(flags), lambda page_cache: page_cache.search(query, limit=limit))
-    if form == "json":
-        click.echo(json.dumps(render.cache_hits_as_json(found), ensure_ascii=False))
+    if wants_json(flags):
+        text = json.dumps(render.cache_hits_as_json(found), ensure_ascii=False)
     else:
-        click.echo(render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC)))
-    return 0 if found.usable else 1
+        text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))
+        text = text if marked else unseal(answer_for_command_line(text))
+    print_text(text, output)
+    return ExitCode.SUCCESS if found.usable and found.hits else ExitCode.INCOMPLETE
 
 
-@cache.command(cls=Command)
-@with_settings(without=SERVER_ONLY)
-def export(**flags: Any) -> int:
+@cache.command(cls=Command, examples=["cache export > pages.jsonl"])
+@click.option("--json", "as_json", is_flag=True, help="Print lines of JSON; this is always so.")
+@with_settings(LOG | STORE)
+def export(as_json: bool, **flags: Any) -> int:
     """Print every cached page as one line of JSON."""
 
     async def write(page_cache: PageCache) -> int:
@@ -93,10 +105,11 @@ def export(**flags: Any) -> int:
     return 0
 
 
-@cache.command(cls=Command)
+@cache.command(cls=Command, examples=["cache clear", "cache clear --yes"])
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@with_settings(without=SERVER_ONLY)
-def clear(yes: bool, **flags: Any) -> int:
+@_json_option
+@with_settings(LOG | STORE)
+def clear(yes: bool, as_json: bool, **flags: Any) -> int:
     """Delete all cached pages."""
     settings = load(flags)
     where = "the shared database" if settings.database_url else settings.data_dir
@@ -104,7 +117,7 @@ def clear(yes: bool, **flags: Any) -> int:
         click.echo("Nothing is deleted. Use --yes where no question can be answered.", err=True)
         return 1
     count = _with_page_cache(settings, lambda page_cache: page_cache.store.clear())
-    click.echo(f"{_count_pages(count)} deleted.")
+    click.echo(json.dumps({"deleted": count}) if as_json else f"{_count_pages(count)} deleted.")
     return 0
 
 

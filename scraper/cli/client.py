@@ -8,11 +8,9 @@ from __future__ import annotations
 import base64
 import difflib
 import json
-import os
 import re
 import shutil
 import sys
-import tempfile
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +19,9 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import click
+
+from scraper.cli.files import write_file
+from scraper.cli.options import Command
 
 SERVER_NAME = "search-mcp"
 _TIMEOUT_S = 120
@@ -208,22 +209,21 @@ CLIENTS: dict[str, ClientFormat] = {
 }
 
 
-@click.command()
+@click.command(cls=Command, examples=["client claude-desktop", "client codex --write", "client cursor --json"])
 @click.argument("name", type=click.Choice(sorted(CLIENTS)))
 @click.option("--write", is_flag=True, help="Add the server to the client's configuration file, after a question.")
 @click.option("--yes", is_flag=True, help="Write without a question.")
 @click.option("--file", "path", type=click.Path(dir_okay=False, path_type=Path), help="Use another configuration file.")
-def client(name: str, write: bool, yes: bool, path: Path | None) -> int:
-    r"""Print the configuration that lets an MCP client start this server.
-
-    \b
-    Examples:
-      search-mcp client claude-desktop
-      search-mcp client codex --write
-    """
+@click.option("--json", "as_json", is_flag=True, help="Print file, text and link as JSON.")
+def client(name: str, write: bool, yes: bool, path: Path | None, as_json: bool) -> int:
+    """Print the configuration that lets an MCP client start this server."""
     known = CLIENTS[name]
     server = ServerCommand.of_this_process()
     path = path or known.path()
+    if as_json and not write:
+        link = known.link and known.link(server)
+        click.echo(json.dumps({"file": str(path), "text": known.snippet(server), "link": link}, ensure_ascii=False))
+        return 0
     if not write:
         click.echo(f"Add this to {path}:\n", err=True)
         click.echo(known.snippet(server))
@@ -244,7 +244,7 @@ def client(name: str, write: bool, yes: bool, path: Path | None) -> int:
     if not yes and not click.confirm(f"Write {path}?"):
         click.echo("Nothing was written.", err=True)
         return 1
-    _write(path, new)
+    write_file(path, new)
     click.echo(f"{path} was written. Restart {known.title}.")
     return 0
 
@@ -258,20 +258,6 @@ def _read(path: Path) -> str:
         raise click.ClickException(
             f"{path} cannot be read: {error}. Check the file, or name another with --file."
         ) from None
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace a file atomically; links and the file's mode stay."""
-    target = path.resolve()
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, delete=False) as file:
-            file.write(text)
-        if target.exists():
-            shutil.copymode(target, file.name)
-        os.replace(file.name, target)
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error}.") from None
 
 
 def _dump_json(keys: tuple[str, ...], entry: Entry) -> str:

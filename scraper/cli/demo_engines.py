@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from scraper.cli.options import Command
 from scraper.server.lifecycle import stop_signals
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ _RAW = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _TERMINATE_TIMEOUT_S = 10.0
 
 
-@click.command(context_settings=_RAW)
+@click.command(
+    cls=Command, context_settings=_RAW, examples=["demo-engines", 'demo-engines search "browser automation"']
+)
 @click.option("--port", type=int, default=0, help="Port on loopback; 0 chooses a free one.  [0]")
 @click.option(
     "--mood",

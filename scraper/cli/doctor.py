@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 
 from scraper.cli.check_results import CheckLevel, Finding, bad
+from scraper.cli.exit_codes import ExitCode
 from scraper.cli.options import Command, with_settings
 from scraper.errors import format_error
 from scraper.settings import Settings, SettingsError
@@ -19,26 +21,35 @@ _NO_TEMPORARY_FOLDER = "Free some space, or set TMPDIR to a writable folder (in 
 _COLORS = {CheckLevel.GOOD: "green", CheckLevel.POOR: "yellow", CheckLevel.BAD: "red"}
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, examples=["doctor", "doctor --json", "doctor --port 9000"])
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @with_settings()
-def doctor(**flags: Any) -> int:
+def doctor(as_json: bool, **flags: Any) -> int:
     """Check this machine, and read a page as a test.
 
     Prints what is installed, what is missing and how to fix it. The exit code is 0 if the server can run.
     """
     logging.basicConfig(level=logging.ERROR)
+    show = list if as_json else _print_findings
     try:
         settings = Settings.load(os.environ, flags)
     except SettingsError as error:
-        _print_findings([Finding(CheckLevel.BAD, f"The settings cannot be used: {error}", "Correct or remove it")])
-        return 1
-    worst = asyncio.run(_run_checks(settings))
+        finding = Finding(CheckLevel.BAD, f"The settings cannot be used: {error}", "Correct or remove it")
+        show([finding])
+        if as_json:
+            click.echo(_as_json([finding]))
+        return ExitCode.INVALID
+    found = asyncio.run(_run_checks(settings, show))
+    worst = int(any(finding.level is CheckLevel.BAD for finding in found))
+    if as_json:
+        click.echo(_as_json(found))
+        return worst
     click.echo("\nThis machine cannot serve yet." if worst else "\nThis machine can serve.")
     return worst
 
 
-async def _run_checks(settings: Settings) -> int:
-    """Run all checks and print their findings; return 1 if the server cannot work."""
+async def _run_checks(settings: Settings, show: Callable[[Iterable[Finding]], list[Finding]]) -> list[Finding]:
+    """Run all checks, pass their findings to `show` and return them."""
     from scraper.cli import checks, self_test
 
     found: list[Finding] = []
@@ -53,19 +64,22 @@ async def _run_checks(settings: Settings) -> int:
         checks.check_port(settings),
         checks.check_proxy(settings),
     ):
-        found += _print_findings(findings)
-    found += _print_findings(await checks.check_names(settings))
-    found += _print_findings(await checks.check_shared_state(settings))
-    found += _print_findings(await checks.check_database(settings))
+        found += show(findings)
+    found += show(await checks.check_names(settings))
+    found += show(await checks.check_shared_state(settings))
+    found += show(await checks.check_database(settings))
     if not any(finding.level is CheckLevel.BAD for finding in found):
         try:
-            found += _print_findings(await self_test.read_local_page(settings))
-            _print_findings(await self_test.read_web_page(settings))
+            found += show(await self_test.read_local_page(settings))
+            found += show(await self_test.read_web_page(settings))
         except OSError as error:  # usually: there is no folder for temporary files
-            found += _print_findings(
-                [bad(f"Pages cannot be read on this machine: {format_error(error)}", _NO_TEMPORARY_FOLDER)]
-            )
-    return int(any(finding.level is CheckLevel.BAD for finding in found))
+            found += show([bad(f"Pages cannot be read on this machine: {format_error(error)}", _NO_TEMPORARY_FOLDER)])
+    return found
+
+
+def _as_json(found: list[Finding]) -> str:
+    rows = [{"level": one.level.name.lower(), "text": one.text, "remedy": one.remedy} for one in found]
+    return json.dumps({"usable": not any(row["level"] == "bad" for row in rows), "findings": rows}, ensure_ascii=False)
 
 
 def _print_findings(findings: Iterable[Finding]) -> list[Finding]:
@@ -81,9 +95,10 @@ def _print_findings(findings: Iterable[Finding]) -> list[Finding]:
     return printed
 
 
-@click.command()
+@click.command(cls=Command, examples=["install-browser", "install-browser --no-fonts"])
 @click.option("--fonts/--no-fonts", default=True, help="Also install fonts for Chinese, Japanese, Korean and emoji.")
-def install_browser(fonts: bool) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print what is installed as JSON.")
+def install_browser(fonts: bool, as_json: bool) -> int:
     """Install Chromium.
 
     Installs the package of the system as root, and Playwright's download otherwise. If both fail, it prints the
@@ -92,7 +107,9 @@ def install_browser(fonts: bool) -> int:
     from browsers import diagnostics
 
     report = diagnostics.install(lambda line: click.echo(line, err=True), fonts=fonts)
-    for chromium in report.found:
+    if as_json:
+        click.echo(json.dumps({str(chromium.tier): str(chromium.executable) for chromium in report.found}))
+    for chromium in () if as_json else report.found:
         click.echo(f"{chromium.tier}: {chromium.executable}")
     if report.next_step:
         click.echo(f"Still missing: {report.lacking}. Run: {report.next_step}", err=True)

@@ -1,12 +1,10 @@
-"""The command `search-mcp` with all subcommands and exit codes.
-
-Exit codes: 0 success; 1 failure, with the reason on stderr; 2 wrong usage; 130 interrupted.
-"""
+"""The command `search-mcp` with all subcommands."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import sys
 
@@ -17,23 +15,27 @@ from scraper.cli.cache import cache
 from scraper.cli.client import client
 from scraper.cli.demo_engines import demo_engines
 from scraper.cli.doctor import doctor, install_browser
+from scraper.cli.exit_codes import ExitCode
+from scraper.cli.help_commands import PROGRAM, CommandGroup, completion, show_help, show_version
+from scraper.cli.index_commands import find_tools, index
 from scraper.cli.process_setup import prepare_streams, raise_open_files_limit
+from scraper.cli.reading_commands import compare, extract_structured, fetch, fetch_batch, read_doc
+from scraper.cli.search_commands import engines, instant_answer, research, search, web_search
 from scraper.cli.server_commands import serve, stdio, version
-from scraper.cli.tool_commands import READING_COMMANDS, SEARCH_COMMANDS
 
-_INTERRUPTED = 130
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Errors of a write to standard output on a full disk."""
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-@click.group(context_settings=_HELP, invoke_without_command=True)
-@click.version_option(version(), prog_name="search-mcp", message="%(prog)s %(version)s")
+@click.group(cls=CommandGroup, context_settings=_HELP, invoke_without_command=True)
+@click.version_option(version(), prog_name=PROGRAM, message="%(prog)s %(version)s")
 @click.pass_context
 def group(ctx: click.Context) -> None:
-    """Read the web for AI agents with a browser on this machine, over the Model Context Protocol.
+    """Read the web with a browser on this machine: as Markdown here, and for AI agents over MCP.
 
-    Without a command, and if standard input is not a terminal, it runs `stdio`, as MCP clients expect.
+    `search-mcp help COMMAND` shows examples and options. Without a command, and if standard input is not a terminal,
+    it runs `stdio`, as MCP clients expect.
     """
     if ctx.invoked_subcommand is None:
         if sys.stdin.isatty():
@@ -42,9 +44,16 @@ def group(ctx: click.Context) -> None:
             ctx.invoke(stdio)
 
 
-_OTHER_COMMANDS = (serve, stdio, client, bulk, cache, demo_engines, install_browser, doctor)
-
-for _command in (*READING_COMMANDS, *SEARCH_COMMANDS, *_OTHER_COMMANDS):
+assert isinstance(group, CommandGroup)
+group.sections = {
+    "Read": (fetch, fetch_batch, read_doc, extract_structured, compare, bulk),
+    "Search": (search, research, web_search, instant_answer, engines),
+    "Stored texts": (cache, index),
+    "MCP server": (serve, stdio, client),
+    "Installation": (install_browser, doctor, completion, show_version, demo_engines),
+    "Help": (show_help, find_tools),
+}
+for _command in itertools.chain(*group.sections.values()):
     group.add_command(_command)
 
 
@@ -58,7 +67,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command line and return the exit code."""
     try:
-        code = group.main(arguments, prog_name="search-mcp", standalone_mode=False)
+        code = group.main(arguments, prog_name=PROGRAM, standalone_mode=False)
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
     except click.ClickException as error:
@@ -70,9 +79,9 @@ def run(arguments: list[str]) -> int:
         with contextlib.suppress(OSError):
             click.echo(f"Error: The answer cannot be written: {error.strerror}.", err=True)
         _discard_output()
-        return 1
+        return ExitCode.INCOMPLETE
     except (KeyboardInterrupt, click.Abort):
-        return _INTERRUPTED
+        return ExitCode.INTERRUPTED
     return code if isinstance(code, int) else 0
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 import click
 
 from scraper.settings import Setting, Settings, SettingsError, setting_table, unknown_variables
+from scraper.values.types import ChoiceValue
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,6 +20,17 @@ WEB_ONLY = frozenset(
 """Settings of a server that listens."""
 SERVER_ONLY = WEB_ONLY | {"tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
 """Settings of a server; other commands ignore them."""
+LOG = frozenset({"log_level"})
+STORE = frozenset("data_dir cache_ttl_h cache_mb database_url".split())
+"""Settings of the cache and the indexes."""
+_VISITS = frozenset(
+    "proxy proxy_dns allow_nets test_hosts test_key_pin language timezone tier light_executable full_executable "
+    "host_gap_s robots tool_timeout_s".split()
+)
+READ = LOG | STORE | _VISITS
+"""Settings of a command that reads one URL or asks search engines."""
+READ_MANY = READ | {"peek_slots", "render_slots", "queue_limit", "host_pages", "shared_url", "max_answer_tokens"}
+"""Settings of a command that reads several pages and returns parts of them."""
 
 
 class _SettingOption(click.Option):
@@ -26,7 +38,20 @@ class _SettingOption(click.Option):
 
 
 class Command(click.Command):
-    """Command whose help lists the settings after its own options."""
+    """Command whose help shows examples, and lists the settings after its own options."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+        """Define the command; `examples` are command lines without the name of the program."""
+        super().__init__(*args, **kwargs)
+        self.examples = tuple(examples)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the description and the examples."""
+        super().format_help_text(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                for example in self.examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}search-mcp {example}\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help sections of options and settings."""
@@ -43,12 +68,12 @@ class Command(click.Command):
                     formatter.write_dl(records)
 
 
-def with_settings(without: Collection[str] = ()) -> Callable[[F], F]:
-    """Add an option for every setting except `without`; the command gets the values by field name."""
+def with_settings(only: Collection[str] | None = None, *, without: Collection[str] = ()) -> Callable[[F], F]:
+    """Add an option for each of the settings; the command gets the values by field name."""
 
     def decorate(command: F) -> F:
         for setting in reversed(setting_table()):
-            if setting.name not in without:
+            if setting.name not in without and (only is None or setting.name in only):
                 command = _option(setting)(command)
         return command
 
@@ -70,7 +95,15 @@ def _option(setting: Setting) -> Callable[[F], F]:
     if setting.is_switch:
         return click.option(setting.flag, setting.name, is_flag=True, default=None, help=note, cls=_SettingOption)
     metavar = f"<{setting.unit or setting.kind.label}>"
-    return click.option(setting.flag, setting.name, metavar=metavar, help=note, cls=_SettingOption)
+    complete = complete_from(setting.kind.words) if isinstance(setting.kind, ChoiceValue) else None
+    return click.option(
+        setting.flag, setting.name, metavar=metavar, help=note, cls=_SettingOption, shell_complete=complete
+    )
+
+
+def complete_from(values: Sequence[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a completion of an option's value."""
+    return lambda ctx, parameter, start: [value for value in values if value.startswith(start)]
 
 
 def _default(setting: Setting) -> str:

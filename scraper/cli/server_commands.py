@@ -15,7 +15,7 @@ from scraper.server.access.rules import ServerStartError
 from scraper.settings import SettingsError
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, examples=["serve", "serve --port 9000 --log-format json"])
 @with_settings()
 def serve(**flags: Any) -> None:
     """Serve MCP over HTTP.
@@ -28,7 +28,7 @@ def serve(**flags: Any) -> None:
         entrypoints.run_http(settings, version=version())
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, examples=["stdio", "stdio --tools search,fetch"])
 @with_settings(without=WEB_ONLY)
 @click.option(
     "--toolset",

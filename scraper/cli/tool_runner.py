@@ -8,12 +8,12 @@ import dataclasses
 import logging
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.errors import format_error
+from scraper.errors import NetworkError, format_error
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -21,8 +21,17 @@ if TYPE_CHECKING:
     from scraper.tools.model import ToolAnswer
 
 
-def run_tool(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
+def run_tool(
+    tool_name: str,
+    arguments: dict[str, Any],
+    settings: Settings,
+    *,
+    as_json: bool = False,
+    alternatives: Sequence[dict[str, Any]] = (),
+) -> ToolAnswer:
     """Run a tool and return its answer; a signal closes all resources and raises KeyboardInterrupt.
+
+    If the network fails, the call is repeated with the arguments of each alternative until one succeeds.
 
     Raises:
         ClickException: This machine lacks a requirement, such as a folder for temporary files.
@@ -35,7 +44,8 @@ def run_tool(tool_name: str, arguments: dict[str, Any], settings: Settings) -> T
         with asyncio.Runner() as runner:
             # Created first: an interrupt during its creation would leave a coroutine that was never awaited.
             runner.get_loop()
-            return runner.run(_run(tool_name, arguments, settings))
+            calls = [arguments, *(arguments | other for other in alternatives)]
+            return runner.run(_run(tool_name, calls, settings, as_json=as_json))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     except RuntimeError as error:
@@ -44,18 +54,20 @@ def run_tool(tool_name: str, arguments: dict[str, Any], settings: Settings) -> T
         raise click.ClickException("This user cannot start more threads; end some processes.") from None
 
 
-async def _run(tool_name: str, arguments: dict[str, Any], settings: Settings) -> ToolAnswer:
+async def _run(tool_name: str, calls: Sequence[dict[str, Any]], settings: Settings, *, as_json: bool) -> ToolAnswer:
     # Imported late, so that help is printed without loading the browsers.
     from scraper.tools import registry
     from scraper.tools.model import ToolCall
 
     tools = registry.tools(dataclasses.replace(settings, tools=()))
     tool = next(tool for tool in tools if tool.name == tool_name)
-    if (fault := tool.fault(arguments)) is not None:
+    if as_json and "format" in tool.input_schema["properties"]:
+        calls = [{**call, "format": "json"} for call in calls]
+    if (fault := tool.fault(calls[0])) is not None:
         return fault
     from scraper.services import Services
 
-    with _cancel_on_signals(), _progress_bar() as progress:
+    with _cancel_on_signals(), _progress_bar(_steps(calls[0])) as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:
                 services = await stack.enter_async_context(Services.open(settings))
@@ -64,7 +76,22 @@ async def _run(tool_name: str, arguments: dict[str, Any], settings: Settings) ->
             except OSError as error:
                 raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
             call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress)
-            return await tool.run(services, arguments, call)
+            first = await tool.run(services, calls[0], call)
+            if _is_unreachable(first):
+                for arguments in calls[1:]:
+                    answer = await tool.run(services, arguments, call)
+                    if not _is_unreachable(answer):
+                        return answer
+            return first
+
+
+def _is_unreachable(answer: ToolAnswer) -> bool:
+    return answer.is_error and any(isinstance(failure, NetworkError) for failure in answer.failures)
+
+
+def _steps(arguments: dict[str, Any]) -> int:
+    """Return the expected number of steps, which the progress bar shows until the tool reports its own."""
+    return len(arguments.get("urls") or arguments.get("engines") or "1")
 
 
 @contextlib.contextmanager
@@ -83,8 +110,8 @@ def _cancel_on_signals() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _progress_bar() -> Iterator[ProgressCallback | None]:
-    """Show a progress bar while the block runs, if stderr is a terminal."""
+def _progress_bar(total: int) -> Iterator[ProgressCallback | None]:
+    """Show a progress bar while the block runs, if stderr is a terminal; log lines appear above it."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -93,9 +120,16 @@ def _progress_bar() -> Iterator[ProgressCallback | None]:
 
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        line = bar.add_task("starting the browser", total=None)
+        line = bar.add_task("starting the browser", total=total)
 
         def show(done: float, total: float | None = None, message: str | None = None) -> None:
             bar.update(line, completed=done, total=total, description=message or "")
 
-        yield show
+        # The bar replaced sys.stderr by a stream that moves it down.
+        handlers = [one for one in logging.getLogger().handlers if isinstance(one, logging.StreamHandler)]
+        streams = [(handler, handler.setStream(sys.stderr)) for handler in handlers]
+        try:
+            yield show
+        finally:
+            for handler, stream in streams:
+                handler.setStream(stream)

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "devtools" / "environment.sh"
-TOOLS = ("sh", "id", "mkdir", "cp", "rm", "cat", "make", "touch")
+TOOLS = ("sh", "id", "mkdir", "cp", "rm", "cat", "make", "touch", "grep")
 """Programs that every system has."""
 
 PYTHON = """#!/bin/sh
@@ -21,6 +21,9 @@ case "$*" in
     *ensurepip,*) exit {no_venv};;
     *SOABI*) exit {glibc};;
     *platform.machine*) exit {other_mac};;
+    *--progress-bar*)
+        [ ! -e pip.out ] || cat pip.out
+        [ ! -e pip.err ] || {{ cat pip.err >&2; exit 1; }};;
     *samefile*) [ ! -e .venv/elsewhere ]; exit;;
     "-m venv"*)
         rm -f .venv/elsewhere .venv/.runtime .venv/.chromium
@@ -100,6 +103,25 @@ def test_everything_is_installed_by_what_is_there(machine: Machine) -> None:
     assert "-m venv --clear .venv" in told
     assert any(line.endswith("--require-hashes -r one.txt -r two.txt") for line in told)
     assert any(line.endswith("--no-deps --no-build-isolation -e .") for line in told)
+
+
+def test_the_download_shows_its_progress(machine: Machine) -> None:
+    machine.has_python()
+    (machine.home / "one.txt").write_text("".join(f"part{n}==1 \\\n    --hash=sha256:0\n" for n in range(12)))
+    lines = [f"Collecting part{n}==1 (from -r one.txt (line 1))\n  Downloading part{n}.whl\n" for n in range(12)]
+    (machine.home / "pip.out").write_text("".join(lines) + "Installing collected packages: part0, part1\n")
+    done = machine.set_up()
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = [line for line in done.stdout.splitlines() if "packages" in line]
+    assert shown == ["  10 of 12 packages: part9", "  12 of 12 packages: all downloaded, installing"]
+
+
+def test_a_failed_download_shows_the_messages_of_pip(machine: Machine) -> None:
+    machine.has_python()
+    (machine.home / "pip.err").write_text("ERROR: no such package\n")
+    done = machine.set_up()
+    assert (done.returncode, done.stderr) == (1, "ERROR: no such package\n")
+    assert "--no-deps" not in machine.notes.read_text()
 
 
 def test_an_environment_that_is_there_is_not_made_again(machine: Machine) -> None:

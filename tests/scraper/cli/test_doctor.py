@@ -147,7 +147,7 @@ def test_a_secret_in_a_file_is_shown_as_its_path() -> None:
 
 def test_invalid_settings_are_reported(tmp_path: Path) -> None:
     output = command_output("doctor", env={"SEARCH_MCP_PROXY": "ftp://proxy"})
-    assert output.code == 1
+    assert output.code == 2
     assert "[no] The settings cannot be used: SEARCH_MCP_PROXY=(not shown)" in output.out
 
 

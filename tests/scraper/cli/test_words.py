@@ -70,9 +70,12 @@ def test_wrong_usage_exits_with_two_and_a_reason(arguments: tuple[str, ...], rea
     ("arguments", "reason"),
     [
         (("fetch", "weather in Berlin"), "search"),
-        (("fetch", "https://example.org/", "--length", "0"), "length must be a whole number from 1 to"),
-        (("research", "tides", "--depth", "99"), "depth must be a whole number from 1 to 8"),
-        (("read-doc", "https://example.org/a.pdf", "--pages", "all"), "pages must be numbers and ranges"),
+        (
+            ("fetch", "https://example.org/", "--length", "900", "--json", "--start", "-1"),
+            "--start must be a whole number",
+        ),
+        (("research", "tides", "--depth", "99"), "--depth must be a whole number from 1 to 8"),
+        (("read-doc", "https://example.org/a.pdf", "--pages", "all"), "--pages must be numbers and ranges"),
         (("compare", "which one", "https://example.org/"), "compare takes 2 to 5 different URLs, not 1."),
         (("extract-structured", "file:///etc/passwd"), "http"),
     ],
@@ -82,7 +85,7 @@ def test_arguments_are_looked_at_before_a_browser_is(arguments: tuple[str, ...],
     chromium = program(tmp_path / "chromium", f"touch {mark}; echo Chromium 156.0.8078.79")
     env = {name: str(chromium) for name in ("SEARCH_MCP_LIGHT_CHROMIUM", "SEARCH_MCP_FULL_CHROMIUM")}
     output = command_output(*arguments, env=env | {"SEARCH_MCP_DATA": str(tmp_path / "data")})
-    assert (output.code, output.out) == (1, "")
+    assert (output.code, output.out) == (2, "")
     assert reason in output.err and "Traceback" not in output.err
     assert not mark.exists() and not (tmp_path / "data").exists()
 

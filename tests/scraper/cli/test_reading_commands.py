@@ -1,4 +1,4 @@
-"""`fetch` and `fetch-batch` as a person or a script uses them."""
+"""Commands that read pages and documents, as a person or a script uses them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,77 @@ async def test_a_page_is_printed_and_nothing_else(site: Site, here: dict[str, st
     assert output.out.endswith("\n")
 
 
+async def test_the_text_is_whole_and_without_header_and_marks(site: Site, here: dict[str, str]) -> None:
+    url = site.url("/long/2000")
+    output = await output_of(*SEARCH_MCP, "fetch", url, env=here)
+    marked = await output_of(*SEARCH_MCP, "fetch", url, "--marked", env=here)
+    assert "MARK-long-1999" in output.out and "untrusted" not in output.out and "URL:" not in output.out
+    # An agent gets the part that fits an answer.
+    assert marked.out.startswith("URL: ") and "<<<untrusted" in marked.out and "MARK-long-1999" not in marked.out
+    assert output.out.startswith("#")
+
+
+def test_an_address_without_a_scheme_is_tried_with_https_then_http(site: Site, here: dict[str, str]) -> None:
+    address = site.url("/static/1").removeprefix("http://")
+    output = command_output("fetch", address, "--json", env=here)
+    assert output.code == 0 and json.loads(output.out)["url"] == site.url("/static/1")
+
+
+def test_an_answer_is_written_to_a_file(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "page.md"
+    output = command_output("fetch", site.url("/static/1"), "-o", str(file), env=here)
+    assert (output.code, output.out, output.err) == (0, "", "")
+    assert "MARK-static-0" in file.read_text() and file.read_text().endswith("\n")
+
+
+def test_a_failed_page_leaves_the_earlier_file(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "out" / "page.md"
+    file.parent.mkdir()
+    file.write_text("earlier")
+    assert command_output("fetch", site.url("/wall/forbidden"), "-o", str(file), env=here).code == 3
+    assert file.read_text() == "earlier" and os.listdir(file.parent) == ["page.md"]
+
+
+def test_a_file_on_a_full_disk_is_reported_in_one_line(site: Site, here: dict[str, str]) -> None:
+    output = command_output("fetch", site.url("/static/1"), "-o", "/dev/full", env=here)
+    assert (output.code, output.err) == (1, "Error: /dev/full cannot be written: No space left on device.\n")
+
+
+def test_a_missing_folder_is_reported_before_a_page_is_read(tmp_path: Path) -> None:
+    output = command_output("fetch", "https://site.example/", "-o", str(tmp_path / "none" / "page.md"))
+    assert output.code == 2 and "does not exist" in output.err
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), [("/wall/forbidden", 3), ("/status/404", 1), ("/status/500", 1), ("/status/429", 3)]
+)
+def test_the_exit_code_names_the_kind_of_failure(site: Site, here: dict[str, str], path: str, code: int) -> None:
+    assert command_output("fetch", site.url(path), env=here).code == code
+
+
+def test_a_host_that_does_not_exist_is_no_network(here: dict[str, str]) -> None:
+    output = command_output("fetch", "http://none.invalid/", env=here)
+    assert (output.code, output.out) == (4, "") and "`search-mcp search`" in output.err
+
+
+def test_a_batch_without_a_page_has_the_code_of_its_failures(site: Site, here: dict[str, str]) -> None:
+    urls = (site.url("/wall/forbidden"), site.url("/status/429", "host1.example"))
+    assert command_output("fetch-batch", *urls, env=here).code == 3
+
+
+def test_a_local_document_needs_no_setting(here: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "a note.md"
+    file.write_text("# Tides\n\nThe moon pulls.\n")
+    output = command_output("read-doc", str(file), env=here)
+    assert (output.code, output.out, output.err) == (0, "# Tides\n\nThe moon pulls.\n", "")
+
+
+@pytest.mark.parametrize("source", ["none.pdf", "./none.pdf", "none/at all"])
+def test_a_missing_document_is_named(here: dict[str, str], source: str) -> None:
+    output = command_output("read-doc", source, env=here)
+    assert output.code == 2 and f"There is no file {source}." in output.err
+
+
 async def test_a_page_that_needs_javascript_is_rendered(site: Site, here: dict[str, str]) -> None:
     output = await output_of(*SEARCH_MCP, "fetch", site.url("/timer"), "--render", "browser", "--format=json", env=here)
     page = json.loads(output.out)
@@ -46,15 +117,15 @@ def test_start_and_length_cut_a_page(site: Site, here: dict[str, str]) -> None:
 
 def test_what_goes_wrong_is_a_sentence_on_stderr(site: Site, here: dict[str, str]) -> None:
     output = command_output("fetch", site.url("/wall/forbidden"), env=here)
-    assert (output.code, output.out) == (1, "")
+    assert (output.code, output.out) == (3, "")
     assert "403" in output.err
     assert "Traceback" not in output.err
 
 
 def test_fetch_of_a_query_suggests_search(here: dict[str, str]) -> None:
     output = command_output("fetch", "weather in Berlin", env=here)
-    assert (output.code, output.out) == (1, "")
-    assert "search" in output.err
+    assert (output.code, output.out) == (2, "")
+    assert "`search-mcp search`" in output.err
 
 
 async def test_many_pages_come_from_words_a_file_and_stdin(site: Site, here: dict[str, str], tmp_path: Path) -> None:
@@ -68,8 +139,8 @@ async def test_many_pages_come_from_words_a_file_and_stdin(site: Site, here: dic
 
 def test_a_page_that_fails_does_not_fail_its_batch(site: Site, here: dict[str, str]) -> None:
     urls = (site.url("/static/1"), site.url("/wall/forbidden"))
-    output = command_output("fetch-batch", *urls, "--format", "json", env=here)
-    assert output.code == 0
+    output = command_output("fetch-batch", *urls, "--json", env=here)
+    assert output.code == 1
     first, second = json.loads(output.out)
     assert not first.get("error")
     assert "403" in json.dumps(second["error"])
@@ -107,12 +178,12 @@ async def test_an_unwritable_answer_is_reported_in_one_line(site: Site, here: di
     assert program.said == ["Error: The answer cannot be written: No space left on device.\n"]
 
 
-async def test_a_terminal_sees_a_bar_on_stderr_alone(site: Site, here: dict[str, str]) -> None:
-    """`script` gives the command a terminal; its stdout goes to a file beside."""
+async def on_terminal(*arguments: str, env: dict[str, str]) -> tuple[int | None, bytes, bytes]:
+    """Run a command whose stderr is a terminal; return its exit code, its stdout and what the terminal showed."""
     master, slave = os.openpty()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, *SEARCH_MCP, "fetch-batch", site.url("/static/1"), site.url("/static/2")),
-        env={**os.environ, **here, "TERM": "xterm"},
+        *(sys.executable, *SEARCH_MCP, *arguments),
+        env={**os.environ, **env, "TERM": "xterm"},
         stdin=DEVNULL,
         stdout=PIPE,
         stderr=slave,
@@ -129,10 +200,25 @@ async def test_a_terminal_sees_a_bar_on_stderr_alone(site: Site, here: dict[str,
         await process.wait()
         shown = await reading
         os.close(master)
-    assert process.returncode == 0
+    return process.returncode, out, shown
+
+
+async def test_a_terminal_sees_a_bar_on_stderr_alone(site: Site, here: dict[str, str]) -> None:
+    code, out, shown = await on_terminal("fetch-batch", site.url("/static/1"), site.url("/static/2"), env=here)
+    assert code == 0
     assert b"\x1b" not in out
-    assert b"\x1b" in shown
-    assert b"2/2" in shown
+    # The total is known before the first page is read, and the last state is complete.
+    counts = re.findall(rb"(\d+)/(\d+|\?)", shown)
+    assert counts[0] == (b"0", b"2") and counts[-1] == (b"2", b"2")
+
+
+async def test_log_lines_are_above_the_bar(site: Site, here: dict[str, str]) -> None:
+    env = here | {"SEARCH_MCP_LOG_LEVEL": "warning"}
+    code, _, shown = await on_terminal("fetch", site.url("/static/1"), env=env)
+    assert code == 0
+    # The line before is erased, and the bar is drawn again below.
+    line = re.search(rb"(?:^|\n|\x1b\[2K)WARNING [^\r\n]*TEST HOSTS[^\x1b]*\r\n", shown)
+    assert line is not None and b"1/1" in shown[line.end() :]
 
 
 def _shown(terminal: int) -> bytes:
@@ -142,76 +228,6 @@ def _shown(terminal: int) -> bytes:
         while chunk := os.read(terminal, 65_536):
             shown += chunk
     return shown
-
-
-DEMO = (*SEARCH_MCP, "demo-engines")
-TRIES = 6
-PATIENT = """
-from scraper.search import engine_page, searcher
-
-searcher.ENGINE_DEADLINE_S = engine_page.WALL_LIMIT_S = engine_page.PARSE_LIMIT_S = 100.0
-searcher.Searcher.search.__kwdefaults__["deadline_s"] = 100.0
-"""
-"""An engine's ten seconds hold the browser's start too, for which a loaded machine was seen to need them."""
-
-
-@pytest.mark.browser
-async def test_a_search_against_the_demonstration_waits_walls_out_and_names_refusals(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(PATIENT)
-    env = {"PYTHONPATH": str(tmp_path)}
-    moods = ("--mood", "mojeek=altcha", "--mood", "bing=wall")
-    asked = ("search", "tidal power", "--engine", "mojeek", "--engine", "bing", "--format", "json")
-    for _ in range(TRIES):
-        output = await output_of(*DEMO, *moods, *asked, env=env)
-        # A wall is waited out for so long and no longer.
-        if output.code == 0 and "timeout" not in json.loads(output.out)["errors"].values():
-            break
-    assert (output.code, output.err) == (0, "")
-    answer = json.loads(output.out)
-    assert len(answer["results"]) == 10
-    assert answer["errors"] == {"bing": "captcha"}
-
-
-@pytest.mark.browser
-async def test_a_search_without_answers_exits_with_one() -> None:
-    output = await output_of(*DEMO, "--mood", "brave=limited", "search", "tidal power", "--engine", "brave")
-    assert output.code == 1 and output.out == ""
-    assert output.err.startswith('No engine answered "tidal power"')
-
-
-async def test_demo_engines_prints_variables_and_stops_on_signal() -> None:
-    async with running(*DEMO, stdout=PIPE) as program:
-        await program.until("The engines are served")
-        program.process.terminate()
-        assert await program.ended() == 0
-        assert program.process.stdout is not None
-        output = (await program.process.stdout.read()).decode()
-    assert re.search(r"^export SEARCH_MCP_TEST_KEY_PIN=\S{43}=$", output, re.MULTILINE)
-    assert "html.duckduckgo.com=127.0.0.1:" in output
-
-
-async def test_demo_engines_requires_a_checkout() -> None:
-    hidden = "import sys; sys.modules['tests'] = None; from scraper.cli.main import run; "
-    output = await output_of("-c", hidden + "sys.exit(run(['demo-engines', 'search', 'tides']))")
-    assert (output.code, output.out) == (1, "")
-    assert "which the installed package does not contain" in output.err and "checkout of the sources" in output.err
-    assert "Traceback" not in output.err
-
-
-def test_an_unknown_mood_is_reported() -> None:
-    output = command_output("demo-engines", "--mood", "bing=gloomy")
-    assert output.code == 2 and "There is no mood 'gloomy'" in output.err
-    output = command_output("demo-engines", "--mood", "goggle=wall")
-    assert output.code == 2 and "There is no engine 'goggle'" in output.err
-    output = command_output("demo-engines", "--mood", "bing")
-    assert output.code == 2 and "written engine=mood" in output.err
-
-
-def test_the_engines_are_listed_with_what_they_are_good_for() -> None:
-    output = command_output("engines")
-    assert output.code == 0
-    assert output.out.splitlines()[0].startswith("duckduckgo (default): ")
-    assert len(output.out.splitlines()) == 7
 
 
 @pytest.mark.browser
@@ -226,15 +242,8 @@ async def test_pages_are_compared(site: Site, here: dict[str, str]) -> None:
 @pytest.mark.browser
 def test_compare_with_one_url_suggests_fetch(site: Site, here: dict[str, str]) -> None:
     output = command_output("compare", "note 217", site.url("/static/1"), env=here)
-    assert (output.code, output.out) == (1, "")
-    assert "use `fetch`" in output.err
-
-
-@pytest.mark.browser
-def test_an_unknown_engine_error_lists_the_known_engines(here: dict[str, str]) -> None:
-    output = command_output("research", "tides", "--engine", "bingo", env=here)
-    assert (output.code, output.out) == (1, "")
-    assert "bingo" in output.err and "mojeek" in output.err
+    assert (output.code, output.out) == (2, "")
+    assert "use `search-mcp fetch`" in output.err
 
 
 async def test_the_data_of_a_page_are_printed_and_nothing_else(site: Site, here: dict[str, str]) -> None:

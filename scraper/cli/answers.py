@@ -1,0 +1,121 @@
+"""Run a tool and print its answer for a person: plain Markdown, JSON, or the text that an agent gets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from scraper.cli import tool_runner
+from scraper.cli.exit_codes import code_of_answer
+from scraper.cli.files import write_file
+from scraper.cli.options import load
+from scraper.cli.wording import answer_for_command_line, for_command_line
+from scraper.settings import SettingsError, setting_table
+
+if TYPE_CHECKING:
+    from scraper.tools.model import ToolAnswer
+
+F = TypeVar("F", bound=Callable[..., Any])
+Plain = Callable[["ToolAnswer"], str]
+"""Returns the text of an answer for a person."""
+
+_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
+_OUTPUT_OPTIONS = ("as_json", "form", "output", "marked")
+
+
+def with_output(*, has_marks: bool = True) -> Callable[[F], F]:
+    """Add the options of the output: --json, --format, -o and, for texts from the web, --marked."""
+
+    def decorate(command: F) -> F:
+        if has_marks:
+            command = click.option(
+                "--marked", is_flag=True, help="Print what an agent gets: header, and marks around untrusted text."
+            )(command)
+        command = click.option("-o", "--output", type=_FILE, help="Write to this file.")(command)
+        command = click.option(
+            "--format", "form", type=click.Choice(["markdown", "json"]), help="Output format.  [markdown]"
+        )(command)
+        return click.option("--json", "as_json", is_flag=True, help="Same as --format json.")(command)
+
+    return decorate
+
+
+def print_answer(
+    tool: str, flags: dict[str, Any], *, plain: Plain | None = None, alternatives: Sequence[dict[str, Any]] = ()
+) -> int:
+    """Run a tool with the flags that are neither settings nor output options; return the exit code.
+
+    If the network does not reach the call's URL, the arguments of `alternatives` are tried in its place.
+    """
+    output: Path | None = flags.get("output")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise click.UsageError(f"The folder of {output} does not exist.")
+    settings = load(flags)
+    as_json = wants_json(flags)
+    ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS)
+    arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
+    try:
+        answer = tool_runner.run_tool(tool, arguments, settings, as_json=as_json, alternatives=alternatives)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    # Tools of indexes report their errors as values.
+    fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
+    if answer.is_error or fault:
+        click.echo(for_command_line(str(fault or answer.text)), err=True)
+        return code_of_answer(answer)
+    if as_json:
+        text = answer.text if answer.structured is not None else json.dumps({"result": answer.text}, ensure_ascii=False)
+    else:
+        text = _text(answer, plain, is_marked=bool(flags.get("marked")))
+        warn_about_reading(answer)
+    print_text(text, output)
+    return code_of_answer(answer)
+
+
+def wants_json(flags: dict[str, Any]) -> bool:
+    """Return True if --json or --format json is among the flags."""
+    return bool(flags.get("as_json")) or flags.get("form") == "json"
+
+
+def print_text(text: str, output: Path | None) -> None:
+    """Print a text, or write it to a file."""
+    text = text if text.endswith("\n") else text + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_file(output, text)
+
+
+def warn_about_reading(answer: ToolAnswer) -> None:
+    """Print the warnings about a page on stderr, where they do not mix with its text."""
+    for warning in answer.reading.warnings if answer.reading else ():
+        click.echo(f"Warning: {for_command_line(warning)}", err=True)
+
+
+def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
+    if is_marked:
+        return answer.text
+    if plain is not None:
+        return plain(answer)
+    from scraper.render.answer_text import unseal
+
+    return unseal(answer_for_command_line(answer.text))
+
+
+def whole_text(flags: dict[str, Any]) -> Plain:
+    """Return the plain text of a page or document: all of it, or the part of --start and --length."""
+
+    def plain(answer: ToolAnswer) -> str:
+        from scraper.render.answer_text import KEEP_WHOLE, cut
+
+        assert answer.reading is not None
+        text, length = answer.reading.document.markdown, flags.get("length")
+        start = flags.get("start") or 0
+        start = max(0, len(text) + start) if start < 0 else start
+        return cut(text, start, len(text) if length is None else length, keep_whole=KEEP_WHOLE).shown
+
+    return plain

@@ -1,0 +1,58 @@
+"""Exit codes of all commands, derived from the errors of an answer."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING
+
+from scraper import errors
+
+if TYPE_CHECKING:
+    from scraper.tools.model import ToolAnswer
+
+
+class ExitCode(enum.IntEnum):
+    """Exit code of the process."""
+
+    SUCCESS = 0
+    INCOMPLETE = 1
+    INVALID = 2
+    BLOCKED = 3
+    NO_NETWORK = 4
+    CHANGED = 10
+    INTERRUPTED = 130
+
+
+MEANINGS = {
+    ExitCode.SUCCESS: "success",
+    ExitCode.INCOMPLETE: "no result, partial failure, or any other failure",
+    ExitCode.INVALID: "invalid command, option, setting or address",
+    ExitCode.BLOCKED: "blocked by the site, by robots.txt or by a rule of this machine",
+    ExitCode.NO_NETWORK: "no network, or the site cannot be reached in time",
+    ExitCode.CHANGED: "changes found (only `watch`)",
+    ExitCode.INTERRUPTED: "interrupted by Ctrl-C or a signal",
+}
+
+_REFUSALS = frozenset({401, 402, 403, 407, 429, 451})
+"""Statuses with which a site refuses a visitor. Others, such as 404, concern the page."""
+
+
+def code_of_answer(answer: ToolAnswer) -> ExitCode:
+    """Return the code of an answer; failures of different kinds are INCOMPLETE."""
+    if answer.is_error or answer.is_empty:
+        codes = {code_of_error(failure) for failure in answer.failures}
+        return codes.pop() if len(codes) == 1 else ExitCode.INCOMPLETE
+    # Tools of indexes report their errors as values.
+    has_fault = isinstance(answer.structured, dict) and bool(answer.structured.get("error"))
+    return ExitCode.INCOMPLETE if answer.failures or has_fault else ExitCode.SUCCESS
+
+
+def code_of_error(error: errors.ScraperError) -> ExitCode:
+    """Return the code of one error."""
+    if isinstance(error, errors.BadRequestError):
+        return ExitCode.INVALID
+    if isinstance(error, errors.HttpStatusError):
+        return ExitCode.BLOCKED if error.status in _REFUSALS else ExitCode.INCOMPLETE
+    if isinstance(error, errors.SiteRefusedError | errors.PolicyError):
+        return ExitCode.BLOCKED
+    return ExitCode.NO_NETWORK if isinstance(error, errors.NetworkError) else ExitCode.INCOMPLETE

@@ -1,0 +1,48 @@
+"""Write a file completely or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import click
+
+_ALL_MAY_READ = 0o666
+
+
+def write_file(path: Path, text: str) -> None:
+    """Replace a file atomically; links and the file's mode stay. Devices and pipes are written directly.
+
+    Raises:
+        ClickException: The file cannot be written; an earlier version of it is unchanged.
+    """
+    target = path.resolve()
+    try:
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8")
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, delete=False) as file:
+            try:
+                file.write(text)
+                file.flush()
+                _set_mode(Path(file.name), target)
+                os.replace(file.name, target)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(file.name)
+                raise
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def _set_mode(new: Path, old: Path) -> None:
+    if old.exists():
+        shutil.copymode(old, new)
+        return
+    mask = os.umask(0)
+    os.umask(mask)
+    new.chmod(_ALL_MAY_READ & ~mask)

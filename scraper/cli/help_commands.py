@@ -1,0 +1,96 @@
+"""Commands `help`, `version` and `completion`, and the help page with commands in groups."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+
+import click
+from click.shell_completion import get_completion_class
+
+from scraper.cli.exit_codes import MEANINGS
+from scraper.cli.options import Command
+from scraper.cli.server_commands import version
+from scraper.values.types import closest_match
+
+PROGRAM = "search-mcp"
+_VARIABLE = "_SEARCH_MCP_COMPLETE"
+"""Variable with which click completes the command `search-mcp`."""
+
+
+class CommandGroup(click.Group):
+    """Group of all commands; its help lists them in sections."""
+
+    sections: Mapping[str, tuple[click.Command, ...]] = {}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, also by the name of its tool: `read_doc` is `read-doc`."""
+        return super().get_command(ctx, cmd_name.replace("_", "-"))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command; an error suggests one."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            closest = closest_match(name, list(self.commands))
+            hint = f"search-mcp {closest}" if closest else "search-mcp help"
+            if "/" in name or "." in name:
+                hint = f"search-mcp fetch {name}"
+            raise click.UsageError(f"No such command: {name}. Did you mean `{hint}`?", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in sections, then the exit codes."""
+        for title, commands in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(str(command.name), command.get_short_help_str(100)) for command in commands])
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(int(code)), meaning) for code, meaning in MEANINGS.items()])
+
+
+@click.command("help", cls=Command, examples=["help", "help fetch", "help index add"])
+@click.argument("command", nargs=-1)
+@click.pass_context
+def show_help(ctx: click.Context, command: tuple[str, ...]) -> None:
+    """Print the help of a command, or the list of commands."""
+    assert ctx.parent is not None
+    current, context = ctx.parent.command, ctx.parent
+    for word in command:
+        if not isinstance(current, click.Group):
+            raise click.UsageError(f"`{context.command_path}` has no command {word}.")
+        _, found, _ = current.resolve_command(context, [word])
+        assert found is not None
+        current, context = found, click.Context(found, context, info_name=found.name)
+    click.echo(current.get_help(context))
+
+
+@click.command("version", cls=Command, examples=["version", "version --json"])
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show_version(as_json: bool) -> None:
+    """Print the version."""
+    if as_json:
+        click.echo(json.dumps({"version": version(), "python": platform.python_version()}))
+    else:
+        click.echo(f"{PROGRAM} {version()}")
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "completion bash >> ~/.bashrc",
+        "completion zsh >> ~/.zshrc",
+        "completion fish > COMPLETIONS/search-mcp.fish",
+    ],
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script that lets a shell complete commands, options and values.
+
+    In fish, COMPLETIONS is ~/.config/fish/completions.
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(ctx.find_root().command, {}, PROGRAM, _VARIABLE).source())

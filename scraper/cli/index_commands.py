@@ -1,0 +1,147 @@
+"""Commands `index create`, `index add` and `index search`, and `find-tools`."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scraper.cli.answers import print_answer, with_output
+from scraper.cli.exit_codes import ExitCode
+from scraper.cli.options import LOG, Command, with_settings
+from scraper.cli.wording import verb_of
+
+if TYPE_CHECKING:
+    from scraper.tools.model import ToolAnswer
+
+_INDEX_SETTINGS = LOG | {"data_dir", "database_url"}
+_TOOL_LINE = re.compile(r"^- (\w+)\(([^)]*)\): ", re.MULTILINE)
+
+
+@click.group()
+def index() -> None:
+    """Create, fill and search indexes of your own texts."""
+
+
+@index.command(cls=Command, examples=["index create notes", "index create code --min-length 1 --case-sensitive"])
+@click.argument("name")
+@click.option("--min-length", type=click.IntRange(1, 100), help="Ignore shorter words.  [2]")
+@click.option("--case-sensitive", is_flag=True, help="Distinguish capital letters.")
+@with_output(has_marks=False)
+@with_settings(_INDEX_SETTINGS)
+def create(name: str, min_length: int | None, case_sensitive: bool, **flags: Any) -> int:
+    """Create the index NAME in the data folder.
+
+    NAME has letters, digits, - and _.
+    """
+    words: dict[str, Any] = {"lowercase": not case_sensitive}
+    if min_length is not None:
+        words["min_length"] = min_length
+    arguments = {"index_name": name, "backend": "sqlite", "tokenizer_config": words}
+    return print_answer("search_create_index", {**flags, **arguments}, plain=lambda answer: f"Created index {name}.")
+
+
+@index.command(
+    cls=Command, examples=["index add notes diary.md", "fetch example.com | search-mcp index add notes - --id example"]
+)
+@click.argument("name")
+@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True, dir_okay=False, exists=True))
+@click.option("--id", "doc_id", help="Id of the text.  [name of the file]")
+@click.option("--metadata", metavar="<JSON>", help="Object that is returned with each hit.")
+@with_output(has_marks=False)
+@with_settings(_INDEX_SETTINGS)
+def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | None, **flags: Any) -> int:
+    """Add text files to the index NAME, or replace those with the same id.
+
+    FILES are text files; - is standard input.
+    """
+    if doc_id is not None and len(files) > 1:
+        raise click.UsageError("--id is for one file only.")
+    codes = []
+    for file in files:
+        if file == "-" and doc_id is None:
+            raise click.UsageError("Give the text from standard input a name with --id.")
+        arguments = {
+            "index_name": name,
+            "doc_id": doc_id or Path(file).name,
+            "content": _read(file),
+            "metadata": _parse_object(metadata),
+        }
+        codes.append(print_answer("search_add_document", {**flags, **arguments}, plain=_added_line))
+    return max(codes)
+
+
+@index.command("search", cls=Command, examples=['index search notes "tidal power"', "index search notes +tide -moon"])
+@click.argument("name")
+@click.argument("query")
+@click.option("--limit", "k", type=click.IntRange(1, 100), default=10, help="Maximum number of texts.  [10]")
+@with_output(has_marks=False)
+@with_settings(_INDEX_SETTINGS)
+def search_texts(name: str, **flags: Any) -> int:
+    """Search the texts of the index NAME.
+
+    +word is required, -word is excluded, "exact phrase" works.
+    """
+    found: list[int] = []
+
+    def plain(answer: ToolAnswer) -> str:
+        data: Any = answer.structured
+        found.append(data["total_matches"])
+        rows = [f"{hit['doc_id']} ({hit['score']:.2f})\n  " + "\n  ".join(hit["highlights"]) for hit in data["results"]]
+        return "\n\n".join(row.rstrip() for row in rows) or "Nothing found."
+
+    code = print_answer("search_index", {**flags, "index_name": name}, plain=plain)
+    return ExitCode.INCOMPLETE if found == [0] else code
+
+
+@click.command(cls=Command, examples=['find-tools "read a PDF"', 'find-tools "pages about tides" --kind resources'])
+@click.argument("query")
+@click.option("--kind", type=click.Choice(["tools", "prompts", "resources"]), help="What to find.  [tools]")
+@click.option("--start", type=int, help="First item to print.  [0]")
+@with_output()
+@with_settings(_INDEX_SETTINGS)
+def find_tools(**flags: Any) -> int:
+    """Find the command, prompt or cached text for a task."""
+
+    def plain(answer: ToolAnswer) -> str:
+        from scraper.cli.wording import answer_for_command_line
+        from scraper.render.answer_text import unseal
+
+        return unseal(_TOOL_LINE.sub(_command_line, answer_for_command_line(answer.text)))
+
+    return print_answer("find_tools", flags, plain=plain)
+
+
+def _command_line(tool: re.Match[str]) -> str:
+    arguments = "".join(f" {name.upper()}" for name in tool[2].split(", ") if name)
+    return f"- search-mcp {verb_of(tool[1])}{arguments}: "
+
+
+def _added_line(answer: ToolAnswer) -> str:
+    data: Any = answer.structured
+    verb = "Replaced" if data["status"] == "re-indexed" else "Added"
+    return f"{verb} {data['doc_id']}: {data['token_count']:,} words."
+
+
+def _read(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        hint = " `search-mcp read-doc` prints other documents as text." if file != "-" else ""
+        raise click.UsageError(f"{file} cannot be read as UTF-8 text.{hint}") from None
+
+
+def _parse_object(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise click.UsageError("--metadata must be a JSON object.")
+    return value

@@ -1,0 +1,147 @@
+"""Commands that read pages and documents: fetch, fetch-batch, read-doc, compare and extract-structured."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from scraper.cli.answers import print_answer, wants_json, whole_text, with_output
+from scraper.cli.options import READ, READ_MANY, Command, with_settings
+from scraper.urls import guess_urls
+
+_RENDER = click.Choice(["auto", "http", "browser"])
+_URL_FILE = "Read the URLs from a file, one per line; - is stdin."
+
+_SUFFIXES = frozenset(".pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .epub .rtf .csv .txt .md .json .xml".split())
+"""Suffixes of documents; a single word that ends with one is a file, not a host."""
+
+_render_option = click.option("--render", type=_RENDER, help="auto renders only pages that need it.  [auto]")
+_start_option = click.option("--start", type=int, help="First character to print.  [0]")
+_length_option = click.option("--length", type=click.IntRange(1), help="Number of characters to print.  [all]")
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "fetch example.com",
+        "fetch https://example.com/article -o article.md",
+        "fetch example.com/app --render browser --json",
+    ],
+)
+@click.argument("url")
+@_render_option
+@click.option("--force-refresh", is_flag=True, default=None, help="Ignore the cache.")
+@click.option("--max-age-hours", type=float, help="Use a cached page only if it is younger than this.")
+@_start_option
+@_length_option
+@with_output()
+@with_settings(READ | {"max_answer_tokens"})
+def fetch(**flags: Any) -> int:
+    """Read one page and print it as Markdown.
+
+    Prints the whole text of the page and nothing else. --json and --marked print the part that an agent gets.
+    """
+    return _print_page("fetch", flags, "url", is_whole=True)
+
+
+@click.command(
+    cls=Command,
+    examples=["fetch-batch example.com example.org", "fetch-batch -f urls.txt --json", "fetch-batch - < urls.txt"],
+)
+@click.argument("urls", nargs=-1)
+@click.option("-f", "--file", type=click.File("r", encoding="utf-8"), help=_URL_FILE)
+@_render_option
+@with_output()
+@with_settings(READ_MANY | {"batch_limit"})
+def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
+    """Read many pages at once; they share the size of one answer.
+
+    A - among the URLs reads further ones from standard input, one per line. For long lists and whole pages, use
+    `search-mcp bulk`.
+    """
+    all_urls = [url for word in urls for url in (_read_urls(sys.stdin) if word == "-" else [word])]
+    all_urls += _read_urls(file) if file else []
+    if not all_urls:
+        raise click.UsageError("Give at least one URL, a file of them with -f, or - to read them from stdin.")
+    return print_answer("fetch_batch", {"urls": [guess_urls(url)[0] for url in all_urls], **flags})
+
+
+@click.command(
+    cls=Command,
+    examples=["read-doc https://example.com/report.pdf", "read-doc report.docx", "read-doc report.pdf --pages 3-5,9"],
+)
+@click.argument("source")
+@_start_option
+@_length_option
+@click.option("--pages", help='Only these pages, e.g. "3-5,9".')
+@click.option("--outline", is_flag=True, default=None, help="Print the headings with their offsets.")
+@click.option("--password", help="Password of an encrypted PDF.")
+@with_output()
+@with_settings(READ | {"max_answer_tokens", "document_root", "document_mb"})
+def read_doc(**flags: Any) -> int:
+    """Read one document (PDF, Word, Excel, ...) and print it as Markdown.
+
+    SOURCE is a URL or a file. With --document-root, only files of that folder are read.
+    """
+    file = Path(flags["source"]).expanduser()
+    if flags["document_root"] is None and file.is_file():
+        file = file.resolve()
+        return print_answer(
+            "read_doc",
+            {**flags, "source": file.name, "document_root": str(file.parent)},
+            plain=None if flags["outline"] else whole_text(flags),
+        )
+    is_path = (file.suffix.lower() in _SUFFIXES and file.name == flags["source"]) or not _is_url(flags["source"])
+    if flags["document_root"] is None and is_path:
+        raise click.UsageError(f"There is no file {flags['source']}. Give a URL, or the path of a file.")
+    return _print_page("read_doc", flags, "source", is_whole=not flags["outline"])
+
+
+@click.command(cls=Command, examples=['compare "battery life" example.com/phone-a example.com/phone-b'])
+@click.argument("question")
+@click.argument("urls", nargs=-1, required=True)
+@with_output()
+@with_settings(READ_MANY)
+def compare(urls: tuple[str, ...], **flags: Any) -> int:
+    """Read two to five pages and print the passages of each that answer the question."""
+    return print_answer("compare", {"urls": [guess_urls(url)[0] for url in urls], **flags})
+
+
+@click.command(
+    cls=Command, examples=["extract-structured example.com/product", "extract-structured example.com/recipe --json"]
+)
+@click.argument("url")
+@with_output()
+@with_settings(READ | {"max_answer_tokens"})
+def extract_structured(**flags: Any) -> int:
+    """Print the machine-readable data of a page: JSON-LD, microdata, OpenGraph, RDFa, product facts."""
+    return _print_page("extract_structured", flags, "url", is_whole=False)
+
+
+def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:
+    """Print one page; an address without a scheme is tried with https and then with http."""
+    first, *others = guess_urls(flags[name])
+    is_part = wants_json(flags) or flags.get("marked")
+    call = {**flags, name: first}
+    if is_whole and not is_part:
+        # The text is cut here, not by the tool.
+        call.update(start=None, length=None)
+    alternatives = [{name: other} for other in others]
+    return print_answer(tool, call, plain=whole_text(flags) if is_whole else None, alternatives=alternatives)
+
+
+def _is_url(source: str) -> bool:
+    return ":" in source or guess_urls(source) != (source,)
+
+
+def _read_urls(lines: Iterable[str]) -> list[str]:
+    try:
+        # Some editors begin every file with a byte order mark.
+        urls = [line.strip().removeprefix("\ufeff") for line in lines]
+    except UnicodeDecodeError:
+        raise click.UsageError("The list of URLs cannot be read: it is not UTF-8 text.") from None
+    return [url for url in urls if url and not url.startswith("#")]

@@ -1,0 +1,65 @@
+"""Name commands and options in texts that name tools and arguments."""
+
+from __future__ import annotations
+
+import re
+
+_VERBS = {
+    "cache_search": "cache search",
+    "search_index": "index search",
+    "search_add_document": "index add",
+    "search_create_index": "index create",
+}
+"""Commands that are not named like their tool."""
+TOOLS = (
+    "search fetch fetch_batch read_doc research compare extract_structured cache_search engines web_search "
+    "instant_answer search_index search_add_document search_create_index find_tools"
+).split()
+_POSITIONAL = frozenset({"url", "urls", "query", "question", "source", "doc_id", "index_name"})
+_OPTIONS = {
+    "engines": "--engine",
+    "include_domains": "--include-domain",
+    "exclude_domains": "--exclude-domain",
+    "use_cache": "--no-cache",
+    "k": "--limit",
+} | {
+    name: "--" + name.replace("_", "-")
+    for name in (
+        "render force_refresh max_age_hours format start length pages outline password max_results freshness category "
+        "include_text exclude_text depth limit metadata kind backend"
+    ).split()
+}
+_NAME = "|".join(sorted([*_OPTIONS, *_POSITIONAL], key=len, reverse=True))
+_TOOL = "|".join(sorted(TOOLS, key=len, reverse=True))
+_CALL = re.compile(rf"\bcall ({_TOOL}) (again|on this URL) with\b")
+_QUOTED = re.compile(rf"`({_TOOL}|{'|'.join(_OPTIONS)})`")
+_VALUE = re.compile(rf'\b({"|".join(_OPTIONS)})=("[^"]*"|[\w-]+)')
+_SUBJECT = re.compile(rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)")
+_MISSING_INDEX = re.compile(r"^Index not found: (\S+)$")
+_SEALED = re.compile(r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL)
+
+
+def verb_of(tool: str) -> str:
+    """Return the command of a tool."""
+    return _VERBS.get(tool, tool.replace("_", "-"))
+
+
+def for_command_line(text: str) -> str:
+    """Return a message that names commands and options where it named tools and arguments."""
+    text = _MISSING_INDEX.sub(r"There is no index \1. Create it with `search-mcp index create \1`.", text)
+    text = _CALL.sub(lambda match: f"run `search-mcp {verb_of(match[1])}` {match[2]} with", text)
+    text = _VALUE.sub(_option_with_value, text)
+    text = _SUBJECT.sub(lambda match: _OPTIONS.get(match[1]) or match[1].upper(), text)
+    return _QUOTED.sub(lambda match: f"`{_OPTIONS.get(match[1]) or f'search-mcp {verb_of(match[1])}'}`", text)
+
+
+def answer_for_command_line(text: str) -> str:
+    """Return an answer whose own sentences name commands; texts from the web stay unchanged."""
+    parts = _SEALED.split(text)
+    # Each sealed region gives two parts: the region and its id.
+    return "".join(part if at % 3 else for_command_line(part) for at, part in enumerate(parts) if at % 3 != 2)
+
+
+def _option_with_value(match: re.Match[str]) -> str:
+    option, value = _OPTIONS[match[1]], match[2].strip('"')
+    return option if value in ("true", "false") else f"{option} {value}"
