@@ -58,6 +58,7 @@ export async function runWithProgress(form, work) {
   } finally {
     button.disabled = false;
     if (hadFocus) button.focus();
+    document.dispatchEvent(new Event("answered"));
   }
 }
 

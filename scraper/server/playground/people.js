@@ -83,7 +83,7 @@ const sides = byId("sides");
 sides.dataset.call = "Read";
 sides.addEventListener("submit", (event) => {
   event.preventDefault();
-  runWithProgress(sides, () => readPage(sides)).then(status);
+  runWithProgress(sides, () => readPage(sides));
 });
 byId("agent").after(copyButton(byId("markdown"), "Markdown"));
 request("tools/list", {}).then(
@@ -93,6 +93,7 @@ request("tools/list", {}).then(
   },
   (error) => showMessage(byId("tools").appendChild(createElement("output")), error.message, true),
 );
+document.addEventListener("answered", status);
 showHistory();
 showClients();
 pollUntilReady();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import aiohttp
 import pytest
@@ -154,6 +155,7 @@ async def test_there_is_a_form_for_every_tool_and_it_calls_it(page: Page, site: 
     await form.locator("[name=length]").fill("300")
     await form.locator("button").click()
     await expect(page.get_by_label("Answer of fetch", exact=True)).to_contain_text("<<<untrusted", timeout=PATIENCE_MS)
+    await expect(page.locator("#fact-cache")).to_have_text(re.compile(r"^[1-9]"))
 
 
 async def test_every_field_has_a_name_and_a_description(page: Page) -> None:
