@@ -61,6 +61,43 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class Post:
+    """Post of a discussion: a post of a thread, a question, an answer, a comment, a mail or a review."""
+
+    position: int
+    """Number in the order of the page, from 1."""
+    author: str | None
+    date: str | None
+    """Date as the page writes it."""
+    published: datetime | None
+    """Time with zone; a date without time is midnight UTC. None for relative and ambiguous dates."""
+    text: str
+    """Own text, without quotations and signature."""
+    score: int | None = None
+    accepted: bool = False
+    quoted: str = ""
+    """Text that the post quotes."""
+    reply_to: int | None = None
+    """Position of the post that contains this one."""
+
+    def as_object(self) -> dict[str, Any]:
+        """Return the post for JSON, with the optional fields only if they are known."""
+        date = self.date
+        if self.published is not None:
+            is_day = (self.published.hour, self.published.minute) == (0, 0)
+            date = self.published.date().isoformat() if is_day else self.published.isoformat(timespec="minutes")
+        answer: dict[str, Any] = {"position": self.position, "author": self.author, "date": date, "text": self.text}
+        optional = {
+            "date_text": self.date if self.date != date else None,
+            "score": self.score,
+            "accepted": self.accepted or None,
+            "quoted": self.quoted or None,
+            "reply_to": self.reply_to,
+        }
+        return answer | {name: value for name, value in optional.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """Content of one snapshot. None means unknown; empty means known to be empty."""
 
@@ -82,6 +119,7 @@ class Document:
     links: tuple[Link, ...] = ()
     images: tuple[Image, ...] = ()
     outline: tuple[Heading, ...] = ()
+    discussion: tuple[Post, ...] = ()
     hidden_removed: int = 0
     """Number of invisible elements that were removed."""
     controls_removed: int = 0
@@ -239,6 +277,8 @@ class StructuredData:
     product: dict[str, Any] | None = None
     """Normalized facts of a product, each with its source and confidence."""
     recipe: dict[str, Any] | None = None
+    discussion: tuple[dict[str, Any], ...] = ()
+    """Posts of the page: `position`, `author`, `date`, `text`, ..."""
     warnings: tuple[str, ...] = ()
 
 

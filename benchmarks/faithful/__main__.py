@@ -124,7 +124,7 @@ def own_answer(page: Page) -> Answer:
         document.title or "",
         document.author or "",
         published(document) or "",
-        getattr(document, "discussion", None) or (),
+        [post.as_object() for post in document.discussion],
     )
 
 

@@ -8,6 +8,7 @@ from browsers.model import Snapshot
 from scraper.extract import fallback, plaintext
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import extract_content
+from scraper.extract.discussion import discussion
 from scraper.extract.markdown import converter
 from scraper.extract.metadata import metadata
 from scraper.extract.normalize import aria_widgets, footnotes, shortcodes
@@ -54,13 +55,22 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     notes = footnotes.extract_footnotes(page.body, page.classes)
     aria_widgets.convert_summary_tables(page.body, page.classes or "")
     content = extract_content(page, model)
+    thread = discussion.find_discussion(page)
     root = content.build_tree()
+    is_thread = discussion.place_thread(root, thread)
     if content.page_type in _SHOP_PAGE_TYPES:
         footnotes.remove_footnote_marks(root)
     else:
         footnotes.attach_footnotes(root, notes)
     converted = converter.convert(root, page.base, may_hold_formulas=page.may_hold_formulas)
-    body, controls = sanitize.clean(converted.markdown[:MAX_CHARACTERS])
+    markdown = converted.markdown
+    if thread.posts and not is_thread:
+        # Comments are not content of the page, so that its text does not contain them.
+        comments = converter.convert(
+            discussion.build_thread(thread), page.base, may_hold_formulas=page.may_hold_formulas
+        )
+        markdown = f"{markdown}\n\n{comments.markdown}"
+    body, controls = sanitize.clean(markdown[:MAX_CHARACTERS])
     text, _ = sanitize.clean(converted.text[:MAX_CHARACTERS])
     return Document(
         url=page.url,
@@ -74,10 +84,11 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         text=text,
         markdown=body,
         verdict=verdict,
-        degraded=page.degraded or content.degraded or len(converted.markdown) > MAX_CHARACTERS,
+        degraded=page.degraded or content.degraded or len(markdown) > MAX_CHARACTERS,
         links=converted.links,
         images=converted.images,
         outline=markdown_structure.find_headings(body),
+        discussion=thread.posts,
         hidden_removed=page.hidden_removed,
         controls_removed=controls,
     )

@@ -28,6 +28,7 @@ from scraper.model import StructuredData
 if TYPE_CHECKING:
     from scraper.extract.facts.model import FactSource
     from scraper.extract.facts.schema_graph import SchemaGraph
+    from scraper.extract.page.page_tree import PageTree
 
 _T = TypeVar("_T")
 
@@ -97,6 +98,7 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
             url=snapshot.url, json_ld=json_ld, opengraph=cards, xhr=xhr, warnings=tuple(reading.warnings)
         )
     # extruct imports rdflib, which takes .3 s: only a worker that reads structured data imports these.
+    from scraper.extract.discussion import discussion
     from scraper.extract.facts import product
     from scraper.extract.facts.model import FactSource
     from scraper.extract.facts.schema_graph import SchemaGraph
@@ -112,11 +114,13 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
         FactSource.MICRODATA: SchemaGraph(microdata_items),
         FactSource.RDFA: SchemaGraph(rdfa.link_nodes(rdfa_nodes)),
     }
-    product_facts, recipe_facts = None, None
+    product_facts, recipe_facts, posts = None, None, []
     try:
-        product_facts, recipe_facts = _read_facts(snapshot, graphs, tags, fragments, fetched, reading.base)
+        page = page_tree.build_page_tree(snapshot)
+        posts = [post.as_object() for post in discussion.find_discussion(page).posts]
+        product_facts, recipe_facts = _read_facts(snapshot, page, graphs, tags, fragments, fetched, reading.base)
     except _PAGE_ERRORS as error:
-        reading.warnings.append(f"product and recipe: they could not be read ({type(error).__name__}).")
+        reading.warnings.append(f"product, recipe and discussion: they could not be read ({type(error).__name__}).")
     return StructuredData(
         url=snapshot.url,
         json_ld=json_ld,
@@ -126,6 +130,7 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
         xhr=xhr,
         product=product_facts,
         recipe=recipe_facts,
+        discussion=reading.bound("discussion", posts),
         warnings=tuple(reading.warnings),
     )
 
@@ -140,6 +145,7 @@ def _read_json_ld(root: Element, reading: _Reading) -> tuple[Item, ...]:
 
 def _read_facts(
     snapshot: Snapshot,
+    page: PageTree,
     graphs: Mapping[FactSource, SchemaGraph],
     tags: list[tuple[str, str]],
     fragments: list[tuple[str, Element]],
@@ -151,7 +157,6 @@ def _read_facts(
     from scraper.extract.facts.model import FactSource
     from scraper.extract.facts.schema_graph import clean_text
 
-    page = page_tree.build_page_tree(snapshot)
     about = metadata.read(page)
     headings = list(filter(None, (clean_text(text_of(heading)) for heading in page.body.iter("h1"))))
     # A single heading is the name more often than the title for search engines.

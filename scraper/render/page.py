@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
 from scraper.render.answer_text import EXPLANATION, KEEP_WHOLE, NOTICE, TextCut, cut, seal
+from scraper.render.json_truncation import truncate
 from scraper.urls import MAX_URL_CHARS
 
 BODY_BUDGET = 7_500
@@ -26,6 +28,9 @@ MAX_URL = 500
 _USUAL_URL = 200
 """Characters of a URL that the budget of an answer includes."""
 _MAX_WARNING = 300
+_DISCUSSION_SHARE = 0.2
+"""Share of the budget of an answer in JSON that the list of posts may take; the page's text contains them too."""
+_POST_HEADING = re.compile(r"#(\d{1,6})(?: ·|\Z)")
 
 
 def as_markdown(
@@ -54,7 +59,25 @@ def as_json(
 ) -> dict[str, object]:
     """Return the answer as an object, with `next_start` only if text is left."""
     excess = token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS])
-    return page_object(reading, piece_of(reading.document, start, length, max(1, budget - excess)))
+    left = max(1, budget - excess)
+    share = int(_DISCUSSION_SHARE * left) if reading.document.discussion else 0
+    piece = piece_of(reading.document, start, length, left - share)
+    answer = page_object(reading, piece)
+    posts = truncate(_posts_in(reading.document, piece), share).blocks
+    return answer | {"discussion": list(posts)} if posts else answer
+
+
+def _posts_in(document: Document, piece: TextCut) -> list[dict[str, object]]:
+    """Return the posts whose headings are in a piece, and the remarks below them."""
+    numbers = {
+        int(match[1]): heading.start for heading in document.outline if (match := _POST_HEADING.match(heading.text))
+    }
+    posts, start = [], -1
+    for post in document.discussion:
+        start = numbers.get(post.position, start)
+        if piece.start <= start < piece.end:
+            posts.append(post.as_object())
+    return posts
 
 
 def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:

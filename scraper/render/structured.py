@@ -34,16 +34,18 @@ def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET
     header = [f"URL: {clean_line(found.url, _MAX_URL)}", "Method: browser", *(f"Warning: {note}" for note in notes)]
     header.append(EXPLANATION.format(region=region))
     sections = [_facts_section(name, fields) for name, fields in facts.items()]
-    sections += [_section(name, blocks[name]) for name in (*SYNTAXES, "xhr") if blocks[name].blocks]
+    sections += [_section(name, blocks[name]) for name in ("discussion", *SYNTAXES, "xhr") if blocks[name].blocks]
     return "\n".join(header) + "\n\n" + seal("\n\n".join(sections) or "(nothing)", region)
 
 
 def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, object]:
-    """Return the four lists, with `product`, `recipe`, `xhr` and `warnings` only if there are any."""
+    """Return the four lists, with `product`, `recipe`, `discussion`, `xhr` and `warnings` only if there are any."""
     facts, blocks = _divide_budget(found, budget)
     answer: dict[str, object] = {"url": found.url}
     answer |= {name: list(blocks[name].blocks) for name in SYNTAXES}
     answer |= facts
+    if blocks["discussion"].blocks:
+        answer["discussion"] = list(blocks["discussion"].blocks)
     if blocks["xhr"].blocks:
         answer["xhr"] = list(blocks["xhr"].blocks)
     notes = _notes(found, blocks)
@@ -63,7 +65,9 @@ def _divide_budget(found: StructuredData, budget: int) -> tuple[dict[str, Any], 
             if short.blocks:
                 facts[name] = short.blocks[0]
             left -= sum(len(compact(block)) for block in short.blocks) // 3
-    blocks = {"xhr": truncate(found.xhr, int(left * _XHR_SHARE))}
+    blocks = {"discussion": truncate(found.discussion, int(left * _FACTS_SHARE))}
+    left -= _size(blocks["discussion"])
+    blocks["xhr"] = truncate(found.xhr, int(left * _XHR_SHARE))
     left -= _size(blocks["xhr"])
     by_size = sorted(SYNTAXES, key=lambda name: len(compact(getattr(found, name))))
     for rank, name in enumerate(by_size):
@@ -83,7 +87,7 @@ def _notes(found: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[s
         notes.append(f"Long texts and lists are shortened to fit: {', '.join(sorted(shortened))}.")
     left_out = {name: short.left_out for name, short in blocks.items() if short.left_out}
     notes += [f"{name}: {count} more blocks are left out." for name, count in left_out.items()]
-    if not any(getattr(found, name) for name in (*SYNTAXES, "xhr", *_FACTS)):
+    if not any(getattr(found, name) for name in (*SYNTAXES, "xhr", "discussion", *_FACTS)):
         notes.append(_NOTHING)
     return notes
 

@@ -19,6 +19,7 @@ from scraper.model import (
     Heading,
     Image,
     Link,
+    Post,
     Reading,
     SearchAnswer,
     SearchResult,
@@ -30,7 +31,7 @@ from scraper.store.protocols import CacheScope, PageEntry
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", Document, Reading, StructuredData, SearchAnswer)
+T = TypeVar("T", Document, Post, Reading, StructuredData, SearchAnswer)
 
 ENTRY_BYTES = 8 * 1024 * 1024
 """Bytes. A larger page is not stored, since a few of them would push out all others."""
@@ -52,12 +53,18 @@ def _row_codec(kind: type[Link] | type[Image] | type[Heading]) -> Codec:
 
 _TIME: Codec = (lambda moment: moment and moment.isoformat(), lambda text: text and datetime.fromisoformat(text))
 
+_POST: Mapping[str, Codec] = {"published": _TIME}
+
 _DOCUMENT: Mapping[str, Codec] = {
     "published": _TIME,
     "verdict": (lambda verdict: [verdict.kind.value, verdict.reason], lambda row: Verdict(VerdictKind(row[0]), row[1])),
     "links": _row_codec(Link),
     "images": _row_codec(Image),
     "outline": _row_codec(Heading),
+    "discussion": (
+        lambda posts: [_dump(post, _POST) for post in posts],
+        lambda data: tuple(_load(Post, one, _POST) for one in data),
+    ),
     "ocr_pages": (list, tuple),
 }
 
@@ -68,7 +75,7 @@ _READING: Mapping[str, Codec] = {
 }
 
 _STRUCTURED: Mapping[str, Codec] = dict.fromkeys(
-    ("json_ld", "microdata", "opengraph", "rdfa", "xhr", "warnings"), (list, tuple)
+    ("json_ld", "microdata", "opengraph", "rdfa", "xhr", "discussion", "warnings"), (list, tuple)
 )
 
 

@@ -46,7 +46,7 @@ _MARKED_MONTHS = {name: number for number, row in enumerate(_MARKED_MONTH_ROWS, 
 r"""Months in Thai, Hindi and Bengali, whose vowel signs `\w` does not match."""
 
 _NAME = r"([^\W\d_]{3,14})"
-_FORMS = tuple(
+DATE_FORMS = tuple(
     (re.compile(pattern, re.IGNORECASE), order)
     for pattern, order in (
         (r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]", "ymd"),
@@ -108,9 +108,9 @@ def parse_date(text: str) -> datetime | None:
 
 def find_date(text: str) -> datetime | None:
     """Return the first date in a short text, or None. Ambiguous numbers such as 3/4/2024 are ignored."""
-    for form, order in _FORMS:
+    for form, order in DATE_FORMS:
         match = form.search(text)
-        if match and (moment := _build_date(match, order)):
+        if match and (moment := build_date(match, order)):
             return _check_year(moment)
     return None
 
@@ -152,7 +152,7 @@ def _parse_digits(text: str) -> datetime | None:
     return _make_date(*match.groups()) if match else None
 
 
-def _build_date(match: re.Match[str], order: str, *, day_first: bool = False) -> datetime | None:
+def build_date(match: re.Match[str], order: str, *, day_first: bool = False) -> datetime | None:
     """Return the date of a written form. With `day_first`, 3/4/2024 is in April, else it is ambiguous.
 
     12/25/2024 and 25/12/2024 have one meaning.
@@ -231,7 +231,7 @@ _RELATIVE = (
     (r"(?:yesterday|gestern|hier|ayer|ontem|ieri|gisteren|wczoraj|вчера|вчора|dün|昨天|昨日|어제|hôm qua)(?!\w)", _DAY),
     (r"(?:前天|vorgestern|avant-hier|anteayer)(?!\w)", 2 * _DAY),
 )
-_RELATIVE_FORMS = tuple((re.compile(pattern, re.IGNORECASE), size) for pattern, size in _RELATIVE)
+RELATIVE_FORMS = tuple((re.compile(pattern, re.IGNORECASE), size) for pattern, size in _RELATIVE)
 _WITHOUT_YEAR = tuple(
     re.compile(pattern)
     for pattern in (r"(\d{1,2})\s?月\s?(\d{1,2})\s?日", rf"{_NAME}\.?\s+(\d{{1,2}})(?=\s*(?:[·—–|-]|\.\.\.|…))")
@@ -267,13 +267,13 @@ def parse_leading_date(text: str, now: datetime) -> tuple[datetime | None, int]:
     """
     lead = unicodedata.normalize("NFC", text[:_MAX_LEAD])
     start = len(_BEFORE_DATE.match(lead)[0])  # type: ignore[index]
-    for form, order in _FORMS:
+    for form, order in DATE_FORMS:
         match = form.match(lead, start)
         if match and not _NUMBER_GOES_ON.match(lead, match.end()):
-            moment = _build_date(match, order, day_first=True)
+            moment = build_date(match, order, day_first=True)
             if moment and 1900 <= moment.year < _LATEST:
                 return moment, match.end()
-    for form, size in _RELATIVE_FORMS:
+    for form, size in RELATIVE_FORMS:
         if match := form.match(lead, start):
             amount = next(filter(None, match.groups()), "1")
             return (now - size * (int(amount) if amount.isdigit() else 1)).astimezone(UTC), match.end()

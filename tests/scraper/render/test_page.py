@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
-from scraper.extract.text import token_estimate
+from scraper.extract.text import markdown_structure, token_estimate
+from scraper.model import Post
 from scraper.render.answer_text import NOTICE
 from scraper.render.page import as_json, as_markdown
 from tests.scraper.render.readings import READ_AT, URL, reading
@@ -197,3 +198,20 @@ def test_any_text_gives_an_answer_with_one_region(markdown: str, start: int, len
     answer = as_markdown(reading(markdown), region=REGION, start=start, length=length)
     assert answer.count(f"<<<untrusted {REGION}>>>") == 1
     assert answer.count(f"<<<end untrusted {REGION}>>>") == 1
+
+
+def test_json_has_the_posts_of_the_returned_part_within_the_budget() -> None:
+    markdown = "\n\n".join(f"### #{number} · Ann {number} · May 3\n\n{PARAGRAPH * 20}" for number in range(1, 61))
+    posts = tuple(Post(number, f"Ann {number}", "May 3", None, PARAGRAPH * 20) for number in range(1, 61))
+    facts = {"discussion": posts, "outline": markdown_structure.find_headings(markdown)}
+    first = as_json(reading(markdown, document=facts))
+    found = first["discussion"]
+    assert isinstance(found, list)
+    assert found[0].keys() == {"position", "author", "date", "text"}
+    assert f"Ann {len(found)}" in str(first["content"])
+    assert 1 < len(found) < 60
+    assert token_estimate.estimate(json.dumps(first)) < 9_000
+    rest = as_json(reading(markdown, document=facts), start=int(str(first["next_start"])))["discussion"]
+    assert isinstance(rest, list)
+    assert rest[0]["position"] > found[-1]["position"]
+    assert "discussion" not in as_json(reading("Text."))

@@ -72,3 +72,12 @@ def test_a_fact_is_one_line_whatever_the_page_writes_into_it() -> None:
 def test_what_fits_is_not_touched() -> None:
     blocks = [{"a": "x" * 599, "b": list(range(200))}]
     assert list(truncate(blocks, 10_000).blocks) == blocks and not truncate(blocks, 10_000).shortened
+
+
+def test_posts_are_a_key_of_the_json_and_a_part_of_the_text() -> None:
+    found = StructuredData(URL, discussion=({"position": 1, "author": "Ann", "date": "2024-05-03", "text": "Hot."},))
+    assert render.as_json(found)["discussion"] == [
+        {"position": 1, "author": "Ann", "date": "2024-05-03", "text": "Hot."}
+    ]
+    assert "## discussion" in render.as_markdown(found, region="7f3a9c21")
+    assert "warnings" not in render.as_json(found)

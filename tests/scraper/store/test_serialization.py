@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scraper.model import Document, Heading, Image, Link, Reading, StructuredData, Verdict, VerdictKind
+from scraper.model import Document, Heading, Image, Link, Post, Reading, StructuredData, Verdict, VerdictKind
 from scraper.store.serialization import dump, load
 
 FULL_DOCUMENT = Document(
@@ -27,6 +27,7 @@ FULL_DOCUMENT = Document(
     links=(Link("https://example.org/b", "b"),),
     images=(Image("https://example.org/c.png", "c"),),
     outline=(Heading(2, "Part", 17),),
+    discussion=(Post(1, "Ann", "May 3", datetime(2024, 5, 3, tzinfo=UTC), "Text.", 4, True, "Quote.", 2),),
     hidden_removed=3,
     controls_removed=4,
     format="pdf",
@@ -97,6 +98,7 @@ FULL_STRUCTURED = StructuredData(
     xhr=({"url": "https://example.org/api", "status": 200, "data": [1, {"a": True}]},),
     product={"name": {"value": "Kettle", "confidence": 0.9}},
     recipe={"steps": ["Boil."]},
+    discussion=({"position": 1, "author": "Ann", "date": "2024-05-03", "text": "Text."},),
     warnings=("Cut.",),
 )
 

@@ -1,0 +1,240 @@
+"""Separate the text of posts from what surrounds it: profiles, signatures, buttons, votes."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from scraper.extract.content.segmentation import segment
+from scraper.extract.discussion.containers import Container
+from scraper.extract.discussion.labels import is_quote
+from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.dom.xpath import Element, text_of
+
+_BODY_NAME = re.compile(
+    r"(?:^|[\s_-])(?:body|bodytext|content|text|message|prose|markdown|md|cooked|bbwrapper|postbody|"
+    r"postcontent|commtext|"
+    r"commentcontent|inner|description|usertext|richtext|post-?text|entry|userText|html|kommentar\w*|usercontent|msg)"
+    r"(?:$|\s)|(?:text|content|body|message)(?:$|\s)",
+    re.IGNORECASE,
+)
+_NOISE_NAME = re.compile(
+    r"signature|(?:^|[\s_-])sig(?:$|[\s_-])|avatar|user-?(?:info|panel|profile|stats|title|box|details|cell|extras)|"
+    r"profile|author|poster|rank|badge|control|action|button|toolbar|reaction|like|vot(?:e|ing)|share|reply|permalink|"
+    r"footer|last-?edit|edit(?:ed|-?note)|report|menu|(?:^|[\s_-])nav|(?:^|[\s_-])tags?(?:$|[\s_-])|score|"
+    r"rating|stars?|helpful|flair|"
+    r"(?:^|[\s_-])meta|postinfo|keyinfo|subject|post-?links|header|head(?:$|\s)|hidden|sr-only|attachment|notice|likes|"
+    r"(?:^|[\s_-])subtext|post_?title|title|comhead|tagline|moderat",
+    re.IGNORECASE,
+)
+_REMOVED_NAME = re.compile(
+    r"signature|(?:^|[\s_-])sig(?:$|[\s_-])|sigtext|last-?edit|edited|edit-?note|post-?edit|avatar|"
+    r"quote-?controls|expandlink|"
+    r"selecttoquoteend|toolbar|reactions?bar|share-?button|reply-?(?:link|button|btn)|comment-reply|"
+    r"post-?controls|lastedit|"
+    r"attachedfiles|thumbs?-?up|postfoot|postedit|likes-widget|codeblock-?button|cooked-selection|sr-only|"
+    r"visually-hidden",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"\s*_{8,}")
+_MAIL_SIGNATURE = re.compile(r"\n-- ?\n(?s:.*)\Z")
+_CONTROL = re.compile(
+    r"\W*(?:reply|quote|report|share|like|edit|delete|permalink|link to (?:post|comment)|read more|show (?:more|less)|"
+    r"log in to reply|reply to \S+|antworten|zitieren|melden|répondre|citer|signaler|responder|citar|"
+    r"rispondi|odpowiedz|"
+    r"ответить|цитировать|click to expand\W*|up ?vote|down ?vote|helpful|reply\s*↓|\(?\d+ (?:children|likes?)\)?)\W*",
+    re.IGNORECASE,
+)
+_BUTTONS = frozenset({"button", "input", "select", "textarea", "nav", "style", "script"})
+_FLOW = HEADINGS | frozenset("p ul ol pre blockquote table figure dl div img details span".split())
+_CONTAINERS = frozenset("div section td tr table tbody article li main form dd dl header".split())
+_MAX_NAME = 150
+_HINT, _NOISE = 4.0, 0.05
+_MAX_ELEMENTS = 4_000
+
+
+def find_bodies(containers: Sequence[Container]) -> list[list[Element]]:
+    """Return the elements with the text of each post, which are chosen alike for posts of one shape."""
+    elements = {one.element for one in containers}
+    by_shape: dict[str, list[int]] = {}
+    for number, one in enumerate(containers):
+        by_shape.setdefault(one.shape, []).append(number)
+    bodies: list[list[Element]] = [[] for _ in containers]
+    for numbers in by_shape.values():
+        candidates = [_candidates(containers[number], elements) for number in numbers]
+        totals: defaultdict[str, float] = defaultdict(float)
+        for found in candidates:
+            for element, key in found:
+                totals[key] += min(_length(element), 2_000) * _weight(element)
+        for number, found in zip(numbers, candidates, strict=True):
+            bodies[number] = _choose(found, totals)
+    return bodies
+
+
+def _candidates(container: Container, elements: Collection[Element]) -> list[tuple[Element, str]]:
+    """Return the largest elements of a post without its labels and without other posts, with their shapes."""
+    labels = {label.element for label in (container.author, container.date) if label is not None}
+    labels.update(container.stamps)
+    open_elements = {around for label in labels for around in label.iterancestors()} - labels
+    for inner in _iter_inner(container.element, elements):
+        open_elements.update(inner.iterancestors())
+    found: list[tuple[Element, str]] = []
+    stack = [container.element]
+    for _ in range(_MAX_ELEMENTS):
+        if not stack:
+            break
+        element = stack.pop()
+        if element is not container.element:
+            if element in elements or element in labels or element.tag in _BUTTONS:
+                continue
+            if element not in open_elements and not _has_better(element):
+                if element.tag == "img" or _length(element):
+                    found.append((element, _key(element)))
+                continue
+        stack.extend(reversed(element))
+    return found
+
+
+def _iter_inner(container: Element, elements: Collection[Element]) -> Iterator[Element]:
+    stack = list(container)
+    while stack:
+        child = stack.pop()
+        if child in elements:
+            yield child
+        elif len(child):
+            stack.extend(child)
+
+
+def _has_better(element: Element) -> bool:
+    """Return True if one part of an element is named as the text of a post, but not the element."""
+    if element.get("itemprop") in ("text", "articleBody", "reviewBody", "commentText") or _is_post_text(element):
+        return False
+    if is_quote(element) or element.tag not in _CONTAINERS:
+        return False
+    named = [
+        part
+        for part in element.iter("div", "section", "td", "p", "article", "blockquote", "pre")
+        if part is not element
+    ]
+    named = [part for part in named[:60] if _is_post_text(part) or part.get("itemprop") in ("text", "reviewBody")]
+    return bool(named) and max(map(_length, named)) > 0
+
+
+def _is_post_text(element: Element) -> bool:
+    name = (element.get("class") or "")[:_MAX_NAME]
+    return bool(name) and _BODY_NAME.search(name) is not None and not _NOISE_NAME.search(name)
+
+
+def _key(element: Element) -> str:
+    around = element.getparent()
+    name = re.sub(r"\d+", "", " ".join((element.get("class") or "").split()[:2]))
+    outer = "" if around is None or name else " ".join((around.get("class") or around.tag).split()[:1])
+    identity = re.sub(r"\d+", "", element.get("id") or "") if not name else ""
+    return f"{outer}>{element.tag}.{name}#{identity}"
+
+
+def _length(element: Element) -> int:
+    return len(text_of(element).strip())
+
+
+def _weight(element: Element) -> float:
+    name = f"{(element.get('class') or '')[:_MAX_NAME]} {(element.get('id') or '')[:40]}"
+    if element.get("itemprop") in ("text", "articleBody", "reviewBody", "commentText"):
+        return 4 * _HINT
+    if _NOISE_NAME.search(name):
+        return _NOISE
+    words = text_of(element)[:2_000]
+    linked = sum(len(text_of(link)) for link in element.iter("a"))
+    plain = 0.2 if linked > 0.7 * max(len(words), 1) else 1.0
+    return plain * (_HINT if _BODY_NAME.search(name) else 1.0)
+
+
+def _choose(found: Sequence[tuple[Element, str]], totals: Mapping[str, float]) -> list[Element]:
+    """Return the elements of the shape with the most text, and those beside them in the same parent."""
+    known = [key for _, key in found]
+    if not known:
+        return []
+    best = max(known, key=lambda key: totals[key])
+    chosen = [element for element, key in found if key == best]
+    parents = {element.getparent() for element in chosen}
+    return [
+        element
+        for element, key in found[known.index(best) :]
+        if key == best
+        or (
+            element.getparent() in parents
+            and element.tag in _FLOW
+            and not (element.get("class") and not is_quote(element))
+            and not _NOISE_NAME.search(element.get("id") or "")
+            and (element.tag not in ("div", "span") or is_quote(element))
+        )
+    ]
+
+
+def copy_body(elements: Sequence[Element], others: Collection[Element]) -> Element:
+    """Return a copy of a post's text without signature, buttons and other posts, with quotations as `blockquote`."""
+    if len(elements) == 1 and not others:
+        body = copy.deepcopy(elements[0])
+        body.tail = None
+        if body.tag not in ("pre", "table", "ul", "ol"):
+            body.tag = "div"
+            wrapped = body
+        else:
+            wrapped = _wrap([body])
+    else:
+        wrapped = _wrap([copy.deepcopy(element) for element in elements])
+    for element in list(wrapped.iter()):
+        if element is wrapped or element.getparent() is None:
+            continue
+        name = element.get("class")
+        is_removed = (
+            element.tag in _BUTTONS
+            or (element.tag in ("a", "span") and _is_control(element))
+            or (name and _REMOVED_NAME.search(name[:_MAX_NAME]))
+        )
+        if is_removed or (element.tag in ("div", "span", "p") and _RULE.match(element.text or "")):
+            remove(element)
+        elif element.tag in HEADINGS:
+            element.tag = f"h{min(6, max(4, int(element.tag[1]) + 2))}"
+        elif element.tag != "blockquote" and is_quote(element):
+            if element.find(".//blockquote") is None:
+                element.tag = "blockquote"
+        elif element.tag == "pre" and element.text:
+            element.text = _MAIL_SIGNATURE.sub("\n", element.text)
+    return wrapped
+
+
+def _is_control(element: Element) -> bool:
+    """Return True for a link or a label such as "Reply"."""
+    return (
+        len(element) < 3 and 2 < len(words := text_of(element).strip()) < 40 and _CONTROL.fullmatch(words) is not None
+    )
+
+
+def _wrap(elements: Sequence[Element]) -> Element:
+    """Return a `div` that contains the elements; a table's cells become blocks."""
+    outer = elements[0].makeelement("div") if elements else None
+    assert outer is not None
+    for element in elements:
+        if element.tag in ("td", "tr", "tbody", "li", "dd", "body"):
+            element.tag = "div"
+        outer.append(element)
+    return outer
+
+
+def read_texts(body: Element) -> tuple[str, str]:
+    """Return the own text of a post, and the text that it quotes."""
+    segments = segment(body)
+    elements = segments.elements
+    quoted = [False] * len(elements.tags)
+    for number, tag in enumerate(elements.tags):
+        parent = elements.parents[number]
+        quoted[number] = (parent >= 0 and quoted[parent]) or tag == "blockquote"
+    own: list[str] = []
+    others: list[str] = []
+    for text, owner in zip(segments.texts, segments.owners, strict=True):
+        (others if quoted[owner] else own).append(text)
+    return "\n".join(own), "\n".join(others)

@@ -1,0 +1,333 @@
+"""Find the elements that contain one post each: elements of one shape, each with one author and one date."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from scraper.extract.discussion.labels import DATE_TAGS, Label
+from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.dom.xpath import Element, text_of
+
+_MAX_WIDE = 150
+"""Labels. An element with more of them contains a thread, and so do its ancestors."""
+_MAX_TOKENS = 8
+_MAX_ANCESTORS = 60
+_MAX_ROUNDS = 4
+_MIN_GOOD = 0.5
+"""Share of the elements of one shape that have an author and a date."""
+_MAX_WRAPPERS = 0.2
+"""Share of the elements of one shape that have the labels of several posts."""
+_MIN_NAMES = 2
+"""Different names that posts without dates must have."""
+_FULL = 400
+"""Characters. Longer posts do not count more when shapes are compared."""
+_MIN_CHARACTERS = 2
+_TIE = 0.9
+
+_DIGITS = re.compile(r"\d+")
+POST_NAME = re.compile(
+    r"post(?!er)|comment|message|reply|answer|question|review|note|(?:^|[\s_#@-])(?:msg|email|mail|thread|topic|thing|"
+    r"discussion|kommentar|beitrag|commentaire|comentario|отзыв|koment)",
+    re.IGNORECASE,
+)
+_REPLY_NAME = re.compile(
+    r"comment|repl(?:y|ies)|answer|review|question|message|note|msg|mail|@Comment|@Answer", re.IGNORECASE
+)
+_SIDE_TAGS = frozenset({"nav", "footer", "header"})
+_SIDE_NAME = re.compile(
+    r"sidebar|widget|related|recent|latest|popular|trending|teaser|similar|recommend", re.IGNORECASE
+)
+_SINGLE_TYPES = frozenset({"@Question", "@Answer", "@Comment", "@DiscussionForumPosting", "@Review"})
+"""Shapes that are posts by declaration, so that one element suffices."""
+
+
+@dataclass(slots=True)
+class Container:
+    """Element that contains one post."""
+
+    element: Element
+    author: Label | None = None
+    date: Label | None = None
+    shape: str = ""
+    stamps: list[Element] = field(default_factory=list)
+    """Elements with the date of the post."""
+
+
+@dataclass(slots=True)
+class _Shape:
+    """Elements that share a tag and a class, an id without numbers, or a type, with the labels nearest to each."""
+
+    name: str
+    members: dict[Element, list[Label]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Candidate:
+    shape: _Shape
+    containers: list[Container]
+    value: float
+
+
+def find_containers(labels: Sequence[Label], url: str) -> list[Container]:
+    """Return the containers of all posts in document order."""
+    shapes = _group_by_shape(labels)
+    found: dict[Element, Container] = {}
+    used: set[Element] = set()
+    lengths: dict[Element, int] = {}
+    for number in range(_MAX_ROUNDS):
+        candidates = []
+        seen: set[tuple[Element, ...]] = set()
+        for shape in shapes:
+            candidate = _judge(shape, used, found, lengths, url, is_first=number == 0)
+            if candidate is not None:
+                members = tuple(one.element for one in candidate.containers)
+                if members not in seen:
+                    seen.add(members)
+                    candidates.append(candidate)
+        if not candidates:
+            break
+        best = max(candidates, key=lambda one: one.value)
+        # Of shapes that hold nearly the same, the outermost comes first.
+        best = min(
+            (one for one in candidates if one.value >= _TIE * best.value and _covers(one, best)),
+            key=lambda one: sum(1 for _ in one.containers[0].element.iterancestors()),
+        )
+        for container in best.containers:
+            found[container.element] = container
+            used.update(label.element for label in (container.author, container.date) if label is not None)
+            used.update(container.stamps)
+    order = {element: number for number, element in enumerate(_in_order(found))}
+    return sorted(found.values(), key=lambda one: order[one.element])
+
+
+def _in_order(elements: Iterable[Element]) -> list[Element]:
+    members = set(elements)
+    if not members:
+        return []
+    root = next(iter(members)).getroottree().getroot()
+    return [element for element in root.iter() if element in members]
+
+
+def _covers(outer: _Candidate, inner: _Candidate) -> bool:
+    """Return True if the candidate is the other one, or its elements contain the other's."""
+    if outer is inner:
+        return True
+    if abs(len(outer.containers) - len(inner.containers)) > 0.1 * len(inner.containers):
+        return False
+    outers = {one.element for one in outer.containers}
+    sample = inner.containers[:5]
+    return all(any(around in outers for around in islice(one.element.iterancestors(), 12)) for one in sample)
+
+
+def _group_by_shape(labels: Sequence[Label]) -> list[_Shape]:
+    shapes: dict[str, _Shape] = {}
+    tokens: dict[Element, list[str]] = {}
+    totals: Counter[Element] = Counter()
+    for label in labels:
+        nearest: set[str] = set()
+        around: Element | None = label.element
+        for _ in range(_MAX_ANCESTORS):
+            if around is None or around.tag == "body":
+                break
+            totals[around] += 1
+            if totals[around] > _MAX_WIDE:
+                break
+            names = tokens.get(around)
+            if names is None:
+                names = tokens[around] = _tokens(around)
+            for name in names:
+                if name not in nearest:
+                    nearest.add(name)
+                    shape = shapes.get(name)
+                    if shape is None:
+                        shape = shapes[name] = _Shape(name)
+                    shape.members.setdefault(around, []).append(label)
+            around = around.getparent()
+    return list(shapes.values())
+
+
+def _tokens(element: Element) -> list[str]:
+    """Return the shapes of an element."""
+    tag: str = element.tag
+    names = [f"{tag}.{_DIGITS.sub('', name)}" for name in (element.get("class") or "")[:300].split()[:_MAX_TOKENS]]
+    identity = element.get("id")
+    if identity and any(map(str.isdigit, identity)):
+        names.append(f"{tag}#{_DIGITS.sub('', identity)[:40]}")
+    kind = element.get("itemtype")
+    if kind:
+        names.append("@" + kind.rstrip("/").rpartition("/")[2])
+    if "-" in tag:
+        names.append(tag)
+    if not names and tag in ("li", "article", "tr", "table", "section", "dd", "div"):
+        around = element.getparent()
+        names.append(f"{'' if around is None else (around.get('class') or around.tag)[:60]}>{tag}")
+    return names
+
+
+def _judge(
+    shape: _Shape,
+    used: set[Element],
+    found: Mapping[Element, Container],
+    lengths: dict[Element, int],
+    url: str,
+    *,
+    is_first: bool,
+) -> _Candidate | None:
+    """Return the posts of a shape, or None if its elements are not posts."""
+    is_reply = _REPLY_NAME.search(shape.name) is not None
+    is_single = shape.name in _SINGLE_TYPES
+    least = 1 if is_single else 2
+    if len(shape.members) < least:
+        return None
+    members = {
+        element: [label for label in labels if label.element not in used] if used else labels
+        for element, labels in shape.members.items()
+        if element not in found
+    }
+    members = {element: labels for element, labels in members.items() if labels}
+    if len(members) < least:
+        return None
+    author_key = _best_key(members.values(), is_date=False)
+    date_key = _best_key(members.values(), is_date=True)
+    if author_key is None or (date_key is None and not POST_NAME.search(shape.name)):
+        return None
+    containers, both, wrappers = [], 0, 0
+    for element, labels in members.items():
+        authors = _of_kind(labels, author_key, is_date=False)
+        dates = _of_kind(labels, date_key, is_date=True)
+        if _is_wrapper(authors, dates):
+            wrappers += 1
+            continue
+        both += bool(authors and dates)
+        if authors or dates:
+            stamps = [label.element for label in labels if label.is_date and dates and label.text == dates[0].text]
+            author, date = (authors[0] if authors else None), (dates[0] if dates else None)
+            containers.append(Container(element, author, date, shape.name, stamps))
+    if len(containers) < least or wrappers > _MAX_WRAPPERS * len(members):
+        return None
+    names = {one.author.text for one in containers if one.author}
+    if date_key is None and (
+        not is_reply or len(containers) <= _MIN_NAMES or len(names) < _MIN_NAMES or _are_teasers(containers, url)
+    ):
+        return None
+    if both < max(least, _MIN_GOOD * len(members)) and not (
+        POST_NAME.search(shape.name) and sum(one.author is not None for one in containers) >= 0.7 * len(members)
+    ):
+        return None
+    if not is_first and (not is_reply or date_key is None or not _may_follow(shape, found)):
+        return None
+    if not is_reply and _are_beside(containers):
+        return None
+    value = 0.0
+    for one in containers:
+        if date_key is not None and not (one.author and one.date):
+            continue
+        if one.element not in lengths:
+            lengths[one.element] = _own_length(one.element, shape.members)
+        value += min(lengths[one.element], _FULL)
+    if value < _MIN_CHARACTERS * len(containers) or (not is_reply and _are_teasers(containers, url)):
+        return None
+    return _Candidate(shape, containers, value * (1.5 if POST_NAME.search(shape.name) else 1.0))
+
+
+def _best_key(members: Iterable[Sequence[Label]], *, is_date: bool) -> tuple[str, ...] | None:
+    """Return the key of the labels that most elements have once, earlier keys first."""
+    having: Counter[tuple[str, ...]] = Counter()
+    for labels in members:
+        values: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+        for label in labels:
+            if label.is_date is is_date:
+                values[label.key].add(label.text)
+        for key, texts in values.items():
+            having[key] += 2 if len(texts) == 1 else 1
+    if not having:
+        return None
+    most = max(having.values())
+    if is_date:
+        return max(having, key=lambda key: (having[key], key[0] in DATE_TAGS))
+    # Markup names authors with more certainty than links do, and links more than classes.
+    return min((key for key, count in having.items() if count >= 0.85 * most), key=lambda key: key[0])
+
+
+def _of_kind(labels: Sequence[Label], key: tuple[str, ...] | None, *, is_date: bool) -> list[Label]:
+    """Return the labels with a key; without any, those of the kind."""
+    of_kind = [label for label in labels if label.is_date is is_date]
+    return [label for label in of_kind if label.key == key] or of_kind[:1]
+
+
+def _is_wrapper(authors: Sequence[Label], dates: Sequence[Label]) -> bool:
+    """Return True if an element has the labels of several posts."""
+    names, times = {label.text for label in authors}, {label.text for label in dates}
+    return len(times) > 1 and (len(names) > 1 or len(times) > 3)
+
+
+def _may_follow(shape: _Shape, found: Mapping[Element, Container]) -> bool:
+    """Return True if posts of a shape may stand beside the posts found before, or are comments in them."""
+    is_inside = any(around in found for element in shape.members for around in element.iterancestors())
+    if not is_inside:
+        return True
+    return "comment" in shape.name.lower() and not any("comment" in one.shape.lower() for one in found.values())
+
+
+def _are_beside(containers: Sequence[Container]) -> bool:
+    """Return True if most of the elements are in navigation, widgets or lists of related pages."""
+    beside = 0
+    for one in containers:
+        for around in islice(one.element.iterancestors(), 12):
+            name = f"{around.get('class') or ''} {around.get('id') or ''}"
+            if around.tag in _SIDE_TAGS or (around.tag != "body" and _SIDE_NAME.search(name)):
+                beside += 1
+                break
+    return 2 * beside > len(containers)
+
+
+def _own_length(element: Element, members: Mapping[Element, object]) -> int:
+    """Return the characters of an element without those of the members inside it."""
+    length = len(text_of(element))
+    stack = list(element)
+    while stack:
+        child = stack.pop()
+        if child in members:
+            length -= len(text_of(child))
+        elif len(child):
+            stack.extend(child)
+    return length
+
+
+def _are_teasers(containers: Sequence[Container], url: str) -> bool:
+    """Return True if most elements lead to a page of their own, as in lists of articles and topics."""
+    path = urlsplit(url).path.rstrip("/")
+    teasers = 0
+    for one in containers:
+        whole = len(text_of(one.element)) or 1
+        links = [(link, len(text_of(link).strip())) for link in islice(one.element.iter("a"), 30)]
+        largest, size = max(links, key=lambda pair: pair[1], default=(None, 0))
+        is_card = largest is not None and size > 0.3 * whole and _leads_away(largest.get("href") or "", url, path)
+        if is_card or sum(size for _, size in links) > 0.6 * whole:
+            teasers += 1
+            continue
+        titled = [link for link, size in links if size > 12 and _is_headline(link, one.element)]
+        teasers += any(_leads_away(link.get("href") or "", url, path) for link in titled)
+    return 2 * teasers > len(containers)
+
+
+def _is_headline(link: Element, container: Element) -> bool:
+    for around in (link, *islice(link.iterancestors(), 3), *islice(link.iter(), 4)):
+        if around is container:
+            return False
+        if around.tag in HEADINGS or "title" in (around.get("class") or ""):
+            return True
+    return False
+
+
+def _leads_away(href: str, url: str, path: str) -> bool:
+    try:
+        target, fragment = urldefrag(urljoin(url, href))
+        return not fragment and urlsplit(target).path.rstrip("/") != path
+    except ValueError:
+        return False

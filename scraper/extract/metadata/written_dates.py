@@ -1,0 +1,80 @@
+"""Find a date as it is written in a label of a page: absolute, relative or without a year, in some forty languages."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from functools import lru_cache
+
+from scraper.extract.metadata import date_parsing
+
+_MAX_CHARS = 120
+_DAY_WORDS = (
+    r"yesterday|today|just now|moments? ago|gestern|heute|hier|ayer|hoy|ontem|hoje|ieri|oggi|gisteren|vandaag|wczoraj|"
+    r"dzisiaj|dziś|вчера|сегодня|вчора|сьогодні|dün|bugün|昨天|今天|昨日|今日|어제|오늘|hôm"
+)
+_DATE_LIKE = re.compile(rf"\d|\b(?:an?|one|un[ae]?|einem|einer)\b|{_DAY_WORDS}", re.IGNORECASE)
+_SURE_DATE_LIKE = re.compile(
+    r"\d{4}|\d[./-]\d{1,2}[./-]\d\d|[日일]|\bago\b|\bvor\b|il y a|\bhace\b|\bhá\b|\bha\b|przed|\bfa\b|"
+    r"geleden|temu|назад|тому|önce|"
+    rf"trước|前|전|sedan|siden|sitten|atrás|zpět|{_DAY_WORDS}",
+    re.IGNORECASE,
+)
+_TIME_AFTER = re.compile(
+    r"(?:[\s,|·•@-]*(?:at|um|à|a las|às|alle|om|o|в|kl\.?|klo|ore|saat|,|-)?\s*"
+    r"\d{1,2}[:.h]\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?)",
+    re.IGNORECASE,
+)
+_WEEKDAY_BEFORE = re.compile(
+    r"(?<!\w)(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim|mié|jue|vie|"
+    r"sáb|dom|seg|ter|qua|"
+    r"qui|sex|gio|ma|wo|za|zo|man|tir|ons|tor|lør|søn|lör|sön|pon|wt|śr|czw|pt|sob|ndz|пн|вт|ср|чт|пт|сб|"
+    r"вс|пон|вто|сре|чет|"
+    r"пят|суб|вос)\w{0,8}[.,]?\s+\Z",
+    re.IGNORECASE,
+)
+_AMBIGUOUS = re.compile(r"(?<![\d./-])\d{1,4}([./-])\d{1,2}\1\d{2,4}(?![\d./-]*\d)")
+_NAMED_DAY = re.compile(
+    r"(?<!\w)(?:today|yesterday|heute|gestern|aujourd.hui|hier|hoy|ayer|hoje|ontem|oggi|ieri|vandaag|gisteren|dzisiaj|"
+    r"dziś|wczoraj|сегодня|вчера|сьогодні|вчора|bugün|dün|今天|昨天|今日|昨日|오늘|어제|hôm nay|hôm qua|just now|"
+    r"a moment ago|(?:mon|tues|wednes|thurs|fri|satur|sun)day(?=\W+(?:at\s)?\d))(?!\w)",
+    re.IGNORECASE,
+)
+_SHORT_AGE = re.compile(r"(?<!\w)\d{1,3}\s?(?:s|m|h|d|w|y|mo|min|hr|yr)\.?(?:\s+ago)?(?!\w)", re.IGNORECASE)
+_DAY_MONTH = re.compile(
+    r"(?<!\w)(?:(\d{1,2})\.?\s+([^\W\d_]{3,12})|([^\W\d_]{3,12})\.?\s+(\d{1,2})(?:st|nd|rd|th)?)(?!\w)"
+)
+
+
+@lru_cache(maxsize=1_024)
+def find_written_date(text: str, *, is_hinted: bool = False) -> tuple[str, datetime | None] | None:
+    """Return a date in a short text as it is written, with its moment if that is known, or None.
+
+    A relative date, a date without a year and 3/4/2024 have no known moment. `is_hinted` says that markup declares a
+    date: then forms without a year such as "May 3" and "5h" count too.
+    """
+    if len(text) > _MAX_CHARS or not (_DATE_LIKE if is_hinted else _SURE_DATE_LIKE).search(text):
+        return None
+    for form, order in date_parsing.DATE_FORMS:
+        match = form.search(text)
+        moment = date_parsing.build_date(match, order) if match else None
+        if match and moment:
+            return _with_time(text, match), moment
+    for pattern in (_AMBIGUOUS, *(form for form, _ in date_parsing.RELATIVE_FORMS), _NAMED_DAY):
+        if match := pattern.search(text):
+            return _with_time(text, match), None
+    if not is_hinted:
+        return None
+    if match := _DAY_MONTH.search(text):
+        name = match[2] or match[3]
+        if date_parsing.find_month(name):
+            return _with_time(text, match), None
+    match = _SHORT_AGE.fullmatch(text.strip())
+    return (match[0], None) if match else None
+
+
+def _with_time(text: str, match: re.Match[str]) -> str:
+    """Return the matched date with the day of the week before it and the time of day behind it."""
+    time = _TIME_AFTER.match(text, match.end())
+    weekday = _WEEKDAY_BEFORE.search(text[: match.start()])
+    return text[weekday.start() if weekday else match.start() : time.end() if time else match.end()].strip()
