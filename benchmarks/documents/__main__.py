@@ -45,7 +45,7 @@ _PEERS = {
     "epub": ("markitdown", "pandoc"),
 }
 _PEER_LIMIT_S = 900
-_LIMIT_S = 30.0
+_LIMIT_S = 120.0
 _SLACK = 1.25
 """Allowed memory overrun. Memory is checked twenty times a second, so a process may briefly exceed its limit."""
 _MUTANTS, _QUICK_MUTANTS, _QUICK_FILES = 200, 20, 60

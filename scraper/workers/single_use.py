@@ -41,7 +41,10 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 class ResourceLimits:
     """Limits that the server enforces from outside, and those of the sandbox."""
 
-    wall_s: float = 30.0
+    wall_s: float = 120.0
+    """Seconds. The sandbox limits CPU time: on a busy machine 3 s of it took over 30 s."""
+    stalled_s: float = 20.0
+    """Seconds in which a process uses no CPU time at all before it is killed."""
     memory_bytes: int = 600_000_000
     """Resident bytes; checked every `poll_s`."""
     answer_bytes: int = 64 << 20
@@ -70,7 +73,7 @@ class SingleUseProcesses:
         Time spent waiting for a free slot does not count.
 
         Raises:
-            WorkerTimeoutError: It exceeded the limit of wall or CPU time and was killed.
+            WorkerTimeoutError: It exceeded the limit of wall or CPU time, or stalled, and was killed.
             WorkerMemoryError: It exceeded the memory limit.
             WorkerDiedError: It crashed, or the processes are closed.
             WorkerFailedError: The answer is no JSON object.
@@ -170,7 +173,7 @@ class _SingleUseProcess(Channel):
             raise WorkerDiedError(f"no process can be started: {error.strerror}") from error
         super().__init__(ours)
         self._exit = asyncio.get_running_loop().create_task(wait_for_exit(self._process))
-        self._is_ready = self._is_over_memory = False
+        self._is_ready = self._is_over_memory = self._is_stalled = False
         self._resident_bytes = self._memory_limit_bytes = 0
 
     async def wait_until_ready(self) -> None:
@@ -185,7 +188,7 @@ class _SingleUseProcess(Channel):
         """Send request and data, and return the answer; the memory of the process is watched meanwhile."""
         await self.wait_until_ready()
         self._memory_limit_bytes = limits.memory_bytes
-        watch = asyncio.get_running_loop().create_task(self._watch_memory(limits))
+        watch = asyncio.get_running_loop().create_task(self._watch(limits))
         try:
             # A process that died meanwhile may have answered before: read that first.
             with contextlib.suppress(ProcessGoneError):
@@ -213,24 +216,30 @@ class _SingleUseProcess(Channel):
         code = await asyncio.shield(self._exit)
         # Native readers abort when memory runs out. Only this server and the kernel's OOM killer send SIGKILL.
         is_out_of_memory = code == -signal.SIGABRT and self._resident_bytes > self._memory_limit_bytes / 2
+        if self._is_stalled:
+            return WorkerTimeoutError("the process of the document stalled")
         if self._is_over_memory or is_out_of_memory or code == -signal.SIGKILL:
             return WorkerMemoryError("the document needed more memory than it may have")
         if code == -signal.SIGXCPU:
             return WorkerTimeoutError("the document took more CPU time than it may have")
         return WorkerDiedError(f"the process of the document died ({_describe_exit(code)})")
 
-    async def _watch_memory(self, limits: ResourceLimits) -> None:
-        """Kill the process when it exceeds its memory; without /proc only the sandbox limits it."""
-        statm = f"/proc/{self._process.pid}/statm"
+    async def _watch(self, limits: ResourceLimits) -> None:
+        """Kill the process when it exceeds its memory or stalls; without /proc only the sandbox limits it."""
+        folder, loop = f"/proc/{self._process.pid}", asyncio.get_running_loop()
+        used_ticks, active_at = -1, loop.time()
         while not self._exit.done():
             try:
-                resident = _read_resident_bytes(statm)
+                resident, ticks = _read_resident_bytes(f"{folder}/statm"), _read_cpu_ticks(f"{folder}/stat")
             except (OSError, IndexError, ValueError):
                 await asyncio.sleep(3_600)
                 continue
             self._resident_bytes = max(resident, self._resident_bytes)
-            if resident > limits.memory_bytes:
-                self._is_over_memory = True
+            if ticks != used_ticks:
+                used_ticks, active_at = ticks, loop.time()
+            self._is_over_memory = resident > limits.memory_bytes
+            self._is_stalled = loop.time() - active_at > limits.stalled_s
+            if self._is_over_memory or self._is_stalled:
                 self._kill()
                 return
             await asyncio.sleep(limits.poll_s)
@@ -245,6 +254,13 @@ def _read_resident_bytes(statm: str) -> int:
     """Return the resident memory of a process; reading a kernel file never blocks."""
     with open(statm, encoding="ascii") as opened:
         return int(opened.read().split()[1]) * _PAGE_BYTES
+
+
+def _read_cpu_ticks(stat: str) -> int:
+    """Return the CPU time of a process, user and system, in clock ticks."""
+    with open(stat, encoding="utf-8", errors="replace") as opened:
+        fields = opened.read().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
 
 
 def _parse_object(answer: bytes) -> dict[str, Any]:

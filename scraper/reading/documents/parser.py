@@ -28,8 +28,8 @@ log = logging.getLogger(__name__)
 
 METHOD = "document"
 """`method` of these readings: the cache separates them from the same URL read as a page."""
-PARSE_LIMIT_S = 30.0
-"""Seconds. Longest time to parse a document."""
+PARSE_LIMIT_S = 120.0
+"""Seconds. Longest time to parse a document on a busy machine; its CPU time has a limit of its own."""
 MB = 1_000_000
 
 _DOCUMENTS = frozenset(

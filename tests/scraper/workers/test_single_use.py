@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import zlib
 from collections.abc import AsyncIterator
 from dataclasses import asdict, replace
@@ -122,6 +123,19 @@ async def test_time_is_up_when_it_is_up() -> None:
     with pytest.raises(WorkerTimeoutError):
         await slow.run(asdict(ParseRequest(name="a.csv")), deep, limit_s=0.05)
     await slow.close()
+
+
+async def test_process_without_cpu_time_is_killed_as_stalled() -> None:
+    shots = SingleUseProcesses(1, limits=ResourceLimits(stalled_s=0.2), keep_warm=False)
+    before = children()
+    process = await shots._take_process()
+    await process.wait_until_ready()
+    task = asyncio.create_task(process.run(asdict(ParseRequest(name="a.csv")), b"a," * 4_000_000, shots._limits))
+    os.kill(process._process.pid, signal.SIGSTOP)
+    with pytest.raises(WorkerTimeoutError, match="stalled"):
+        await task
+    await process.end()
+    assert children() <= before
 
 
 async def test_waiting_for_a_slot_does_not_count_as_time_of_the_document() -> None:
