@@ -71,7 +71,8 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         )
         markdown = f"{markdown}\n\n{comments.markdown}"
     body, controls = sanitize.clean(markdown[:MAX_CHARACTERS])
-    text, _ = sanitize.clean(converted.text[:MAX_CHARACTERS])
+    # The plain text of a thread has neither the headings of posts nor text that was not selected.
+    text, _ = sanitize.clean((content.text if is_thread else converted.text)[:MAX_CHARACTERS])
     return Document(
         url=page.url,
         title=about.title,
