@@ -132,6 +132,8 @@ class Document:
     """Pages that are images of text and could not be read."""
     encrypted: bool = False
     """True if the document was encrypted and could be opened."""
+    facts: tuple[tuple[str, str | float], ...] = ()
+    """Facts of the product or recipe of a page: name and value, such as `price` and 12.5."""
 
 
 @dataclass(frozen=True, slots=True)

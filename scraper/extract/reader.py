@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from browsers.model import Snapshot
-from scraper.extract import fallback, plaintext
+from scraper.extract import fallback, page_facts, plaintext
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import extract_content
 from scraper.extract.discussion import discussion
@@ -55,6 +55,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     notes = footnotes.extract_footnotes(page.body, page.classes)
     aria_widgets.convert_summary_tables(page.body, page.classes or "")
     content = extract_content(page, model)
+    facts = page_facts.read(snapshot, page, about, content.page_type)
     thread = discussion.find_discussion(page)
     root = content.build_tree()
     is_thread = discussion.place_thread(root, thread)
@@ -92,6 +93,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         discussion=thread.posts,
         hidden_removed=page.hidden_removed,
         controls_removed=controls,
+        facts=facts,
     )
 
 

@@ -19,7 +19,9 @@ from browsers.model import JsonResponse, Snapshot
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.metadata import metadata
+from scraper.extract.metadata.metadata import Metadata
 from scraper.extract.page import page_tree
+from scraper.extract.page.page_tree import PageTree
 from scraper.extract.syntaxes import jsonld, opengraph
 from scraper.extract.syntaxes.jsonld import Item
 from scraper.extract.text import sanitize
@@ -35,7 +37,7 @@ _T = TypeVar("_T")
 MAX_RESPONSES = 20
 MAX_RESPONSE_CHARACTERS = 200_000
 
-_PAGE_ERRORS = (
+PAGE_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -69,7 +71,7 @@ class _Reading:
         """Return the result of a syntax's reader, or nothing and a warning if it fails."""
         try:
             return self.bound(name, work())
-        except _PAGE_ERRORS as error:
+        except PAGE_ERRORS as error:
             self.warnings.append(f"{name}: it could not be read ({type(error).__name__}).")
             return ()
 
@@ -118,8 +120,9 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
     try:
         page = page_tree.build_page_tree(snapshot)
         posts = [post.as_object() for post in discussion.find_discussion(page).posts]
-        product_facts, recipe_facts = _read_facts(snapshot, page, graphs, tags, fragments, fetched, reading.base)
-    except _PAGE_ERRORS as error:
+        about = metadata.read(page)
+        product_facts, recipe_facts = read_facts(page, about, graphs, tags, fragments, fetched, reading.base)
+    except PAGE_ERRORS as error:
         reading.warnings.append(f"product, recipe and discussion: they could not be read ({type(error).__name__}).")
     return StructuredData(
         url=snapshot.url,
@@ -143,9 +146,9 @@ def _read_json_ld(root: Element, reading: _Reading) -> tuple[Item, ...]:
     return reading.bound("json_ld", blocks.values)
 
 
-def _read_facts(
-    snapshot: Snapshot,
+def read_facts(
     page: PageTree,
+    about: Metadata,
     graphs: Mapping[FactSource, SchemaGraph],
     tags: list[tuple[str, str]],
     fragments: list[tuple[str, Element]],
@@ -157,7 +160,6 @@ def _read_facts(
     from scraper.extract.facts.model import FactSource
     from scraper.extract.facts.schema_graph import clean_text
 
-    about = metadata.read(page)
     headings = list(filter(None, (clean_text(text_of(heading)) for heading in page.body.iter("h1"))))
     # A single heading is the name more often than the title for search engines.
     title = headings[0] if len(headings) == 1 else about.title or ""
@@ -171,8 +173,8 @@ def _read_facts(
         tags,
         fragments,
         states,
-        snapshot.url,
-        country=money.country_of(snapshot.url, filter(None, (about.language, *locales))),
+        page.url,
+        country=money.country_of(page.url, filter(None, (about.language, *locales))),
         currencies=lambda: money.currencies_in_scripts(page.head.scripts),
         picture=picture,
         component_data=lambda: product_js_state.read_attributes(page.body),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
@@ -98,6 +99,8 @@ def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
         "returned_chars": len(piece.text),
         "total_chars": piece.total,
     }
+    if document.facts:
+        answer["facts"] = {name: _clean_value(value) for name, value in document.facts}
     if piece.next_start is not None:
         answer["next_start"] = piece.next_start
     answer["cached"] = reading.cached
@@ -161,10 +164,33 @@ def sealed_page(document: Document, piece: TextCut, region: str, *, fact_chars: 
         "Author": clean_fact(document.author, fact_chars),
         "Published": published(document),
         "Site": clean_fact(document.site_name, fact_chars),
+        **_fact_lines(dict(document.facts), fact_chars),
     }
     fact_lines = "\n".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
     body = piece.shown or ("(the end of the page)" if piece.start else "(no text)")
     return seal(f"{fact_lines}\n\n{body}" if fact_lines else body, region)
+
+
+_MINUTES = (("total_time", "total"), ("prep_time", "preparation"), ("cook_time", "cooking"))
+
+
+def _fact_lines(facts: Mapping[str, str | float], chars: int) -> dict[str, str | None]:
+    """Return the facts of a product or recipe as header lines."""
+    stated = {name: clean_fact(f"{value}", chars) or "" for name, value in facts.items()}
+    rating = stated.get("rating", "")
+    count = stated.get("rating_count")
+    times = [f"{stated[name]} minutes {label}" for name, label in _MINUTES if name in stated]
+    return {
+        "Price": " ".join(filter(None, (stated.get("price"), stated.get("currency")))),
+        "Availability": stated.get("availability"),
+        "Rating": f"{rating} ({count} ratings)" if rating and count else rating,
+        "Yields": stated.get("yields"),
+        "Time": ", ".join(times),
+    }
+
+
+def _clean_value(value: str | float) -> str | float | None:
+    return clean_fact(value) if isinstance(value, str) else value
 
 
 def published(document: Document) -> str | None:

@@ -66,6 +66,7 @@ _DOCUMENT: Mapping[str, Codec] = {
         lambda data: tuple(_load(Post, one, _POST) for one in data),
     ),
     "ocr_pages": (list, tuple),
+    "facts": (list, lambda rows: tuple((name, value) for name, value in rows)),
 }
 
 _READING: Mapping[str, Codec] = {

@@ -30,6 +30,9 @@ _NUMBERED_TABLES = frozenset({"highlighttable", "lntable", "rouge-table"})
 _INLINE_TAGS = frozenset({"a", "span", "b", "strong", "em", "i"})
 _BLOCK_CLASSES = frozenset({"block", "code-block", "codeblock", "code_block"})
 _BLOCK_STYLE = re.compile(r"display:\s*(?:block|grid|flex)")
+_LINE_CLASS = re.compile(r"(?:^|[-_\s])(?:code-?_{0,2}line|token-line)(?!\S)")
+"""Classes of elements that are displayed as a line of their own, such as `gatsby-highlight-code-line`."""
+
 _POPUP = re.compile(r"(?:^|[-_\s])(?:popup|tooltip|popover|hovercard|hover-info)(?:$|[-_\s])")
 
 _MAX_LINES = 20_000
@@ -151,7 +154,32 @@ def _is_plain(block: Element) -> bool:
     classes = set(cast("list[str]", _CLASSES(block)))
     if any(_POPUP.search(one) or not _NOT_CODE_CLASSES.isdisjoint(one.split()) for one in classes):
         return False
+    if any(map(_LINE_CLASS.search, classes)) or ("line" in classes and _has_adjoining_lines(block)):
+        return False
     return not any("display" in style or "user-select" in style for style in cast("list[str]", _STYLES(block)))
+
+
+def _has_adjoining_lines(block: Element) -> bool:
+    """Return True if two lines follow each other without a line break in the text."""
+    return any(map(_adjoins_next_line, block.iter("span")))
+
+
+def _adjoins_next_line(element: Element) -> bool:
+    after = element.getnext()
+    if after is None or element.tail or not element.get("class") == after.get("class") == "line":
+        return False
+    return not text_of(element).endswith("\n") and not text_of(after).startswith("\n")
+
+
+def _is_line_span(element: Element) -> bool:
+    """Return True if style or class display a span as a line; `br` or text after it may already end the line."""
+    if element.tag != "span":
+        return False
+    after = element.getnext()
+    if (element.tail or "").startswith("\n") or (not element.tail and (after is None or after.tag == "br")):
+        return False
+    is_line = _LINE_CLASS.search(element.get("class") or "") is not None or _adjoins_next_line(element)
+    return is_line or _BLOCK_STYLE.search(element.get("style") or "") is not None
 
 
 def _pieces(block: Element) -> Iterator[str]:
@@ -164,12 +192,11 @@ def _pieces(block: Element) -> Iterator[str]:
             yield "\n"
         elif not _is_not_code(child):
             pieces = list(_pieces(child))
-            if child.tag in ("div", "p") and before.strip() and not before.endswith("\n"):
+            starts_line = child.tag in ("div", "p") or _LINE_CLASS.search(child.get("class") or "")
+            if starts_line and before.strip() and not before.endswith("\n"):
                 yield "\n"
             yield from pieces
-            is_line = child.tag in _LINE_TAGS or (
-                child.tag == "span" and _BLOCK_STYLE.search(child.get("style") or "") is not None
-            )
+            is_line = child.tag in _LINE_TAGS or _is_line_span(child)
             if (codes_are_lines or is_line) and not (pieces and pieces[-1].endswith("\n")):
                 yield "\n"
         before = child.tail or ""

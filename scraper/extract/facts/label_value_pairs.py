@@ -25,7 +25,7 @@ class LabelValuePairs:
     def __init__(self, labels: Mapping[str, str]) -> None:
         """Compile a regular expression of the labels in all languages for each name."""
         self._alone = {
-            name: re.compile(rf"\s*(?:{label})\.?\s*[:#：]?\s*", re.IGNORECASE) for name, label in labels.items()
+            name: re.compile(rf"\s*(?:{label})\.?\s*[:#：–-]?\s*", re.IGNORECASE) for name, label in labels.items()
         }
         self._inline = {
             name: re.compile(rf"\s*(?:{label})\.?\s*[:#：]\s*(\S.{{0,{_MAX_VALUE}}})", re.IGNORECASE)

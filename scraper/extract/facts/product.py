@@ -30,10 +30,11 @@ _ADDRESS = re.compile(
     r"/(?:dp|gp/product)/(?P<a>[A-Z0-9]{10})(?=[/?#]|$)|"
     r"/(?:p|prd|prod|item|product|products|itm)[/-]?(?P<b>\d{5,})(?=[/?#.]|$)|"
     r"[-/](?P<c>[A-OQ-Z]?\d{6,})(?:\.html?)?(?=[?#]|$)|"
-    r"[-/][ap](?P<d>\d{5,})(?:\.html?)?(?=[?#]|$)",
+    r"[-/][ap](?P<d>\d{5,})(?:\.html?)?(?=[?#]|$)|"
+    r"[-/a-z](?P<e>\d{7,})/[^/?#]+(?=[?#]|$)",
     re.IGNORECASE,
 )
-"""Product number in a URL: at its end, or after a word for product."""
+"""Product number in a URL: at its end, before the name at its end, or after a word for product."""
 _SHOP_ADDRESS = re.compile(
     r"/(?:dp|gp/product|p|prd|prod|products?|produkte?|producto|produit|prodotto|item|itm|artikel)[/-]", re.IGNORECASE
 )
@@ -41,6 +42,9 @@ _SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
 
 _LABELED = LabelValuePairs(LABELS)
 _MIN_SKU, _MAX_SKU = 3, 30
+_VARIANT_NUMBER = re.compile(r"(?P<base>\w{5,})-\d{1,3}", re.ASCII)
+_UNSTATED_STOCK = 0.5
+"""Confidence that a priced product can be bought if the page states nothing else."""
 _MIN_SIGNS = 2
 """Signs that a page without markup needs to be a product page. Each sign occurs on other pages too."""
 
@@ -88,14 +92,19 @@ def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[s
     if "availability" not in facts:
         facts.add("availability", product_visible.find_availability(body, heading), FactSource.VISIBLE, confidence=0.9)
     labels = _LABELED.find(body)
+    _correct_sku(facts, evidence.url, title)
     if not has_markup and _count_product_signs(facts, labels, evidence, shown) < _MIN_SIGNS:
         return None
+    if _is_part_of_name(labels.get("sku", ""), title):
+        labels.pop("sku")
     _add_labeled(facts, labels, body)
     if "brand" not in facts:
         facts.add("brand", product_visible.find_brand(body, heading), FactSource.VISIBLE, confidence=0.5)
     facts.add("sku", _number_in(evidence.url), FactSource.ADDRESS)
     facts.add("name", title, FactSource.VISIBLE, confidence=0.9)
     facts.add("image", evidence.picture, FactSource.OPENGRAPH)
+    if "price" in facts:
+        facts.add("availability", "InStock", FactSource.SUM, confidence=_UNSTATED_STOCK)
     return facts.as_object(ORDER)
 
 
@@ -152,6 +161,21 @@ def _add_labeled(facts: Facts, labels: Mapping[str, str], body: Element) -> None
         facts.add("sku", sku, FactSource.VISIBLE, confidence=0.8)
     facts.add("brand", labels.get("brand"), FactSource.VISIBLE)
     facts.add("mpn", labels.get("mpn"), FactSource.VISIBLE)
+
+
+def _correct_sku(facts: Facts, url: str, title: str) -> None:
+    """Remove a product number that is a part of the name, and the suffix of a variant that the URL does not name."""
+    sku = str(facts.value("sku") or "")
+    variant = _VARIANT_NUMBER.fullmatch(sku)
+    if _is_part_of_name(sku, title):
+        facts.forget("sku")
+    elif variant and sku not in url and re.search(rf"(?<!\w){variant['base']}(?![\w-])", url):
+        facts.replace("sku", variant["base"], FactSource.ADDRESS, confidence=0.8, marked_up=sku)
+
+
+def _is_part_of_name(code: str, title: str) -> bool:
+    """Return True if a code consists of several words of the name: then it is a model, not a product number."""
+    return " " in code.strip() and fold_name(code) in fold_name(title)
 
 
 def _number_in(url: str) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scraper.extract.dom.xpath import Element, attribute_selector, text_of
-from scraper.extract.facts import recipe_visible
+from scraper.extract.facts import recipe_lines, recipe_visible
 from scraper.extract.facts.durations import parse_minutes
 from scraper.extract.facts.label_value_pairs import LabelValuePairs
 from scraper.extract.facts.model import Facts, FactSource
@@ -36,6 +36,9 @@ _MAX_LINE = 5_000
 _MAX_DEPTH = 6
 _MAX_TITLE = 300
 _BREAKS = re.compile(r"<\s*(?:br|/p|/li|/div|/h\d)\b[^>]{0,200}>|\r?\n", re.IGNORECASE)
+_WRONG_ENCODING = re.compile(r"Â(?=[\u00a0-\u00bf])")
+_ZERO_CENTS = re.compile(r"^(\d{1,4})\.0(?= )")
+_TITLE_END = re.compile(r"\s[-–—|·]\s")
 _NOT_NUTRIENTS = ("@type", "@context", "@id", "type")
 _TIMES = {"total_time": "totalTime", "prep_time": "prepTime", "cook_time": "cookTime"}
 
@@ -96,10 +99,15 @@ def _lines(graph: SchemaGraph, value: Any) -> list[str]:
     found: list[str] = []
     for text in _texts(graph, value, 0):
         parts = _BREAKS.split(text) if _BREAKS.search(text) else [text]
-        found += [part for part in (clean_text(part[:_MAX_LINE]) for part in parts) if part]
+        found += [part for part in (_clean_line(part[:_MAX_LINE]) for part in parts) if part]
         if len(found) > _MAX_LINES:
             break
     return found[:_MAX_LINES]
+
+
+def _clean_line(text: str) -> str:
+    """Return a line without the remains of a wrong encoding (`Â½`) and of a number format (`500.0 g`)."""
+    return _ZERO_CENTS.sub(r"\1", _WRONG_ENCODING.sub("", clean_text(text)))
 
 
 def _texts(graph: SchemaGraph, value: Any, depth: int) -> Iterator[str]:
@@ -216,14 +224,21 @@ def extract_recipe(
     for source, graph in graphs.items():
         add_recipe_items(facts, graph, source, fold_name(title))
     has_markup = any(page_recipes(graph, fold_name(title)) for graph in graphs.values())
-    if "ingredients" not in facts:
-        facts.add("ingredients", recipe_visible.find_ingredients(body), FactSource.VISIBLE)
+    visible = recipe_visible.find_ingredients(body)
+    marked = facts.value("ingredients")
+    is_one_list = recipe_visible.count_ingredient_headings(body) <= 1
+    if marked and (complete := recipe_lines.complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
+        facts.replace("ingredients", complete, FactSource.VISIBLE, confidence=0.9)
+    facts.add("ingredients", visible, FactSource.VISIBLE)
     if not has_markup and not _looks_like_food(facts.value("ingredients") or []):
         return None
     if "instructions" not in facts:
         facts.add("instructions", recipe_visible.find_instructions(body), FactSource.VISIBLE)
     if not has_markup and "instructions" not in facts:
         return None
+    marked_title = facts.value("title") or ""
+    if title and marked_title.startswith(title) and _TITLE_END.search(marked_title[len(title) :]):
+        facts.replace("title", title, FactSource.VISIBLE, confidence=0.9)  # the site's name follows
     facts.add("title", title, FactSource.VISIBLE, confidence=0.9)
     facts.add("author", author, FactSource.VISIBLE)
     facts.add("image", picture, FactSource.OPENGRAPH)

@@ -70,6 +70,7 @@ _MAX_LINES = 100
 _MAX_LINE = 2_000
 _MAX_INGREDIENT = 200
 _MAX_HEADING = 60
+_MAX_ROW_PARTS = 3
 _MAX_CLIMB = 8
 _MAX_BEHIND = 600
 """Elements after a heading that may hold its list."""
@@ -95,6 +96,11 @@ def find_ingredients(body: Element) -> list[str]:
         or _short(_below(body, INGREDIENT_HEADING, STEP_HEADING))
         or _short(_largest_named_group(_leaves(body, INGREDIENT_NAMES), INGREDIENT_NAMES, STEP_NAMES))
     )
+
+
+def count_ingredient_headings(body: Element) -> int:
+    """Return the number of headings of ingredients: a page with several has several recipes."""
+    return sum(_is_heading(heading, INGREDIENT_HEADING) for heading in islice(body.iter(*HEADINGS), _MAX_ITEMS))
 
 
 def find_instructions(body: Element) -> list[str]:
@@ -157,7 +163,18 @@ def _leaves(body: Element, names: re.Pattern[str]) -> Iterator[Element]:
     for around in _CLASSED(body):
         if names.search(around.get("class") or "") and outer.isdisjoint(around.iterancestors()):
             outer.add(around)
-            yield from filter(_is_line, around.iter("p", "div"))
+            boxes = filter(_is_line, around.iter("p", "div"))
+            yield from dict.fromkeys(_find_row(box, around) for box in boxes)
+
+
+def _find_row(box: Element, listing: Element) -> Element:
+    """Return the row of a short box, such as an amount beside its name, if several rows follow each other."""
+    row = box.getparent()
+    is_row = row is not None and row is not listing and row.tag == "div" and 2 <= len(row) <= _MAX_ROW_PARTS
+    if row is None or not is_row or not all(map(_is_line, row)) or len(text_of(row)) > _MAX_INGREDIENT:
+        return box
+    beside = (row.getprevious(), row.getnext())
+    return row if any(one is not None and one.tag == "div" and len(one) == len(row) for one in beside) else box
 
 
 def _is_line(box: Element) -> bool:

@@ -93,6 +93,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     list_rules.normalize_lists(root, class_names)
     etree.strip_elements(root, *UNREADABLE, "button", "clipboard-copy", with_tail=False)
     _bracket_ruby_text(root)
+    _separate_inline_code(root)
     for typed in root.iter("tt"):
         typed.tag = "samp"  # `tt` is the name before HTML 5
     footnotes.normalize_footnotes(root, class_names)
@@ -121,6 +122,18 @@ def _bracket_ruby_text(root: Element) -> None:
             reading[-1].tail = f"{reading[-1].tail or ''})"
         else:
             reading.text = f"{reading.text.rstrip()})"
+
+
+_INLINE_CODE = ("code", "kbd", "samp")
+
+
+def _separate_inline_code(root: Element) -> None:
+    """Put a space between adjacent keys and code: two touching Markdown spans would become one."""
+    for element in root.iter(*_INLINE_CODE):
+        after = element.getnext()
+        is_adjacent = not element.tail and after is not None and after.tag in _INLINE_CODE
+        if is_adjacent and next(element.iterancestors("pre"), None) is None:
+            element.tail = " "
 
 
 def _emphasis(marker: str) -> Callable[..., str]:

@@ -166,7 +166,7 @@ class ImageRules(Rules):
         source = find_image_source(element, _find_picture_sources(element))
         url = self.url_resolver.absolute(source)
         if not url:
-            return f"![{label}]()" if source.startswith("data:") else ""
+            return f"(image: {label})" if source.startswith("data:") else ""
         if len(self.images) < MAX_IMAGES:
             self.images.setdefault(url, alt)
         return f"![{label}]({url})"

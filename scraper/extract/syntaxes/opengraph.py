@@ -27,6 +27,12 @@ def read_properties(root: Element) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))[:MAX_PROPERTIES]
 
 
+def select_properties(metas: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the properties among the metas of a page, given as lower-case names and contents."""
+    found = [(name, content.strip()) for name, content in metas if name.startswith(_PREFIXES) and content.strip()]
+    return list(dict.fromkeys(found))[:MAX_PROPERTIES]
+
+
 def to_objects(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any], ...]:
     """Return an object of OpenGraph properties and one of Twitter properties; repeated ones become lists."""
     graph: dict[str, list[str]] = {}

@@ -34,6 +34,7 @@ FULL_DOCUMENT = Document(
     page_count=9,
     ocr_pages=(2, 3),
     encrypted=True,
+    facts=(("price", 12.5), ("currency", "EUR")),
 )
 FULL_READING = Reading(
     document=FULL_DOCUMENT,

@@ -29,6 +29,16 @@ from tests.scraper.extract.conversion import converted, markdown_of
         ("<pre>x<span class=twoslash-popup-container>number</span> = 1</pre>", "```\nx = 1\n```"),
         ("<pre>a&nbsp;=&nbsp;1   \n</pre>", "```\na = 1\n```"),
         (
+            "<pre class=language-js><code>a()\n<span class=gatsby-highlight-code-line>// b</span>"
+            "<span class=gatsby-highlight-code-line>c()</span>d()</code></pre>",
+            "```js\na()\n// b\nc()\nd()\n```",
+        ),
+        ("<pre>a<span class=code-line>b</span>\n<span class=code-line>c</span></pre>", "```\na\nb\nc\n```"),
+        ("<pre><span class=line>a</span><span class=line>b</span></pre>", "```\na\nb\n```"),
+        ("<pre><span class=line>a</span><br><span class=line>b</span></pre>", "```\na\nb\n```"),
+        ("<pre><span class=line>a\n</span><span class=line>b</span></pre>", "```\na\nb\n```"),
+        ("<pre><span class=line>1</span> a</pre>", "```\n1 a\n```"),
+        (
             "<figure class='highlight js'><table><tr><td class=gutter><pre>1\n2</pre></td>"
             "<td class=code><pre>a<br>b</pre></td></tr></table></figure>",
             "```js\na\nb\n```",

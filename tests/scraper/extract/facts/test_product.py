@@ -66,3 +66,31 @@ def test_a_button_that_does_nothing_sells_nothing() -> None:
     html = ld({"@type": "Product", "name": "Copper kettle", "sku": "K-77"}) + "<h1>Copper kettle</h1>"
     assert told(f"{html}<button>Add to cart</button>")["availability"] == ("InStock", "visible")
     assert "availability" not in told(f"{html}<button disabled>Add to cart</button>")
+
+
+@pytest.mark.parametrize(
+    ("sku", "url", "expected"),
+    [
+        ("KETTLE 9010", "https://shop.example/prod/144432/", "144432"),
+        ("MKI6IKW1N4-1", "https://shop.example/kettle-MKI6IKW1N4.html", "MKI6IKW1N4"),
+        ("MKI6IKW1N4-1", "https://shop.example/kettle-MKI6IKW1N4-1.html", "MKI6IKW1N4-1"),
+        ("", "https://shop.example/tools/c7200a278526196/kettle-9010", "278526196"),
+        ("", "https://shop.example/2024/kettle-9010", None),
+    ],
+)
+def test_a_product_number_is_not_a_part_of_the_name(sku: str, url: str, expected: str | None) -> None:
+    found = facts(f"{ld(product(name='Copper Kettle 9010', sku=sku))}<h1>Copper Kettle 9010</h1>", url)
+    assert found.get("sku", {}).get("value") == expected
+
+
+def test_a_label_may_end_with_a_dash() -> None:
+    html = f"{ld(product(sku='238887908'))}<h1>Copper kettle</h1><li><strong>Product Code - </strong>39139301</li>"
+    assert facts(html)["sku"]["value"] == "39139301"
+
+
+def test_a_product_with_a_price_counts_as_available_unless_the_page_states_more() -> None:
+    offer = {"@type": "Offer", "price": "5", "priceCurrency": "EUR"}
+    stated = facts(f"{ld(product(offers=offer))}<h1>Copper kettle</h1>")["availability"]
+    assert stated == {"value": "InStock", "source": "sum", "confidence": 0.5}
+    sold_out = facts(f"{ld(product(offers=offer))}<h1>Copper kettle</h1><p>Sold out</p>")["availability"]
+    assert sold_out["value"] == "OutOfStock"

@@ -141,7 +141,7 @@ def test_links_and_images_are_listed_once_each_with_plain_text() -> None:
         ("src=/i.png alt=''", ""),
         ("src=data:image/gif;base64,xx data-src=/late.png alt=A", "![A](https://example.com/late.png)"),
         ("src=/lazy-placeholder.gif srcset='/s.png 100w, /l.png 900w' alt=A", "![A](https://example.com/l.png)"),
-        ("src=data:image/gif;base64,xx alt=A", "![A]()"),
+        ("src=data:image/gif;base64,xx alt=A", "(image: A)"),
         ("alt=A", ""),
         ("src=/emoji.png class=emoji alt='a grinning face'", "![a grinning face](https://example.com/emoji.png)"),
         ("src=/i.png alt='Counter' width=1 height=1", ""),
@@ -268,3 +268,16 @@ def test_a_long_superscript_is_not_a_power() -> None:
 
 def test_an_emoji_image_becomes_a_character() -> None:
     assert markdown_of("<p>Well <img class=emoji alt=😀 src=/e.png></p>") == "Well 😀"
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<p><kbd>Ctrl</kbd><kbd>C</kbd></p>", "`Ctrl` `C`"),
+        ("<p><kbd>A</kbd>+<kbd>B</kbd></p>", "`A`+`B`"),
+        ("<p><code>a</code><samp>b</samp><code>c</code>d</p>", "`a` `b` `c`d"),
+        ("<pre><code>a</code><code>b</code></pre>", "```\na\nb\n```"),
+    ],
+)
+def test_adjacent_keys_and_code_stay_separate(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown

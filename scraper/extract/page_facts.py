@@ -1,0 +1,85 @@
+"""Read the facts of a product or recipe that belong in the header of a page: price, yields, times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from browsers.model import Snapshot
+from scraper.extract.dom.xpath import attribute_selector
+from scraper.extract.metadata.metadata import Metadata
+from scraper.extract.page.page_tree import PageTree
+
+MIN_CONFIDENCE = 0.6
+"""A header states no fact that is less certain."""
+
+_ITEM = r"(?:Product|ProductGroup|IndividualProduct|Recipe)\b"
+_JSON_TYPE = re.compile(rf"[\"'](?:https?://schema\.org/)?{_ITEM}")
+_ITEM_TYPE = re.compile(rf"schema\.org/{_ITEM}", re.IGNORECASE)
+_RECIPE_CLASS = re.compile(r"ingredi|zutat|ingrédient", re.IGNORECASE)
+_PRODUCT_TAGS = ("product:price:amount", "og:price:amount", "product:sale_price:amount")
+_ITEM_TYPES = attribute_selector("itemtype")
+_MAX_ITEMS = 12
+"""Items of microdata. With more, the page is a list."""
+
+_PRODUCT = ("price", "currency", "availability", "rating")
+_RECIPE = ("yields", "total_time", "prep_time", "cook_time", "ratings")
+
+PageFacts = tuple[tuple[str, str | float], ...]
+
+
+def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | None) -> PageFacts:
+    """Return name and value of each fact; empty unless markup, type or classes suggest a product or recipe."""
+    scripts = [script.text for script in page.head.scripts if "ld+json" in script.type]
+    in_scripts = any(map(_JSON_TYPE.search, scripts))
+    items = sum(_ITEM_TYPE.search(element.get("itemtype") or "") is not None for element in _ITEM_TYPES(page.body))
+    in_tags = any(name in _PRODUCT_TAGS for name, _ in page.head.metas)
+    is_suggested = page_type == "product" or _RECIPE_CLASS.search(page.classes or "") is not None
+    if not (in_scripts or in_tags or 0 < items <= _MAX_ITEMS or (is_suggested and not items)):
+        return ()
+    # Most pages state no such facts: only those that do import these modules.
+    from scraper.extract import structured
+
+    try:
+        product, recipe = _read(snapshot, page, about, scripts, with_microdata=not in_scripts and items > 0)
+    except structured.PAGE_ERRORS:
+        return ()
+    return (*_select(recipe or {}, _RECIPE), *(() if recipe else _select(product or {}, _PRODUCT)))
+
+
+def _read(
+    snapshot: Snapshot, page: PageTree, about: Metadata, scripts: list[str], *, with_microdata: bool
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    from scraper.extract import structured
+    from scraper.extract.dom import parsing
+    from scraper.extract.facts import product
+    from scraper.extract.facts.model import FactSource
+    from scraper.extract.facts.schema_graph import SchemaGraph
+    from scraper.extract.syntaxes import jsonld, opengraph
+
+    bounder = structured.JsonBounder(page.base)
+    graphs = {FactSource.JSON_LD: SchemaGraph(bounder.bound_objects(jsonld.read(scripts).values))}
+    fragments = []
+    # The tree of the page lacks `meta` elements, which hold the values of microdata.
+    root = parsing.parse_html(snapshot.html, flatten=False).root if with_microdata else None
+    if root is not None:
+        from scraper.extract.syntaxes import microdata
+
+        graphs[FactSource.MICRODATA] = SchemaGraph(bounder.bound_objects(microdata.read(root, page.base)))
+        fragments = microdata.find_loose_properties(root, product.FRAGMENTS)
+    tags = opengraph.select_properties(page.head.metas)
+    return structured.read_facts(page, about, graphs, tags, fragments, [], page.base)
+
+
+def _select(facts: Mapping[str, Mapping[str, Any]], names: tuple[str, ...]) -> PageFacts:
+    found: dict[str, str | float] = {}
+    for name in names:
+        fact = facts.get(name, {})
+        if fact and fact["confidence"] >= MIN_CONFIDENCE and isinstance(fact["value"], str | int | float):
+            found["rating" if name == "ratings" else name] = fact["value"]
+            if fact.get("count"):
+                found["rating_count"] = fact["count"]
+    if "price" not in found:
+        found.pop("currency", None)
+    return tuple(found.items())
