@@ -125,6 +125,7 @@ def own_answer(page: Page) -> Answer:
         document.author or "",
         published(document) or "",
         [post.as_object() for post in document.discussion],
+        " ".join(str(value) for name, value in document.facts if name in ("price", "currency")),
     )
 
 

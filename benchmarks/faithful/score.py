@@ -56,6 +56,8 @@ class Answer:
     date: str = ""
     discussion: Sequence[Mapping[str, Any]] = ()
     """Posts as objects with `author`, `date` and `text`, if the reader returns them."""
+    price: str = ""
+    """Amount and currency, if the reader returns them as a fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def score(gold: Gold, answer: Answer) -> dict[str, float]:
         blocks += [squashed(" ".join(row)) for table in found.tables for row in table]
         figures["lists"] = _share([_has_list(items, blocks) for items in gold.lists])
     if gold.price is not None:
-        figures["facts.price"] = float(_has_price(gold.price, answer.markdown))
+        figures["facts.price"] = float(_has_price(gold.price, f"{answer.price}\n{answer.markdown}"))
     if gold.date is not None:
         figures["facts.date"] = float(has_date([gold.date], words(answer.date)) or has_date([gold.date], text))
     if gold.author is not None:

@@ -30,7 +30,6 @@ from scraper.model import StructuredData
 if TYPE_CHECKING:
     from scraper.extract.facts.model import FactSource
     from scraper.extract.facts.schema_graph import SchemaGraph
-    from scraper.extract.page.page_tree import PageTree
 
 _T = TypeVar("_T")
 
