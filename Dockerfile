@@ -1,8 +1,8 @@
-# The server with both Chromiums, as an ordinary user. `make image` builds it, `make image-test` proves it.
+# The server with both Chromiums, as an ordinary user. `make image` builds it, `make image-test` tests it.
 ARG BASE=debian:12-slim
 
 
-# What only building needs stays behind in this stage.
+# Build stage: the final image contains no build tools.
 FROM ${BASE} AS build
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3 python3-venv \
@@ -35,14 +35,13 @@ RUN apt-get update \
         tini \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/*.log /var/log/apt
 
-# A fixed number, so that a volume's owner can be named outside: docker run -v "$PWD/data":/data --user 10001
+# A fixed user id, so that volumes can be owned by it: docker run -v "$PWD/data":/data --user 10001
 RUN useradd --uid 10001 --user-group --home-dir /data --no-create-home --shell /usr/sbin/nologin search \
     && install -d -o search -g search -m 0750 /data
 
 COPY --from=build /opt/search-mcp /opt/search-mcp
 
-# HOME is where Chromium and its libraries write odds and ends: /tmp is what remains writable in a container
-# with a read-only root.
+# Chromium and its libraries write small files to HOME. Only /tmp is writable in a container with a read-only root.
 ENV PATH=/opt/search-mcp/bin:/usr/local/bin:/usr/bin:/bin \
     HOME=/tmp \
     LANG=C.UTF-8 \
@@ -50,7 +49,7 @@ ENV PATH=/opt/search-mcp/bin:/usr/local/bin:/usr/bin:/bin \
     SEARCH_MCP_DATA=/data \
     SEARCH_MCP_HOST=0.0.0.0
 
-# Whoever publishes the image says where it comes from and under which name it is registered.
+# The publisher of the image sets its source repository and its name in the registry.
 ARG SOURCE=""
 ARG SERVER_NAME="search-mcp"
 LABEL org.opencontainers.image.title="search-mcp" \
@@ -67,8 +66,8 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
     CMD ["python", "-c", "import http.client as h, os; c = h.HTTPConnection('127.0.0.1', int(os.environ.get('SEARCH_MCP_PORT') or 8000), timeout=4); c.request('GET', '/health'); raise SystemExit(c.getresponse().status != 200)"]
 
-# tini is process 1 because a dead browser's children are handed to process 1, which must reap them.
+# tini is process 1: children of a killed browser are reparented to process 1, which must reap them.
 ENTRYPOINT ["tini", "--", "search-mcp"]
 
-# Refuses to start without SEARCH_MCP_TOKEN or --allow-unauthenticated. For stdio: docker run -i IMAGE stdio
+# The server refuses to start without SEARCH_MCP_TOKEN or --allow-unauthenticated. For stdio: docker run -i IMAGE stdio
 CMD ["serve"]

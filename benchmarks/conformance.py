@@ -10,7 +10,7 @@ import tempfile
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from tests.clients.environments import NODE
-from tests.conformance.suite import REQUIREMENTS, SCORED, Verdict, judged
+from tests.conformance.suite import REQUIREMENTS, SCORED, Verdict, run_suite
 from tests.scraper.process import serving
 
 _GOALS = [Goal(f"passed.{requirements[:4]}", at_least=SCORED[requirements]) for requirements in REQUIREMENTS]
@@ -26,7 +26,7 @@ async def measure(options: Options) -> Figures:
         raise FileNotFoundError("The suite is not installed. Run: python -m tests.clients.setup node")
     with tempfile.TemporaryDirectory(prefix="benchmark-data-") as data:
         async with serving("-m", "tests.conformance.server", f"--data_dir={data}") as program:
-            verdicts = {name: await judged(program.url, name) for name in REQUIREMENTS}
+            verdicts = {name: await run_suite(program.url, name) for name in REQUIREMENTS}
     _print(verdicts)
     figures: Figures = {f"passed.{name[:4]}": len(verdict.passed) for name, verdict in verdicts.items()}
     print_goals(figures, _GOALS)
@@ -39,8 +39,8 @@ def _print(verdicts: dict[str, Verdict]) -> None:
     for name, verdict in verdicts.items():
         for scenario in verdict.failed:
             print(f"  {name}: {scenario} fails")
-        beside = ", ".join(f"{scenario} {'holds' if held else 'fails'}" for scenario, held in verdict.beside)
-        print(f"  {name}, without a score: {beside}")
+        unscored = ", ".join(f"{scenario} {'holds' if held else 'fails'}" for scenario, held in verdict.unscored)
+        print(f"  {name}, without a score: {unscored}")
 
 
 if __name__ == "__main__":

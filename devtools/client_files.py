@@ -1,4 +1,4 @@
-"""Writes what registries and desktop clients read of this server, from the places where it is defined.
+"""Write the files for registries and desktop clients from the code.
 
 python -m devtools.client_files            server.json, bundle/manifest.json and clients.json of the playground
 python -m devtools.client_files FILE.mcpb  these, and the bundle for desktop clients
@@ -21,14 +21,14 @@ from scraper.tools import registry
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "io.github.search-mcp/search-mcp"
-"""In reverse order of a domain, as the registry asks; who publishes under another name says so here."""
+"""Name in the registry, in reverse domain order; change it to publish under another name."""
 
-_FOR_TESTS = frozenset({"test_hosts", "test_key_pin"})
-"""Settings that make a name lead elsewhere: nobody who installs the server has a use for them."""
-_ASKED = ("language", "document_root", "proxy")
-"""What a desktop client asks its user for; the rest has a default that fits."""
+_TEST_SETTINGS = frozenset({"test_hosts", "test_key_pin"})
+"""Settings that redirect host names, for tests only."""
+_USER_SETTINGS = ("language", "document_root", "proxy")
+"""Settings that a desktop client asks its user for; the others have suitable defaults."""
 _BUNDLED = ("pyproject.toml", "README.md", "LICENSE", "browsers", "scraper")
-_KEPT_OUT = frozenset({"__pycache__"})
+_EXCLUDED = frozenset({"__pycache__"})
 
 
 def _project() -> dict[str, Any]:
@@ -37,7 +37,7 @@ def _project() -> dict[str, Any]:
 
 
 def server_json() -> dict[str, Any]:
-    """For the registry of the Model Context Protocol."""
+    """Return server.json for the registry of the Model Context Protocol."""
     project = _project()
     return {
         "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
@@ -52,16 +52,16 @@ def server_json() -> dict[str, Any]:
                 "version": project["version"],
                 "runtimeHint": "uvx",
                 "transport": {"type": "stdio"},
-                "environmentVariables": [_variable(setting) for setting in _offered()],
+                "environmentVariables": [_variable(setting) for setting in _stdio_settings()],
             }
         ],
     }
 
 
 def manifest_json() -> dict[str, Any]:
-    """For desktop clients that install a bundle."""
+    """Return manifest.json for desktop clients that install a bundle."""
     project = _project()
-    asked = [setting for setting in setting_table() if setting.name in _ASKED]
+    settings = [setting for setting in setting_table() if setting.name in _USER_SETTINGS]
     return {
         "manifest_version": "0.4",
         "name": project["name"],
@@ -77,17 +77,17 @@ def manifest_json() -> dict[str, Any]:
             "mcp_config": {
                 "command": "uv",
                 "args": ["run", "--directory", "${__dirname}", project["name"], "stdio"],
-                "env": {setting.variable: f"${{user_config.{setting.name}}}" for setting in asked},
+                "env": {setting.variable: f"${{user_config.{setting.name}}}" for setting in settings},
             },
         },
         "tools": [{"name": tool.name, "description": tool.title} for tool in registry.tools()],
         "compatibility": {"platforms": ["darwin", "linux"], "runtimes": {"python": project["requires-python"]}},
-        "user_config": {setting.name: _question(setting) for setting in asked},
+        "user_config": {setting.name: _user_field(setting) for setting in settings},
     }
 
 
 def clients_json() -> list[dict[str, Any]]:
-    """Return the client configurations that the web page for people shows, with a command found on the PATH."""
+    """Return the client configurations that the playground shows, with a command found on the PATH."""
     server = ServerCommand("search-mcp")
     return [
         {
@@ -109,7 +109,7 @@ FILES: dict[str, Callable[[], Any]] = {
 
 
 def write_bundle(target: Path) -> None:
-    """Pack the server and its manifest; Chromium stays outside, and `doctor` says where to get it."""
+    """Pack the server and its manifest without Chromium; `search-mcp doctor` tells how to install it."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bundle:
         bundle.writestr("manifest.json", _text(manifest_json()))
         for path in _bundled():
@@ -120,12 +120,12 @@ def _bundled() -> Iterator[Path]:
     for name in _BUNDLED:
         top = ROOT / name
         inside = [top] if top.is_file() else sorted(top.rglob("*"))
-        yield from (path for path in inside if path.is_file() and not _KEPT_OUT & set(path.parts))
+        yield from (path for path in inside if path.is_file() and not _EXCLUDED & set(path.parts))
 
 
-def _offered() -> list[Setting]:
+def _stdio_settings() -> list[Setting]:
     """Return the settings that apply when a client starts the server over stdio."""
-    return [setting for setting in setting_table() if setting.name not in WEB_ONLY | _FOR_TESTS]
+    return [setting for setting in setting_table() if setting.name not in WEB_ONLY | _TEST_SETTINGS]
 
 
 def _variable(setting: Setting) -> dict[str, Any]:
@@ -133,16 +133,16 @@ def _variable(setting: Setting) -> dict[str, Any]:
     return {**described, "isSecret": True} if setting.secret else described
 
 
-def _question(setting: Setting) -> dict[str, Any]:
+def _user_field(setting: Setting) -> dict[str, Any]:
     kind = "directory" if setting.name == "document_root" else "string"
-    asked = {
+    settings = {
         "type": kind,
         "title": setting.name.replace("_", " ").capitalize(),
         "description": setting.help,
         "required": False,
         "default": setting.default or "",
     }
-    return {**asked, "sensitive": True} if setting.secret else asked
+    return {**settings, "sensitive": True} if setting.secret else settings
 
 
 def _text(content: Any) -> str:

@@ -1,4 +1,4 @@
-"""Print the figures of the product's code that its readability is measured by.
+"""Print figures about the readability of the product's code.
 
 python -m devtools.code_figures [--json FILE]
 
@@ -59,7 +59,7 @@ def single_importer_modules(packages: Sequence[str]) -> list[str]:
 
 
 def ruff_count(root: Path, rule: str, paths: Sequence[str]) -> int:
-    """Return how often the code breaks a rule of ruff, whatever the project's configuration ignores."""
+    """Return how often the code breaks a rule of ruff, regardless of the project's configuration."""
     options = ("--isolated", "--select", rule, "--config", "lint.pydocstyle.convention='google'")
     command = (sys.executable, "-m", "ruff", "check", *options, "--output-format", "json", "--exit-zero", *paths)
     done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)

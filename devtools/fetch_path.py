@@ -77,12 +77,12 @@ class ModuleRecorder:
         threading.setprofile(self._notice)
 
     def close(self) -> None:
-        """Stop to observe new threads."""
+        """Stop observing new threads."""
         threading.setprofile(None)
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Forget earlier records, then record for the duration of the block."""
+        """Delete earlier records, then record while the block runs."""
         self._main_files.clear()
         self._thread_files.clear()
         sys.setprofile(self._notice)

@@ -27,7 +27,7 @@ _RATIO = 3.0
 """Twice the input may take three times the CPU. Linear work takes twice, quadratic work four times."""
 
 _FLOOR_S = 0.1
-"""Seconds of CPU. Below it, noise decides the ratio; full size would take a few seconds even if quadratic."""
+"""Seconds of CPU. Smaller times are too noisy; at full size even quadratic work would take only a few seconds."""
 
 _ROUNDS = 6
 """Measurements until the check fails. It compares the least of each size, which noise cannot lower."""

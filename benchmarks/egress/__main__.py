@@ -19,8 +19,8 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.egress.proxy_cost import measure_cost
 from browsers import Tier
 from browsers.chromium.locate import find_chromium
-from tests.hostile.assault import Outcome, assault, case_names, reached
-from tests.hostile.doors import unwalled, walled
+from tests.hostile.attack_run import Outcome, case_names, reached, run_attacks
+from tests.hostile.browsers_under_test import direct_browser, proxied_browser
 from tests.hostile.site import HostileSite
 from tests.site.certificate import server_context
 
@@ -67,10 +67,10 @@ def _selected(options: Options) -> list[tuple[Tier, str]]:
 
 async def _setting(tier: Tier, scheme: str) -> _Setting:
     names = case_names()
-    async with HostileSite(_tls(scheme)) as site, unwalled(site, len(names), tier) as door:
-        control = await assault(door, site, names)
-    async with HostileSite(_tls(scheme)) as site, walled(site, len(names), tier) as door:
-        measured = await assault(door, site, names)
+    async with HostileSite(_tls(scheme)) as site, direct_browser(site, len(names), tier) as opener:
+        control = await run_attacks(opener, site, names)
+    async with HostileSite(_tls(scheme)) as site, proxied_browser(site, len(names), tier) as opener:
+        measured = await run_attacks(opener, site, names)
     return _Setting(tier, scheme, control, measured)
 
 

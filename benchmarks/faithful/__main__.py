@@ -1,4 +1,4 @@
-"""What readers miss in the Markdown of a page: headings, posts with author and date, code, tables, lists, facts.
+"""Measure what readers miss in the Markdown of a page: headings, posts, code, tables, lists and facts.
 
 At least 240 pages of 24 kinds: a third is made from templates, the others are pages of the corpora, annotated by hand.
 The figures are means of pages that have the element. `--peers` measures other readers in the same run.
@@ -33,7 +33,7 @@ PEERS = {"trafilatura": "readers", "resiliparse": "readers", "html_to_markdown":
 
 _OURS = "search-mcp"
 _QUICK = 6
-"""With `--quick`, one page of so many."""
+"""With `--quick`, one page in this many."""
 
 _LIMIT_S = 1_800.0
 
@@ -75,7 +75,7 @@ def _measure(options: Options, corpora: Path) -> Figures:
 
 
 def all_pages(corpora: Path) -> Iterator[Page]:
-    """Yield the annotated pages of the corpora, then the made ones.
+    """Yield the annotated pages of the corpora, then the synthetic ones.
 
     Raises:
         FileNotFoundError: A corpus is missing.

@@ -1,4 +1,4 @@
-"""Random content of made pages, from a seed."""
+"""Random content of synthetic pages, from a seed."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class MadePost:
-    """One post of a made discussion."""
+    """One post of a synthetic discussion."""
 
     author: str
     time: datetime
     paragraphs: tuple[str, ...]
     score: int
     quoted: str = ""
-    """Author and text of the post before, where this one quotes it."""
+    """Author and text of the previous post, if this one quotes it."""
 
 
 class Content:
-    """Random content, the same for the same seed."""
+    """Random content, determined by the seed."""
 
     def __init__(self, seed: str, language: str = "en") -> None:
         self.random = random.Random(seed)

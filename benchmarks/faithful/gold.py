@@ -1,4 +1,4 @@
-"""Annotations of the benchmark: what the Markdown of a page has to hold."""
+"""Annotations of the benchmark: elements that the Markdown of a page must contain."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Post:
 
     author: str | None
     dates: tuple[str, ...]
-    """Accepted spellings: as displayed, and in ISO form where the page has it."""
+    """Accepted spellings: as displayed, and in ISO form if the page has it."""
     first: str
     last: str
     words: int

@@ -1,4 +1,4 @@
-"""Made pages: templates with the markup of real software and random content, so that the annotation is known.
+"""Synthetic pages: templates with the markup of real software and random content, so that the annotation is known.
 
 A template in `templates/KIND/` has lines `name: value`, then parts: `frame`, and the repeated `post`, `first`, `item`
 and `step`. README.md names the settings and places. `python -m benchmarks.faithful.made FOLDER` writes the pages.
@@ -20,10 +20,10 @@ from benchmarks.faithful.content import Content, MadePost
 from benchmarks.faithful.gold import KINDS, Gold, ends_of, gold_from
 
 PER_KIND = 10
-"""Pages of a kind, made and real together, at least."""
+"""Minimum number of pages of a kind, synthetic and real together."""
 
 LEAST_MADE = 3
-"""Made pages of a kind, at least."""
+"""Minimum number of synthetic pages of a kind."""
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _PART = "--- "
@@ -53,7 +53,7 @@ class PageTemplate:
         return cls(settings, parts)
 
     def has(self, place: str) -> bool:
-        """Return True if the frame holds `$place`."""
+        """Return True if the frame contains `$place`."""
         return place in self.parts["frame"].get_identifiers()
 
 
@@ -63,7 +63,7 @@ def templates(kind: str) -> list[PageTemplate]:
 
 
 def made_pages(real: Mapping[str, int]) -> Iterator[tuple[Gold, str]]:
-    """Yield annotation and HTML of the made pages that complete the real ones; `real` counts those of a kind."""
+    """Yield annotation and HTML of synthetic pages in addition to the real ones; `real` counts those by kind."""
     for kind in KINDS:
         found = templates(kind)
         for number in range(max(LEAST_MADE, PER_KIND - real.get(kind, 0))):
@@ -73,7 +73,7 @@ def made_pages(real: Mapping[str, int]) -> Iterator[tuple[Gold, str]]:
 
 
 def make_page(template: PageTemplate, seed: str) -> tuple[str, dict[str, Any]]:
-    """Return the HTML of a page and its annotation, the same for the same seed."""
+    """Return the HTML of a page and its annotation, determined by the seed."""
     settings = template.settings
     content = Content(seed, settings.get("language", "en"))
     title, heading, heading2, *items = content.titles(3 + content.random.randint(5, 12))

@@ -78,14 +78,14 @@ def crawl4ai():
 def main():
     read = globals()[sys.argv[1]]()
     for line in sys.stdin:
-        asked = json.loads(line)
-        with open(asked["html"], encoding="utf-8", errors="replace", newline="") as file:
+        request = json.loads(line)
+        with open(request["html"], encoding="utf-8", errors="replace", newline="") as file:
             html = file.read()
         try:
-            answer = read(html, asked["url"])
+            answer = read(html, request["url"])
         except Exception as error:  # a reader that breaks has read nothing
             answer = {"markdown": ""}
-            print(f"{sys.argv[1]} {asked['html']}: {type(error).__name__}: {error}", file=sys.stderr)
+            print(f"{sys.argv[1]} {request['html']}: {type(error).__name__}: {error}", file=sys.stderr)
         print(json.dumps(answer), flush=True)
 
 

@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from benchmarks.faithful.gold import Gold, Post
-from benchmarks.faithful.words import find_words, has_date, squashed, words
+from benchmarks.faithful.words import find_words, has_date, squash, words
 from benchmarks.markdown.structure import language_name, normalize_code, parse_structure
 
 FIGURES = (
@@ -85,8 +85,8 @@ def score(gold: Gold, answer: Answer) -> dict[str, float]:
         tables = [[_cells(row) for row in table] for table in found.tables]
         figures["tables"] = sum(_table_share(table, tables) for table in gold.tables) / len(gold.tables)
     if gold.lists:
-        blocks = [squashed(line) for line in found.text.split("\n")]
-        blocks += [squashed(" ".join(row)) for table in found.tables for row in table]
+        blocks = [squash(line) for line in found.text.split("\n")]
+        blocks += [squash(" ".join(row)) for table in found.tables for row in table]
         figures["lists"] = _share([_has_list(items, blocks) for items in gold.lists])
     if gold.price is not None:
         figures["facts.price"] = float(_has_price(gold.price, f"{answer.price}\n{answer.markdown}"))
@@ -105,15 +105,15 @@ def _share(found: Sequence[bool]) -> float:
 def _headings(gold: Gold, found: Sequence[str], title: str) -> dict[str, float]:
     """Return recall, and precision if there are headings. The title of the page counts as a heading."""
     assert gold.headings is not None
-    stated, whole_title = [squashed(heading) for heading in found], squashed(title)
+    stated, whole_title = [squash(heading) for heading in found], squash(title)
     figures = {}
     if gold.headings:
         # A title often ends with the name of the site.
-        required = [squashed(heading) for heading in gold.headings]
+        required = [squash(heading) for heading in gold.headings]
         figures["headings"] = _share(
             [whole_title.startswith(each) or any(_is_heading(each, other) for other in stated) for each in required]
         )
-    accepted = {squashed(heading) for heading in (*gold.headings, *gold.optional_headings)}
+    accepted = {squash(heading) for heading in (*gold.headings, *gold.optional_headings)}
     authors = [words(post.author) for post in gold.posts if post.author]
     right = [
         any(_is_heading(other, each) for other in accepted)
@@ -219,7 +219,7 @@ def _is_subsequence(required: Sequence[str], found: Sequence[str]) -> bool:
 def _cells(row: Sequence[str]) -> list[str]:
     """Return the cells that are not empty; a cell that spans several columns counts once."""
     cells: list[str] = []
-    for cell in map(squashed, row):
+    for cell in map(squash, row):
         if cell and (not cells or cells[-1] != cell):
             cells.append(cell)
     return cells
@@ -233,7 +233,7 @@ def _table_share(table: Sequence[Sequence[str]], found: Sequence[Sequence[Sequen
 
 def _has_list(items: Sequence[str], blocks: Sequence[str]) -> bool:
     """Return True if every item stands in a block of its own, in order, wherever the list begins."""
-    required = [squashed(_ITEM_NUMBER.sub("", item)) for item in items]
+    required = [squash(_ITEM_NUMBER.sub("", item)) for item in items]
     remaining = iter(blocks)
     return all(any(item in block for block in remaining) for item in required)
 

@@ -21,7 +21,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(_ORDINAL.sub("", _TIME.sub(" ", plain)).lower())
 
 
-def squashed(text: str) -> str:
+def squash(text: str) -> str:
     """Return letters and digits of a text alone."""
     return "".join(words(text))
 

@@ -1,1 +1,1 @@
-"""Builds the Dockerfile without a container engine and proves the image."""
+"""Build the image without a container engine, and test it."""

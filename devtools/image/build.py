@@ -1,4 +1,4 @@
-"""Builds the Dockerfile with debootstrap and buildah alone, so that the image is proved where no engine runs.
+"""Build the Dockerfile with debootstrap and buildah, so that the image can be tested without a container engine.
 
 What this machine needs to reach its package sources (mirror, certificates, index) is lent to the build by
 mounts and is in no layer and no file of the project.
@@ -29,7 +29,7 @@ _LENT_CERTIFICATES = "/run/lent-certificates.crt"
 
 
 class ImageError(Exception):
-    """The image could not be built, or is not what it should be."""
+    """The image could not be built, or failed a check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
-    """A folder in which buildah keeps everything it makes."""
+class BuildFolder:
+    """A folder with the storage of buildah."""
 
     folder: Path
 
@@ -68,7 +68,7 @@ class Workshop:
         )
 
     def clear(self) -> None:
-        """Take down what buildah mounted and remove the folder."""
+        """Unmount the mounts of buildah and remove the folder."""
         for arguments in (("umount", "--all"), ("rm", "--all")):
             subprocess.run(self.buildah(*arguments), check=False, capture_output=True, timeout=COMMAND_LIMIT_S)
         for mounted in reversed(_mounts_below(self.folder)):
@@ -88,7 +88,7 @@ class Workshop:
         return tag
 
     def _lend(self) -> Iterator[tuple[Path, str]]:
-        """(file of this machine, where the build sees it)."""
+        """Return pairs of a file on this machine and its path in the build."""
         if _release_here() == RELEASE:
             yield Path("/etc/apt"), "/etc/apt"
         settings = _pip_settings()
@@ -103,27 +103,27 @@ class Workshop:
 
 
 @contextlib.contextmanager
-def workshop(*, keep: bool) -> Iterator[Workshop]:
+def build_folder(*, keep: bool) -> Iterator[BuildFolder]:
     """Open a build folder and remove it on exit unless `keep` is set."""
     _get_tools()
-    # Not /tmp, which may be memory: three gigabytes come together here.
-    made = Workshop(Path(tempfile.mkdtemp(prefix="search-mcp-image-", dir="/var/tmp")))
+    # Not in /tmp, which may be in memory: the build needs three gigabytes.
+    made = BuildFolder(Path(tempfile.mkdtemp(prefix="search-mcp-image-", dir="/var/tmp")))
     try:
         yield made
     finally:
         if keep:
-            say(f"Left in place: {made.folder}")
+            print_progress(f"Left in place: {made.folder}")
         else:
             made.clear()
 
 
-def say(line: str) -> None:
-    """One line for the person who waits."""
+def print_progress(line: str) -> None:
+    """Print a line of progress at once."""
     print(line, flush=True)
 
 
 def run(command: Sequence[str], limit_s: float = COMMAND_LIMIT_S) -> None:
-    """Run quietly; what it printed is shown only when it fails.
+    """Run a command without output; report its output only if it fails.
 
     Raises:
         ImageError: it failed.
@@ -153,7 +153,7 @@ def _get_tools() -> None:
     if missing and shutil.which("apt-get") is None:
         raise ImageError(f"Not installed: {', '.join(missing)}.")
     if missing:
-        say(f"Installing {' '.join(missing)} ...")
+        print_progress(f"Installing {' '.join(missing)} ...")
         run(["apt-get", "-qq", "update"])
         run(["apt-get", "-qq", "install", "-y", "--no-install-recommends", *missing], BUILD_LIMIT_S)
 
@@ -166,7 +166,7 @@ def _release_here() -> str:
 
 
 def _mirror() -> list[str]:
-    """Where this machine itself gets the release from; where it does not, debootstrap knows a place."""
+    """Return the mirror of this machine for the release, or an empty result to use debootstrap's default."""
     wanted = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
     with contextlib.suppress(OSError, subprocess.CalledProcessError):
         for line in answer(wanted).splitlines():
@@ -177,7 +177,7 @@ def _mirror() -> list[str]:
 
 
 def _pip_settings() -> dict[str, str]:
-    """How this machine's pip reaches its index; folders of this machine mean nothing inside the build."""
+    """Return the pip settings of this machine that reach its index; local folders do not exist in the build."""
     try:
         lines = answer([sys.executable, "-m", "pip", "config", "list"]).splitlines()
     except subprocess.CalledProcessError:  # an environment that uv made has no pip

@@ -1,4 +1,4 @@
-"""Proves the image: builds the project's Dockerfile, starts it as its user, and reads a page through it.
+"""Test the image: build the project's Dockerfile, start it as its user, and read a page through it.
 
 python -m devtools.image.check [--keep]
 """
@@ -24,7 +24,7 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from devtools.image.build import Image, ImageError, Workshop, run, say, workshop
+from devtools.image.build import BuildFolder, Image, ImageError, build_folder, print_progress, run
 from devtools.image.run import UID, Started, chrooted, contained, inside, started
 from devtools.image.site import HOST, MARK, served
 
@@ -51,35 +51,35 @@ _NEEDED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One way to run the image."""
+class RunMethod:
+    """A method to run the image."""
 
     name: str
     port: int
     command: list[str]
     probe: list[str] | None = None
-    """The image's health check, where it runs as an engine would run it: with Chromium's sandbox on."""
+    """Command of the image's health check; None without Chromium's sandbox, in which it is not run."""
 
 
 def main() -> int:
-    """Exit code 0 when everything held."""
+    """Build and test the image; return 0 if all checks pass."""
     parser = argparse.ArgumentParser(prog="python -m devtools.image.check", description=__doc__)
-    parser.add_argument("--keep", action="store_true", help="leave the image in place to look at it")
+    parser.add_argument("--keep", action="store_true", help="keep the image for inspection")
     chosen = parser.parse_args()
-    # Whoever stops us must not leave mounts behind.
+    # Remove all mounts also after SIGTERM.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        with workshop(keep=chosen.keep) as place, served() as port:
-            _prove(place, port)
+        with build_folder(keep=chosen.keep) as place, served() as port:
+            _test_image(place, port)
     except ImageError as error:
         print(f"image test failed: {error}", file=sys.stderr)
         return 1
-    say("image test passed")
+    print_progress("image test passed")
     return 0
 
 
-def _prove(place: Workshop, page_port: int) -> None:
-    say("Building the image (a few minutes) ...")
+def _test_image(place: BuildFolder, page_port: int) -> None:
+    print_progress("Building the image (a few minutes) ...")
     image = place.build(PROJECT)
     data = place.folder / "data"
     data.mkdir()
@@ -89,42 +89,42 @@ def _prove(place: Workshop, page_port: int) -> None:
     _check_refusal(image, data)
     environ = {"SEARCH_MCP_TEST_HOSTS": f"{HOST}=127.0.0.1:{page_port}"}
     asyncio.run(_check_stdio(image, data, environ))
-    for way in _ways(place, image, data, environ):
-        with started(way.command) as server:
-            asyncio.run(_check_server(way, server))
+    for method in _methods(place, image, data, environ):
+        with started(method.command) as server:
+            asyncio.run(_check_server(method, server))
 
 
-def _ways(place: Workshop, image: Image, data: Path, environ: Mapping[str, str]) -> list[Way]:
+def _methods(place: BuildFolder, image: Image, data: Path, environ: Mapping[str, str]) -> list[RunMethod]:
     ports = [_free_port() for _ in range(2)]
     given = [{**environ, "SEARCH_MCP_TOKEN": TOKEN, "SEARCH_MCP_PORT": str(port)} for port in ports]
     probe = inside(image, data, given[0], image.config["Healthcheck"]["Test"][1:])
     return [
-        Way("read-only root", ports[0], contained(image, data, given[0]), probe),
-        Way("chroot", ports[1], chrooted(place, image, data, given[1])),
+        RunMethod("read-only root", ports[0], contained(image, data, given[0]), probe),
+        RunMethod("chroot", ports[1], chrooted(place, image, data, given[1])),
     ]
 
 
 def _check_config(config: Mapping[str, Any]) -> None:
     _require(config["User"] == "search", "runs as an ordinary user")
     _require(config["Entrypoint"][0] == "tini", "tini is process 1")
-    _require(config.get("StopSignal") == "SIGTERM", "is stopped by SIGTERM")
+    _require(config.get("StopSignal") == "SIGTERM", "stops on SIGTERM")
     _require("/data" in config.get("Volumes", {}), "keeps its cache in a volume")
     _require("8000/tcp" in config.get("ExposedPorts", {}), "names its port")
     _require("/health" in " ".join(config.get("Healthcheck", {}).get("Test", [])), "has a health check")
-    _require("io.modelcontextprotocol.server.name" in config["Labels"], "carries its name")
+    _require("io.modelcontextprotocol.server.name" in config["Labels"], "has its registry name")
 
 
 def _check_files(root: Path) -> None:
     for name, pattern in _NEEDED.items():
-        _require(any(root.glob(pattern)), f"holds {name}")
+        _require(any(root.glob(pattern)), f"contains {name}")
     for name, pattern in _LEFT_OVERS.items():
-        _require(not any(root.glob(pattern)), f"holds no trace of {name}")
+        _require(not any(root.glob(pattern)), f"does not contain {name}")
 
 
 def _check_refusal(image: Image, data: Path) -> None:
     with started(contained(image, data, {})) as server:
         code = server.process.wait(READY_LIMIT_S)
-        _require(code != 0 and "SEARCH_MCP_TOKEN" in server.said(), "refuses to be open to everyone")
+        _require(code != 0 and "SEARCH_MCP_TOKEN" in server.output(), "refuses to start without a token")
 
 
 async def _check_stdio(image: Image, data: Path, environ: Mapping[str, str]) -> None:
@@ -133,20 +133,20 @@ async def _check_stdio(image: Image, data: Path, environ: Mapping[str, str]) -> 
         _require(MARK in await _read_page(client), "stdio: a page is read")
 
 
-async def _check_server(way: Way, server: Started) -> None:
-    await _ready(server, way.port)
-    async with _client(way.port) as client:
-        _require(MARK in await _read_page(client), f"{way.name}: a page is read over HTTP")
-    processes = _get(way.port, "/health")["browsers"]["processes"]
+async def _check_server(method: RunMethod, server: Started) -> None:
+    await _ready(server, method.port)
+    async with _client(method.port) as client:
+        _require(MARK in await _read_page(client), f"{method.name}: a page is read over HTTP")
+    processes = _get(method.port, "/health")["browsers"]["processes"]
     sandboxed = [process["sandboxed"] for process in processes]
-    warned = "WITHOUT ITS SANDBOX" in server.said()
-    if way.probe is None:
-        _require(sandboxed == [False] and warned, f"{way.name}: the missing sandbox is said aloud")
+    warned = "WITHOUT ITS SANDBOX" in server.output()
+    if method.probe is None:
+        _require(sandboxed == [False] and warned, f"{method.name}: the missing sandbox is logged")
         return
-    _require(sandboxed == [True] and not warned, f"{way.name}: Chromium's sandbox is on")
-    run(way.probe)
-    say("  ok  the health check agrees")
-    _require(server.stop() == 0, f"{way.name}: ends with code 0 on SIGTERM")
+    _require(sandboxed == [True] and not warned, f"{method.name}: Chromium's sandbox is on")
+    run(method.probe)
+    print_progress("  ok  the health check agrees")
+    _require(server.stop() == 0, f"{method.name}: ends with code 0 on SIGTERM")
 
 
 @contextlib.asynccontextmanager
@@ -194,8 +194,8 @@ def _free_port() -> int:
 
 def _require(holds: bool, what: str) -> None:
     if not holds:
-        raise ImageError(f"not so: {what}")
-    say(f"  ok  {what}")
+        raise ImageError(f"check failed: {what}")
+    print_progress(f"  ok  {what}")
 
 
 if __name__ == "__main__":

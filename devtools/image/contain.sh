@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs a command in an unpacked image the way a container engine does with
+# Run a command in an unpacked image like a container engine does with
 #     --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges --network host
-# Nothing of it outlives the namespaces, which the caller makes:
+# All processes and mounts end with the namespaces, which the caller creates:
 #     unshare --mount --pid --ipc --uts --fork --kill-child sh contain.sh IMAGE_ROOT DATA_FOLDER UID COMMAND ...
 set -eu
 
@@ -21,7 +21,7 @@ for device in null zero full random urandom tty; do
 done
 ln -s /proc/self/fd "$root/dev/fd"
 mkdir "$root/dev/shm"
-# 64 MB is what Docker gives when nobody asks for more.
+# 64 MB is Docker's default.
 mount -t tmpfs -o mode=1777,nosuid,nodev,size=64m tmpfs "$root/dev/shm"
 
 mount -t tmpfs -o mode=1777,noexec,nosuid,nodev tmpfs "$root/tmp"

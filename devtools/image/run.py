@@ -1,4 +1,4 @@
-"""Starts the image's own command, in two ways: as an engine would, and in the plainest of sandboxes."""
+"""Start the image's own command with two methods: like a container engine, and with buildah's chroot isolation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from devtools.image.build import Image, ImageError, Workshop, say
+from devtools.image.build import BuildFolder, Image, ImageError, print_progress
 
 UID = "10001"
 STOP_LIMIT_S = 30.0
-"""Longer than the server lets running calls take to end."""
+"""Seconds. Longer than the server's drain time."""
 
 _CONTAIN = Path(__file__).with_name("contain.sh")
 
@@ -28,12 +28,12 @@ class Started:
     process: subprocess.Popen[bytes]
     log: Path
 
-    def said(self) -> str:
+    def output(self) -> str:
         """Return the output so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def stop(self) -> int:
-        """Ask its first process to end, as `docker stop` does; the exit code."""
+        """Send SIGTERM to its first process, like `docker stop`; return the exit code."""
         os.kill(_first_inside(self.process.pid), signal.SIGTERM)
         return self.process.wait(STOP_LIMIT_S)
 
@@ -53,14 +53,14 @@ def inside(image: Image, data: Path, environ: Mapping[str, str], command: Sequen
     ]
 
 
-def chrooted(workshop: Workshop, image: Image, data: Path, environ: Mapping[str, str]) -> list[str]:
+def chrooted(build_folder: BuildFolder, image: Image, data: Path, environ: Mapping[str, str]) -> list[str]:
     """Return the command with buildah's chroot isolation, which allows no user namespaces."""
-    # tini is not process 1 there, and reaps only when told so.
+    # tini is not process 1 there, and reaps children only with this variable.
     variables = [f"--env={name}={value}" for name, value in {**environ, "TINI_SUBREAPER": ""}.items()]
     command = [*image.config["Entrypoint"], *image.config["Cmd"]]
     return [
         *("unshare", "--pid", "--fork", "--kill-child", "--mount-proc"),
-        *workshop.buildah("run", "--isolation=chroot", f"--user={UID}", f"--volume={data}:/data"),
+        *build_folder.buildah("run", "--isolation=chroot", f"--user={UID}", f"--volume={data}:/data"),
         *(*variables, image.container, "--", *command),
     ]
 
@@ -73,20 +73,20 @@ def started(command: list[str]) -> Iterator[Started]:
         try:
             yield Started(process, Path(log.name))
         except ImageError:
-            say(Path(log.name).read_text(encoding="utf-8", errors="replace")[-4000:])
+            print_progress(Path(log.name).read_text(encoding="utf-8", errors="replace")[-4000:])
             raise
         finally:
-            # unshare's child dies with it, and its whole process namespace with that child.
+            # Killing unshare ends its child, and with it the whole process namespace.
             process.kill()
             process.wait(STOP_LIMIT_S)
 
 
 def _first_inside(outer: int) -> int:
-    """Process 1 of the namespace that `unshare` made."""
+    """Return the process id of process 1 in the namespace of `unshare`."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         children = Path(f"/proc/{outer}/task/{outer}/children").read_text(encoding="ascii").split()
         if children:
             return int(children[0])
         time.sleep(0.05)
-    raise ImageError("the command ended before it could be told to stop")
+    raise ImageError("the command ended before it could be stopped")

@@ -1,4 +1,4 @@
-"""A page that is nothing without JavaScript, served on loopback."""
+"""Serve a page that needs JavaScript on loopback."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Page(BaseHTTPRequestHandler):
             self.wfile.write(_PAGE)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silent: what counts is what the client reads."""
+        """Log nothing."""
 
 
 @contextlib.contextmanager

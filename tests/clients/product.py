@@ -60,7 +60,7 @@ async def product(site: Site, folder: Path) -> AsyncIterator[Product]:
         yield Product(program.url, command)
 
 
-async def said_by(
+async def run_client(
     command: tuple[str, ...], folder: Path | None = None, env: Mapping[str, str] | None = None
 ) -> tuple[int, str, str]:
     """Run a client program; return its exit code, stdout and stderr."""
@@ -78,9 +78,9 @@ async def said_by(
     return running.returncode or 0, out.decode(), err.decode()
 
 
-async def seen_by(command: tuple[str, ...], folder: Path | None = None) -> dict[str, Any]:
+async def observe(command: tuple[str, ...], folder: Path | None = None) -> dict[str, Any]:
     """Return the observations of a client program."""
-    code, out, err = await said_by(command, folder)
+    code, out, err = await run_client(command, folder)
     assert code == 0, err[-3000:]
     seen: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
     return seen

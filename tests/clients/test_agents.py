@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.clients.environments import AGENTS
-from tests.clients.here import needed
-from tests.clients.product import said_by
+from tests.clients.product import run_client
+from tests.clients.required import require_environment
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
 
@@ -26,7 +26,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_an_agent_uses_the_written_configuration(name: str, tmp_path: Path) -> None:
-    needed(AGENTS)
+    require_environment(AGENTS)
     home = {"HOME": str(tmp_path), "SEARCH_MCP_DATA": str(tmp_path / "data")}
     written = await output_of(*SEARCH_MCP, "client", name, "--write", "--yes", env=home)
     assert written.code == 0, written.err
@@ -39,6 +39,6 @@ async def test_an_agent_uses_the_written_configuration(name: str, tmp_path: Path
         "PATH": os.pathsep.join((str(AGENTS.folder / "bin"), os.environ["PATH"])),
     }
     installed = AGENTS.node_folder / "node_modules" / ".bin" / program
-    code, out, err = await said_by((str(installed), *arguments), tmp_path, env)
+    code, out, err = await run_client((str(installed), *arguments), tmp_path, env)
     assert code == 0, out + err
     assert "search-mcp" in out + err and expected in out + err

@@ -9,8 +9,8 @@ import pytest
 
 from scraper.tools import registry
 from tests.clients.environments import NODE, OLD_SDK, PYTHON, Environment
-from tests.clients.here import needed
-from tests.clients.product import TRANSPORTS, Product, seen_by
+from tests.clients.product import TRANSPORTS, Product, observe
+from tests.clients.required import require_environment
 from tests.site.running import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -40,10 +40,10 @@ def check(seen: dict[str, object]) -> None:
 async def test_a_python_client_reads_a_page(
     served: Product, site: Site, environment: Environment, name: str, transport: str
 ) -> None:
-    needed(environment)
+    require_environment(environment)
     program = str(PROGRAMS / "python_clients.py")
     task = json.dumps(served.task(transport, site))
-    seen = await seen_by((str(environment.python), program, name, task))
+    seen = await observe((str(environment.python), program, name, task))
     check(seen)
     if name == "openai_agents":
         assert seen["strict"] >= len(NAMES) - LOOSE
@@ -52,7 +52,7 @@ async def test_a_python_client_reads_a_page(
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("name", ["sdk_1", "sdk_2", "vercel"])
 async def test_a_node_client_reads_a_page(served: Product, site: Site, name: str, transport: str) -> None:
-    needed(NODE)
+    require_environment(NODE)
     node, program = str(NODE.folder / "bin" / "node"), str(PROGRAMS / "node_clients.mjs")
     task = json.dumps(served.task(transport, site))
-    check(await seen_by((node, program, name, task), NODE.node_folder))
+    check(await observe((node, program, name, task), NODE.node_folder))

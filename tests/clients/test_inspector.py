@@ -11,15 +11,15 @@ import pytest
 from scraper.tools import registry
 from scraper.tools.model import Tool
 from tests.clients.environments import NODE
-from tests.clients.here import needed
-from tests.clients.product import TRANSPORTS, Product, said_by
+from tests.clients.product import TRANSPORTS, Product, run_client
+from tests.clients.required import require_environment
 from tests.site.running import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 ERAS = ("legacy", "modern")
 CONNECT_MS = "60000"
-"""By default it gives up after 15 s, in which a loaded machine may not have started a server."""
+"""Seconds. The default of 15 s is too short to start a server on a busy machine."""
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "search": {"query": "lemons", "engines": ["bing"]},
     "fetch": {"url": "{page}"},
@@ -43,7 +43,7 @@ FAILS = frozenset({"search", "research", "web_search", "instant_answer", "search
 
 async def inspected(served: Product, transport: str, *arguments: str) -> tuple[int, str, str]:
     """Return the output of the inspector for the product."""
-    needed(NODE)
+    require_environment(NODE)
     if transport == "http":
         where = [served.url, "--transport", "http"]
         where += [part for name, value in served.headers.items() for part in ("--header", f"{name}: {value}")]
@@ -51,7 +51,7 @@ async def inspected(served: Product, transport: str, *arguments: str) -> tuple[i
         env = [part for name, value in served.command["env"].items() for part in ("-e", f"{name}={value}")]
         where = [served.command["command"], *served.command["args"], "--transport", "stdio", *env]
     patient = ("--connect-timeout", CONNECT_MS)
-    return await said_by((*NODE.command("mcp-inspector"), "--cli", *where, *patient, *arguments))
+    return await run_client((*NODE.command("mcp-inspector"), "--cli", *where, *patient, *arguments))
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -64,7 +64,7 @@ async def test_the_list_of_tools_is_portable(served: Product, transport: str, er
 
 
 @pytest.mark.parametrize("tool", registry.tools(), ids=lambda tool: tool.name)
-def test_there_are_arguments_for_every_tool_and_it_takes_them(tool: Tool) -> None:
+def test_every_tool_has_valid_test_arguments(tool: Tool) -> None:
     jsonschema.validate(ARGUMENTS[tool.name], tool.input_schema)
 
 

@@ -21,7 +21,7 @@ from scraper.server import entrypoints
 from scraper.server.protocol import server as protocol
 from scraper.settings import Settings
 from scraper.tools import registry
-from tests.conformance import offers, rounds, tools
+from tests.conformance import multi_round, resources_and_prompts, tools
 
 _BY_NAME = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _LISTS = {
@@ -35,7 +35,7 @@ _FIXTURES = ("test_", "test://", "json_schema_2020_12")
 
 def main() -> None:
     """Serve until a signal stops the server."""
-    protocol.build = _building(protocol.build)
+    protocol.build = _patch_build(protocol.build)
     given = dict(flag.removeprefix("--").split("=", 1) for flag in sys.argv[1:])
     settings = Settings.load({}, {"port": 0, **given})
     entrypoints.logs.configure(settings.log_level, settings.log_format)
@@ -47,7 +47,7 @@ def main() -> None:
     asyncio.run(serving)
 
 
-def _building(build: Callable[..., Server[Any]]) -> Callable[..., Server[Any]]:
+def _patch_build(build: Callable[..., Server[Any]]) -> Callable[..., Server[Any]]:
     def built(*given: Any, **named: Any) -> Server[Any]:
         return with_fixtures(build(*given, **named))
 
@@ -56,19 +56,19 @@ def _building(build: Callable[..., Server[Any]]) -> Callable[..., Server[Any]]:
 
 def with_fixtures(product: Server[Any]) -> Server[Any]:
     """Add the fixtures of the suite to the product's server."""
-    fixtures: MCPServer[Any] = MCPServer("fixtures")
-    for part in (tools, rounds, offers):
-        part.add(fixtures)
-    beside = fixtures._lowlevel_server
+    suite: MCPServer[Any] = MCPServer("fixtures")
+    for part in (tools, multi_round, resources_and_prompts):
+        part.add(suite)
+    fixtures = suite._lowlevel_server
     for method, name in _BY_NAME.items():
-        _lay_over(product, beside, method, _chosen(product, beside, method, name))
+        _prefer_fixtures(product, fixtures, method, _route_by_name(product, fixtures, method, name))
     for method, field in _LISTS.items():
-        _lay_over(product, beside, method, _joined(product, beside, method, field))
-    _lay_over(product, beside, "completion/complete", _handler(beside, "completion/complete"))
+        _prefer_fixtures(product, fixtures, method, _join_lists(product, fixtures, method, field))
+    _prefer_fixtures(product, fixtures, "completion/complete", _handler(fixtures, "completion/complete"))
     # Signs the state that a client carries between two rounds.
     product.middleware.extend(one for one in fixtures.middleware if isinstance(one, RequestStateBoundary))
     product.add_request_handler(
-        "subscriptions/listen", _params(beside, "subscriptions/listen"), ListenHandler(fixtures._subscriptions)
+        "subscriptions/listen", _params(fixtures, "subscriptions/listen"), ListenHandler(suite._subscriptions)
     )
     for method, params in (
         ("logging/setLevel", SetLevelRequestParams),
@@ -79,12 +79,12 @@ def with_fixtures(product: Server[Any]) -> Server[Any]:
     return product
 
 
-def _lay_over(product: Server[Any], beside: Server[Any], method: str, handler: Any) -> None:
-    product.add_request_handler(method, _params(beside, method), handler)
+def _prefer_fixtures(product: Server[Any], fixtures: Server[Any], method: str, handler: Any) -> None:
+    product.add_request_handler(method, _params(fixtures, method), handler)
 
 
-def _chosen(product: Server[Any], beside: Server[Any], method: str, name: str) -> Any:
-    own, other = _handler(product, method), _handler(beside, method)
+def _route_by_name(product: Server[Any], fixtures: Server[Any], method: str, name: str) -> Any:
+    own, other = _handler(product, method), _handler(fixtures, method)
 
     async def handler(context: Any, params: Any) -> Any:
         asked = str(getattr(params, name))
@@ -93,8 +93,8 @@ def _chosen(product: Server[Any], beside: Server[Any], method: str, name: str) -
     return handler
 
 
-def _joined(product: Server[Any], beside: Server[Any], method: str, field: str) -> Any:
-    own, other = _handler(product, method), _handler(beside, method)
+def _join_lists(product: Server[Any], fixtures: Server[Any], method: str, field: str) -> Any:
+    own, other = _handler(product, method), _handler(fixtures, method)
 
     async def handler(context: Any, params: Any) -> Any:
         ours, theirs = await own(context, params), await other(context, params)

@@ -26,12 +26,12 @@ class Verdict:
 
     passed: tuple[str, ...]
     failed: tuple[str, ...]
-    beside: tuple[tuple[str, bool], ...]
+    unscored: tuple[tuple[str, bool], ...]
     """Scenarios that were run without a score, and whether they hold."""
     said: str
 
 
-async def judged(url: str, requirements: str) -> Verdict:
+async def run_suite(url: str, requirements: str) -> Verdict:
     """Run one set of requirements.
 
     Raises:
@@ -64,6 +64,6 @@ def _read(said: str) -> Verdict:
     return Verdict(
         passed=tuple(name for name, held in scored.items() if held),
         failed=tuple(name for name, held in scored.items() if not held),
-        beside=tuple((name, held) for name, held in holds.items() if name in outside),
+        unscored=tuple((name, held) for name, held in holds.items() if name in outside),
         said=said,
     )

@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 from tests.clients.environments import NODE
-from tests.clients.here import needed
-from tests.conformance.suite import REQUIREMENTS, SCORED, judged
+from tests.clients.required import require_environment
+from tests.conformance.suite import REQUIREMENTS, SCORED, run_suite
 from tests.scraper.process import Program, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Program]:
     """Start the product's server with the fixtures of the suite."""
-    needed(NODE)
+    require_environment(NODE)
     folder = tmp_path_factory.mktemp("conformance")
     async with serving("-m", "tests.conformance.server", f"--data_dir={folder}") as program:
         yield program
@@ -26,12 +26,12 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Prog
 
 @pytest.mark.parametrize("requirements", REQUIREMENTS)
 async def test_every_scored_scenario_passes(server: Program, requirements: str) -> None:
-    verdict = await judged(server.url, requirements)
+    verdict = await run_suite(server.url, requirements)
     assert verdict.failed == (), verdict.said
     assert len(verdict.passed) == SCORED[requirements], verdict.said
 
 
-async def test_the_fixtures_stand_beside_the_products_own_tools(server: Program) -> None:
+async def test_the_fixtures_are_listed_with_the_products_own_tools(server: Program) -> None:
     from mcp import Client
 
     async with Client(server.url) as client:

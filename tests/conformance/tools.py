@@ -145,21 +145,21 @@ def _add_asking(server: MCPServer[Any]) -> None:
 
     @server.tool(name="test_elicitation_sep1034_defaults", description="Asks with defaults.")
     async def defaults(ctx: Context) -> str:
-        return _told(await ctx.elicit(message="Look through these", schema=_Defaults))
+        return _format_answer(await ctx.elicit(message="Look through these", schema=_Defaults))
 
     @server.tool(name="test_elicitation_sep1330_enums", description="Asks with choices.")
     async def choices(ctx: Context) -> str:
-        return _told(await ctx.elicit(message="Choose of these", schema=_Choices))
+        return _format_answer(await ctx.elicit(message="Choose of these", schema=_Choices))
 
     @server.tool(name="test_missing_capability", description="Needs a client that has a model.")
     async def missing(ctx: Context) -> str:
         if ctx.client_capabilities is None or ctx.client_capabilities.sampling is None:
-            needed = {"requiredCapabilities": {"sampling": {}}}
-            raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "The client has no model to ask.", needed)
+            require_environment = {"requiredCapabilities": {"sampling": {}}}
+            raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "The client has no model to ask.", require_environment)
         return "ok"
 
 
-def _told(got: Any) -> str:
+def _format_answer(got: Any) -> str:
     content = got.data.model_dump_json() if got.action == "accept" else "{}"
     return f"Elicitation completed: action={got.action}, content={content}"
 

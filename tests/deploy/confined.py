@@ -1,6 +1,6 @@
-"""Runs a command as a container engine would under a seccomp profile: an ordinary user without capabilities.
+"""Run a command like a container engine under a seccomp profile: as an ordinary user without capabilities.
 
-`python confined.py PROFILE COMMAND...`; where it is root, it becomes user 10001 of the image first.
+`python confined.py PROFILE COMMAND...`; root becomes user 10001 of the image first.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Comparison(ctypes.Structure):
 
 
 def main() -> None:
-    """Confine this process and become the command."""
+    """Restrict this process and replace it by the command."""
     profile, *command = sys.argv[1:]
     rules = json.loads(Path(profile).read_text())
     _without_privileges()

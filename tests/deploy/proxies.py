@@ -31,7 +31,7 @@ _SOCKET = "socket"
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class RoutedRequest:
     """The log entry of a proxy for one request."""
 
     servers: tuple[str, ...]
@@ -49,13 +49,13 @@ class Proxy:
         self.url = self.base + "/mcp"
         self._folder = folder
 
-    def passed(self) -> Mapping[str, Passed]:
+    def routed_requests(self) -> Mapping[str, RoutedRequest]:
         """Return the outcome of each request, by its call header."""
         found = {}
         for line in (self._folder / _LOG).read_text().splitlines():
             if match := re.search(r"call=(\S+) servers=\[([^]]*)\] status=(-?\d+)", line):
                 servers = tuple(re.findall(r"\d+\.\d+\.\d+\.\d+:\d+", match[2]))
-                found[match[1]] = Passed(servers, int(match[3]))
+                found[match[1]] = RoutedRequest(servers, int(match[3]))
         return found
 
     def faults(self) -> str:
@@ -99,7 +99,7 @@ async def proxied(kind: str, servers: Sequence[int]) -> AsyncIterator[Proxy]:
             )
         try:
             proxy = Proxy(kind, port, folder)
-            await _answers(proxy, process)
+            await _wait_until_ready(proxy, process)
             yield proxy
         finally:
             await _end(process)
@@ -118,42 +118,42 @@ def _command(kind: str, path: str, file: Path, folder: Path) -> tuple[str, ...]:
 
 def _haproxy(port: int, servers: Sequence[int], folder: Path) -> str:
     text = (DEPLOY / "haproxy.cfg").read_text()
-    text = _replaced(r"(?m)^global\n", f"global\n    stats socket {folder}/{_SOCKET}\n", text)
-    text = _replaced(r"bind :8000", f"bind 127.0.0.1:{port}", text)
-    text = _replaced(r"resolvers engine\n(    .*\n)+", "", text)
+    text = _replace(r"(?m)^global\n", f"global\n    stats socket {folder}/{_SOCKET}\n", text)
+    text = _replace(r"bind :8000", f"bind 127.0.0.1:{port}", text)
+    text = _replace(r"resolvers engine\n(    .*\n)+", "", text)
     # A stopped server refuses at once; a server that is slow on a loaded machine must not count as stopped.
-    text = _replaced(r"timeout check 3s", "timeout check 30s", text)
+    text = _replace(r"timeout check 3s", "timeout check 30s", text)
     lines = "".join(f"    server s{number} 127.0.0.1:{number} check\n" for number in servers)
-    text = _replaced(r"    server-template .*\n", lines, text, times=2)
+    text = _replace(r"    server-template .*\n", lines, text, times=2)
     told = "call=%[capture.req.hdr(0)] servers=[%si:%sp] status=%ST"
     capture = f'    http-request capture req.hdr({CALL_HEADER}) len 64\n    log-format "{told}"\n    use_backend ready'
-    return _replaced(r"    use_backend ready", capture, text)
+    return _replace(r"    use_backend ready", capture, text)
 
 
 def _nginx(port: int, servers: Sequence[int], folder: Path) -> str:
     text = (DEPLOY / "nginx.conf").read_text()
-    text = _replaced(r"listen 8000;", f"listen 127.0.0.1:{port};", text)
+    text = _replace(r"listen 8000;", f"listen 127.0.0.1:{port};", text)
     found = re.findall(r"(?m)^        server search-\d:8000( .*)?;$", text)
     assert found and len(set(found)) == 1, "servers differ in more than their names"
     lines = "".join(f"        server 127.0.0.1:{number}{found[0]};\n" for number in servers)
-    text = _replaced(r"(        server search-\d:8000.*\n)+", lines, text)
+    text = _replace(r"(        server search-\d:8000.*\n)+", lines, text)
     told = f"call=$http_{CALL_HEADER.lower().replace('-', '_')} servers=[$upstream_addr]"
     writing = "".join(
         f"    {kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     http = f"http {{\n{writing}    log_format calls '{told} status=$status';\n    access_log {folder}/{_LOG} calls;\n"
     user = "user root;\n" if os.geteuid() == 0 else ""
-    return f"{user}daemon off;\npid {folder}/pid;\n" + _replaced(r"http \{\n", http, text)
+    return f"{user}daemon off;\npid {folder}/pid;\n" + _replace(r"http \{\n", http, text)
 
 
-def _replaced(pattern: str, by: str, text: str, *, times: int = 1) -> str:
+def _replace(pattern: str, by: str, text: str, *, times: int = 1) -> str:
     """Replace text; raise AssertionError if deploy/ no longer contains it."""
     text, number = re.subn(pattern, lambda _: by, text)
     assert number == times, f"{pattern} stands {number} times"
     return text
 
 
-async def _answers(proxy: Proxy, process: Process) -> None:
+async def _wait_until_ready(proxy: Proxy, process: Process) -> None:
     """Wait until a server answers through the proxy."""
     async with asyncio.timeout(LIMIT_S), aiohttp.ClientSession() as client:
         while True:

@@ -19,7 +19,7 @@ from tests.scraper.process import REPOSITORY
 SERVICES = ("proxy", "search", "postgres", "valkey")
 
 
-def test_it_keeps_the_specification() -> None:
+def test_the_compose_file_is_valid() -> None:
     check_compose(compose())
     assert sorted(compose()["services"]) == sorted(SERVICES)
 
@@ -36,7 +36,7 @@ def test_a_wrong_field_is_found(service: str, field: str, value: object) -> None
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_every_service_is_held_in_bounds(service: str) -> None:
+def test_every_service_has_resource_limits(service: str) -> None:
     held = compose()["services"][service]
     assert held["read_only"] is True
     assert held["cap_drop"] == ["ALL"]
@@ -46,7 +46,7 @@ def test_every_service_is_held_in_bounds(service: str) -> None:
     assert "privileged" not in held
 
 
-def test_what_a_service_takes_of_memory_for_good_leaves_room_for_its_work() -> None:
+def test_permanent_memory_of_a_service_leaves_memory_for_its_work() -> None:
     said = {name: " ".join(compose()["services"][name]["command"]) for name in ("postgres", "valkey")}
     for name, pattern, share in (
         ("postgres", r"-c shared_buffers=(\d+)MB", 0.4),
@@ -58,7 +58,7 @@ def test_what_a_service_takes_of_memory_for_good_leaves_room_for_its_work() -> N
         assert int(taken[1]) << 20 <= share * int(bound[:-1]) * {"m": 1 << 20, "g": 1 << 30}[bound[-1]]
 
 
-def test_what_the_server_is_told_it_knows() -> None:
+def test_all_settings_exist() -> None:
     environment = {name: str(value) for name, value in search()["environment"].items()}
     assert unknown_variables(environment) == ()
     known = {setting.variable for setting in setting_table()}
@@ -71,12 +71,12 @@ def search() -> dict[str, Any]:
     return found
 
 
-def test_it_may_take_longer_to_stop_than_it_drains() -> None:
+def test_the_stop_limit_exceeds_the_drain_time() -> None:
     grace_s = int(search()["stop_grace_period"].removesuffix("s"))
     assert grace_s >= Settings().drain_s + 5
 
 
-def test_files_and_ports_are_those_of_the_image_and_the_proxy() -> None:
+def test_files_and_ports_match_the_image_and_the_proxy() -> None:
     dockerfile = (REPOSITORY / "Dockerfile").read_text()
     port = re.search(r"^EXPOSE (\d+)$", dockerfile, re.M)
     user = re.search(r"useradd --uid (\d+)", dockerfile)
@@ -91,7 +91,7 @@ def test_files_and_ports_are_those_of_the_image_and_the_proxy() -> None:
     assert json.loads((DEPLOY / profile.removeprefix("seccomp=")).read_text())["defaultAction"] == "SCMP_ACT_ERRNO"
 
 
-def test_every_name_in_it_is_one_that_it_defines() -> None:
+def test_every_referenced_name_is_defined() -> None:
     document = compose()
     for service in document["services"].values():
         assert set(service.get("depends_on", ())) <= set(document["services"])
@@ -101,7 +101,7 @@ def test_every_name_in_it_is_one_that_it_defines() -> None:
         assert {name for name in named if not name.startswith(".")} <= set(document["volumes"])
 
 
-def test_what_is_waited_for_can_be_healthy() -> None:
+def test_awaited_services_have_health_checks() -> None:
     assert "HEALTHCHECK" in (REPOSITORY / "Dockerfile").read_text()  # of `search`
     services = compose()["services"]
     waited_for = {name for service in services.values() for name in service.get("depends_on", ())}
@@ -111,7 +111,7 @@ def test_what_is_waited_for_can_be_healthy() -> None:
     assert services["proxy"]["healthcheck"]["test"][-1] == f"http://127.0.0.1:{port}/health"
 
 
-def test_the_state_has_no_way_out() -> None:
+def test_the_network_of_the_shared_services_is_internal() -> None:
     document = compose()
     assert document["networks"]["state"]["internal"] is True
     for service in ("postgres", "valkey"):
@@ -119,7 +119,7 @@ def test_the_state_has_no_way_out() -> None:
         assert "ports" not in document["services"][service]
 
 
-def test_the_secrets_that_are_asked_for_are_made_and_understood(tmp_path: Path) -> None:
+def test_required_secrets_are_created_and_valid(tmp_path: Path) -> None:
     folder = tmp_path / "secrets"
     command = [str(DEPLOY / "secrets.sh"), str(folder)]
     subprocess.run(command, check=True, timeout=120)

@@ -31,7 +31,7 @@ def health_check(port: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1)])
-def test_the_image_is_healthy_as_its_server_is(status: int, code: int) -> None:
+def test_the_image_is_healthy_if_its_server_is(status: int, code: int) -> None:
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(status if self.path == "/health" else 404)
@@ -43,5 +43,5 @@ def test_the_image_is_healthy_as_its_server_is(status: int, code: int) -> None:
         server.shutdown()
 
 
-def test_a_blank_port_is_the_usual_one() -> None:
+def test_a_blank_port_is_the_default_port() -> None:
     assert "ValueError" not in health_check("").stderr

@@ -8,7 +8,7 @@ from tests.deploy.test_compose import search
 from tests.scraper.process import REPOSITORY
 
 
-def test_what_is_copied_is_not_left_out_of_the_build() -> None:
+def test_copied_files_are_in_the_build_context() -> None:
     dockerfile = (REPOSITORY / "Dockerfile").read_text()
     sent = [line[1:] for line in (REPOSITORY / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     copied = [source for line in re.findall(r"^COPY (?!--from)(.*)$", dockerfile, re.M) for source in line.split()[:-1]]
@@ -18,7 +18,7 @@ def test_what_is_copied_is_not_left_out_of_the_build() -> None:
         assert (REPOSITORY / source).exists()
 
 
-def test_the_image_holds_the_clients_of_the_services_that_compose_starts() -> None:
+def test_the_image_contains_the_clients_of_the_services_in_compose() -> None:
     locks = re.findall(r"-r (requirements/[a-z]+\.txt)", (REPOSITORY / "Dockerfile").read_text())
     text = "".join((REPOSITORY / lock).read_text() for lock in locks)
     names = set(re.findall(r"^([a-z0-9-]+)==", text, re.M))

@@ -26,7 +26,7 @@ KINDS = {
 }  # fmt: skip
 
 
-def test_every_object_keeps_the_schema_of_its_kind() -> None:
+def test_every_object_matches_the_schema_of_its_kind() -> None:
     for document in manifests():
         check_manifest(document)
     assert {document["kind"] for document in manifests()} == KINDS
@@ -61,7 +61,7 @@ def test_a_wrong_field_is_found(kind: str, path: tuple[str, ...], value: object)
         check_manifest(document)
 
 
-def test_they_are_of_one_namespace_and_point_at_each_other() -> None:
+def test_objects_share_a_namespace_and_refer_to_each_other() -> None:
     (namespace,) = (one for one in manifests() if one["kind"] == "Namespace")
     name = manifest("Deployment")["metadata"]["name"]
     labels = manifest("Deployment")["spec"]["template"]["metadata"]["labels"]
@@ -85,7 +85,7 @@ def container() -> dict[str, Any]:
     return dict(found)
 
 
-def test_what_the_server_is_told_it_knows() -> None:
+def test_all_settings_exist() -> None:
     names = [entry["name"] for entry in container()["env"]]
     assert unknown_variables(dict.fromkeys(names, "")) == ()
     assert {name.removesuffix("_FILE") for name in names} <= {one.variable for one in setting_table()}
@@ -97,23 +97,23 @@ def test_what_the_server_is_told_it_knows() -> None:
     assert {value.rpartition("/")[2] for value in files} <= set(secrets)
 
 
-def test_the_service_does_not_become_a_setting() -> None:
+def test_the_service_variable_does_not_override_a_setting() -> None:
     variable = manifest("Service")["metadata"]["name"].upper().replace("-", "_") + "_PORT"
     assert variable in {setting.variable for setting in setting_table()}
     assert pod()["enableServiceLinks"] is False
 
 
-def test_a_disruption_leaves_servers_that_answer() -> None:
+def test_a_disruption_leaves_available_servers() -> None:
     at_once = manifest("PodDisruptionBudget")["spec"]["maxUnavailable"]
     assert isinstance(at_once, int) and at_once < manifest("HorizontalPodAutoscaler")["spec"]["minReplicas"]
 
 
-def test_there_is_time_to_drain() -> None:
+def test_the_grace_period_covers_the_drain_time() -> None:
     wait_s = container()["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert pod()["terminationGracePeriodSeconds"] >= wait_s + Settings().drain_s + 5
 
 
-async def test_the_probes_ask_for_what_is_there() -> None:
+async def test_the_probes_request_existing_paths() -> None:
     async with hold_services(App.open) as holder:
         calls = CallDispatcher((), holder, deadline_s=1)
         routes = {route.path for route in Health(holder, calls, queue_limit=1, version="1").routes()}
@@ -128,14 +128,14 @@ async def test_the_probes_ask_for_what_is_there() -> None:
     assert f"# TYPE {metric['pods']['metric']['name']} gauge" in answer.body.decode()
 
 
-def test_ports_are_the_servers() -> None:
+def test_ports_match_the_server() -> None:
     port = Settings().port
     assert [one["containerPort"] for one in container()["ports"]] == [port]
     assert [one["port"] for one in manifest("Service")["spec"]["ports"]] == [port]
     assert [one["port"] for rule in rules("ingress") for one in rule["ports"]] == [port]
 
 
-def test_every_name_in_a_pod_is_one_that_it_defines() -> None:
+def test_every_name_in_a_pod_is_defined() -> None:
     names = {port["name"] for port in container()["ports"]}
     probes = [container()[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")]
     assert {probe["port"] for probe in probes} <= names
@@ -144,7 +144,7 @@ def test_every_name_in_a_pod_is_one_that_it_defines() -> None:
     assert sorted(mounts) == sorted(volume["name"] for volume in pod()["volumes"])
 
 
-def test_the_secret_and_the_metrics_are_where_they_are_said_to_be() -> None:
+def test_the_secret_and_the_metrics_are_at_the_documented_places() -> None:
     (secret,) = (volume["secret"]["secretName"] for volume in pod()["volumes"] if "secret" in volume)
     said = (DEPLOY / "kubernetes" / "deployment.yaml").read_text()
     assert f"create secret generic {secret} " in said
@@ -161,7 +161,7 @@ def rules(direction: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_what_is_outside_the_public_web_is_what_the_wall_says() -> None:
+def test_blocked_networks_match_the_egress_proxy() -> None:
     blocks = [peer["ipBlock"] for rule in rules("egress") for peer in rule["to"] if "ipBlock" in peer]
     found = {block["cidr"]: [ip_network(one) for one in block["except"]] for block in blocks}
     assert set(found) == {"0.0.0.0/0", str(PUBLIC_IPV6)}
@@ -169,7 +169,7 @@ def test_what_is_outside_the_public_web_is_what_the_wall_says() -> None:
     assert sorted(found[str(PUBLIC_IPV6)]) == sorted(SPECIAL_IPV6)
 
 
-def test_nothing_leaves_but_to_the_web_to_names_and_to_what_is_shared() -> None:
+def test_egress_is_limited_to_the_web_dns_and_shared_services() -> None:
     assert set(manifest("NetworkPolicy")["spec"]["policyTypes"]) == {"Ingress", "Egress"}
     ports = [
         {(port["protocol"], port.get("port")) for port in rule["ports"]}
@@ -179,7 +179,7 @@ def test_nothing_leaves_but_to_the_web_to_names_and_to_what_is_shared() -> None:
     assert ports == [{("UDP", 53), ("TCP", 53)}, {("TCP", 5432)}, {("TCP", 6379)}]
 
 
-def test_a_pod_holds_no_privilege_and_may_have_the_browsers_sandbox() -> None:
+def test_a_pod_has_no_privileges_but_can_use_the_browser_sandbox() -> None:
     assert manifest("Namespace")["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     assert container()["securityContext"] == {
         "allowPrivilegeEscalation": False,

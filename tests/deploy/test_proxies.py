@@ -23,7 +23,7 @@ CALLS = 12
 
 @pytest.mark.parametrize("kind", PROXIES)
 @pytest.mark.parametrize("broken", [False, True])
-def test_a_configuration_is_accepted_and_a_wrong_word_in_it_is_not(kind: str, broken: bool, tmp_path: Path) -> None:
+def test_valid_configurations_are_accepted_and_invalid_ones_rejected(kind: str, broken: bool, tmp_path: Path) -> None:
     path = program(kind)
     if path is None:
         pytest.skip(f"{kind} is not installed")
@@ -65,31 +65,31 @@ class Server:
 
 
 @pytest.mark.parametrize("kind", PROXIES)
-async def test_what_one_server_leaves_to_the_others_is_done_by_one_of_them(kind: str) -> None:
+async def test_a_call_rejected_by_one_server_is_handled_by_another(kind: str) -> None:
     leaving, staying = Server(503), Server()
     async with leaving.running(), staying.running(), in_front_of(kind, leaving, staying) as proxy:
-        assert await told(proxy, "") == [200] * CALLS
-        assert [await told(proxy, f"session-{number}") for number in range(6)] == [[200] * CALLS] * 6
+        assert await statuses(proxy, "") == [200] * CALLS
+        assert [await statuses(proxy, f"session-{number}") for number in range(6)] == [[200] * CALLS] * 6
         assert leaving.asked and staying.asked.total() == 7 * CALLS
 
 
 @pytest.mark.parametrize("kind", PROXIES)
-async def test_a_session_keeps_to_one_server_and_goes_to_the_other_when_that_is_gone(kind: str) -> None:
+async def test_a_session_stays_on_one_server_until_that_stops(kind: str) -> None:
     servers = [Server(), Server()]
     async with contextlib.AsyncExitStack() as stack:
         ends = [await stack.enter_async_context(contextlib.AsyncExitStack()) for _ in servers]
         for end, server in zip(ends, servers, strict=True):
             await end.enter_async_context(server.running())
         proxy = await stack.enter_async_context(in_front_of(kind, *servers))
-        assert await told(proxy, "mine") == [200] * CALLS
+        assert await statuses(proxy, "mine") == [200] * CALLS
         counts = [server.asked["mine"] for server in servers]
         assert sorted(counts) == [0, CALLS]
         await ends[counts.index(CALLS)].aclose()
-        assert await told(proxy, "mine") == [200] * CALLS
+        assert await statuses(proxy, "mine") == [200] * CALLS
         assert servers[counts.index(0)].asked["mine"] == CALLS
 
 
-async def test_haproxy_brings_a_session_to_the_server_that_opened_it() -> None:
+async def test_haproxy_routes_a_session_to_the_server_that_opened_it() -> None:
     one, other = Server(), Server()
     async with (
         asyncio.timeout(LIMIT_S),
@@ -103,11 +103,11 @@ async def test_haproxy_brings_a_session_to_the_server_that_opened_it() -> None:
             async with http.post(proxy.url, json={}) as answer:
                 session = answer.headers["Mcp-Session-Id"]
             opener = one if one.asked[""] > before else other
-            assert await told(proxy, session) == [200] * CALLS
+            assert await statuses(proxy, session) == [200] * CALLS
             assert opener.asked[session] == CALLS
 
 
-async def test_a_server_that_was_gone_is_asked_as_soon_as_it_is_back() -> None:
+async def test_a_restarted_server_gets_requests_at_once() -> None:
     # haproxy checks the servers itself, every second.
     one, other = Server(), Server()
     async with other.running():
@@ -115,10 +115,10 @@ async def test_a_server_that_was_gone_is_asked_as_soon_as_it_is_back() -> None:
     async with contextlib.AsyncExitStack() as ended:
         await ended.enter_async_context(one.running())
         async with in_front_of("nginx", one, other) as proxy:
-            assert await told(proxy, "") == [200] * CALLS
+            assert await statuses(proxy, "") == [200] * CALLS
             async with other.running():
                 await ended.aclose()
-                assert await told(proxy, "") == [200] * CALLS
+                assert await statuses(proxy, "") == [200] * CALLS
 
 
 @contextlib.asynccontextmanager
@@ -130,7 +130,7 @@ async def in_front_of(kind: str, *servers: Server) -> AsyncIterator[Proxy]:
         yield proxy
 
 
-async def told(proxy: Proxy, session: str) -> list[int]:
+async def statuses(proxy: Proxy, session: str) -> list[int]:
     """Return the answers to calls of a session, or without a session."""
     headers = {"Mcp-Session-Id": session} if session else {}
     async with aiohttp.ClientSession() as http, asyncio.timeout(LIMIT_S):

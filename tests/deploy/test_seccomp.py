@@ -35,7 +35,7 @@ def test_chromium_starts_with_its_sandbox(tier: Tier, public_folder: Path) -> No
     assert "<body>42</body>" in done.stdout, done.stderr[-2000:]
 
 
-def test_without_the_namespaces_it_does_not(public_folder: Path) -> None:
+def test_chromium_does_not_start_without_the_namespaces(public_folder: Path) -> None:
     rules = json.loads(PROFILE.read_text())
     for rule in rules["syscalls"]:
         rule["names"] = [name for name in rule["names"] if name not in SANDBOX - {"clone", "clone3"}]
@@ -71,7 +71,7 @@ def public_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def test_mounting_is_allowed_to_nobody() -> None:
+def test_mounting_is_forbidden() -> None:
     rules = json.loads(PROFILE.read_text())
     allowed = {name for rule in rules["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]}
     assert allowed >= SANDBOX

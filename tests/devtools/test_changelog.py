@@ -16,7 +16,7 @@ TYPES = [
 ]
 
 
-def test_fragments_are_named_by_the_rule() -> None:
+def test_fragments_have_valid_names() -> None:
     names = {file.name for file in (ROOT / "changes").iterdir()} - {"README.md"}
     pattern = re.compile(rf"(\d+|\+[a-z0-9-]+)\.({'|'.join(TYPES)})\.md")
     assert not [name for name in names if not pattern.fullmatch(name)]

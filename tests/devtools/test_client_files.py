@@ -26,11 +26,11 @@ NOT_GENERATORS = frozenset({"fetch_path", "docstring_numbers", "code_figures"})
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_files_are_the_ones_the_code_makes(name: str) -> None:
+def test_the_files_are_up_to_date(name: str) -> None:
     assert json.loads((ROOT / name).read_text(encoding="utf-8")) == FILES[name](), "run: make docs"
 
 
-def test_one_command_makes_all_that_is_made_from_the_code() -> None:
+def test_one_command_writes_all_generated_files() -> None:
     recipes = (ROOT / "Makefile").read_text(encoding="utf-8").split("\n\n")
     (recipe,) = (recipe for recipe in recipes if recipe.startswith("docs:"))
     runnable = (file for file in (ROOT / "devtools").glob("*.py") if "__main__" in file.read_text("utf-8"))
@@ -38,7 +38,7 @@ def test_one_command_makes_all_that_is_made_from_the_code() -> None:
     assert makers and all(f"-m devtools.{maker}\n" in f"{recipe}\n" for maker in makers)
 
 
-def test_the_registry_s_rules_are_kept() -> None:
+def test_the_registry_rules_are_followed() -> None:
     told = server_json()
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", told["name"])
     assert len(told["description"]) <= 100
@@ -55,7 +55,7 @@ def test_the_registry_s_rules_are_kept() -> None:
     assert f"<!-- mcp-name: {told['name']} -->" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_bundle_holds_what_its_manifest_starts(tmp_path: Path) -> None:
+def test_the_bundle_contains_the_program_of_its_manifest(tmp_path: Path) -> None:
     write_bundle(tmp_path / "search.mcpb")
     with zipfile.ZipFile(tmp_path / "search.mcpb") as bundle:
         names = set(bundle.namelist())
@@ -82,7 +82,7 @@ def test_every_client_has_a_configuration() -> None:
 
 
 @pytest.mark.parametrize(("kind", "text"), BLOCKS, ids=[f"{n}-{kind}" for n, (kind, _) in enumerate(BLOCKS)])
-def test_a_configuration_can_be_read_and_starts_what_there_is(kind: str, text: str) -> None:
+def test_a_configuration_is_valid_and_starts_an_existing_command(kind: str, text: str) -> None:
     if kind == "sh":
         for line in text.splitlines():
             words = shlex.split(line)

@@ -41,14 +41,14 @@ def test_modules_with_exactly_one_importer_are_found(tmp_path: Path, monkeypatch
     assert "sample" not in sys.modules
 
 
-def test_ruff_counts_what_a_configuration_ignores(tmp_path: Path) -> None:
+def test_rules_ignored_by_the_configuration_are_counted(tmp_path: Path) -> None:
     code = 'def f() -> int:\n    """Returns the number."""\n\n\nclass Fault(Exception): ...\n'
     config = '[tool.ruff.lint]\nignore = ["D401", "N818"]\n'
     folder = written(tmp_path, {"a.py": code, "pyproject.toml": config})
     assert (ruff_count(folder, "D401", ["."]), ruff_count(folder, "N818", ["."])) == (1, 1)
 
 
-def test_the_figures_of_this_tree_agree_with_each_other() -> None:
+def test_the_figures_of_this_project_are_consistent() -> None:
     found = figures(ROOT)
     assert found["lines"] > found["files"] > found["single_importer_modules"]
     assert found["single_importer_modules"] >= found["single_importer_modules_small"]

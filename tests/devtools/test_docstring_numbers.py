@@ -73,14 +73,14 @@ def test_a_moved_and_reworded_file_loses_nothing(tree: Path, capsys: pytest.Capt
     assert "lost: 0\nnew: 2\n" in capsys.readouterr().out
 
 
-def test_a_lost_number_is_shown_where_it_stood(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lost_number_is_reported_with_its_place(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tree / "scraper/old.py").write_text(SOURCE.replace("266", "many"), encoding="utf-8")
     assert main(["--base", "HEAD"], tree) == 1
     printed = capsys.readouterr().out
     assert "lost: 1\n" in printed and "266  scraper/old.py:1: " in printed and "Slowest of 266" in printed
 
 
-def test_of_equal_numbers_the_one_whose_sentence_is_gone_is_lost() -> None:
+def test_among_equal_numbers_the_one_with_the_deleted_sentence_is_lost() -> None:
     before = "# Twelve pages in 5 ms.\n\nx = 1\n\n# A retry waits 5 s.\n"
     after = "# In 5 ms, twelve pages.\n"
     lost, new = compare(occurrences("a.py", before), occurrences("b.py", after))

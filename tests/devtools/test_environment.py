@@ -71,7 +71,7 @@ class Machine:
         (self.home / ".venv/elsewhere").touch()
 
     def set_up(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run the script in the home, or another command; what was noted before is forgotten."""
+        """Run the script in the home, or another command; clear earlier records."""
         self.notes.write_text("")
         return subprocess.run(
             command or ["sh", SCRIPT, "one.txt", "two.txt"],
@@ -95,7 +95,7 @@ def as_root(command: str) -> str:
     return command if os.geteuid() == 0 else f"sudo {command}"
 
 
-def test_everything_is_installed_by_what_is_there(machine: Machine) -> None:
+def test_everything_is_installed_with_available_programs(machine: Machine) -> None:
     machine.has_python()
     done = machine.set_up()
     assert (done.returncode, done.stderr) == (0, "")
@@ -124,14 +124,14 @@ def test_a_failed_download_shows_the_messages_of_pip(machine: Machine) -> None:
     assert "--no-deps" not in machine.notes.read_text()
 
 
-def test_an_environment_that_is_there_is_not_made_again(machine: Machine) -> None:
+def test_an_existing_environment_is_not_recreated(machine: Machine) -> None:
     machine.has_python()
     machine.set_up()
     assert machine.set_up().returncode == 0
     assert "-m venv" not in machine.notes.read_text()
 
 
-def test_an_environment_of_another_folder_or_python_is_made_anew(machine: Machine) -> None:
+def test_an_environment_of_another_folder_or_python_is_recreated(machine: Machine) -> None:
     machine.has_python()
     machine.set_up()
     machine.moved()
@@ -140,7 +140,7 @@ def test_an_environment_of_another_folder_or_python_is_made_anew(machine: Machin
     assert "-m venv --clear .venv" in machine.notes.read_text()
 
 
-def test_an_environment_that_a_link_leads_to_is_not_cleared(machine: Machine) -> None:
+def test_a_linked_environment_is_not_cleared(machine: Machine) -> None:
     machine.has_python()
     machine.set_up()
     machine.moved()
@@ -150,7 +150,7 @@ def test_an_environment_that_a_link_leads_to_is_not_cleared(machine: Machine) ->
     assert "-m venv" not in machine.notes.read_text()
 
 
-def test_make_sees_that_the_environment_is_of_another_folder_though_its_stamps_are_fresh(machine: Machine) -> None:
+def test_make_detects_an_environment_of_another_folder_despite_fresh_stamps(machine: Machine) -> None:
     machine.has_python()
     machine.has_checkout()
     made = "-m venv --clear .venv"
@@ -172,20 +172,20 @@ def test_make_sees_that_the_environment_is_of_another_folder_though_its_stamps_a
         ("pacman", as_root("pacman -S --noconfirm python")),
     ],
 )
-def test_without_a_python_the_command_of_the_system_is_named(machine: Machine, manager: str, command: str) -> None:
+def test_without_python_the_install_command_is_printed(machine: Machine, manager: str, command: str) -> None:
     machine.has(manager)
     done = machine.set_up()
     assert done.returncode == 1
     assert done.stderr == (f"search-mcp: Python 3.11 or newer is needed and was not found. Run: {command}\n")
 
 
-def test_where_the_system_s_python_is_too_old_another_way_is_named(machine: Machine) -> None:
+def test_for_an_old_system_python_an_alternative_is_printed(machine: Machine) -> None:
     machine.has("apt-get")
     machine.has_python(too_old=1)
     assert "Run: curl -LsSf https://astral.sh/uv/install.sh | sh\n" in machine.set_up().stderr
 
 
-def test_the_other_half_of_venv_is_asked_for(machine: Machine) -> None:
+def test_the_missing_package_of_venv_is_requested(machine: Machine) -> None:
     machine.has("apt-get")
     machine.has_python(no_venv=1)
     done = machine.set_up()
@@ -193,7 +193,7 @@ def test_the_other_half_of_venv_is_asked_for(machine: Machine) -> None:
     assert done.stderr.endswith(f"Run: {as_root('apt-get install -y python3 python3-venv')}\n")
 
 
-def test_a_system_that_playwright_does_not_know_is_told_at_once(machine: Machine) -> None:
+def test_a_system_unknown_to_playwright_is_reported_at_once(machine: Machine) -> None:
     machine.has_python(glibc=0)
     done = machine.set_up()
     assert done.returncode == 1
@@ -201,7 +201,7 @@ def test_a_system_that_playwright_does_not_know_is_told_at_once(machine: Machine
     assert "pip" not in machine.notes.read_text().replace("ensurepip", "")
 
 
-def test_a_mac_for_which_there_are_no_packages_is_told_at_once(machine: Machine) -> None:
+def test_a_mac_without_packages_is_reported_at_once(machine: Machine) -> None:
     machine.has_python(other_mac=0)
     done = machine.set_up()
     assert done.returncode == 1

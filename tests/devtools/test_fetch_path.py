@@ -34,7 +34,9 @@ def loaded(file: Path) -> ModuleType:
     return module
 
 
-def test_only_functions_of_the_packages_that_run_meanwhile_count(tmp_path: Path, code: dict[str, ModuleType]) -> None:
+def test_only_functions_of_the_packages_that_run_in_the_block_count(
+    tmp_path: Path, code: dict[str, ModuleType]
+) -> None:
     recorder = ModuleRecorder(tmp_path, ("ours",))
     code["ours/one"].run()
     with recorder.recording():
@@ -44,7 +46,7 @@ def test_only_functions_of_the_packages_that_run_meanwhile_count(tmp_path: Path,
     assert recorder.path.counted == {"ours.two"}
 
 
-def test_what_runs_on_another_thread_is_listed_but_not_counted(tmp_path: Path, code: dict[str, ModuleType]) -> None:
+def test_modules_on_another_thread_are_listed_but_not_counted(tmp_path: Path, code: dict[str, ModuleType]) -> None:
     recorder = ModuleRecorder(tmp_path, ("ours",))
     recorder.watch_new_threads()
     try:

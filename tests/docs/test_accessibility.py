@@ -16,7 +16,7 @@ from playwright.async_api import Browser
 
 from tests.clients.axe import SCHEMES, WIDTHS, violations
 from tests.clients.environments import AXE, DOCS
-from tests.clients.here import needed
+from tests.clients.required import require_environment
 
 pytestmark = [pytest.mark.browser, pytest.mark.programs]
 
@@ -47,8 +47,8 @@ def served(folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Build the site and serve it."""
-    needed(AXE)
-    needed(DOCS)
+    require_environment(AXE)
+    require_environment(DOCS)
     folder = tmp_path_factory.mktemp("site")
     command = [str(DOCS.python), "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, timeout=_BUILD_S)

@@ -29,7 +29,7 @@ _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 _BLOCK = re.compile(r"^ *(?P<fence>`{3,}).*?^ *(?P=fence)$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|js|sh|conf|cfg))`")
 _ELSEWHERE = {"node.js", "pg_hba.conf"}
-"""Names that look like a file of this repository and are none."""
+"""Names that look like a file of this repository but are not."""
 
 
 def named(page: Path) -> str:
@@ -56,17 +56,17 @@ def anchors(page: Path) -> set[str]:
     return {heading.replace(" ", "-") for heading in kept}
 
 
-def test_the_first_page_is_read_in_a_few_minutes() -> None:
+def test_the_readme_is_short() -> None:
     assert len(text_of(ROOT / "README.md").splitlines()) <= MOST_LINES
 
 
-def test_the_first_page_names_every_tool() -> None:
+def test_the_readme_names_every_tool() -> None:
     text = text_of(ROOT / "README.md")
     assert not [tool.name for tool in registry.tools() if f"`{tool.name}`" not in text]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_link_within_the_tree_leads_somewhere(page: Path) -> None:
+def test_every_internal_link_has_a_target(page: Path) -> None:
     for link in _LINK.findall(_BLOCK.sub("", text_of(page))):
         if re.match(r"[a-z]+:", link):
             continue
@@ -139,7 +139,7 @@ def test_every_file_that_is_named_exists(page: Path) -> None:
         assert any(path.endswith(f"/{name}") for path in ours), name
 
 
-def test_the_rooms_of_the_architecture_are_those_that_are_held() -> None:
+def test_the_documented_packages_are_those_of_the_import_contracts() -> None:
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
     (rooms,) = (rule for rule in project["tool"]["importlinter"]["contracts"] if rule["type"] == "layers")
     shown = [block.splitlines()[1:-1] for block in blocks(text_of(ROOT / "docs/architecture.md"))]

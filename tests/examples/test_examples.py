@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from tests.clients.product import Product, product, said_by
+from tests.clients.product import Product, product, run_client
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -44,7 +44,7 @@ def variables(served: Product, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def output(*command: str) -> str:
     """Return what an example prints; it must end well."""
-    code, out, err = await said_by(command)
+    code, out, err = await run_client(command)
     assert code == 0, out + err[-3000:]
     return out
 

@@ -26,11 +26,11 @@ class Canary:
         self._talks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Canary:
-        tcp, udp = _bound(socket.SOCK_STREAM), _bound(socket.SOCK_DGRAM)
+        tcp, udp = _bind(socket.SOCK_STREAM), _bind(socket.SOCK_DGRAM)
         self.port, self.udp_port = tcp.getsockname()[1], udp.getsockname()[1]
-        self._server = await asyncio.start_server(self._meet, sock=tcp)
+        self._server = await asyncio.start_server(self._accept, sock=tcp)
         loop = asyncio.get_running_loop()
-        self._udp, _ = await loop.create_datagram_endpoint(lambda: _Ear(self.contacts), sock=udp)
+        self._udp, _ = await loop.create_datagram_endpoint(lambda: _DatagramRecorder(self.contacts), sock=udp)
         return self
 
     async def __aexit__(
@@ -43,14 +43,14 @@ class Canary:
             talk.cancel()
         await asyncio.gather(*self._talks, return_exceptions=True)
 
-    def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.contacts.append("tcp")
-        talk = asyncio.get_running_loop().create_task(_talk(reader, writer))
+        talk = asyncio.get_running_loop().create_task(_serve_connection(reader, writer))
         self._talks.add(talk)
         talk.add_done_callback(self._talks.discard)
 
 
-class _Ear(asyncio.DatagramProtocol):
+class _DatagramRecorder(asyncio.DatagramProtocol):
     def __init__(self, contacts: list[str]) -> None:
         self._contacts = contacts
 
@@ -58,7 +58,7 @@ class _Ear(asyncio.DatagramProtocol):
         self._contacts.append("udp")
 
 
-async def _talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _serve_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer any data like a request: some pages continue only after a response."""
     try:
         async with asyncio.timeout(LISTEN_S):
@@ -71,7 +71,7 @@ async def _talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         writer.close()
 
 
-def _bound(kind: socket.SocketKind) -> socket.socket:
+def _bind(kind: socket.SocketKind) -> socket.socket:
     """Open a socket on every address, of both families if available."""
     if socket.has_dualstack_ipv6():
         sock = socket.socket(socket.AF_INET6, kind)

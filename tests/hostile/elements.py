@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.hostile.aim import Aim, Vector, markup
+from tests.hostile.target import Target, Vector, markup
 
 LINKS = (
     "stylesheet prefetch preconnect dns-prefetch icon manifest prerender modulepreload apple-touch-icon "
@@ -15,13 +15,13 @@ XML = {"Content-Type": "text/xml"}
 SVG = {"Content-Type": "image/svg+xml"}
 
 
-def elements(aim: Aim) -> dict[str, Vector]:
+def elements(target: Target) -> dict[str, Vector]:
     """Return the vectors by name."""
-    return _media(aim) | _styles(aim) | _links(aim) | _documents(aim) | _reports(aim)
+    return _media(target) | _styles(target) | _links(target) | _documents(target) | _reports(target)
 
 
-def _media(aim: Aim) -> dict[str, Vector]:
-    url = aim.url
+def _media(target: Target) -> dict[str, Vector]:
+    url = target.url
     track = f"<track default kind=captions src='{url('track')}'>"
     return {
         "img": markup(f"<img src='{url('img')}'>"),
@@ -37,8 +37,8 @@ def _media(aim: Aim) -> dict[str, Vector]:
     }
 
 
-def _styles(aim: Aim) -> dict[str, Vector]:
-    url = aim.url
+def _styles(target: Target) -> dict[str, Vector]:
+    url = target.url
     face = f"<style>@font-face{{font-family:q;src:url('{url('font')}')}}</style>"
     return {
         "css-import": markup("", f"<style>@import '{url('css-import')}';</style>"),
@@ -47,8 +47,8 @@ def _styles(aim: Aim) -> dict[str, Vector]:
     }
 
 
-def _links(aim: Aim) -> dict[str, Vector]:
-    url = aim.url
+def _links(target: Target) -> dict[str, Vector]:
+    url = target.url
     rules = json.dumps(
         {act: [{"urls": [url("specrules")], "eagerness": "immediate"}] for act in ("prefetch", "prerender")}
     )
@@ -66,8 +66,8 @@ def _links(aim: Aim) -> dict[str, Vector]:
     }
 
 
-def _documents(aim: Aim) -> dict[str, Vector]:
-    url = aim.url
+def _documents(target: Target) -> dict[str, Vector]:
+    url = target.url
     style = f"<?xml-stylesheet type='text/xsl' href='{url('xslt')}'?>"
     entity = f"<!DOCTYPE a [<!ENTITY e SYSTEM '{url('xml-entity')}'>]>"
     drawing = (
@@ -82,9 +82,9 @@ def _documents(aim: Aim) -> dict[str, Vector]:
     }
 
 
-def _reports(aim: Aim) -> dict[str, Vector]:
+def _reports(target: Target) -> dict[str, Vector]:
     """Return pages with reports of violations and errors, which the browser sends to a URL of the page."""
-    url = aim.url
+    url = target.url
     violation = "<img src=http://nowhere.invalid/x>"
     to = json.dumps({"group": "n", "max_age": 600, "endpoints": [{"url": url("nel")}]})
     nel = json.dumps({"report_to": "n", "max_age": 600, "success_fraction": 1.0, "failure_fraction": 1.0})

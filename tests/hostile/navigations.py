@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hostile.aim import Aim, Vector, markup, script
+from tests.hostile.target import Target, Vector, markup, script
 
 SCHEMES = (
     "file:///etc/passwd",
@@ -18,21 +18,23 @@ SCHEMES = (
 )
 
 
-def navigations(aim: Aim) -> dict[str, Vector]:
+def navigations(target: Target) -> dict[str, Vector]:
     """Return the vectors by name."""
-    return _redirects(aim) | _moves(aim) | _frames(aim) | _schemes(aim)
+    return _redirects(target) | _moves(target) | _frames(target) | _schemes(target)
 
 
-def _redirects(aim: Aim) -> dict[str, Vector]:
-    codes = {f"redirect{code}": Vector.redirect(aim.url(f"redirect{code}"), code) for code in (301, 302, 303, 307, 308)}
+def _redirects(target: Target) -> dict[str, Vector]:
+    codes = {
+        f"redirect{code}": Vector.redirect(target.url(f"redirect{code}"), code) for code in (301, 302, 303, 307, 308)
+    }
     return codes | {
-        "redirect-chain": Vector.redirect(aim.detour("redirect-chain", hops=3)),
+        "redirect-chain": Vector.redirect(target.detour("redirect-chain", hops=3)),
         "redirect-file": Vector.redirect("file:///etc/passwd"),
     }
 
 
-def _moves(aim: Aim) -> dict[str, Vector]:
-    url = aim.url
+def _moves(target: Target) -> dict[str, Vector]:
+    url = target.url
     refresh = f"<meta http-equiv=refresh content='0;url={url('meta-refresh')}'>"
     get = f"<form id=f action='{url('form-get')}'><input name=a></form><script>f.submit()</script>"
     post = (
@@ -52,12 +54,12 @@ def _moves(aim: Aim) -> dict[str, Vector]:
         "form-post": markup(post),
         "ping": markup(ping),
         "download": markup(download),
-        "download-nav": markup(f"<iframe src='{aim.detour('download-nav')}'></iframe>"),
+        "download-nav": markup(f"<iframe src='{target.detour('download-nav')}'></iframe>"),
     }
 
 
-def _frames(aim: Aim) -> dict[str, Vector]:
-    url = aim.url
+def _frames(target: Target) -> dict[str, Vector]:
+    url = target.url
     blob = (
         "let i=document.createElement('iframe');i.src=URL.createObjectURL(new Blob("
         f"[\"<img src='{url('iframe-blob')}'>\"],{{type:'text/html'}}));document.body.append(i)"
@@ -75,9 +77,9 @@ def _frames(aim: Aim) -> dict[str, Vector]:
     }
 
 
-def _schemes(aim: Aim) -> dict[str, Vector]:
-    targets = [scheme.format(at=aim.authority) for scheme in SCHEMES]
-    return {f"scheme-{target.partition(':')[0]}": script(_everywhere(target)) for target in targets}
+def _schemes(target: Target) -> dict[str, Vector]:
+    urls = [scheme.format(at=target.authority) for scheme in SCHEMES]
+    return {f"scheme-{url.partition(':')[0]}": script(_everywhere(url)) for url in urls}
 
 
 def _everywhere(target: str) -> str:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from tests.hostile.aim import Aim, Vector, script
+from tests.hostile.target import Target, Vector, script
 
 NO_CORS = "{mode:'no-cors'}"
 SHOW = ".catch(e=>document.title='ERR '+e)"
 
 
-def scripts(aim: Aim) -> dict[str, Vector]:
+def scripts(target: Target) -> dict[str, Vector]:
     """Return the vectors by name."""
-    return _fetches(aim) | _channels(aim) | _workers(aim) | _ceremonies(aim)
+    return _fetches(target) | _channels(target) | _workers(target) | _ceremonies(target)
 
 
-def _fetches(aim: Aim) -> dict[str, Vector]:
-    url = aim.url
+def _fetches(target: Target) -> dict[str, Vector]:
+    url = target.url
     lna = ";".join(
         f"fetch('{url('fetch-lna')}',{{mode:'no-cors',targetAddressSpace:'{space}'}}).catch(e=>0)"
         for space in ("local", "loopback")
@@ -27,7 +27,7 @@ def _fetches(aim: Aim) -> dict[str, Vector]:
     return {
         "fetch-nocors": script(f"fetch('{url('fetch-nocors')}',{NO_CORS})"),
         "fetch-cors": script(cors),
-        "fetch-redirect": script(f"fetch('{aim.detour('fetch-redirect')}',{NO_CORS})"),
+        "fetch-redirect": script(f"fetch('{target.detour('fetch-redirect')}',{NO_CORS})"),
         "fetch-keepalive": script(f"fetch('{url('fetch-keepalive')}',{{mode:'no-cors',keepalive:true}})"),
         "fetch-later": script(later),
         "fetch-lna": script(lna),
@@ -36,17 +36,17 @@ def _fetches(aim: Aim) -> dict[str, Vector]:
     }
 
 
-def _channels(aim: Aim) -> dict[str, Vector]:
-    detour = aim.detour("domain-ws-redirect").replace("http", "ws", 1)
+def _channels(target: Target) -> dict[str, Vector]:
+    detour = target.detour("domain-ws-redirect").replace("http", "ws", 1)
     return {
-        "eventsource": script(f"new EventSource('{aim.url('eventsource')}')"),
-        "websocket": script(f"new WebSocket('{aim.ws_scheme}://{aim.authority}/websocket')"),
+        "eventsource": script(f"new EventSource('{target.url('eventsource')}')"),
+        "websocket": script(f"new WebSocket('{target.ws_scheme}://{target.authority}/websocket')"),
         "domain-ws-redirect": script(f"new WebSocket('{detour}')"),
     }
 
 
-def _workers(aim: Aim) -> dict[str, Vector]:
-    url = aim.url
+def _workers(target: Target) -> dict[str, Vector]:
+    url = target.url
 
     def blob(code: str) -> str:
         return f'URL.createObjectURL(new Blob(["{code}"]))'
@@ -71,12 +71,12 @@ def _workers(aim: Aim) -> dict[str, Vector]:
     }
 
 
-def _ceremonies(aim: Aim) -> dict[str, Vector]:
+def _ceremonies(target: Target) -> dict[str, Vector]:
     """Return sign-in and payment requests, which the browser itself sends."""
-    provider = f"{{configURL:'{aim.url('fedcm')}',clientId:'1'}}"
-    method = aim.url("payment").replace("http:", "https:")
+    provider = f"{{configURL:'{target.url('fedcm')}',clientId:'1'}}"
+    method = target.url("payment").replace("http:", "https:")
     total = "{total:{label:'a',amount:{currency:'USD',value:'1'}}}"
-    key = f"{{challenge:new Uint8Array(16),rpId:'{aim.host.strip('[]')}'}}"
+    key = f"{{challenge:new Uint8Array(16),rpId:'{target.host.strip('[]')}'}}"
     return {
         "fedcm": script(f"navigator.credentials.get({{identity:{{providers:[{provider}]}}}}){SHOW}"),
         "webauthn-ror": script(f"navigator.credentials.get({{publicKey:{key}}}){SHOW}"),

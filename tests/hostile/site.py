@@ -8,7 +8,7 @@ import ssl
 from types import TracebackType
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from tests.hostile.aim import Vector
+from tests.hostile.target import Vector
 
 IDLE_S = 60.0
 ABSENT = Vector("absent", status=404)
@@ -27,7 +27,7 @@ class HostileSite:
         self._talks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> HostileSite:
-        self._server = await asyncio.start_server(self._meet, "127.0.0.1", 0, ssl=self._tls)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -40,12 +40,12 @@ class HostileSite:
             talk.cancel()
         await asyncio.gather(*self._talks, return_exceptions=True)
 
-    def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        talk = asyncio.get_running_loop().create_task(self._talk(reader, writer))
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        talk = asyncio.get_running_loop().create_task(self._serve_connection(reader, writer))
         self._talks.add(talk)
         talk.add_done_callback(self._talks.discard)
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, ValueError):
                 while True:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from tests.hostile.aim import Aim, Vector, script
+from tests.hostile.target import Target, Vector, script
 
 PRIVATE_NAMES = {
     "name-private": "private.hostile.example",
@@ -19,7 +19,7 @@ QUICK_SPELLINGS = "v6-mapped decimal name-mixed rebind own4".split()
 
 def spellings() -> dict[str, str]:
     """Return the hosts by the name of the trick."""
-    own4, own6 = _own("192.0.2.2"), _own("fd00::2")
+    own4, own6 = _own_address("192.0.2.2"), _own_address("fd00::2")
     return PRIVATE_NAMES | {
         "v4": "127.0.0.1",
         "v4-other": "127.8.8.8",
@@ -48,25 +48,25 @@ def spellings() -> dict[str, str]:
     }
 
 
-def spelled(aim: Aim) -> Vector:
+def spelled(target: Target) -> Vector:
     """Return a page that fetches, opens a socket, loads an image and a redirected frame, and repeats it."""
-    url = aim.url("spelled")
-    socket = f"{aim.ws_scheme}://{aim.authority}/spelled"
-    # A name that rebinds is harmless at first.
+    url = target.url("spelled")
+    socket = f"{target.ws_scheme}://{target.authority}/spelled"
+    # A rebinding name resolves to a public address at first.
     return script(
         f"function go(){{fetch('{url}',{{mode:'no-cors'}}).catch(e=>0);"
         f"try{{new WebSocket('{socket}')}}catch(e){{}};"
         f"let i=new Image();i.src='{url}?'+Math.random();"
-        f"let f=document.createElement('iframe');f.src='{aim.detour('spelled', hops=2)}';"
+        f"let f=document.createElement('iframe');f.src='{target.detour('spelled', hops=2)}';"
         "document.body.append(f)}go();setTimeout(go,400)"
     )
 
 
-def _own(fallback: str) -> str:
+def _own_address(fallback: str) -> str:
     """Return an address of this machine that is not loopback, of the same family as the fallback."""
     family = socket.AF_INET6 if ":" in fallback else socket.AF_INET
     try:
-        # Nothing is sent: connecting a datagram socket only asks the kernel where it would send from.
+        # Connecting a datagram socket sends nothing; it only asks the kernel for the source address.
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect(("2001:db8::1" if ":" in fallback else "192.0.2.1", 9))
             return str(probe.getsockname()[0])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.hostile.aim import Aim, Vector
-from tests.hostile.beyond import beyond
 from tests.hostile.elements import elements
 from tests.hostile.navigations import navigations
+from tests.hostile.other_protocols import other_protocols
 from tests.hostile.scripts import scripts
+from tests.hostile.target import Target, Vector
 
 QUICK_VECTORS = (
     "redirect302 redirect-chain fetch-redirect specrules websocket sharedworker serviceworker rtc-stun-udp "
@@ -15,6 +15,6 @@ QUICK_VECTORS = (
 """One vector of each kind that other products missed."""
 
 
-def vectors(aim: Aim) -> dict[str, Vector]:
+def vectors(target: Target) -> dict[str, Vector]:
     """Return the vectors by name, for one target."""
-    return navigations(aim) | elements(aim) | scripts(aim) | beyond(aim)
+    return navigations(target) | elements(target) | scripts(target) | other_protocols(target)

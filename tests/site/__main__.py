@@ -11,11 +11,11 @@ from tests.site.server import serve
 
 def main() -> None:
     """Read the arguments and serve."""
-    parser = argparse.ArgumentParser(prog="tests.site", description="A local web site of awkward pages.")
-    parser.add_argument("--port", type=int, default=0, help="port without TLS; 0 takes a free one")
-    parser.add_argument("--tls-port", type=int, default=0, help="port with TLS; 0 takes a free one")
+    parser = argparse.ArgumentParser(prog="tests.site", description="A local web site of difficult pages.")
+    parser.add_argument("--port", type=int, default=0, help="port without TLS; 0 uses a free port")
+    parser.add_argument("--tls-port", type=int, default=0, help="port with TLS; 0 uses a free port")
     parser.add_argument("--hosts", nargs="*", default=list(TLS_HOSTS), help="names in the certificate")
-    parser.add_argument("--until-stdin-closes", action="store_true", help="stop when the parent is gone")
+    parser.add_argument("--until-stdin-closes", action="store_true", help="stop when stdin closes")
     options = parser.parse_args()
     asyncio.run(serve(options.port, options.tls_port, options.hosts, until_stdin_closes=options.until_stdin_closes))
 

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from tests.site.catalogue import Page
 
-_KEPT = {"Cache-Control": "public, max-age=3600"}
+_CACHEABLE = {"Cache-Control": "public, max-age=3600"}
 # Sizes as on ordinary sites, and those with which the costs of rendering were first measured.
 _APP_BYTES = 120_000
 _LIBRARY_BYTES = 80_000
@@ -80,7 +80,7 @@ _FONT = bytes(20_000)
 
 def _asset(path: str, about: str, body: bytes, media_type: str, example: str = "") -> Page:
     async def answer(request: web.Request) -> web.Response:
-        return web.Response(body=body, content_type=media_type, headers=_KEPT)
+        return web.Response(body=body, content_type=media_type, headers=_CACHEABLE)
 
     return Page(path, about, answer, example=example)
 

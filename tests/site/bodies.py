@@ -31,7 +31,7 @@ async def _stream(
     await response.prepare(request)
     for chunk in chunks:
         await response.write(chunk)
-        # Also with no pause: one hungry client must not keep the site from the others.
+        # Yield also without a pause, so that one client cannot block the others.
         await asyncio.sleep(pause_s)
     return response
 

@@ -23,7 +23,7 @@ def server_context(names: Sequence[str]) -> ssl.SSLContext:
 
 
 def server_identity(names: Sequence[str]) -> tuple[ssl.SSLContext, str]:
-    """Create the same, and return it with the pin of its key, which browsers can trust."""
+    """Create a TLS context like `server_context`; return it with the pin of its key, which browsers can trust."""
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = _self_signed(key, names)
     private = key.private_bytes(

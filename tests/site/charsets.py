@@ -7,7 +7,7 @@ from aiohttp import web
 from tests.site.catalogue import Page
 from tests.site.languages import LANGUAGES, Language
 
-_WAYS = ("header", "meta", "wrong", "none")
+_DECLARATIONS = ("header", "meta", "wrong", "none")
 _BOMS = {
     "utf-8": ("utf-8", b"\xef\xbb\xbf"),
     "utf-16le": ("utf-16-le", b"\xff\xfe"),
@@ -34,14 +34,14 @@ def _document(text: str, charset: str | None) -> str:
 
 
 async def _old(request: web.Request) -> web.Response:
-    label, way = request.match_info["label"], request.match_info["way"]
+    label, declaration = request.match_info["label"], request.match_info["declaration"]
     found = _language(label)
-    if found is None or way not in _WAYS:
+    if found is None or declaration not in _DECLARATIONS:
         raise web.HTTPNotFound
     language, codec = found
-    # The usual lie: a server that declares what its operator never looked at.
-    header = {"header": f"; charset={label}", "wrong": "; charset=utf-8"}.get(way, "")
-    text = _document(language.text, label if way == "meta" else None)
+    # A common error: servers declare a default charset that is wrong for the page.
+    header = {"header": f"; charset={label}", "wrong": "; charset=utf-8"}.get(declaration, "")
+    text = _document(language.text, label if declaration == "meta" else None)
     return web.Response(body=text.encode(codec, "replace"), headers={"Content-Type": f"text/html{header}"})
 
 
@@ -52,9 +52,9 @@ async def _with_bom(request: web.Request) -> web.Response:
 
 
 async def _utf8(request: web.Request) -> web.Response:
-    way = request.match_info["way"]
-    header = {"header": "; charset=utf-8", "wrong": "; charset=iso-8859-1"}.get(way, "")
-    text = _document(LANGUAGES["ru"].text, "utf-8" if way == "meta" else None)
+    declaration = request.match_info["declaration"]
+    header = {"header": "; charset=utf-8", "wrong": "; charset=iso-8859-1"}.get(declaration, "")
+    text = _document(LANGUAGES["ru"].text, "utf-8" if declaration == "meta" else None)
     return web.Response(body=text.encode(), headers={"Content-Type": f"text/html{header}"})
 
 
@@ -74,10 +74,10 @@ async def _manifest(request: web.Request) -> web.Response:
     phrases: dict[str, str] = {}
     for language in LANGUAGES.values():
         for label, _ in language.encodings:
-            for way in _WAYS:
-                phrases.setdefault(f"/charset/{label}/{way}", language.text[:_PHRASE])
+            for declaration in _DECLARATIONS:
+                phrases.setdefault(f"/charset/{label}/{declaration}", language.text[:_PHRASE])
     russian = LANGUAGES["ru"].text[:_PHRASE]
-    phrases |= {f"/charset/utf-8/{way}": russian for way in _WAYS}
+    phrases |= {f"/charset/utf-8/{declaration}": russian for declaration in _DECLARATIONS}
     phrases |= {f"/bom/{label}": russian for label in _BOMS}
     return web.json_response(phrases)
 
@@ -86,7 +86,12 @@ PAGES = (
     Page("/charset/manifest.json", "the phrase that each charset page must show", _manifest),
     Page("/charset/utf-8/broken", "UTF-8 with bytes that are not", _broken_utf8),
     Page("/charset/utf-8/nul", "UTF-8 with NUL characters", _with_nul),
-    Page("/charset/utf-8/{way}", "UTF-8: header, meta, wrong, none", _utf8, example="/charset/utf-8/none"),
-    Page("/charset/{label}/{way}", "an old encoding: header, meta, wrong, none", _old, example="/charset/gbk/meta"),
+    Page("/charset/utf-8/{declaration}", "UTF-8: header, meta, wrong, none", _utf8, example="/charset/utf-8/none"),
+    Page(
+        "/charset/{label}/{declaration}",
+        "an old encoding: header, meta, wrong, none",
+        _old,
+        example="/charset/gbk/meta",
+    ),
     Page("/bom/{label}", "UTF-8, UTF-16LE, UTF-16BE told by their first bytes", _with_bom, example="/bom/utf-16le"),
 )

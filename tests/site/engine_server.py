@@ -144,25 +144,25 @@ async def _service(site: EngineSite, request: web.Request) -> web.StreamResponse
     if path == "/captcha/verify":
         payload = str((await request.post()).get("altcha", ""))
         solved = proofs.altcha_solved(payload, site.secret)
-        return _let_in(request.query["to"], "altcha") if solved else html("<h1>No</h1>", status=403)
+        return _grant_access(request.query["to"], "altcha") if solved else html("<h1>No</h1>", status=403)
     if path.endswith("/anubis/static/js/main.mjs"):
         return web.Response(text=proofs.anubis_script(), content_type="text/javascript")
     if path.endswith("/anubis/api/pass-challenge"):
         solved = proofs.anubis_solved(request.query["challenge"], request.query["nonce"])
-        return _let_in(request.query["redir"], "anubis") if solved else html("<h1>No</h1>", status=403)
+        return _grant_access(request.query["redir"], "anubis") if solved else html("<h1>No</h1>", status=403)
     if path.startswith("/rss/articles/"):
         return _wrapped_article(path.rpartition("/")[2])
     return None
 
 
-def _let_in(target: str, cookie: str) -> web.Response:
+def _grant_access(target: str, cookie: str) -> web.Response:
     answer = web.Response(status=303, headers={"Location": target})
     answer.set_cookie(f"{cookie}-clearance", "1", secure=True, httponly=True)
     return answer
 
 
 def _wrapped_article(token: str) -> web.Response:
-    """Return a page of Google whose script goes on to the publisher."""
+    """Return a page of Google whose script redirects to the publisher."""
     raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
     url = raw.partition(b"AU_yqL")[2].decode()
     return html(
@@ -206,7 +206,7 @@ async def _rows(site: EngineSite, request: web.Request, asked: Asked) -> web.Str
     faces = {"lite.duckduckgo.com": "lite", "duckduckgo.com": "main"}
     text = result_page(asked.engine, rows, asked.query, face=faces.get(asked.host, ""))
     if asked.engine == "googlenews":
-        # The longest first: one address may be the beginning of another.
+        # Replace the longest first: one URL may be a prefix of another.
         for row in sorted(rows, key=lambda row: -len(row.url)):
             text = text.replace(row.url, wrapped(row.url))
     return _page(asked.engine, text)
@@ -259,7 +259,7 @@ async def _decoys(site: EngineSite, request: web.Request, asked: Asked) -> web.S
 
 
 async def _suspicious(site: EngineSite, request: web.Request, asked: Asked) -> web.StreamResponse:
-    """Return decoys for a client that was here before."""
+    """Return decoys to a client that has a cookie of an earlier visit."""
     answer = await (_decoys if "seen" in asked.cookies else _rows)(site, request, asked)
     answer.set_cookie("seen", "1", max_age=3600)
     return answer

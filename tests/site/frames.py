@@ -7,7 +7,7 @@ import html as entities
 from aiohttp import web
 
 from tests.site.catalogue import built, fixed
-from tests.site.hosts import neighbour
+from tests.site.hosts import other_origin
 from tests.site.markup import page, script_string
 from tests.site.prose import paragraphs
 
@@ -16,7 +16,7 @@ def _frames(request: web.Request) -> str:
     body = (
         paragraphs("frames", 0, 10)
         + '<iframe src="/frame?name=frames&from=10&to=20"></iframe>'
-        + f'<iframe src="{neighbour(request)}/frame?name=frames&from=20&to=30"></iframe>'
+        + f'<iframe src="{other_origin(request)}/frame?name=frames&from=20&to=30"></iframe>'
         + '<iframe src="about:blank"></iframe><iframe src="/frame-hidden" style="display:none"></iframe>'
         + '<iframe src="/frame-hidden" width="1" height="1" style="visibility:hidden"></iframe>'
     )
@@ -29,7 +29,7 @@ def _frame(request: web.Request) -> str:
 
 
 def _inner(request: web.Request) -> str:
-    inner = f'<iframe src="{neighbour(request)}/frame?name=frames-nested&from=10&to=15"></iframe>'
+    inner = f'<iframe src="{other_origin(request)}/frame?name=frames-nested&from=10&to=15"></iframe>'
     return page("Inner", paragraphs("frames-nested", 5, 10) + inner)
 
 

@@ -119,7 +119,7 @@ def marker(number: int, carrier: Carrier) -> str:
 def _sections(carriers: tuple[Carrier, ...], first: int) -> str:
     return "\n".join(
         f'<section data-carrier="{number}">'
-        # `@media` is the one at-sign that is not a place.
+        # `@media` is the only at-sign that is not a placeholder.
         + carrier.markup.replace("@media", "\0").replace("@", marker(number, carrier)).replace("\0", "@media")
         + "</section>"
         for number, carrier in enumerate(carriers, first)

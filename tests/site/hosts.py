@@ -19,7 +19,7 @@ TLS_HOSTS = ("secure.example", "other-secure.example")
 """Hosts served with TLS, with a certificate created at the start."""
 
 # Two names that are different sites to a browser, so that a frame of one in the other is cross-site.
-_NEIGHBOURS = MappingProxyType(
+_OTHER_SITES = MappingProxyType(
     {
         "other.example": "site.example",
         "secure.example": "other-secure.example",
@@ -36,7 +36,7 @@ def origin(request: web.Request, host: str) -> str:
     return f"{request.scheme}://{host}{colon}{port}"
 
 
-def neighbour(request: web.Request) -> str:
+def other_origin(request: web.Request) -> str:
     """Return the origin of another site of this server."""
     name = request.host.partition(":")[0]
-    return origin(request, _NEIGHBOURS.get(name, "other.example"))
+    return origin(request, _OTHER_SITES.get(name, "other.example"))

@@ -78,7 +78,7 @@ document.querySelectorAll('section').forEach(section => watch.observe(section));
 
 PAGES = (
     fixed("/scroll", "60 paragraphs, ten more at each scroll to the end", scripted("Scroll", _BOUNDED, _END), marks=60),
-    fixed("/scroll-endless", "more for ever; 20 are enough", scripted("Endless scroll", _ENDLESS, _END), marks=20),
+    fixed("/scroll-endless", "more without end; 20 are enough", scripted("Endless scroll", _ENDLESS, _END), marks=20),
     fixed(
         "/scroll-event",
         "30 paragraphs, ten more at the first scroll event",

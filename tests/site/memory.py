@@ -13,7 +13,7 @@ from tests.site.markup import html, page
 VISITS = web.AppKey("visits", Counter[str])
 """Number of requests of each memory page."""
 
-# Each kind of memory is first looked at and then written; the page shows FOUND-, CLEAN- or ABSENT-kind.
+# Each kind of storage is first read and then written; the page shows FOUND-, CLEAN- or ABSENT-kind.
 _LOOK = """
 const report = (kind, found) => {
   const line = document.createElement('li');

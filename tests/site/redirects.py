@@ -8,13 +8,13 @@ import json
 from aiohttp import web
 
 from tests.site.catalogue import Page, built, fixed
-from tests.site.hosts import neighbour
+from tests.site.hosts import other_origin
 from tests.site.markup import html, page
 from tests.site.prose import paragraphs
 
 
 def _to(location: str, status: int = 302) -> web.Response:
-    # The header is set by hand: the framework would clean up the very addresses that tests are about.
+    # Set the header directly: the framework would normalize the URLs that the tests need.
     return web.Response(status=status, headers={"Location": location})
 
 
@@ -33,7 +33,7 @@ async def _loop(request: web.Request) -> web.Response:
 
 
 async def _ping_pong(request: web.Request) -> web.Response:
-    return _to(f"{neighbour(request)}/redirect-ping-pong")
+    return _to(f"{other_origin(request)}/redirect-ping-pong")
 
 
 async def _growing(request: web.Request) -> web.Response:
@@ -41,7 +41,7 @@ async def _growing(request: web.Request) -> web.Response:
 
 
 async def _other_host(request: web.Request) -> web.Response:
-    return _to(f"{neighbour(request)}/target?name=redirect-host", 301)
+    return _to(f"{other_origin(request)}/target?name=redirect-host", 301)
 
 
 async def _loopback(request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""Run the site as a process of its own during a test session or command."""
+"""Run the site in a separate process during a test session or command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from urllib.parse import quote
 from tests.site.hosts import PLAIN_HOSTS, TLS_HOSTS
 
 _ROOT = Path(__file__).resolve().parents[2]
-# Importing everything takes under a second; a machine under load may take ten times that.
+# The imports take under a second; on a busy machine up to ten times as long.
 _START_S = 60.0
 _STOP_S = 10.0
 _ASK_S = 60.0

@@ -18,50 +18,51 @@ from tests.site import (
     apps,
     articles,
     assets,
+    block_pages,
     bodies,
     caching,
     charsets,
     documents,
-    forgeries,
     frames,
     guides,
     hidden,
     lazy,
     memory,
-    mirror,
+    readiness,
     redirects,
-    runaways,
+    request_log,
+    runaway_scripts,
     services,
-    settling,
     shadow,
     shops,
     slow,
-    walls,
+    spoofed_content,
     wire,
 )
 from tests.site.catalogue import Page
 from tests.site.certificate import server_context
 from tests.site.markup import html, page
 
-_ROOMS = (
-    articles, apps, settling, lazy, shadow, frames, guides, slow, redirects, walls, hidden, forgeries, runaways,
-    bodies, wire, documents, charsets, memory, caching, mirror, services, shops, assets,
+_MODULES = (
+    articles, apps, readiness, lazy, shadow, frames, guides, slow, redirects,
+    block_pages, hidden, spoofed_content, runaway_scripts, bodies, wire, documents,
+    charsets, memory, caching, request_log, services, shops, assets,
 )  # fmt: skip
 
 _BACKLOG = 1024
-# A client that has gone takes its handler with it, so this only bounds a stop in the middle of an answer.
+# Handlers end with their client, so this only limits a shutdown during a response.
 _SHUTDOWN_S = 0.2
 
 
 def all_pages() -> list[Page]:
     """Return every page of the site."""
-    return [one for room in _ROOMS for one in room.PAGES]
+    return [one for module in _MODULES for one in module.PAGES]
 
 
 def application() -> web.Application:
     """Create the application of the whole site."""
-    app = web.Application(middlewares=[mirror.count], client_max_size=16 * 1024 * 1024)
-    app[mirror.HITS], app[mirror.OPEN] = Counter(), Counter()
+    app = web.Application(middlewares=[request_log.count], client_max_size=16 * 1024 * 1024)
+    app[request_log.HITS], app[request_log.OPEN] = Counter(), Counter()
     app[memory.VISITS], app[caching.SERVED] = Counter(), Counter()
     pages = all_pages()
     for one in (*pages, _index(pages), _manifest(pages)):
@@ -101,7 +102,7 @@ async def serve(port: int, tls_port: int, tls_names: Sequence[str], *, until_std
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    # Handlers end when their client goes away, else the answers that never come would pile up.
+    # Cancel handlers when their client disconnects, because some responses never end.
     runner = web.AppRunner(application(), access_log=None, handler_cancellation=True, shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
     try:

@@ -1,4 +1,4 @@
-"""Pages with one part that comes late or never, for which a reader must not wait."""
+"""Pages with one late or missing part, for which a reader must not wait."""
 
 from __future__ import annotations
 

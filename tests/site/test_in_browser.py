@@ -46,7 +46,7 @@ async def remembered(page: Page, url: str) -> dict[str, str]:
     return {kind: word for word, kind in re.findall(r"(FOUND|CLEAN|ABSENT)-(\S+)", text)}
 
 
-async def test_memory_pages_find_all_that_a_kept_page_remembers(plain_browser: Browser, site: Site) -> None:
+async def test_memory_pages_find_all_data_of_an_earlier_visit(plain_browser: Browser, site: Site) -> None:
     # Service workers require TLS; the HTTP cache stores nothing received with an untrusted certificate.
     for host, kinds in (("secure.example", KINDS - {"http-cache"}), ("site.example", KINDS - NEED_TLS)):
         page = await plain_browser.new_page(ignore_https_errors=True)

@@ -47,12 +47,12 @@ def raw_request(site: Site, path: str) -> Iterator[socket.socket]:
 
 
 @pytest.mark.parametrize("path", SERVED_WHOLE)
-def test_plain_pages_carry_all_their_marker_words(site: Site, client: httpx.Client, path: str) -> None:
+def test_plain_pages_contain_all_their_marker_words(site: Site, client: httpx.Client, path: str) -> None:
     wanted = site.manifest()[path]
     assert marks_found(str(wanted["name"]), client.get(path).text) == wanted["marks"]
 
 
-def test_script_pages_carry_none_of_their_marker_words(site: Site, client: httpx.Client) -> None:
+def test_script_pages_contain_no_marker_words(site: Site, client: httpx.Client) -> None:
     for path in ("/spa/1", "/slow-xhr", "/poll", "/socket", "/scroll", "/challenge", "/meta-refresh"):
         name = str(site.manifest()[path]["name"])
         assert marks_found(name, client.get(path).text) == 0, path
@@ -88,13 +88,13 @@ def test_requests_are_counted_by_path_query_and_host(site: Site, client: httpx.C
     assert site.hits(f"/plain?{own}=3") == 0
 
 
-def test_a_client_that_goes_away_takes_its_handler_with_it(site: Site) -> None:
+def test_a_handler_ends_when_its_client_disconnects(site: Site) -> None:
     with raw_request(site, "/never?gone=1"):
         wait_until(lambda: site.open("/never?gone=1") == 1)
     wait_until(lambda: site.open("/never?gone=1") == 0)
 
 
-def test_clients_that_leave_in_the_middle_do_no_harm(site: Site, client: httpx.Client) -> None:
+def test_clients_that_disconnect_early_do_no_harm(site: Site, client: httpx.Client) -> None:
     for path in ("/big", "/endless", "/drip", "/bomb", "/slow-body", "/api/events?name=x", "/stalls"):
         with raw_request(site, path) as connection:
             assert connection.recv(100)
@@ -121,7 +121,7 @@ def test_a_small_bomb_is_valid_gzip(client: httpx.Client) -> None:
     assert len(gzip.decompress(packed)) == 3 << 20
 
 
-def test_fifty_megabytes_are_fifty_megabytes(client: httpx.Client) -> None:
+def test_the_big_page_has_its_size(client: httpx.Client) -> None:
     with client.stream("GET", "/big?declared=1") as response:
         size = sum(len(chunk) for chunk in response.iter_raw())
     assert int(response.headers["content-length"]) == size
@@ -130,7 +130,7 @@ def test_fifty_megabytes_are_fifty_megabytes(client: httpx.Client) -> None:
         assert "content-length" not in response.headers
 
 
-def test_a_reset_is_a_reset_and_an_empty_reply_is_an_end(site: Site) -> None:
+def test_resets_and_empty_replies_are_sent(site: Site) -> None:
     with raw_request(site, "/reset") as connection, pytest.raises(ConnectionResetError):
         connection.recv(100)
     with raw_request(site, "/empty-reply") as connection:
@@ -153,13 +153,13 @@ def test_a_drip_sends_a_byte_a_second(site: Site) -> None:
 
 
 @pytest.mark.parametrize("status", [200, 204, 304, 404, 410, 500, 503])
-def test_any_status_can_be_had(client: httpx.Client, status: int) -> None:
+def test_any_status_can_be_requested(client: httpx.Client, status: int) -> None:
     response = client.get(f"/status/{status}")
     assert response.status_code == status
     assert bool(response.content) == (status not in {204, 304})
 
 
-def test_redirects_end_or_not_as_they_say(client: httpx.Client) -> None:
+def test_redirects_are_finite_or_endless_as_described(client: httpx.Client) -> None:
     assert len(client.get("/redirects/4", follow_redirects=True).history) == 4
     with pytest.raises(httpx.TooManyRedirects):
         client.get("/redirect-loop", follow_redirects=True)
@@ -167,18 +167,18 @@ def test_redirects_end_or_not_as_they_say(client: httpx.Client) -> None:
     assert client.get("/redirect-host").headers["location"].startswith("http://other.example/")
 
 
-def test_frames_name_another_site_by_the_host_that_asked(site: Site, client: httpx.Client) -> None:
+def test_frames_use_another_site_than_the_requested_host(site: Site, client: httpx.Client) -> None:
     assert 'src="http://other.example/frame?' in client.get("/frames").text
     by_address = client.get("/frames", headers={"Host": f"127.0.0.1:{site.port}"}).text
     assert f'src="http://localhost:{site.port}/frame?' in by_address
 
 
-def test_a_challenge_lets_through_who_has_its_cookie(client: httpx.Client) -> None:
+def test_a_challenge_accepts_its_cookie(client: httpx.Client) -> None:
     assert "Checking your browser" in client.get("/challenge").text
     assert "MARK-challenge-9" in client.get("/challenge", headers={"Cookie": "passed=1"}).text
 
 
-def test_validators_are_honoured(client: httpx.Client) -> None:
+def test_validators_are_respected(client: httpx.Client) -> None:
     address = f"/etag/{uuid.uuid4()}"
     first = client.get(address)
     assert "SERVED-1" in first.text
@@ -186,7 +186,7 @@ def test_validators_are_honoured(client: httpx.Client) -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_memory_pages_say_which_cookie_came(client: httpx.Client) -> None:
+def test_memory_pages_report_the_received_cookie(client: httpx.Client) -> None:
     address = f"/memory/{uuid.uuid4()}"
     assert "CLEAN-cookie-header" in client.get(address).text
     with_cookie = client.get(address, headers={"Cookie": "header=1", "If-None-Match": '"m1"'}).text
@@ -195,13 +195,13 @@ def test_memory_pages_say_which_cookie_came(client: httpx.Client) -> None:
     assert "VISIT-2" in with_cookie
 
 
-def test_headers_come_back_in_their_order(client: httpx.Client) -> None:
+def test_headers_are_returned_in_their_order(client: httpx.Client) -> None:
     headers = client.get("/headers", headers={"X-One": "1", "X-Two": "2"}).json()["headers"]
     names = [name.lower() for name, _ in headers]
     assert names.index("x-one") < names.index("x-two")
 
 
-def test_charset_pages_hold_their_phrase_in_their_encoding(client: httpx.Client) -> None:
+def test_charset_pages_contain_their_phrase_in_their_encoding(client: httpx.Client) -> None:
     phrases = client.get("/charset/manifest.json").json()
     assert phrases["/charset/gbk/none"].encode("gbk") in client.get("/charset/gbk/none").content
     wrong = client.get("/charset/windows-1251/wrong")
@@ -211,7 +211,7 @@ def test_charset_pages_hold_their_phrase_in_their_encoding(client: httpx.Client)
     assert client.get("/bom/utf-16le").content.startswith(b"\xff\xfe")
 
 
-def test_hidden_carriers_are_forty_three_of_which_a_person_sees_nine(client: httpx.Client) -> None:
+def test_nine_of_forty_three_hidden_text_samples_are_visible(client: httpx.Client) -> None:
     rows = client.get("/hidden/manifest.json").json()
     core = [row for row in rows if row["page"] == "/hidden"]
     assert len(core) == len(CARRIERS) == 43
@@ -230,7 +230,7 @@ def test_tls_hosts_are_served_under_a_certificate_of_their_names(site: Site) -> 
         assert tls.recv(15) == b"HTTP/1.0 200 OK"
 
 
-def test_a_page_shows_the_paragraphs_that_its_service_gives(client: httpx.Client) -> None:
+def test_a_page_shows_the_paragraphs_of_its_service(client: httpx.Client) -> None:
     answer = client.get("/api/article?name=n&from=2&to=4").json()
     assert answer == {"paragraphs": [paragraph("n", 2), paragraph("n", 3)]}
 

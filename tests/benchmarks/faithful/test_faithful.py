@@ -61,7 +61,7 @@ def test_a_quote_of_the_post_before_does_not_hide_an_author() -> None:
     assert score(thread(), Answer(markdown))["posts.author"] == 1
 
 
-def test_a_post_with_a_hole_or_without_its_end_is_not_whole() -> None:
+def test_a_post_with_missing_words_is_incomplete() -> None:
     hole = " ".join([*FIRST.split()[:8], *FIRST.split()[-8:]])
     assert score(thread(), Answer(f"{hole}\n\n{SECOND}"))["posts.text"] == 0.5
     assert score(thread(), Answer(f"{FIRST[:60]}\n\n{SECOND}"))["posts.text"] == 0.5
@@ -96,7 +96,7 @@ def test_code_needs_every_line_and_the_language(fence: str, share: float) -> Non
     assert score(page(code=[["python", "a = 1\nif a:\n    b()"]]), Answer(fence)) == {"code": share}
 
 
-def test_a_table_is_worth_the_rows_it_has_in_one_place() -> None:
+def test_a_table_scores_its_rows_found_in_one_table() -> None:
     gold = page(tables=[[["Name", "Size"], ["a", "1"], ["b", ""], ["Group"]]])
     assert score(gold, Answer("| Name | Size |\n|-|-|\n| a | 1 |\n| b | |\n| Group | Group |\n")) == {"tables": 1}
     assert score(gold, Answer("| Name | Size |\n|-|-|\n| a | 2 |\n| b | |\n")) == {"tables": 0.5}
@@ -144,7 +144,7 @@ def test_a_date_counts_in_any_usual_spelling(text: str) -> None:
     assert not has_date(["2024-09-05"], words(text))
 
 
-def test_annotations_are_there() -> None:
+def test_annotations_exist() -> None:
     assert len(GOLD_FILES) >= 160
 
 

@@ -137,7 +137,7 @@ class Answered:
 
     def lost(self, proxy: Proxy, death: Death) -> tuple[CallOutcome, ...]:
         """Those that failed although they were not in flight on the server that died."""
-        passed = proxy.passed()
+        passed = proxy.routed_requests()
 
         def in_flight(one: CallOutcome) -> bool:
             if one.begun_at > death.over_at:

@@ -99,7 +99,7 @@ async def test_a_dying_server_takes_along_only_what_it_was_doing(proxies: list[P
             assert not crowd.lost(proxy, death), proxy.kind
             assert not any(text.of_session for text in crowd.calls), proxy.kind
             assert len(crowd.failed) <= CLIENTS, proxy.kind
-            used = {server for passed in proxy.passed().values() for server in passed.servers}
+            used = {server for passed in proxy.routed_requests().values() for server in passed.servers}
             assert used == {f"127.0.0.1:{port}" for port in servers.ports}, proxy.kind
 
 

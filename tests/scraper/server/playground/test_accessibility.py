@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 from scraper.tools import registry
 from tests.clients.axe import SCHEMES, WIDTHS, violations
 from tests.clients.environments import AXE
-from tests.clients.here import needed
+from tests.clients.required import require_environment
 from tests.scraper.server.playground.conftest import read
 from tests.site.running import Site
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 
 async def test_every_part_of_the_page_is_accessible(page: Page, site: Site) -> None:
-    needed(AXE)
+    require_environment(AXE)
     await expect(page.locator("form[data-tool]")).to_have_count(len(registry.tools()))
     assert await violations(page) == []
     await page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
@@ -36,7 +36,7 @@ async def test_every_part_of_the_page_is_accessible(page: Page, site: Site) -> N
 
 
 async def test_an_inaccessible_page_is_noticed(page: Page) -> None:
-    needed(AXE)
+    require_environment(AXE)
     await page.locator("#sides button").evaluate("button => button.textContent = ''")
     (found,) = await violations(page)
     assert found.startswith("button-name")

@@ -17,7 +17,7 @@ _CONSENT = """<div role="dialog" aria-modal="true" id="consent"><h1>Before you c
 <p>We and our 812 partners use cookies to store and access information on your device.</p>
 <button>Accept all</button><button>Reject all</button><a href="/privacy">Privacy</a></div>"""
 
-# The usual kind: the article is there, a dialog lies over it.
+# The most frequent kind: a dialog covers the article.
 _OVERLAY = """<div role="dialog" aria-modal="true" class="cookie-banner"
 style="position:fixed;inset:0;background:#fff">
 <h2>We value your privacy</h2><p>CONSENT-BANNER-TEXT choose what we may store.</p>

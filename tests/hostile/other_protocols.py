@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hostile.aim import Aim, Vector, script
+from tests.hostile.target import Target, Vector, script
 
 RTC_HOLD_S = 4.0
 TURN_HOLD_S = 9.0
@@ -11,17 +11,17 @@ TURN_HOLD_S = 9.0
 OFFER = "p.createDataChannel('x');p.createOffer().then(o=>p.setLocalDescription(o))"
 
 
-def beyond(aim: Aim) -> dict[str, Vector]:
+def other_protocols(target: Target) -> dict[str, Vector]:
     """Return the vectors by name."""
-    return _ice_servers(aim) | _peers(aim) | _services(aim)
+    return _ice_servers(target) | _peers(target) | _services(target)
 
 
-def _ice_servers(aim: Aim) -> dict[str, Vector]:
+def _ice_servers(target: Target) -> dict[str, Vector]:
     servers = {
-        "rtc-stun-udp": f"stun:{aim.host}:{aim.udp_port}",
-        "rtc-turn-udp": f"turn:{aim.host}:{aim.udp_port}?transport=udp",
-        "rtc-turn-tcp": f"turn:{aim.host}:{aim.port}?transport=tcp",
-        "rtc-turns": f"turns:{aim.host}:{aim.port}?transport=tcp",
+        "rtc-stun-udp": f"stun:{target.host}:{target.udp_port}",
+        "rtc-turn-udp": f"turn:{target.host}:{target.udp_port}?transport=udp",
+        "rtc-turn-tcp": f"turn:{target.host}:{target.port}?transport=tcp",
+        "rtc-turns": f"turns:{target.host}:{target.port}?transport=tcp",
         "rtc-stun-name": "stun:leak1.example.org:3478",
     }
     return {
@@ -33,18 +33,18 @@ def _ice_servers(aim: Aim) -> dict[str, Vector]:
     }
 
 
-def _peers(aim: Aim) -> dict[str, Vector]:
+def _peers(target: Target) -> dict[str, Vector]:
     show = "p.onicecandidate=e=>{if(e.candidate)document.title+=' '+e.candidate.candidate};"
     return {
-        "rtc-candidate": script(_connect_to(aim), hold_s=RTC_HOLD_S),
+        "rtc-candidate": script(_connect_to(target), hold_s=RTC_HOLD_S),
         "rtc-leak": script("let p=new RTCPeerConnection();" + show + OFFER, hold_s=RTC_HOLD_S),
     }
 
 
-def _connect_to(aim: Aim) -> str:
+def _connect_to(target: Target) -> str:
     """Return a script with two peers; one receives the canary's address as its own."""
-    udp = f"1 1 udp 2113937151 127.0.0.1 {aim.udp_port} typ host"
-    tcp = f"2 1 tcp 1518214911 127.0.0.1 {aim.port} typ host tcptype passive"
+    udp = f"1 1 udp 2113937151 127.0.0.1 {target.udp_port} typ host"
+    tcp = f"2 1 tcp 1518214911 127.0.0.1 {target.port} typ host tcptype passive"
     lines = f"a=candidate:{udp}\\r\\na=candidate:{tcp}\\r\\na=end-of-candidates\\r\\n"
     return f"""(async()=>{{
 let p=new RTCPeerConnection(),q=new RTCPeerConnection();
@@ -60,10 +60,10 @@ for(let c of ['candidate:{udp}','candidate:{tcp}'])
 }})()"""
 
 
-def _services(aim: Aim) -> dict[str, Vector]:
+def _services(target: Target) -> dict[str, Vector]:
     hashes = "{serverCertificateHashes:[{algorithm:'sha-256',value:new Uint8Array(32)}]}"
-    transport = f"new WebTransport('https://{aim.host}:{aim.udp_port}/webtransport',{hashes})"
-    alternatives = f'h3="127.0.0.1:{aim.udp_port}"; ma=600, h2="127.0.0.1:{aim.port}"; ma=600'
+    transport = f"new WebTransport('https://{target.host}:{target.udp_port}/webtransport',{hashes})"
+    alternatives = f'h3="127.0.0.1:{target.udp_port}"; ma=600, h2="127.0.0.1:{target.port}"; ma=600'
     return {
         "webtransport": script(f"try{{{transport}}}catch(e){{document.title='ERR '+e}}", hold_s=RTC_HOLD_S),
         "alt-svc": script("setTimeout(()=>location.reload(),300)", headers={"Alt-Svc": alternatives}),

@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from tests.hostile.aim import Aim
 from tests.hostile.canary import Canary
 from tests.hostile.site import HostileSite
 from tests.hostile.spellings import QUICK_SPELLINGS, spelled, spellings
+from tests.hostile.target import Target
 from tests.hostile.vectors import QUICK_VECTORS, vectors
 
 AT_ONCE = 6
@@ -22,7 +22,7 @@ LONGER = (4, 16)
 SPELLED = "spelled:"
 
 
-class Door(Protocol):
+class PageOpener(Protocol):
     """A browser that opens pages."""
 
     @property
@@ -66,7 +66,7 @@ def case_names(quick: bool = False) -> list[str]:
     """Return all cases, or one of each kind."""
     if quick:
         return [*QUICK_VECTORS, *(SPELLED + name for name in QUICK_SPELLINGS)]
-    anywhere = Aim("http://a.example", "127.0.0.1", 1, 1)
+    anywhere = Target("http://a.example", "127.0.0.1", 1, 1)
     return [*vectors(anywhere), *(SPELLED + name for name in spellings())]
 
 
@@ -75,34 +75,34 @@ def host_of(number: int) -> str:
     return f"c{number}.hostile.example"
 
 
-async def assault(door: Door, site: HostileSite, names: Sequence[str], *, tried: int = 0) -> list[Outcome]:
+async def run_attacks(opener: PageOpener, site: HostileSite, names: Sequence[str], *, tried: int = 0) -> list[Outcome]:
     """Open every page, several at once, each with a canary of its own.
 
-    `tried` names cases that are known to try, and get enough time for it.
+    `tried` is the number of cases that are known to try. They get more time until that many have tried.
     """
     async with AsyncExitStack() as stack:
         canaries = [await stack.enter_async_context(Canary()) for _ in names]
         cases = [
-            _prepared(site, number, name, canary)
+            _prepare(site, number, name, canary)
             for number, (name, canary) in enumerate(zip(names, canaries, strict=True))
         ]
         slots = asyncio.Semaphore(AT_ONCE)
-        notes = list(await asyncio.gather(*(_open(door, case, slots) for case in cases)))
+        notes = list(await asyncio.gather(*(_open(opener, case, slots) for case in cases)))
         for number, case in enumerate(cases):
-            # A browser that died under a neighbour's page proves nothing about this one.
+            # Retry a page that was not served because another page crashed the browser.
             if case.key not in site.served:
-                notes[number] = await _open(door, case, slots)
+                notes[number] = await _open(opener, case, slots)
         await asyncio.sleep(LATE_S)
         for longer in LONGER:
-            idle = [case for case, canary in zip(cases, canaries, strict=True) if not _tried(door, canary)]
+            idle = [case for case, canary in zip(cases, canaries, strict=True) if not _tried(opener, canary)]
             if len(cases) - len(idle) < tried:
                 again = (replace(case, hold_s=case.hold_s * longer) for case in idle)
-                await asyncio.gather(*(_open(door, case, slots) for case in again))
+                await asyncio.gather(*(_open(opener, case, slots) for case in again))
         return [
             Outcome(
                 case.name,
                 contacts=len(canary.contacts),
-                refused=_refused(door, canary),
+                refused=_refused(opener, canary),
                 served=case.key in site.served,
                 note=note,
             )
@@ -110,12 +110,12 @@ async def assault(door: Door, site: HostileSite, names: Sequence[str], *, tried:
         ]
 
 
-def _refused(door: Door, canary: Canary) -> bool:
-    return canary.port in door.refused or canary.udp_port in door.refused
+def _refused(opener: PageOpener, canary: Canary) -> bool:
+    return canary.port in opener.refused or canary.udp_port in opener.refused
 
 
-def _tried(door: Door, canary: Canary) -> bool:
-    return bool(canary.contacts) or _refused(door, canary)
+def _tried(opener: PageOpener, canary: Canary) -> bool:
+    return bool(canary.contacts) or _refused(opener, canary)
 
 
 def reached(outcomes: Iterable[Outcome]) -> list[str]:
@@ -123,22 +123,22 @@ def reached(outcomes: Iterable[Outcome]) -> list[str]:
     return [outcome.name for outcome in outcomes if outcome.contacts]
 
 
-def _prepared(site: HostileSite, number: int, name: str, canary: Canary) -> Case:
+def _prepare(site: HostileSite, number: int, name: str, canary: Canary) -> Case:
     origin = f"{site.scheme}://{host_of(number)}"
-    aim = Aim(origin, "127.0.0.1", canary.port, canary.udp_port)
+    target = Target(origin, "127.0.0.1", canary.port, canary.udp_port)
     direct = None
     if name.startswith(SPELLED):
-        aim = replace(aim, host=spellings()[name.removeprefix(SPELLED)])
-        vector, direct = spelled(aim), aim.url("direct")
+        target = replace(target, host=spellings()[name.removeprefix(SPELLED)])
+        vector, direct = spelled(target), target.url("direct")
     else:
-        vector = vectors(aim)[name]
+        vector = vectors(target)[name]
     site.pages[str(number)] = vector
     return Case(name, f"{origin}/v/{number}", vector.hold_s, direct)
 
 
-async def _open(door: Door, case: Case, slots: asyncio.Semaphore) -> str:
+async def _open(opener: PageOpener, case: Case, slots: asyncio.Semaphore) -> str:
     async with slots:
-        note = await door.open(case.url, case.hold_s)
+        note = await opener.open(case.url, case.hold_s)
         if case.direct_url is not None:
-            note = await door.open(case.direct_url, 0.1) or note
+            note = await opener.open(case.direct_url, 0.1) or note
         return note

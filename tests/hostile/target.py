@@ -11,7 +11,7 @@ HOLD_S = 1.2
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class Target:
     """The canary, and the origin that serves the page."""
 
     origin: str

@@ -1,4 +1,4 @@
-"""Check for a test's client on this machine; in CI it is installed if possible."""
+"""Skip tests whose client is not installed; in CI, install it if possible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.clients.environments import Environment
 from tests.clients.setup import SetUpError, set_up
 
 
-def needed(environment: Environment) -> None:
+def require_environment(environment: Environment) -> None:
     """Skip the test with a reason, unless this environment exists or can be created now."""
     if environment.is_set_up():
         return

@@ -16,7 +16,7 @@ from browsers.egress.dialer import Connect, OpenConnection
 from browsers.egress.target_policy import SYNTHETIC
 from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.errors import BrowsersError
-from tests.hostile.assault import host_of
+from tests.hostile.attack_run import host_of
 from tests.hostile.site import HostileSite
 from tests.hostile.spellings import PRIVATE_NAMES
 
@@ -62,7 +62,7 @@ def recording(connect: Connect, refused: set[int]) -> Connect:
     return connect_and_record
 
 
-class Walled:
+class ProxiedBrowser:
     """The product's browsers. A refused page is the expected result."""
 
     def __init__(self, browsers: Browsers, refused: set[int], tier: Tier, mode: Mode) -> None:
@@ -82,7 +82,7 @@ class Walled:
         return ""
 
 
-class Unwalled:
+class DirectBrowser:
     """A plain browser that resolves the hostile names by itself."""
 
     def __init__(self, browser: Browser) -> None:
@@ -104,7 +104,9 @@ class Unwalled:
 
 
 @asynccontextmanager
-async def walled(site: HostileSite, cases: int, tier: Tier, mode: Mode = Mode.RENDER) -> AsyncIterator[Walled]:
+async def proxied_browser(
+    site: HostileSite, cases: int, tier: Tier, mode: Mode = Mode.RENDER
+) -> AsyncIterator[ProxiedBrowser]:
     """Open `Browsers` with the site's hosts mapped and a hostile resolver."""
     settings = BrowserSettings(
         test_hosts=tuple((host_of(number), "127.0.0.1", site.port) for number in range(cases)),
@@ -119,11 +121,11 @@ async def walled(site: HostileSite, cases: int, tier: Tier, mode: Mode = Mode.RE
     egress._resolver._names, egress._resolver._ttl_s = HostileNames(), 0.0
     egress._connect = recording(egress._connect, refused)
     async with browsers:
-        yield Walled(browsers, refused, tier, mode)
+        yield ProxiedBrowser(browsers, refused, tier, mode)
 
 
 @asynccontextmanager
-async def unwalled(site: HostileSite, cases: int, tier: Tier) -> AsyncIterator[Unwalled]:
+async def direct_browser(site: HostileSite, cases: int, tier: Tier) -> AsyncIterator[DirectBrowser]:
     """Start a Chromium of the same tier, without proxy."""
     found = find_chromium(tier, None)
     assert found is not None, f"no Chromium for the {tier} tier"
@@ -140,7 +142,7 @@ async def unwalled(site: HostileSite, cases: int, tier: Tier) -> AsyncIterator[U
             ],
         )
         try:
-            yield Unwalled(browser)
+            yield DirectBrowser(browser)
         finally:
             await browser.close()
 
