@@ -1,7 +1,8 @@
 """Measure the tokens of the tool list, which every client pays, counted as in the contract.
 
 A token is four characters of compact JSON. `tools_list` is the result of `tools/list` in the larger of both
-protocol versions. The two tools for ChatGPT and the longest description are reported too.
+protocol versions, without output schemas, which clients do not pass to the model. The two tools for ChatGPT, the
+output schemas and the longest description are reported too.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ _GOALS = (
 
 async def measure(options: Options) -> Figures:
     """List the tools in both protocol versions, and the two tools for ChatGPT."""
-    newer, older, pair = await _listed("modern"), await _listed("legacy"), await _listed("modern", "openai")
+    with_schemas = await _listed("modern")
+    off = {"SEARCH_MCP_OUTPUT_SCHEMAS": "no"}
+    newer, older = await _listed("modern", **off), await _listed("legacy", **off)
+    pair = await _listed("modern", "openai")
     rows = [
         (tool["name"], len(tool["description"]), round(_tokens(tool["inputSchema"])), round(_tokens(tool)))
         for tool in newer["result"]["tools"]
@@ -40,6 +44,7 @@ async def measure(options: Options) -> Figures:
         "tools_list.2025": _tokens(older),
         "tools_list.2026": _tokens(newer),
         "pair_list": _tokens(pair),
+        "output_schemas": _tokens(with_schemas) - _tokens(newer),
         "tools": len(rows),
         "longest_description": max(row[1] for row in rows),
     }
@@ -47,10 +52,10 @@ async def measure(options: Options) -> Figures:
     return figures
 
 
-async def _listed(era: str, toolset: str = "full") -> dict[str, Any]:
+async def _listed(era: str, toolset: str = "full", **variables: str) -> dict[str, Any]:
     command = ("-m", "scraper.cli.main", "stdio", "--toolset", toolset)
     with tempfile.TemporaryDirectory(prefix="benchmark-data-") as folder:
-        async with running(*command, env={"SEARCH_MCP_DATA": folder}, stdin=PIPE, stdout=PIPE) as program:
+        async with running(*command, env={"SEARCH_MCP_DATA": folder, **variables}, stdin=PIPE, stdout=PIPE) as program:
             if era == "legacy":
                 await ask(program, initialize())
                 return await ask(program, {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}})

@@ -110,6 +110,7 @@ class Document:
     """Source of the date: `structured`, `meta`, `url`, `text`."""
     site_name: str | None = None
     language: str | None = None
+    description: str | None = None
     page_type: str | None = None
     text: str = ""
     markdown: str = ""

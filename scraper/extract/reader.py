@@ -82,6 +82,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         published_source=about.published_source,
         site_name=about.site_name,
         language=language.choose_language(about.language, text),
+        description=about.description,
         page_type=content.page_type,
         text=text,
         markdown=body,

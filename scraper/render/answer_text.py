@@ -94,9 +94,8 @@ class TextCut:
 
     @property
     def shown(self) -> str:
-        """The piece as valid Markdown."""
-        text = self.text if self.before else self.text.lstrip("\n")
-        return f"{self.before}{text}{self.after}" if self.after else f"{self.before}{text.rstrip()}"
+        """The piece as valid Markdown; its own text is unchanged, so that pieces join to the exact text."""
+        return f"{self.before}{self.text}{self.after}"
 
     @property
     def next_start(self) -> int | None:

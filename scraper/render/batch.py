@@ -33,7 +33,7 @@ _MAX_ERROR = 500
 _HEADER_TOKENS = 90
 """Tokens of a page's heading, header and region marks, measured with URLs of common length."""
 
-_JSON_TOKENS = 150
+_JSON_TOKENS = 200
 """Tokens of an object's field names and facts."""
 _ANSWER_RATIO = 1.2
 """Maximum size of an answer, relative to the budget of its texts."""
@@ -42,10 +42,13 @@ _FACT_CHARS = (10_000, 2_000, 500, 160, 60)
 Those of fifty pages can exceed an answer. The first value changes nothing."""
 _MIN_TEXT_SHARE = 0.5
 """Least share of the budget for page texts; facts are shortened before."""
+_DROPPED_LAST = frozenset({"final_url", "language", "description", "page_type"})
+"""Facts that the shortest answer leaves out: those of fifty pages have 1,500 tokens."""
 _UNCUT = frozenset({"content", "notice", "retrieved_at"})
 _NO_PAGE = (
     dict.fromkeys(("url", "title", "content", "method", "truncated", "tokens_estimated"))
-    | dict.fromkeys(("author", "published_date", "sitename"))
+    | dict.fromkeys(("author", "published_date", "sitename", "final_url", "status", "language", "description"))
+    | dict.fromkeys(("page_type",))
     | {"content": "", "truncated": False, "tokens_estimated": 0}
 )
 """Fields of a failed page."""
@@ -90,7 +93,11 @@ def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[di
     def render_within(tokens_left: int, chars: int) -> tuple[list[dict[str, object]], int]:
         pieces = _pieces(items, tokens_left, characters_for(budget))
         objects = [
-            {name: value if name in _UNCUT else _shorten(value, chars) for name, value in _object(item, piece).items()}
+            {
+                name: value if name in _UNCUT else _shorten(value, chars)
+                for name, value in _object(item, piece).items()
+                if chars > _FACT_CHARS[-1] or name not in _DROPPED_LAST
+            }
             for item, piece in zip(items, pieces, strict=True)
         ]
         return objects, round(token_estimate.estimate(compact(objects)) - _ANSWER_RATIO * budget)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
 from scraper.render.answer_text import EXPLANATION, KEEP_WHOLE, NOTICE, TextCut, cut, seal
-from scraper.render.json_truncation import truncate
+from scraper.render.json_truncation import compact, truncate
 from scraper.urls import MAX_URL_CHARS
 
 BODY_BUDGET = 7_500
@@ -32,6 +32,7 @@ _MAX_WARNING = 300
 _DISCUSSION_SHARE = 0.2
 """Share of the budget of an answer in JSON that the list of posts may take; the page's text contains them too."""
 _POST_HEADING = re.compile(r"#(\d{1,6})(?: ·|\Z)")
+_LISTS_SHARE = 0.5
 
 
 def as_markdown(
@@ -56,16 +57,29 @@ def as_markdown(
 
 
 def as_json(
-    reading: Reading, *, start: int = 0, length: int | None = None, budget: int = BODY_BUDGET
+    reading: Reading,
+    *,
+    start: int = 0,
+    length: int | None = None,
+    budget: int = BODY_BUDGET,
+    include: Sequence[str] = (),
 ) -> dict[str, object]:
-    """Return the answer as an object, with `next_start` only if text is left."""
-    excess = token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS])
-    left = max(1, budget - excess)
+    """Return the answer as an object, with `next_start` only if text is left.
+
+    `include` adds the lists of `LISTS` with these names. They take at most half of the budget, and the text the rest.
+    """
+    lists, left_out = _lists(reading.document, include, int(budget * _LISTS_SHARE))
+    spent = 2 * token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS]) + token_estimate.estimate(compact(lists))
+    left = max(1, budget - spent)
     share = int(_DISCUSSION_SHARE * left) if reading.document.discussion else 0
     piece = piece_of(reading.document, start, length, left - share)
-    answer = page_object(reading, piece)
+    answer = page_object(reading, piece) | lists
     posts = truncate(_posts_in(reading.document, piece), share).blocks
-    return answer | {"discussion": list(posts)} if posts else answer
+    if posts:
+        answer["discussion"] = list(posts)
+    if left_out:
+        answer["warnings"] = [*reading_warnings(reading), *left_out]
+    return answer
 
 
 def _posts_in(document: Document, piece: TextCut) -> list[dict[str, object]]:
@@ -81,20 +95,68 @@ def _posts_in(document: Document, piece: TextCut) -> list[dict[str, object]]:
     return posts
 
 
+def _lists(document: Document, include: Sequence[str], budget: int) -> tuple[dict[str, object], list[str]]:
+    """Return the lists of a page, each within its part of a budget of tokens, and notes on the items left out."""
+    lists: dict[str, object] = {}
+    notes = []
+    for name in include:
+        rows, fitting, left = LISTS[name](document), [], budget // len(include)
+        for row in rows:
+            cost = token_estimate.estimate(compact(row)) + 1
+            if cost <= left:
+                fitting.append(row)
+                left -= cost
+        lists[name] = fitting
+        if len(fitting) < len(rows):
+            notes.append(f"{name}: {len(rows) - len(fitting):,} more are left out.")
+    return lists, notes
+
+
+def _link_rows(document: Document) -> list[dict[str, object]]:
+    return [
+        {"url": clean_line(one.url, MAX_URL_CHARS), "text": clean_line(one.text, MAX_FACT)} for one in document.links
+    ]
+
+
+def _image_rows(document: Document) -> list[dict[str, object]]:
+    return [
+        {"url": clean_line(one.url, MAX_URL_CHARS), "alt": clean_line(one.alt, MAX_FACT)} for one in document.images
+    ]
+
+
+def _heading_rows(document: Document) -> list[dict[str, object]]:
+    return [
+        {"level": heading.level, "text": clean_line(heading.text, MAX_FACT), "start": heading.start}
+        for heading in document.outline
+    ]
+
+
+LISTS: Mapping[str, Callable[[Document], list[dict[str, object]]]] = {
+    "headings": _heading_rows,
+    "links": _link_rows,
+    "images": _image_rows,
+}
+"""Lists of a page that a call may request in JSON."""
+
+
 def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
     """Return a piece of a page with the facts of the page."""
     document = reading.document
-    content = piece.shown
     answer: dict[str, object] = {
         "url": clean_line(reading.url, MAX_URL_CHARS),
         "title": clean_fact(document.title),
-        "content": content,
+        "content": piece.text,
         "method": reading.method,
         "truncated": piece.next_start is not None or reading.truncated,
-        "tokens_estimated": token_estimate.estimate(content),
+        "tokens_estimated": token_estimate.estimate(piece.text),
         "author": clean_fact(document.author),
         "published_date": published(document),
         "sitename": clean_fact(document.site_name),
+        "final_url": clean_line(reading.url, MAX_URL_CHARS),
+        "status": reading.status,
+        "language": document.language,
+        "description": clean_fact(document.description),
+        "page_type": document.page_type,
         "start": piece.start,
         "returned_chars": len(piece.text),
         "total_chars": piece.total,
@@ -103,12 +165,22 @@ def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
         answer["facts"] = {name: _clean_value(value) for name, value in document.facts}
     if piece.next_start is not None:
         answer["next_start"] = piece.next_start
+    # Marks of a code block or table that the cut divided; with them, the piece is valid Markdown alone.
+    if piece.before:
+        answer["before"] = piece.before
+    if piece.after:
+        answer["after"] = piece.after
     answer["cached"] = reading.cached
     answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
     if reading.warnings:
-        answer["warnings"] = [clean_line(warning, _MAX_WARNING) for warning in reading.warnings]
+        answer["warnings"] = reading_warnings(reading)
     answer["notice"] = NOTICE
     return answer
+
+
+def reading_warnings(reading: Reading) -> list[str]:
+    """Return the warnings of a reading, each in one line."""
+    return [clean_line(warning, _MAX_WARNING) for warning in reading.warnings]
 
 
 def piece_of(document: Document, start: int, length: int | None, budget: int = BODY_BUDGET) -> TextCut:

@@ -244,6 +244,6 @@ def _select_beginnings(texts: list[str], budget: int) -> PassageSelection:
     share = budget // len(texts)
     cuts = [cut(text, 0, token_estimate.fit_prefix(text, 0, share), keep_whole=0) for text in texts]
     return PassageSelection(
-        tuple((Excerpt(piece.shown, 0, 0.0, end=piece.end),) if piece.shown else () for piece in cuts),
+        tuple((Excerpt(piece.shown.strip(), 0, 0.0, end=piece.end),) if piece.text.strip() else () for piece in cuts),
         (None,) * len(texts),
     )

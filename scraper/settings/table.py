@@ -114,6 +114,13 @@ class Settings:
         "TOOLS", CommaListValue(), "Tools to offer, separated by commas; all by default.", ()
     )
 
+    output_schemas: str = _setting(
+        "OUTPUT_SCHEMAS",
+        ChoiceValue(("yes", "no")),
+        "List output schemas and repeat Markdown as structured content; choose no for clients that pay for them.",
+        "yes",
+    )
+
     document_root: Path | None = _setting(
         "DOCUMENT_ROOT", PathValue(), "Folder whose files read_doc may read; by default it reads no local files."
     )

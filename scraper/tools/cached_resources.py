@@ -13,7 +13,7 @@ import itertools
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
@@ -53,6 +53,7 @@ class CachedResource:
     about: str
     title: str | None = None
     size_bytes: int | None = None
+    """Bytes of the text that `read` returns, in UTF-8."""
     modified: str | None = None
     """ISO 8601."""
     snippet: str = ""
@@ -77,11 +78,13 @@ async def list_resources(services: Services, principal: str, cursor: str | None,
     items: list[CachedResource] = []
     if "index" not in position:
         pages = await services.page_cache.recent(principal=principal, limit=limit + 1, before=position.get("before"))
-        items = [_page_resource(page, size=page.size_bytes) for page in pages[:limit]]
+        items = [_page_resource(page) for page in pages[:limit]]
         if len(pages) > limit:
-            return ResourcePage(tuple(items), _cursor({"before": pages[limit - 1].number}))
+            found = ResourcePage(tuple(items), _cursor({"before": pages[limit - 1].number}))
+            return await _with_sizes(services, principal, found)
         position = {"index": "", "after": 0}
-    return await _append_documents(services, principal, items, position, limit)
+    found = await _append_documents(services, principal, items, position, limit)
+    return await _with_sizes(services, principal, found)
 
 
 async def search(
@@ -114,6 +117,16 @@ def page_uri(url: str) -> str:
 def document_uri(index: str, doc_id: str) -> str:
     """Return the URI of a document of an index."""
     return f"{INDEX}{index}/{quote(doc_id, safe='', errors='replace')}"
+
+
+async def _with_sizes(services: Services, principal: str, page: ResourcePage) -> ResourcePage:
+    """Return the resources with the sizes of the texts that clients read."""
+    texts = [await read(services, principal, item.uri) for item in page.items]
+    items = (
+        replace(item, size_bytes=None if text is None else len(text.encode("utf-8", "replace")))
+        for item, text in zip(page.items, texts, strict=True)
+    )
+    return replace(page, items=tuple(items))
 
 
 async def _append_documents(
@@ -158,9 +171,8 @@ async def _read_page(services: Services, principal: str, uri: str) -> str | None
     for url in _page_urls(uri):
         reading = await services.page_cache.page(url, principal=principal)
         if reading is not None:
-            return page_as_markdown(
-                reading, region=new_region(), now=datetime.now(UTC), budget=body_budget(services.settings)
-            )
+            # Without the age of the page, so that its size does not depend on the time.
+            return page_as_markdown(reading, region=new_region(), budget=body_budget(services.settings))
     return None
 
 
@@ -199,16 +211,15 @@ async def _read_document(services: Services, principal: str, uri: str) -> str | 
     )
 
 
-def _page_resource(page: CachedPageSummary | PageHit, *, size: int | None = None, snippet: str = "") -> CachedResource:
+def _page_resource(page: CachedPageSummary | PageHit, *, snippet: str = "") -> CachedResource:
     read_at = datetime.fromtimestamp(page.retrieved_at, UTC).isoformat(timespec="seconds")
     return CachedResource(
         page_uri(page.url),
         clean_line(page.url, _URL_CHARS),
         f"Web page, read {read_at}.",
         clean_line(page.title, _TITLE_CHARS) or None,
-        size,
-        read_at,
-        snippet,
+        modified=read_at,
+        snippet=snippet,
     )
 
 

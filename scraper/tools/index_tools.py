@@ -1,6 +1,6 @@
 """Tools of named indexes: `search_index`, `search_add_document` and `search_create_index`.
 
-Their errors are values, `{"error": ...}`, as their contract requires, not tool errors.
+The text of an error is the object `{"error": ...}`, as their contract requires.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from scraper.render.json_answers import AddedDocument, CreatedIndex, FailedIndexCall, IndexResults
 from scraper.settings import Settings
 from scraper.store.indexes.model import BACKENDS, DEFAULT_INDEX, IndexDocument, IndexFaultError, Tokenizer
 from scraper.tools.model import (
@@ -49,7 +50,7 @@ def search_index_tool(settings: Settings) -> Tool:
         Parameter("k", IntegerValue(1, MAX_HITS), "Results to return.", default=10),
         _INDEX_NAME,
     )
-    return _index_tool("search_index", "Search a named index", parameters, _search)
+    return _index_tool("search_index", "Search a named index", parameters, _search, IndexResults)
 
 
 def search_add_document_tool(settings: Settings) -> Tool:
@@ -60,13 +61,13 @@ def search_add_document_tool(settings: Settings) -> Tool:
         Parameter("metadata", ObjectValue(), "Returned with each hit."),
         _INDEX_NAME,
     )
-    tool = _index_tool("search_add_document", "Add to a named index", parameters, _add_document)
+    tool = _index_tool("search_add_document", "Add to a named index", parameters, _add_document, AddedDocument)
 
     async def run(services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
         content = arguments.get("content")
         if not isinstance(content, str) or not content.strip():
             # The error text of the contract.
-            return json_answer({"error": "Content must be a non-empty string"})
+            return _failure("Content must be a non-empty string")
         return await tool.run(services, arguments, call)
 
     return replace(tool, run=run, read_only=False, destructive=True)
@@ -83,26 +84,30 @@ def search_create_index_tool(settings: Settings) -> Tool:
         Parameter("backend", _Backend(), "sqlite survives a restart.", default="memory"),
         Parameter("tokenizer_config", tokenizer, "How to split words."),
     )
-    tool = _index_tool("search_create_index", "Make a named index", parameters, _create_index)
+    tool = _index_tool("search_create_index", "Make a named index", parameters, _create_index, CreatedIndex)
     return replace(tool, read_only=False, idempotent=False)
 
 
-def _index_tool(name: str, title: str, parameters: Parameters, work: _Work) -> Tool:
-    """Return a tool whose answers are objects; an error is `{"error": ...}`."""
+def _index_tool(name: str, title: str, parameters: Parameters, work: _Work, kind: Any) -> Tool:
+    """Return a tool whose answers are objects of a type; an error is `{"error": ...}`."""
 
     async def answer(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         try:
             return json_answer(await work(services, arguments, call))
         except IndexFaultError as fault:
-            return json_answer({"error": str(fault)})
+            return _failure(str(fault))
 
-    tool = make_tool(name, title, parameters, answer, open_world=False)
+    tool = make_tool(name, title, parameters, answer, answer=kind | FailedIndexCall, open_world=False)
 
     async def run(services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
         result = await tool.run(services, arguments, call)
-        return json_answer({"error": result.text}) if result.is_error else result
+        return _failure(result.text) if result.is_error and result.structured is None else result
 
     return replace(tool, run=run)
+
+
+def _failure(text: str) -> ToolAnswer:
+    return json_answer({"error": text}, is_error=True)
 
 
 async def _search(services: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from scraper.render.answer_text import error_sentence
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET, MAX_LENGTH
 from scraper.settings import Settings
+from scraper.tools import output_schemas
 from scraper.values.types import (
     ECHO_CHARS,
     ChoiceValue,
@@ -236,6 +237,17 @@ class Tool:
     """True if a repeated call has no further effect."""
     result_chars: int | None = None
     """Maximum characters of an answer, if it exceeds the default limit of some clients."""
+    data_schema: Mapping[str, Any] | None = None
+    """JSON Schema of an answer in JSON; None if all answers are Markdown."""
+
+    @property
+    def has_text(self) -> bool:
+        """True if the tool can answer in Markdown."""
+        return self.data_schema is None or FORMAT.name in self.input_schema["properties"]
+
+    def output_schema(self, *, wraps_lists: bool) -> dict[str, Any]:
+        """Return the JSON Schema of structured content; `wraps_lists` for clients that accept only objects."""
+        return output_schemas.output_schema(self.data_schema, has_text=self.has_text, wraps_lists=wraps_lists)
 
     def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
         """Return the error answer for arguments that are wrong without opening any service."""
@@ -248,12 +260,25 @@ def make_tool(
     parameters: Parameters,
     work: Work,
     *,
+    answer: Any = None,
     check: Check | None = None,
     description: str | None = None,
     open_world: bool = True,
     result_chars: int | None = None,
 ) -> Tool:
-    """Return a read-only tool; `description` is the name of its file in `descriptions` if it differs from `name`."""
+    """Return a read-only tool.
+
+    Args:
+        name: Name by which clients call it.
+        title: Name for people.
+        parameters: Its parameters.
+        work: Its function.
+        answer: Type of its answers in JSON; None if they are all Markdown.
+        check: Check of parsed arguments.
+        description: Name of its file in `descriptions` if it differs from `name`.
+        open_world: True if it reads the web.
+        result_chars: Maximum characters of an answer, if it exceeds the default limit of some clients.
+    """
     file = resources.files(__package__).joinpath("descriptions", f"{description or name}.md")
     return Tool(
         name=name,
@@ -263,6 +288,7 @@ def make_tool(
         run=BoundTool(name, parameters, work, check),
         open_world=open_world,
         result_chars=result_chars,
+        data_schema=None if answer is None else output_schemas.schema_of(answer),
     )
 
 

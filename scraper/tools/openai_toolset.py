@@ -66,7 +66,7 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
     page = {
         "id": arguments["id"],
         "title": clean_line(reading.document.title or "", _TITLE_CHARS) or reading.url,
-        "text": piece.shown if is_cut else reading.document.markdown,
+        "text": piece.shown,
         "url": reading.url,
         "metadata": _metadata(reading, truncated=is_cut or reading.truncated),
     }

@@ -13,6 +13,7 @@ from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
 from scraper.render import structured as render_structured
+from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer, StructuredAnswer
 from scraper.settings import Settings
 from scraper.tools.model import (
     FORMAT,
@@ -31,7 +32,7 @@ from scraper.tools.model import (
     new_region,
 )
 from scraper.urls import parse_target
-from scraper.values.types import BooleanValue, IntegerValue, StringListValue, StringValue
+from scraper.values.types import BooleanValue, ChoiceValue, CommaListValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -51,6 +52,14 @@ _URL = Parameter("url", StringValue(), "Absolute http(s) URL.", required=True)
 _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
+class _IncludeValue(CommaListValue):
+    """Names of lists, separated by commas; the schema of a text is shorter than that of a list."""
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema."""
+        return {"type": "string"}
+
+
 def fetch_tool(settings: Settings) -> Tool:
     """Return `fetch` with the operator's defaults in its schema."""
     parameters = Parameters(
@@ -60,9 +69,14 @@ def fetch_tool(settings: Settings) -> Tool:
         max_age_parameter("Maximum age of a cached page; 0 forces a new read.", settings),
         FORMAT,
         Parameter("start", IntegerValue(0, MAX_START), "First character to return.", default=0),
-        Parameter("length", IntegerValue(1, render_page.MAX_LENGTH), "Characters to return. Default: as many as fit."),
+        Parameter("length", IntegerValue(1, render_page.MAX_LENGTH), "Characters to return. Default: what fits."),
+        Parameter(
+            "include", _IncludeValue(ChoiceValue(tuple(render_page.LISTS))), "json: also headings, links, images."
+        ),
     )
-    return make_tool("fetch", "Read a web page", parameters, _fetch, check=_check_url, result_chars=RESULT_CHARS)
+    return make_tool(
+        "fetch", "Read a web page", parameters, _fetch, answer=PageAnswer, check=_check_url, result_chars=RESULT_CHARS
+    )
 
 
 def fetch_batch_tool(settings: Settings) -> Tool:
@@ -72,7 +86,7 @@ def fetch_batch_tool(settings: Settings) -> Tool:
         replace(RENDER, about="As in `fetch`."),
         FORMAT,
     )
-    return make_tool("fetch_batch", "Read several web pages", parameters, _fetch_batch)
+    return make_tool("fetch_batch", "Read several web pages", parameters, _fetch_batch, answer=list[BatchRow])
 
 
 def extract_structured_tool(settings: Settings) -> Tool:
@@ -82,6 +96,7 @@ def extract_structured_tool(settings: Settings) -> Tool:
         "Structured data of a web page",
         Parameters(_URL, FORMAT),
         _extract_structured,
+        answer=StructuredAnswer,
         check=_check_url,
     )
 
@@ -102,6 +117,7 @@ def read_doc_tool(settings: Settings) -> Tool:
         "Read a document",
         parameters,
         _read_doc,
+        answer=DocumentAnswer,
         check=lambda arguments: parse_page_ranges(arguments["pages"]),
         result_chars=RESULT_CHARS,
     )
@@ -125,7 +141,9 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
     )
     reading = await services.fetcher.fetch(request, progress=call.progress)
     if arguments["format"] == "json":
-        return json_answer(render_page.as_json(reading, start=start, length=length, budget=budget))
+        return json_answer(
+            render_page.as_json(reading, start=start, length=length, budget=budget, include=arguments["include"] or ())
+        )
     text = render_page.as_markdown(
         reading, region=new_region(), start=start, length=length, now=datetime.now(UTC), budget=budget
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scraper.errors import ScraperError
 from scraper.model import CachePolicy
 from scraper.render import research_report as render
+from scraper.render.json_answers import ComparisonAnswer, ResearchAnswer
 from scraper.search.research import MAX_DEPTH, MAX_URLS, MIN_URLS, Researcher, ResearchQuery, check_urls, compare
 from scraper.settings import Settings
 from scraper.tools.model import (
@@ -60,7 +61,7 @@ def research_tool(settings: Settings) -> Tool:
         max_age_parameter("Their maximum age; 0 forces new reads.", settings),
         FORMAT,
     )
-    return make_tool("research", "Search and read the best pages", parameters, _research)
+    return make_tool("research", "Search and read the best pages", parameters, _research, answer=ResearchAnswer)
 
 
 def compare_tool(settings: Settings) -> Tool:
@@ -71,7 +72,12 @@ def compare_tool(settings: Settings) -> Tool:
         FORMAT,
     )
     return make_tool(
-        "compare", "Compare web pages", parameters, _compare, check=lambda arguments: check_urls(arguments["urls"])
+        "compare",
+        "Compare web pages",
+        parameters,
+        _compare,
+        answer=ComparisonAnswer,
+        check=lambda arguments: check_urls(arguments["urls"]),
     )
 
 

@@ -11,6 +11,7 @@ from scraper.engines.common.query_operators import CATEGORIES
 from scraper.engines.names import DEFAULTS, NAMES
 from scraper.model import CachePolicy, SearchAnswer, SearchRequest
 from scraper.render import search as render
+from scraper.render.json_answers import CacheHit, SearchResults
 from scraper.search.filters import FRESHNESS
 from scraper.search.query_parsing import MAX_DOMAINS, MAX_RESULTS
 from scraper.settings import Settings
@@ -61,12 +62,12 @@ def search_tool(settings: Settings) -> Tool:
         Parameter("exclude_text", StringValue(), "Forbidden there."),
         FORMAT,
     )
-    return make_tool("search", "Search the web", parameters, _search)
+    return make_tool("search", "Search the web", parameters, _search, answer=SearchResults)
 
 
 def engines_tool(settings: Settings) -> Tool:
     """Return `engines`: the list of search engines."""
-    return make_tool("engines", "List search engines", Parameters(), _engines, open_world=False)
+    return make_tool("engines", "List search engines", Parameters(), _engines, answer=list[str], open_world=False)
 
 
 def web_search_tool(settings: Settings) -> Tool:
@@ -97,7 +98,9 @@ def cache_search_tool(settings: Settings) -> Tool:
         Parameter("limit", IntegerValue(1, MAX_CACHE_HITS), "Pages to return.", default=10),
         FORMAT,
     )
-    return make_tool("cache_search", "Search pages read before", parameters, _search_cache, open_world=False)
+    return make_tool(
+        "cache_search", "Search pages read before", parameters, _search_cache, answer=list[CacheHit], open_world=False
+    )
 
 
 def is_blocked(answer: SearchAnswer) -> bool:

@@ -1,4 +1,4 @@
-"""Read title, author, publication date, site name and language of a page; unknown values are None."""
+"""Read title, author, publication date, site name, language and description of a page; unknown values are None."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ _DATE_METAS = (
     "citation_publication_date citation_date article.published og:article:published_time"
 ).split()
 _AUTHOR_METAS = ("author", "article:author", "dc.creator", "parsely-author", "sailthru.author", "citation_author")
+_DESCRIPTION_METAS = ("description", "og:description", "twitter:description")
+_MAX_DESCRIPTION = 500
 _PLACEHOLDER_NAMES = frozenset(
     "admin administrator author editor editors guest staff unknown anonymous post posts webmaster undefined "
     "null none name comment category review".split()
@@ -56,6 +58,7 @@ class Metadata:
     published_source: str | None = None
     site_name: str | None = None
     language: str | None = None
+    description: str | None = None
 
 
 def read(page: PageTree) -> Metadata:
@@ -76,7 +79,14 @@ def read(page: PageTree) -> Metadata:
         published_source=source,
         site_name=site,
         language=_find_language(page.head, metas),
+        description=_find_description(metas),
     )
+
+
+def _find_description(metas: dict[str, str]) -> str | None:
+    """Return the description that the page has for search engines and previews."""
+    texts = (clean_line(metas.get(name, ""), _MAX_DESCRIPTION) for name in _DESCRIPTION_METAS)
+    return next((titles.unescape_twice(text) for text in texts if text), None)
 
 
 def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:

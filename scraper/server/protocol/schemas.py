@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mcp.types import Annotations, Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolAnnotations
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from scraper.tools import model, prompts
 from scraper.tools.cached_resources import CachedResource
@@ -29,13 +30,15 @@ TEMPLATES = [
 ]
 
 
-def tool(source: model.Tool) -> Tool:
-    """Return a tool as clients list it."""
+def tool(source: model.Tool, protocol_version: str | None = None) -> Tool:
+    """Return a tool as clients list it, with its output schema for a protocol version, or without one."""
+    output = None if protocol_version is None else source.output_schema(wraps_lists=wraps_lists(protocol_version))
     return Tool(
         name=source.name,
         title=source.title,
         description=source.description,
         input_schema=dict(source.input_schema),
+        output_schema=output,
         annotations=ToolAnnotations(
             read_only_hint=source.read_only,
             destructive_hint=source.destructive,
@@ -44,6 +47,11 @@ def tool(source: model.Tool) -> Tool:
         ),
         _meta={_SIZE_HINT: source.result_chars} if source.result_chars else None,
     )
+
+
+def wraps_lists(protocol_version: str) -> bool:
+    """Return True for versions before 2026-07-28, in which structured content must be an object."""
+    return protocol_version not in MODERN_PROTOCOL_VERSIONS
 
 
 def prompt(source: prompts.Prompt) -> Prompt:

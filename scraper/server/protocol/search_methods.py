@@ -45,7 +45,13 @@ class SearchParams(RequestParams):
 
 
 def add(
-    server: Server[Any], calls: CallDispatcher, rate: RateLimiter, *, tools: Sequence[Tool], prompts: Sequence[Prompt]
+    server: Server[Any],
+    calls: CallDispatcher,
+    rate: RateLimiter,
+    *,
+    tools: Sequence[Tool],
+    prompts: Sequence[Prompt],
+    output_schemas: bool = True,
 ) -> None:
     """Add the three methods and their capability."""
     tool_items = [searchable_tool(tool) for tool in tools]
@@ -54,7 +60,8 @@ def add(
     async def search_tools(context: Context, params: SearchParams) -> ListToolsResult:
         query, start = await _parse(context, params, rate)
         indexes, cursor = _page(rank(query, tool_items), query, start)
-        found = [schemas.tool(tools[at]) for at in indexes]
+        version = context.protocol_version if output_schemas else None
+        found = [schemas.tool(tools[at], version) for at in indexes]
         return ListToolsResult(tools=found, next_cursor=cursor, **_NO_CACHE)
 
     async def search_prompts(context: Context, params: SearchParams) -> ListPromptsResult:

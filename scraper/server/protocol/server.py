@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -63,39 +64,51 @@ def build(
     version: str,
     on_handshake: Callable[[], object],
     rate: RateLimiter | None = None,
+    output_schemas: bool = True,
 ) -> Server[Any]:
     """Return a server of tools, their prompts, resources and search methods.
 
     It calls `on_handshake` when a client has received the response to its handshake. `rate` limits the search methods.
+    Without `output_schemas`, only answers in JSON have structured content.
     """
     prompts = prompts_for(tools)
-    server = _server(tools, calls, version, INSTRUCTIONS, on_handshake)
+    server = _server(tools, calls, version, INSTRUCTIONS, on_handshake, output_schemas=output_schemas)
     _add_prompts(server, prompts)
     _add_resources(server, calls)
-    search_methods.add(server, calls, rate or RateLimiter(calls.limits, name="searches"), tools=tools, prompts=prompts)
+    rate = rate or RateLimiter(calls.limits, name="searches")
+    search_methods.add(server, calls, rate, tools=tools, prompts=prompts, output_schemas=output_schemas)
     return server
 
 
 def build_openai(
     tools: Sequence[Tool], calls: CallDispatcher, *, version: str, on_handshake: Callable[[], object]
 ) -> Server[Any]:
-    """Return a server of the given tools only."""
-    return _server(tools, calls, version, OPENAI_INSTRUCTIONS, on_handshake)
+    """Return a server of the given tools only, whose answers are one text item without structured content."""
+    return _server(tools, calls, version, OPENAI_INSTRUCTIONS, on_handshake, output_schemas=False)
 
 
 def _server(
-    tools: Sequence[Tool], calls: CallDispatcher, version: str, instructions: str, on_handshake: Callable[[], object]
+    tools: Sequence[Tool],
+    calls: CallDispatcher,
+    version: str,
+    instructions: str,
+    on_handshake: Callable[[], object],
+    *,
+    output_schemas: bool,
 ) -> Server[Any]:
-    listing = ListToolsResult(tools=[schemas.tool(tool) for tool in tools])
     known = {tool.name: tool for tool in tools}
 
-    async def list_tools(_context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+    @functools.cache
+    def listing(protocol_version: str | None) -> ListToolsResult:
+        return ListToolsResult(tools=[schemas.tool(tool, protocol_version) for tool in tools])
+
+    async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         refuse_cursor(params)
-        return listing
+        return listing(context.protocol_version if output_schemas else None)
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         answer = await calls.answer(params.name, params.arguments or {}, caller_of(context), known)
-        return _result(answer, context.protocol_version)
+        return _result(answer, context.protocol_version, repeats_text=output_schemas and params.name in known)
 
     async def detect_handshake(ctx: Context, call_next: CallNext) -> HandlerResult:
         # A request after the handshake proves that its response has arrived.
@@ -198,10 +211,13 @@ def _is_traced() -> bool:
     return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 
-def _result(answer: ToolAnswer, protocol_version: str) -> CallToolResult:
+def _result(answer: ToolAnswer, protocol_version: str, *, repeats_text: bool) -> CallToolResult:
+    """Return an answer as clients receive it; `repeats_text` adds the structured content of Markdown."""
     structured: Any = answer.structured
-    if isinstance(structured, list) and protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        structured = {"result": structured}  # before 2026-07-28, only objects are allowed
+    if isinstance(structured, list) and schemas.wraps_lists(protocol_version):
+        structured = {"result": structured}
+    if structured is None and repeats_text and not answer.is_error:
+        structured = {"result": answer.text}
     return CallToolResult(
         content=[TextContent(text=answer.text)], structured_content=structured, is_error=answer.is_error
     )

@@ -33,9 +33,12 @@ _LAST_BYTES_S = LAST_BYTES_S
 async def serve(service: ServerContext, descriptor: int) -> bool:
     """Serve until the client disconnects or a stop signal arrives; return False if it does not read its responses."""
     calls, stops = make_dispatcher(service), service.stops
-    build = protocol.build_openai if service.openai_tools else protocol.build
-    tools = service.openai_tools or service.tools
-    server = build(tools, calls, version=service.version, on_handshake=service.holder.open)
+    options: Any = {"version": service.version, "on_handshake": service.holder.open}
+    if service.openai_tools:
+        server = protocol.build_openai(service.openai_tools, calls, **options)
+    else:
+        output_schemas = service.settings.output_schemas == "yes"
+        server = protocol.build(service.tools, calls, output_schemas=output_schemas, **options)
     lines, responses = StdinReader(descriptor), PendingResponses()
     server.middleware.append(responses.middleware)
     conversation = asyncio.create_task(_converse(server, lines, responses))

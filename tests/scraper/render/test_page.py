@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -9,9 +10,9 @@ from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text import markdown_structure, token_estimate
-from scraper.model import Post
+from scraper.model import Heading, Image, Link, Post
 from scraper.render.answer_text import NOTICE
-from scraper.render.page import as_json, as_markdown
+from scraper.render.page import LISTS, as_json, as_markdown
 from tests.scraper.render.readings import READ_AT, URL, reading
 
 REGION = "7f3a9c21"
@@ -147,6 +148,11 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
         "author": "Ada Lovelace",
         "published_date": "2024-05-17",
         "sitename": "The Site",
+        "final_url": URL,
+        "status": 200,
+        "language": None,
+        "description": None,
+        "page_type": None,
         "start": 0,
         "returned_chars": 5,
         "total_chars": 5,
@@ -164,18 +170,70 @@ def test_json_without_facts_holds_nulls() -> None:
     assert [answer[name] for name in ("title", "author", "published_date", "sitename")] == [None] * 4
 
 
-def test_json_pages_join_to_the_whole() -> None:
-    start, content = 0, 0
+def test_json_without_lists_has_none_and_named_lists_are_complete() -> None:
+    page = reading(
+        "Text.",
+        document={
+            "links": (Link("https://example.com/a", "A\nlink"),),
+            "images": (Image("https://example.com/b.png", "An image"),),
+            "outline": (Heading(2, "Part", 7),),
+        },
+    )
+    assert as_json(page).keys().isdisjoint(LISTS)
+    answer = as_json(page, include=("headings", "links", "images"))
+    assert answer["headings"] == [{"level": 2, "text": "Part", "start": 7}]
+    assert answer["links"] == [{"url": "https://example.com/a", "text": "A link"}]
+    assert answer["images"] == [{"url": "https://example.com/b.png", "alt": "An image"}]
+    assert "warnings" not in answer
+
+
+def test_lists_and_text_share_the_budget() -> None:
+    links = tuple(Link(f"https://example.com/{number}/" + "x" * 100, "A link") for number in range(5_000))
+    page = reading(LONG, document={"links": links}, warnings=("A warning",))
+    answer = as_json(page, include=("links",))
+    assert token_estimate.estimate(json.dumps(answer)) < 9_000
+    left = 5_000 - len(cast(list[object], answer["links"]))
+    assert 0 < left < 5_000 and answer["warnings"] == ["A warning", f"links: {left:,} more are left out."]
+    assert answer["content"]
+
+
+TABLE = "| a | b |\n| --- | --- |\n" + "".join(f"| {number} | {'cell ' * 20}|\n" for number in range(400))
+CODE = "```python\n" + "".join(f"value_{number} = {number}\n" for number in range(2_000)) + "```"
+
+
+@pytest.mark.parametrize("markdown", [LONG, f"{LONG}\n\n\n\n{TABLE}\n\n{CODE}\n\n{LONG}"])
+@pytest.mark.parametrize("length", [2_000, 7_001, None])
+def test_json_pages_join_to_the_whole(markdown: str, length: int | None) -> None:
+    start, content = 0, ""
     while True:
-        answer = as_json(reading(LONG), start=start, length=2_000)
+        answer = as_json(reading(markdown), start=start, length=length)
         assert answer["start"] == start
-        content += int(str(answer["returned_chars"]))
+        assert answer["returned_chars"] == len(str(answer["content"]))
+        content += str(answer["content"])
         if "next_start" not in answer:
             break
         assert answer["truncated"] is True
         start = int(str(answer["next_start"]))
-    assert content == answer["total_chars"] == len(LONG)
+    assert content == markdown and answer["total_chars"] == len(markdown)
     assert answer["truncated"] is False
+
+
+def test_regions_of_the_pages_join_to_the_whole() -> None:
+    start, content = 0, ""
+    while True:
+        answer = as_markdown(reading(LONG), region=REGION, start=start, length=7_001)
+        content += answer.split(f"<<<untrusted {REGION}>>>\n")[1].split(f"\n<<<end untrusted {REGION}>>>")[0]
+        if "start=" not in answer.splitlines()[-1]:
+            break
+        start = int(answer.rpartition("start=")[2].rstrip("."))
+    assert content == LONG
+
+
+def test_a_cut_block_comes_with_the_marks_that_make_the_piece_valid() -> None:
+    first = as_json(reading(CODE), length=10_000)
+    assert (str(first["content"]).startswith("```python\n"), first["after"]) == (True, "```")
+    second = as_json(reading(CODE), start=int(str(first["next_start"])), length=10_000)
+    assert second["before"] == "```python\n"
 
 
 def test_a_page_that_the_site_cut_is_truncated_and_warnings_are_given() -> None:

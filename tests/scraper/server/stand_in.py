@@ -102,9 +102,12 @@ async def _slow(app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolA
         return ToolAnswer(f"done {steps}")
 
 
-async def _data(_app: App, arguments: Mapping[str, Any], _call: ToolCall) -> ToolAnswer:
-    value: Any = {"a": 1} if arguments.get("object") else [1, 2]
-    return ToolAnswer(json.dumps(value), value)
+async def _data(_app: App, _arguments: Mapping[str, Any], _call: ToolCall) -> ToolAnswer:
+    return ToolAnswer('{"a": 1}', {"a": 1})
+
+
+async def _items(_app: App, _arguments: Mapping[str, Any], _call: ToolCall) -> ToolAnswer:
+    return ToolAnswer("[1, 2]", [1, 2])
 
 
 async def _fails(_app: App, _arguments: Mapping[str, Any], _call: ToolCall) -> ToolAnswer:
@@ -120,19 +123,17 @@ async def _noisy(_app: App, _arguments: Mapping[str, Any], _call: ToolCall) -> T
     return ToolAnswer("quiet")
 
 
-def _tool(name: str, run: Any) -> Tool:
-    properties = {
-        "seconds": {"type": "number"}, "until": {"type": "string"}, "silent": {"type": "boolean"},
-        "object": {"type": "boolean"},
-    }  # fmt: skip
+def _tool(name: str, run: Any, data_schema: Mapping[str, Any] | None = None) -> Tool:
+    properties = {"seconds": {"type": "number"}, "until": {"type": "string"}, "silent": {"type": "boolean"}}
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return Tool(name, name.title(), f"Stand-in {name}.", schema, run)
+    return Tool(name, name.title(), f"Stand-in {name}.", schema, run, data_schema=data_schema)
 
 
 TOOLS = (
     _tool("echo", _echo),
     _tool("slow", _slow),
-    _tool("data", _data),
+    _tool("data", _data, {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}),
+    _tool("items", _items, {"type": "array", "items": {"type": "integer"}}),
     _tool("fails", _fails),
     _tool("noisy", _noisy),
 )

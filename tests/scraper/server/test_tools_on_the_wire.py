@@ -56,12 +56,14 @@ async def test_every_transport_and_era_shows_and_runs_the_same_tools(transport: 
         listed = (await client.list_tools()).tools
         assert [tool.name for tool in listed] == [tool.name for tool in stand_in.TOOLS]
         assert [tool.input_schema for tool in listed] == [tool.input_schema for tool in stand_in.TOOLS]
-        assert all(tool.output_schema is None for tool in listed)
+        wraps_lists = era == "legacy"
+        schemas = [tool.output_schema(wraps_lists=wraps_lists) for tool in stand_in.TOOLS]
+        assert [tool.output_schema for tool in listed] == schemas
 
         answer = await client.call_tool("echo", {"seconds": 1, "unknown": [None]})
         output = {"arguments": {"seconds": 1, "unknown": [None]}, "principal": "local"}
         assert [item.text for item in answer.content] == [json.dumps(output)]
-        assert answer.structured_content is None
+        assert answer.structured_content == {"result": json.dumps(output)}
         assert not answer.is_error
 
 
@@ -90,7 +92,7 @@ async def test_an_unknown_tool_error_lists_the_known_tools(server: Program, era:
         answer = await client.call_tool("ecco", {})
         assert answer.is_error
         assert answer.content[0].text == (
-            'Unknown tool "ecco". Did you mean echo? Known: echo, slow, data, fails, noisy.'
+            'Unknown tool "ecco". Did you mean echo? Known: echo, slow, data, items, fails, noisy.'
         )
 
 
@@ -106,9 +108,9 @@ async def test_data_comes_twice_and_is_an_object_where_the_era_wants_one(
     server: Program, era: str, listed: object
 ) -> None:
     async with Client(server.url, mode=era) as client:
-        answer = await client.call_tool("data", {"object": True})
-        assert (answer.content[0].text, answer.structured_content) == ('{"a": 1}', {"a": 1})
         answer = await client.call_tool("data", {})
+        assert (answer.content[0].text, answer.structured_content) == ('{"a": 1}', {"a": 1})
+        answer = await client.call_tool("items", {})
         assert (answer.content[0].text, answer.structured_content) == ("[1, 2]", listed)
 
 

@@ -32,7 +32,7 @@ def test_the_order_is_fixed() -> None:
 def test_fetch_has_the_parameters_of_the_contract_and_paging() -> None:
     schema = BY_NAME["fetch"].input_schema
     assert list(schema["properties"]) == [
-        "url", "render", "force_refresh", "max_age_hours", "format", "start", "length",
+        "url", "render", "force_refresh", "max_age_hours", "format", "start", "length", "include",
     ]  # fmt: skip
     assert schema["required"] == ["url"]
     assert schema["properties"]["render"]["enum"] == ["auto", "http", "browser"]
@@ -40,7 +40,7 @@ def test_fetch_has_the_parameters_of_the_contract_and_paging() -> None:
     defaults = {name: entry.get("default") for name, entry in schema["properties"].items()}
     assert defaults == {
         "url": None, "render": "auto", "force_refresh": False, "max_age_hours": None,
-        "format": "markdown", "start": 0, "length": None,
+        "format": "markdown", "start": 0, "length": None, "include": None,
     }  # fmt: skip
 
 

@@ -34,10 +34,20 @@ async def test_cached_resources_are_listed_in_pages_with_metadata(texts: KeptApp
             "https://example.org/50",
             "Page 50",
         )
-        assert newest.mime_type == "text/markdown" and (newest.size or 0) > 0
+        assert newest.mime_type == "text/markdown"
         assert newest.annotations is not None
         assert newest.annotations.last_modified == "2026-03-01T12:00:00+00:00"
         assert [item.uri for item in second.resources] == ["page://https://example.org/0", "index://default/note"]
+
+
+async def test_a_listed_size_is_that_of_the_text_that_a_client_reads(texts: KeptApp) -> None:
+    texts.keep("https://example.org/short", "Straße")
+    texts.keep("https://example.org/long", "\n\n".join(["A paragraph of a long page."] * 5_000))
+    await texts.index("note", "tidal text")
+    async with talking(texts, "auto") as client:
+        for item in (await client.list_resources()).resources:
+            (contents,) = (await client.read_resource(item.uri)).contents
+            assert item.size == len(contents.text.encode()), item.uri
 
 
 @pytest.mark.parametrize("era", ERAS)

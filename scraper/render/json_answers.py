@@ -1,0 +1,286 @@
+"""Types of the answers in JSON; the output schemas of the tools are generated from them.
+
+A key that an answer may lack is `NotRequired`. Further keys may be added in later versions.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+
+class HeadingItem(TypedDict):
+    """A heading of a page; `start` is its offset in the text of the whole page."""
+
+    level: int
+    text: str
+    start: int
+
+
+class LinkItem(TypedDict):
+    """A link of the main content."""
+
+    url: str
+    text: str
+
+
+class ImageItem(TypedDict):
+    """An image of the main content."""
+
+    url: str
+    alt: str
+
+
+class PageAnswer(TypedDict):
+    """A page, as `fetch` returns it."""
+
+    url: str
+    title: str | None
+    content: str
+    method: str
+    truncated: bool
+    tokens_estimated: int
+    author: str | None
+    published_date: str | None
+    sitename: str | None
+    final_url: str
+    status: int
+    language: str | None
+    description: str | None
+    page_type: str | None
+    start: int
+    returned_chars: int
+    total_chars: int
+    next_start: NotRequired[int]
+    before: NotRequired[str]
+    after: NotRequired[str]
+    headings: NotRequired[list[HeadingItem]]
+    links: NotRequired[list[LinkItem]]
+    images: NotRequired[list[ImageItem]]
+    cached: bool
+    retrieved_at: str
+    warnings: NotRequired[list[str]]
+    notice: str
+
+
+class BatchRow(TypedDict):
+    """A page of `fetch_batch`; `error` is null if it was read."""
+
+    url: str
+    title: str | None
+    content: str
+    method: str | None
+    truncated: bool
+    tokens_estimated: int
+    author: str | None
+    published_date: str | None
+    sitename: str | None
+    final_url: NotRequired[str | None]
+    status: int | None
+    language: NotRequired[str | None]
+    description: NotRequired[str | None]
+    page_type: NotRequired[str | None]
+    start: NotRequired[int]
+    returned_chars: NotRequired[int]
+    total_chars: NotRequired[int]
+    next_start: NotRequired[int]
+    before: NotRequired[str]
+    after: NotRequired[str]
+    cached: NotRequired[bool]
+    retrieved_at: NotRequired[str]
+    warnings: NotRequired[list[str]]
+    notice: NotRequired[str]
+    error: str | None
+    error_code: NotRequired[str]
+    retryable: NotRequired[bool]
+
+
+class OutlineRow(TypedDict):
+    """A heading of a document, with its page if the document has pages."""
+
+    level: int
+    text: str
+    start: int
+    page: NotRequired[int]
+
+
+class DocumentAnswer(TypedDict):
+    """A document, as `read_doc` returns it."""
+
+    content: str
+    title: str | None
+    format: str | None
+    total_chars: int
+    start: int
+    returned_chars: int
+    truncated: bool
+    source: str
+    tokens_estimated: int
+    next_start: NotRequired[int]
+    author: NotRequired[str | None]
+    pages: NotRequired[int]
+    ocr_needed: NotRequired[list[int]]
+    encrypted: NotRequired[bool]
+    outline: NotRequired[list[OutlineRow]]
+    cached: bool
+    retrieved_at: str
+    warnings: NotRequired[list[str]]
+
+
+class ResultItem(TypedDict):
+    """A result of `search`."""
+
+    title: str
+    url: str
+    snippet: str
+    engines: list[str]
+    score: float
+    date: NotRequired[str]
+    source: NotRequired[str]
+    also: NotRequired[list[str]]
+
+
+class SearchResults(TypedDict):
+    """The answer of `search`."""
+
+    results: list[ResultItem]
+    engines: list[str]
+    cached: bool
+    errors: NotRequired[dict[str, str]]
+    hint: NotRequired[str]
+    warnings: NotRequired[list[str]]
+    retrieved_at: NotRequired[str]
+
+
+class SourceItem(TypedDict):
+    """A source of `research`."""
+
+    rank: int
+    title: str
+    url: str
+    snippet: str
+    engines: list[str]
+    score: float
+    date: str | None
+    read: bool
+    also: NotRequired[list[str]]
+
+
+class ExcerptItem(TypedDict):
+    """The place of an excerpt; `url` opens the page at it."""
+
+    start: int
+    end: int
+    heading: str
+    url: str
+
+
+class ResearchDocument(TypedDict):
+    """A page of `research`: its excerpts as `content`, or `error` if it failed."""
+
+    rank: int
+    url: str
+    title: NotRequired[str | None]
+    content: NotRequired[str]
+    excerpts: NotRequired[list[ExcerptItem]]
+    same_text_as: NotRequired[int]
+    error: NotRequired[str]
+
+
+class ResearchAnswer(TypedDict):
+    """The answer of `research`; `rank` joins documents and sources."""
+
+    question: str
+    engines: list[str]
+    sources: list[SourceItem]
+    documents: list[ResearchDocument]
+    tokens_estimated: int
+    errors: dict[str, str]
+    pages_read: int
+    independent_sources: int
+    cached: bool
+    hint: NotRequired[str]
+    retrieved_at: NotRequired[str]
+    warnings: NotRequired[list[str]]
+
+
+class ComparedPage(TypedDict):
+    """A page of `compare`, with `error` if it failed."""
+
+    url: str
+    title: str | None
+    excerpt: str
+    passages: NotRequired[list[ExcerptItem]]
+    same_text_as: NotRequired[str]
+    error: NotRequired[str]
+
+
+class ComparisonAnswer(TypedDict):
+    """The answer of `compare`."""
+
+    question: str
+    urls: list[str]
+    excerpts: list[ComparedPage]
+    tokens_estimated: int
+
+
+class StructuredAnswer(TypedDict):
+    """The answer of `extract_structured`."""
+
+    url: str
+    json_ld: list[Any]
+    microdata: list[Any]
+    opengraph: list[Any]
+    rdfa: list[Any]
+    product: NotRequired[dict[str, Any]]
+    recipe: NotRequired[dict[str, Any]]
+    xhr: NotRequired[list[Any]]
+    warnings: NotRequired[list[str]]
+
+
+class CacheHit(TypedDict):
+    """A cached page that `cache_search` found."""
+
+    url: str
+    title: str
+    snippet: str
+    start: int
+    retrieved_at: str
+
+
+class IndexHit(TypedDict):
+    """A document that `search_index` found."""
+
+    doc_id: str
+    score: float
+    highlights: list[str]
+    metadata: dict[str, Any]
+
+
+class IndexResults(TypedDict):
+    """The answer of `search_index`."""
+
+    results: list[IndexHit]
+    total_matches: int
+    query_parsed: NotRequired[dict[str, Any]]
+
+
+class AddedDocument(TypedDict):
+    """The answer of `search_add_document`."""
+
+    status: str
+    doc_id: str
+    token_count: int
+
+
+class CreatedIndex(TypedDict):
+    """The answer of `search_create_index`."""
+
+    status: str
+    index_name: str
+    backend: str
+
+
+class FailedIndexCall(TypedDict):
+    """The answer of an index tool that failed."""
+
+    error: str

@@ -1,0 +1,146 @@
+"""Every tool declares the schema of its structured content, and every answer fulfills it, in both formats and eras."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any, NotRequired, TypedDict
+
+import jsonschema
+import pytest
+from mcp import Client
+
+from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.lifecycle import hold_services
+from scraper.server.protocol import server as protocol
+from scraper.services import Services
+from scraper.settings import Settings
+from scraper.tools import registry
+from scraper.tools.output_schemas import schema_of
+from tests.scraper.server.wire import ERAS
+from tests.site.engine_server import EngineSite, running_engines
+from tests.site.running import Site
+
+TOOLS = registry.tools()
+
+
+class _Row(TypedDict):
+    name: str
+    share: NotRequired[float | None]
+
+
+def test_a_schema_comes_from_the_types_of_an_answer() -> None:
+    row = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "share": {"type": ["number", "null"]}},
+        "required": ["name"],
+    }
+    assert schema_of(list[_Row]) == {"type": "array", "items": row}
+    assert schema_of(dict[str, Any]) == {"type": "object", "additionalProperties": True}
+    with pytest.raises(TypeError, match="no JSON Schema"):
+        schema_of(bytes)
+
+
+@pytest.mark.parametrize("wraps_lists", [True, False])
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_schema_is_valid_and_an_object_for_older_clients(tool: Any, wraps_lists: bool) -> None:
+    schema = tool.output_schema(wraps_lists=wraps_lists)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema.get("type") == "object" or not wraps_lists
+    for wrong in (7, {"results": 7}, {"result": 7}, {}):
+        assert not jsonschema.Draft202012Validator(schema).is_valid(wrong)
+
+
+@pytest.fixture(scope="module")
+async def engines() -> AsyncIterator[EngineSite]:
+    async with running_engines() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+async def services(
+    site: Site, engines: EngineSite, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Services]:
+    known = {name for name, _, _ in engines.test_hosts}
+    hosts = (*engines.test_hosts, *(host for host in site.test_hosts if host[0] not in known))
+    settings = Settings(
+        data_dir=tmp_path_factory.mktemp("data"), test_hosts=hosts, test_key_pin=engines.key_pin, tool_timeout_s=120
+    )
+    async with Services.open(settings) as opened:
+        yield opened
+
+
+@contextlib.asynccontextmanager
+async def connected(services: Services, era: str, *, output_schemas: bool = True) -> AsyncIterator[Client]:
+    @contextlib.asynccontextmanager
+    async def opening() -> AsyncIterator[Any]:
+        yield services
+
+    async with hold_services(opening) as holder:
+        calls = CallDispatcher(TOOLS, holder, deadline_s=120)
+        server = protocol.build(TOOLS, calls, version="1.2.3", on_handshake=holder.open, output_schemas=output_schemas)
+        async with Client(server, mode=era) as client:
+            yield client
+
+
+def calls_of(site: Site, era: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return calls that reach every tool, each format and the failures that are answers."""
+    page, broken = site.url("/rich"), site.url("/status/404")
+    index = f"schemas-{era}"
+    both: list[tuple[str, dict[str, Any]]] = [
+        ("search", {"query": "tidal power"}),
+        ("fetch", {"url": page, "include": "headings,links,images"}),
+        ("fetch", {"url": page, "length": 100}),
+        ("fetch_batch", {"urls": [page, broken]}),
+        ("read_doc", {"source": site.url("/document/log.pdf"), "outline": True}),
+        ("research", {"question": "tidal power", "depth": 2}),
+        ("compare", {"question": "ships", "urls": [page, broken]}),
+        ("extract_structured", {"url": site.url("/rich")}),
+        ("cache_search", {"query": "the"}),
+    ]
+    single: list[tuple[str, dict[str, Any]]] = [
+        ("engines", {}),
+        ("web_search", {"query": "tidal power"}),
+        ("instant_answer", {"query": "tide"}),
+        ("search_create_index", {"index_name": index}),
+        ("search_create_index", {"index_name": index}),
+        ("search_add_document", {"doc_id": "a", "content": "some words", "index_name": index}),
+        ("search_add_document", {"doc_id": "a", "content": " "}),
+        ("search_index", {"query": "words", "index_name": index}),
+        ("search_index", {"query": ""}),
+        ("search_index", {"query": "x", "index_name": "none"}),
+        ("find_tools", {"query": "read a page"}),
+    ]
+    formats = [(name, {**arguments, "format": form}) for name, arguments in both for form in ("markdown", "json")]
+    return [*formats, *single]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("era", ERAS)
+async def test_every_answer_fulfills_the_schema_of_its_tool(services: Services, site: Site, era: str) -> None:
+    async with connected(services, era) as client:
+        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        assert all(schemas.values())
+        called = set()
+        for name, arguments in calls_of(site, era):
+            # The client of the SDK validates the structured content too.
+            answer = await client.call_tool(name, arguments)
+            assert answer.structured_content is not None, (name, arguments, answer.content)
+            jsonschema.validate(answer.structured_content, schemas[name], jsonschema.Draft202012Validator)
+            if arguments.get("format") == "markdown":
+                assert answer.structured_content == {"result": answer.content[0].text}
+            assert not answer.is_error or list(answer.structured_content) == ["error"], (name, answer.content)
+            called.add(name)
+        assert called == {tool.name for tool in TOOLS}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_setting_switches_schemas_and_the_repeated_text_off(services: Services, site: Site, era: str) -> None:
+    async with connected(services, era, output_schemas=False) as client:
+        assert all(tool.output_schema is None for tool in (await client.list_tools()).tools)
+        answer = await client.call_tool("fetch", {"url": site.url("/rich")})
+        assert answer.structured_content is None
+        answer = await client.call_tool("fetch", {"url": site.url("/rich"), "format": "json"})
+        assert answer.structured_content is not None
