@@ -136,6 +136,9 @@ class Settings:
         "Listen without a token on an address that other machines reach.",
         False,
     )
+    rest: bool = _setting(
+        "REST", BooleanValue(), "Serve the tools over plain HTTP too: /v1/TOOL, /r/URL and /v1/openapi.json.", False
+    )
     allowed_hosts: tuple[str, ...] = _setting(
         "ALLOWED_HOSTS",
         CommaListValue(formats.HOST_HEADER, "name,..."),

@@ -101,7 +101,8 @@ def _index_tool(name: str, title: str, parameters: Parameters, work: _Work, kind
 
     async def run(services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
         result = await tool.run(services, arguments, call)
-        return _failure(result.text) if result.is_error and result.structured is None else result
+        is_text = result.is_error and result.structured is None
+        return replace(_failure(result.text), failures=result.failures) if is_text else result
 
     return replace(tool, run=run)
 

@@ -11,7 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import ProgressCallback
-from scraper.errors import InvalidArgumentError, ScraperError
+from scraper.errors import InternalError, InvalidArgumentError, ScraperError
 from scraper.render.answer_text import error_sentence
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET, MAX_LENGTH
@@ -197,11 +197,11 @@ class BoundTool:
         except Exception:
             number = secrets.token_hex(4)
             _LOG.exception("internal error %s in tool %s", number, self.name)
-            return ToolAnswer(
-                f"Internal error {number}: a fault of this server, recorded in its log. "
-                "Try other arguments, or another source.",
-                is_error=True,
+            fault = InternalError(
+                f"Internal error {number}: a fault of this server, recorded in its log.",
+                next_step="Try other arguments, or another source.",
             )
+            return ToolAnswer(error_sentence(fault), is_error=True, failures=(fault,))
 
     def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
         """Return the error answer for wrong arguments, or None if they are valid."""

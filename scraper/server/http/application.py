@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scraper.server.access.rules import AccessRules
-from scraper.server.calls.dispatcher import make_dispatcher
+from scraper.server.calls.dispatcher import CallDispatcher, make_dispatcher
 from scraper.server.http.auth_middleware import AuthMiddleware
 from scraper.server.http.disconnect_middleware import DisconnectMiddleware
 from scraper.server.http.health import Health
@@ -66,9 +66,10 @@ async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket
             for path, server in servers.items()
         }
         playground = Playground(holder, calls, version=service.version, deadline_s=settings.tool_timeout_s)
+        rest = _rest_routes(service, calls, requires_token=rules.requires_token)
         metadata = service.issuer.routes(servers) if service.issuer else []
         connections = DisconnectMiddleware(
-            _routes(endpoints, [*health.routes(), metrics.route(), *playground.routes(), *metadata])
+            _routes(endpoints, [*health.routes(), metrics.route(), *playground.routes(), *rest, *metadata])
         )
         async with _serve_http(AuthMiddleware(connections, rules), sockets) as (uvicorn_server, serving):
             _LOG.info("serving MCP at %s", _address(sockets[0]))
@@ -77,6 +78,16 @@ async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket
             start = time.monotonic()
             await calls.drain(settings.drain_s, stops.at_once)
             await _finish_connections(uvicorn_server, connections, sockets, last_bytes_s(time.monotonic() - start))
+
+
+def _rest_routes(service: ServerContext, calls: CallDispatcher, *, requires_token: bool) -> list[Route]:
+    """Return the routes of the REST interface, or none if the settings disable it."""
+    if not service.settings.rest:
+        return []
+    # Imported late, because most servers do without it.
+    from scraper.server.rest.routes import RestInterface
+
+    return RestInterface(service.tools, calls, version=service.version, requires_token=requires_token).routes()
 
 
 async def _finish_connections(

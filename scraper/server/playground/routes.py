@@ -7,10 +7,8 @@ content security policy forbids all foreign scripts, styles, frames, images and 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import importlib.resources
-from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from mcp.shared.exceptions import MCPError
@@ -22,7 +20,7 @@ from scraper.errors import ScraperError
 from scraper.render.answer_text import error_sentence
 from scraper.server.access.rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
-from scraper.server.http.disconnect_middleware import disconnect_future
+from scraper.server.http.disconnect_middleware import disconnect_future, watch_disconnect
 from scraper.server.http.request_body import read_body
 from scraper.server.lifecycle import ServicesHolder
 from scraper.server.playground.markdown_nodes import Node, markdown_nodes
@@ -108,7 +106,7 @@ class Playground:
             return {**dataclasses.asdict(comparison), "nodes": await _nodes(services, comparison.markdown)}
 
         try:
-            async with _watch_disconnect(request):
+            async with watch_disconnect(request.receive):
                 found = await self._calls.query("page/try", caller, work, limit_s=self._deadline_s)
         except ScraperError as error:
             return _error(422, error_sentence(error))
@@ -124,17 +122,6 @@ def _file_route(path: str, name: str, media_type: str) -> Route:
         return Response(content, media_type=media_type, headers=_HEADERS)
 
     return Route(path, answer)
-
-
-@contextlib.asynccontextmanager
-async def _watch_disconnect(request: Request) -> AsyncIterator[None]:
-    """Call `receive` while the block runs, because only `receive` reports a disconnect."""
-    receiving = asyncio.ensure_future(request.receive())
-    try:
-        yield
-    finally:
-        receiving.cancel()
-        await asyncio.wait({receiving})
 
 
 async def _parse(request: Request) -> tuple[str, str] | None:

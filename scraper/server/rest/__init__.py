@@ -1,0 +1,1 @@
+"""REST interface: the tools over plain HTTP, for programs without MCP."""

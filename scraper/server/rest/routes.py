@@ -1,0 +1,272 @@
+"""Serve the tools over plain HTTP: `/v1/TOOL` in JSON, `/r/URL` as Markdown, with the limits and tokens of MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import math
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+from mcp.shared.exceptions import MCPError
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from scraper.errors import InternalError, OverloadedError
+from scraper.render.json_truncation import compact
+from scraper.server.access.rules import principal_of
+from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError, ToolCaller
+from scraper.server.http.disconnect_middleware import disconnect_future, watch_disconnect
+from scraper.server.http.request_body import read_body
+from scraper.server.rest import openapi
+from scraper.tools.model import Tool, ToolAnswer
+
+_BODY_BYTES = 4 * 1024 * 1024
+_RETRY_AFTER_S = 5
+_JSON = "application/json"
+_EVENTS = "text/event-stream"
+_MARKDOWN = "text/markdown"
+_EVENT_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+_ENCODED_URL = re.compile(r"https?%3a", re.IGNORECASE)
+_URL = re.compile(r"(https?):/+(.*)", re.IGNORECASE | re.DOTALL)
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
+
+
+class RequestError(Exception):
+    """A request that is rejected before its call."""
+
+    def __init__(self, status: int, message: str) -> None:
+        """Set the status and the text of the error."""
+        super().__init__(message)
+        self.status = status
+
+
+class RestInterface:
+    """The routes of the REST interface."""
+
+    def __init__(self, tools: Sequence[Tool], calls: CallDispatcher, *, version: str, requires_token: bool) -> None:
+        """Offer tools whose calls `calls` runs."""
+        self._tools = tools
+        self._calls = calls
+        self._validators = {tool.name: Draft202012Validator(dict(tool.input_schema)) for tool in tools}
+        self._document = _json(openapi.document(tools, version=version, requires_token=requires_token))
+
+    def routes(self) -> list[Route]:
+        """Return a route for each tool, the reader and the OpenAPI document."""
+        routes = [self._route(tool) for tool in self._tools]
+        routes.append(Route("/v1/openapi.json", self._describe))
+        readers = [self._reader(tool) for tool in self._tools if tool.name == "fetch"]
+        return [*routes, *(Route("/r/{url:path}", reader) for reader in readers)]
+
+    async def _describe(self, _request: Request) -> Response:
+        return self._document
+
+    def _route(self, tool: Tool) -> Route:
+        async def answer(request: Request) -> Response:
+            try:
+                arguments = await self._arguments(tool, request)
+            except RequestError as error:
+                return _error(error.status, str(error))
+            if _EVENTS in request.headers.get("accept", ""):
+                return StreamingResponse(
+                    self._events(tool, arguments, request), media_type=_EVENTS, headers=_EVENT_HEADERS
+                )
+            try:
+                async with watch_disconnect(request.receive):
+                    return _response(await self._call(tool, arguments, request))
+            except MCPError as error:
+                return _unavailable(error)
+
+        return Route(f"/v1/{tool.name}", answer, methods=["GET", "POST"] if tool.read_only else ["POST"])
+
+    def _reader(self, fetch: Tool) -> Any:
+        async def read(request: Request) -> Response:
+            if _is_foreign(request):
+                return _error(403, _FOREIGN)
+            try:
+                async with watch_disconnect(request.receive):
+                    answer = await self._call(fetch, {"url": _target(request)}, request)
+            except MCPError as error:
+                return _unavailable(error)
+            if answer.is_error or answer.reading is None:
+                return _response(answer)
+            text = answer.reading.document.markdown.encode("utf-8", "replace")
+            return Response(text, media_type=_MARKDOWN, headers={"X-Content-Type-Options": "nosniff"})
+
+        return read
+
+    async def _arguments(self, tool: Tool, request: Request) -> dict[str, Any]:
+        """Return the arguments of a request, or raise RequestError if they violate the schema of the tool."""
+        if _is_foreign(request):
+            raise RequestError(403, _FOREIGN)
+        if request.method == "POST":
+            arguments = await _read_arguments(request)
+        else:
+            arguments = _parse_query(tool.input_schema["properties"], request)
+        violation = best_match(self._validators[tool.name].iter_errors(arguments))
+        if violation is not None:
+            fault = tool.fault(arguments) if isinstance(arguments, dict) else None
+            path = "".join(f"{part}: " for part in violation.absolute_path)
+            raise RequestError(400, fault.text if fault else f"{path}{violation.message[:300]}")
+        found: dict[str, Any] = arguments
+        return found
+
+    async def _call(
+        self, tool: Tool, arguments: Mapping[str, Any], request: Request, send_progress: Any = None
+    ) -> ToolAnswer:
+        """Run a call, or raise MCPError if the server is shutting down or the client has disconnected."""
+        if self._calls.draining:
+            raise ShuttingDownError
+        with self._calls.admitted():
+            caller = ToolCaller(
+                principal=principal_of(request.scope) or "local",
+                send_progress=send_progress,
+                gone=disconnect_future(request.scope),
+                admitted=True,
+            )
+            return await self._calls.answer(tool.name, arguments, caller)
+
+    async def _events(self, tool: Tool, arguments: Mapping[str, Any], request: Request) -> AsyncIterator[bytes]:
+        """Yield the progress of a call as server-sent events, then its result or error."""
+        events: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+        async def send_progress(done: float, total: float | None, message: str | None) -> None:
+            events.put_nowait(_event("progress", {"progress": done, "total": total, "message": message}))
+
+        async def run() -> None:
+            try:
+                answer = await self._call(tool, arguments, request, send_progress)
+            except MCPError as error:
+                events.put_nowait(_event("error", {"error": error.error.message, "status": 503}))
+            else:
+                status = _status(answer)
+                if status == 200:
+                    events.put_nowait(_event("result", _data(answer)))
+                else:
+                    events.put_nowait(_event("error", {**_error_data(answer), "status": status}))
+            finally:
+                events.put_nowait(None)
+
+        running = asyncio.create_task(run())
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+        finally:
+            running.cancel()
+            await asyncio.wait({running})
+
+
+_FOREIGN = "Pages of other sites may not call this server. The operator can add them to SEARCH_MCP_ALLOWED_ORIGINS."
+
+
+def _is_foreign(request: Request) -> bool:
+    """Return True if a page of another site caused the request without an Origin header, as links and images do."""
+    headers = request.headers
+    return "origin" not in headers and headers.get("sec-fetch-site", "none") in {"cross-site", "same-site"}
+
+
+async def _read_arguments(request: Request) -> Any:
+    body = await read_body(request.receive, _BODY_BYTES)
+    if body.size_bytes > _BODY_BYTES:
+        raise RequestError(413, f"The body exceeds {_BODY_BYTES:,} bytes.")
+    if not body.size_bytes:
+        return {}
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
+        raise RequestError(415, "Send the arguments as application/json.")
+    value = body.value()
+    if not isinstance(value, dict):
+        raise RequestError(400, "The body is not a JSON object with the arguments of the tool.")
+    return value
+
+
+def _parse_query(properties: Mapping[str, Any], request: Request) -> dict[str, Any]:
+    """Return the arguments of a query; the validator rejects values that do not have the type of their parameter."""
+    arguments: dict[str, Any] = {}
+    for name in request.query_params:
+        values = request.query_params.getlist(name)
+        kind = properties.get(name, {}).get("type")
+        if kind == "array":
+            arguments[name] = values
+        elif len(values) > 1:
+            raise RequestError(400, f"{name[:60]} is given more than once.")
+        else:
+            arguments[name] = _convert(values[0], kind)
+    return arguments
+
+
+def _convert(text: str, kind: str | None) -> Any:
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(text, text)
+    if kind == "integer":
+        return int(text) if _INTEGER.fullmatch(text) else text
+    if kind in {"number", "object"}:
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(text)
+    return text
+
+
+def _target(request: Request) -> str:
+    """Return the URL after /r/: proxies merge its slashes, and some clients encode it."""
+    path = request.scope.get("raw_path", request.scope["path"].encode()).decode("latin-1").partition("?")[0]
+    url = path.removeprefix("/r/")
+    if _ENCODED_URL.match(url):
+        url = unquote(url)
+    if request.scope["query_string"]:
+        url += "?" + request.scope["query_string"].decode("latin-1")
+    match = _URL.fullmatch(url)
+    return f"{match[1]}://{match[2]}" if match else f"https://{url}"
+
+
+def _status(answer: ToolAnswer) -> int:
+    """Return the status of an answer; 5xx is for faults of this server only."""
+    if not answer.is_error:
+        return 200
+    failure = answer.failures[0] if answer.failures else None
+    if isinstance(failure, OverloadedError):
+        return 429
+    return 500 if isinstance(failure, InternalError) else 422
+
+
+def _data(answer: ToolAnswer) -> Any:
+    return {"result": answer.text} if answer.structured is None else answer.structured
+
+
+def _error_data(answer: ToolAnswer) -> dict[str, Any]:
+    """Return the error of an answer, with its data if there is any."""
+    failure = answer.failures[0] if answer.failures else None
+    data = dict(answer.structured) if isinstance(answer.structured, dict) else None
+    text = answer.text if data is None else data.get("error", "No engine answered; errors has the reasons.")
+    code = "failed" if failure is None else failure.code
+    return {**(data or {}), "error": text, "error_code": code, "retryable": bool(failure and failure.retryable)}
+
+
+def _response(answer: ToolAnswer) -> Response:
+    status = _status(answer)
+    if status == 200:
+        return _json(_data(answer))
+    failure = answer.failures[0] if answer.failures else None
+    wait = {"Retry-After": str(math.ceil(failure.retry_after_s))} if isinstance(failure, OverloadedError) else {}
+    return _json(_error_data(answer), status, wait)
+
+
+def _unavailable(error: MCPError) -> Response:
+    return _json({"error": error.error.message, "retryable": True}, 503, {"Retry-After": str(_RETRY_AFTER_S)})
+
+
+def _error(status: int, message: str) -> Response:
+    return _json({"error": message, "error_code": "bad_request", "retryable": False}, status)
+
+
+def _json(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    # A page may contain half a surrogate pair, which UTF-8 cannot represent.
+    return Response(compact(data).encode("utf-8", "replace"), status, dict(headers or {}), _JSON)
+
+
+def _event(name: str, data: Any) -> bytes:
+    return f"event: {name}\ndata: {compact(data)}\n\n".encode("utf-8", "replace")
