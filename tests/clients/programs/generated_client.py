@@ -13,7 +13,7 @@ from search_mcp_client.models import Error, FetchAnswer, FetchBody, FetchBodyFor
 base, page, broken, token = sys.argv[1:]
 client = AuthenticatedClient(base_url=base, token=token)
 posted = fetch.sync(client=client, body=FetchBody(url=page, format_=FetchBodyFormat.JSON, include="headings"))
-got = get_fetch.sync(client=client, url=page, format_=GetFetchFormat.MARKDOWN)
+got = get_fetch.sync(client=client, url_query=page, format_=GetFetchFormat.MARKDOWN)
 failed = fetch.sync(client=client, body=FetchBody(url=broken))
 assert isinstance(posted, FetchAnswer) and isinstance(got, Text) and isinstance(failed, Error), (posted, got, failed)
 seen = {
