@@ -14,10 +14,13 @@ BEGIN = "<!-- settings: made by `make docs` -->\n"
 END = "<!-- end of settings -->\n"
 
 GROUPS = {
-    "Cache and answers": "data_dir cache_ttl_h cache_mb tool_timeout_s max_answer_tokens batch_limit tools output_schemas",
+    "Cache and answers": (
+        "data_dir cache_ttl_h cache_mb tool_timeout_s max_answer_tokens batch_limit tools output_schemas"
+    ),
     "Documents": "document_root document_mb",
     "Address and access": (
-        "host port token tokens_file allow_unauthenticated rest allowed_hosts allowed_origins issuer issuer_keys public_url"
+        "host port token tokens_file allow_unauthenticated rest allowed_hosts allowed_origins issuer issuer_keys "
+        "public_url"
     ),
     "Load": "call_limit calls_per_minute queue_limit peek_slots render_slots drain_s",
     "Network": "proxy proxy_dns allow_nets",
