@@ -203,7 +203,7 @@ def _stock_differs(page: MarkdownPage) -> bool:
     """Return True if markdownify's rules give a different result with our tree traversal."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     root = etree.fromstring(page.html.encode("utf-8", "replace"), parser)
-    return TreeConverter().convert_tree(root) != stock_markdownify(page.html, bs4_options="lxml")
+    return TreeConverter().render_tree(root) != stock_markdownify(page.html, bs4_options="lxml")
 
 
 if __name__ == "__main__":

@@ -164,14 +164,14 @@ class CalloutRules(Rules):
         if "_inline" in context.tags:
             return None
         if context.indents >= MAX_INDENTS:
-            return format_block(self.convert_children(element, context.enter(element.tag)), context.tags)
+            return format_block(self.render_children(element, context.enter(element.tag)), context.tags)
         title_element = _find_title(element)
         title = ""
         if title_element is not None:
-            title = " ".join(self.convert_children(title_element, context.enter("h6")).split())
+            title = " ".join(self.render_children(title_element, context.enter("h6")).split())
             self.plain_pieces.append(None)
             self.element_handlers[title_element] = lambda *_: ""
-        body = self.convert_children(element, context.enter("blockquote")).strip()
+        body = self.render_children(element, context.enter("blockquote")).strip()
         if not body and not title:
             return ""
         fold = element.get("data-callout-fold") or ""

@@ -36,7 +36,7 @@ class FootnoteRules(Rules):
     def _definition(self, element: Element, context: ConversionContext) -> str:
         label = f"[^{element.get('label')}]: "
         self.plain_pieces += [None, label]
-        text = self.convert_children(element, context.enter("fndef")).strip()
+        text = self.render_children(element, context.enter("fndef")).strip()
         self.plain_pieces.append(None)
         rows = text.split("\n")
         return "\n\n" + label + "\n".join([rows[0], *(f"    {row}" if row else "" for row in rows[1:])]) + "\n\n"
@@ -101,7 +101,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     inline_text.join_emphasis(root)
     converter = _PageConverter(base)
     converter.mark(root, class_names)
-    markdown = converter.convert_tree(root)
+    markdown = converter.render_tree(root)
     return ConvertedMarkdown(
         converter.finish(markdown),
         join_lines(converter.plain_pieces),

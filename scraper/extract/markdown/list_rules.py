@@ -120,7 +120,7 @@ class ListRules(Rules):
     def _flatten(self, element: Element, context: ConversionContext) -> str | None:
         if context.indents < MAX_INDENTS:
             return None
-        text = self.convert_children(element, context.enter(element.tag)).strip()
+        text = self.render_children(element, context.enter(element.tag)).strip()
         return f"\n\n{text}\n\n" if text else ""
 
     def _task(self, element: Element, context: ConversionContext) -> str:

@@ -278,7 +278,7 @@ class TableRules(CodeRules, MathRules):
         parts = [] if "_inline" in context.tags else _split_at_headings(element)
         if parts:
             pieces = [self._convert_outside_cells(element, unwrapped)]
-            return "\n\n".join([*pieces, *(self.convert_element(part, context) for part in parts)])
+            return "\n\n".join([*pieces, *(self.render_element(part, context) for part in parts)])
         if _is_equation(element):
             return self._convert_outside_cells(element, unwrapped) + self._equations(element, context)
         items = _find_ranked_items(element)
@@ -290,7 +290,7 @@ class TableRules(CodeRules, MathRules):
         pieces = [self._convert_outside_cells(element, unwrapped)]
         for cell in (cell for row in table_rows(element) for cell in row_cells(row)):
             self.plain_pieces.append(None)
-            pieces.append(self.convert_children(cell, unwrapped))
+            pieces.append(self.render_children(cell, unwrapped))
         return "\n\n" + "\n\n".join(filter(None, map(str.strip, pieces))) + "\n\n"
 
     def _title(self, table: Element, context: ConversionContext) -> str:
@@ -308,7 +308,7 @@ class TableRules(CodeRules, MathRules):
             for child in place.iterchildren():
                 if child.tag not in _ALLOWED_CHILDREN[place.tag]:
                     self.plain_pieces.append(None)
-                    pieces.append(self.convert_element(child, context).strip())
+                    pieces.append(self.render_element(child, context).strip())
                 pieces.append((child.tail or "").strip())
             pieces.append((place.text or "").strip())
         self.plain_pieces += [None, " ".join(filter(None, pieces)) if any(pieces) else None]
@@ -329,7 +329,7 @@ class TableRules(CodeRules, MathRules):
         texts = []
         for cell in cells:
             self.plain_pieces.append(None)
-            texts.append(self.convert_children(cell, context).strip().replace("\n", f"\n{indent}"))
+            texts.append(self.render_children(cell, context).strip().replace("\n", f"\n{indent}"))
         return f"{rank}. " + f"  \n{indent}".join(filter(None, texts))
 
     def convert_td(self, el: Node, text: str, parent_tags: Tags) -> str:

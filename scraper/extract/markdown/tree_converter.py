@@ -124,11 +124,11 @@ class TreeConverter(MarkdownConverter):
         """Handlers of single elements, which take precedence over those of their tags."""
         self._rules: dict[str, Callable[..., str] | None] = {}
 
-    def convert_tree(self, root: Element) -> str:
+    def render_tree(self, root: Element) -> str:
         """Return the Markdown of the content of `root`."""
-        return self.convert_children(root, ConversionContext()).strip("\n")
+        return self.render_children(root, ConversionContext()).strip("\n")
 
-    def convert_element(self, element: Element, context: ConversionContext) -> str:
+    def render_element(self, element: Element, context: ConversionContext) -> str:
         """Return the Markdown of one element in its context."""
         name: str = element.tag
         own_handler = self.element_handlers.get(element) if self.element_handlers else None
@@ -138,11 +138,11 @@ class TreeConverter(MarkdownConverter):
         if handler is not None and (text := handler(self, element, context)) is not None:
             return text
         if context.depth >= MAX_DEPTH:
-            return self.convert_text(text_of(element), context, False, None, None)
+            return self.render_text(text_of(element), context, False, None, None)
         is_block = name in self.blocks_with_loose_neighbors
         if is_block:
             self.plain_pieces.append(None)
-        text = self.convert_children(element, context.enter(name))
+        text = self.render_children(element, context.enter(name))
         if is_block:
             self.plain_pieces.append(None)
         rule = self._rules[name] if name in self._rules else self._rules.setdefault(name, self.find_rule(name))
@@ -150,9 +150,10 @@ class TreeConverter(MarkdownConverter):
 
     def find_rule(self, name: str) -> Callable[..., str] | None:
         """Return the rule of a tag, or None."""
-        return self.get_conv_fn_cached(name)
+        # markdownify takes every method `convert_NAME` for the rule of <NAME>, also its `convert_soup`.
+        return None if name == "soup" else self.get_conv_fn_cached(name)
 
-    def convert_children(self, element: Element, context: ConversionContext) -> str:
+    def render_children(self, element: Element, context: ConversionContext) -> str:
         """Return the Markdown of an element's text and children, without applying its own rule."""
         in_block = element.tag in self.blocks_with_loose_edges
         parts: list[str] = []
@@ -162,16 +163,16 @@ class TreeConverter(MarkdownConverter):
             after = None if child is None else child.tag
             if text:
                 self.plain_pieces.append(text)
-                parts.append(self.convert_text(text, context, in_block, before, after))
+                parts.append(self.render_text(text, context, in_block, before, after))
             if child is not None:
-                parts.append(self.convert_element(child, context))
+                parts.append(self.render_element(child, context))
                 before, text = after, child.tail
         parts = list(filter(None, parts))
         if len(parts) == 1:
             return parts[0]
         return "".join(parts) if "pre" in context.tags else _join_parts(parts, trims_blanks=self.trims_blanks)
 
-    def convert_text(
+    def render_text(
         self, text: str, context: ConversionContext, in_block: bool, before: str | None, after: str | None
     ) -> str:
         """Return the Markdown of a text between two elements."""

@@ -281,3 +281,8 @@ def test_an_emoji_image_becomes_a_character() -> None:
 )
 def test_adjacent_keys_and_code_stay_separate(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown
+
+
+@pytest.mark.parametrize("tag", ["text", "element", "tree", "children", "custom", "hn", "soup"])
+def test_an_unknown_element_is_not_taken_for_a_rule(tag: str) -> None:
+    assert markdown_of(f"<p>before <{tag}>inside</{tag}> after</p>") == "before inside after"

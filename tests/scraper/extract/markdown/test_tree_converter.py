@@ -25,7 +25,7 @@ OPTIONS = [
 
 def convert(html: str, **options: object) -> str:
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    return TreeConverter(**options).convert_tree(etree.fromstring(html.encode(), parser))
+    return TreeConverter(**options).render_tree(etree.fromstring(html.encode(), parser))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
