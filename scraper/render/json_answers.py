@@ -50,6 +50,8 @@ class PageAnswer(TypedDict):
     start: int
     returned_chars: int
     total_chars: int
+    facts: NotRequired[dict[str, Any]]
+    discussion: NotRequired[list[dict[str, Any]]]
     next_start: NotRequired[int]
     before: NotRequired[str]
     after: NotRequired[str]
