@@ -1,4 +1,4 @@
-"""Settings of the browsers that an operator can choose."""
+"""Settings of the browsers: those that an operator can change, internal limits, and switches for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CORES = os.cpu_count() or 2
 
 @dataclass(frozen=True, slots=True)
 class BrowserSettings:
-    """Settings of one `Browsers`."""
+    """Settings of one `Browsers` object."""
 
     light_executable: str | None = None
     """Path of chromium-headless-shell. None searches for it."""

@@ -217,7 +217,7 @@ class Connection:
             self.forget(session, errors.PageCrashedError("The page's target is gone."))
 
     def fail_tabs(self) -> None:
-        """Fail all tabs before the browser closes, so that visits report its end and no error of their site."""
+        """Fail all tabs before the browser closes, so that visits report BrowserGoneError and no error of the site."""
         for session in list(self._sessions.values()):
             if session is not self._browser:
                 self.forget(session, errors.BrowserGoneError("The browser was ended."))

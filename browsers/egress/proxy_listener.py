@@ -77,7 +77,7 @@ class ProxyListener:
         self._loop.add_reader(listener.fileno(), self._accept)
 
     def begin_visit(self, wire_bytes: int) -> TrafficLog:
-        """Allow connections for a visit, with `wire_bytes` in each direction, and return its traffic log."""
+        """Allow connections for a visit, limited to `wire_bytes` in each direction, and return its traffic log."""
         self.traffic = TrafficLog(wire_bytes)
         self._is_visit_running = True
         return self.traffic

@@ -53,11 +53,11 @@ _FAILURES = (redis_errors.RedisError, OSError, TimeoutError)
 
 
 class ValkeyUnavailableError(Exception):
-    """The service did not answer: the server continues alone."""
+    """Valkey is unreachable, too slow or refuses commands; the caller continues without shared state."""
 
 
 class ValkeyClient:
-    """Runs scripts and commands; sends others later, in order."""
+    """Runs scripts and commands and waits for results; queues those without a result, and sends them in order."""
 
     def __init__(self, url: str, prefix: str = "search-mcp:") -> None:
         """Use the service at `url`; connect on first use. All keys begin with `prefix`."""
@@ -104,7 +104,10 @@ class ValkeyClient:
         return f"{self._prefix}{kind}:{{{name}}}"
 
     async def run(self, script: LuaScript, keys: Sequence[str], *words: Word) -> Any:
-        """Run a script and return its result; raise ValkeyUnavailableError if the service did not answer."""
+        """Run a script and return its result.
+
+        Raises ValkeyUnavailableError if Valkey is down, too slow or answers with an error.
+        """
         arguments = (len(keys), *keys, *words)
         try:
             return await self.command("EVALSHA", script.digest, *arguments)
@@ -112,7 +115,10 @@ class ValkeyClient:
             return await self.command("EVAL", script.text, *arguments)
 
     async def command(self, *words: Word) -> Any:
-        """Run a command and return its result; raise ValkeyUnavailableError if the service did not answer."""
+        """Run a command and return its result.
+
+        Raises ValkeyUnavailableError if Valkey is down, too slow or answers with an error; NoScriptError passes.
+        """
         if not self.is_available:
             raise ValkeyUnavailableError
         begun = time.monotonic()

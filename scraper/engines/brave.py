@@ -35,7 +35,10 @@ PARSE_RULES = response_parser.ParseRules(
 
 
 def build_request(query: SearchQuery, now: datetime) -> Request:
-    """Build a web or news search. `offset` counts pages; safe search is a cookie and stays moderate."""
+    """Build a web or news search; `offset` is the page number from 0.
+
+    Safe search stays at the default of Brave, moderate, which only a cookie changes.
+    """
     return page_request(
         _NAME,
         _NEWS if query.category == "news" else _WEB,

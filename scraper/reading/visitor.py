@@ -48,7 +48,7 @@ _CLEARED_BY_SCRIPTS = frozenset({"captcha", "challenge", "proof_of_work"})
 
 @dataclass(frozen=True, slots=True)
 class VisitJob:
-    """A visit to make; equal jobs are one visit."""
+    """What to visit and how; equal jobs can share one visit."""
 
     url: str
     """Canonical URL."""

@@ -49,12 +49,7 @@ def build_answer(
 
 
 def raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> None:
-    """Raise an error if no engine could be queried for a reason on this side.
-
-    Raises:
-        OverloadedError: All engines are busy with other searches.
-        BrowserFailedError: The browser failed.
-    """
+    """Raise an error if every engine failed because of this server (queue or browser) and not because of the engine."""
     found = {result.error for result in engine_results}
     if found == {"busy"}:
         wait_s = math.ceil(min(result.expected_wait_s for result in engine_results))
@@ -72,10 +67,14 @@ def build_hint(
     other_engines: Sequence[str],
     max_results: int,
 ) -> str | None:
-    """Return advice if there are few results, or None.
+    """Return advice for few or no results, and name engines that pause after a block; None if neither applies.
 
-    `count` results of `max_results` are in the answer; each filter has `dropped` some. `other_engines` were not
-    queried.
+    Args:
+        engine_results: Results of the engines that were queried.
+        count: Number of results in the answer.
+        dropped: Number of results that each filter removed.
+        other_engines: Engines that were not queried.
+        max_results: Requested number of results.
     """
     has_few = count < min(FEW_RESULTS, max_results)
     others = "[" + ", ".join(f'"{name}"' for name in other_engines[:3]) + "]"

@@ -137,7 +137,10 @@ class EngineQueryRunner:
         return EngineQueryResult(engine, results, error, is_relaxed=response.loosened)
 
     async def _first_page(self, request: EnginePageRequest) -> EngineResponse:
-        """Return the first page that has an answer; a block takes precedence over a later error."""
+        """Request result page 1, then the alternatives, until one gives results or states that there are none.
+
+        If none does, return a block rather than a later error.
+        """
         engine, now = request.engine, datetime.now(UTC)
         response = await self._read(request, engine.build_request(request.query, now))
         for alternative in engine.fallbacks:
@@ -213,7 +216,10 @@ def _is_decoy(request: EnginePageRequest, response: EngineResponse) -> bool:
 
 
 def _may_alternative_help(response: EngineResponse) -> bool:
-    """Return True if an alternative page may do better: there is no answer, and the error is not local."""
+    """Return True if an alternative page may do better.
+
+    This is so if there is no answer, and neither a busy queue nor our browser is the cause.
+    """
     if response.outcome in {EngineOutcome.OK, EngineOutcome.NONE}:
         return False
     return error_reason(response) not in {"busy", "browser_failed"}

@@ -33,7 +33,7 @@ _MIN_LAST_BYTES_S = 0.3
 
 
 class ServicesOpenError(Exception):
-    """The services cannot be opened; the message is the next step of the operator."""
+    """The services cannot be opened; the message gives the cause for the operator."""
 
 
 class ServicesHolder(Generic[A]):

@@ -57,7 +57,10 @@ def join_query(text: str, *parts: str) -> str:
 
 
 def quote_bangs(text: str) -> str:
-    r"""Quote bangs such as `!w`, which redirect to another site; remove `\` and a lone `!`."""
+    r"""Quote bangs such as `!w`, which redirect to another site.
+
+    Outside quotation marks, remove `!` and `\` that stand alone, a leading `\`, and `!` at the end of a word.
+    """
     pieces = _QUOTED.split(text)
     return " ".join("".join(piece if piece.startswith('"') else _quote_in(piece) for piece in pieces).split())
 

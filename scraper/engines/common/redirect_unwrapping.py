@@ -50,7 +50,7 @@ def unwrap(url: str) -> str:
 
 
 def is_opaque(url: str) -> bool:
-    """Return True if a decoded URL is still a redirect that only a visit resolves: Google News (new ids), Baidu."""
+    """Return True if an unwrapped URL is still a redirect that only a visit resolves: Google News, Google, Baidu."""
     parts = split_url(url)
     if parts is None:
         return False
@@ -83,7 +83,7 @@ def _inside(parts: SplitResult) -> str:
 
 
 def _from_news_id(identity: str) -> str:
-    """Decode the URL in an old article id, a protocol buffers message; new ids are opaque."""
+    """Return the URL in an old Google News article id (base64 of protocol buffers), or ""; new ids contain none."""
     payload = _decoded(identity)
     if not payload.startswith(b"\x08\x13\x22") or _OPAQUE in payload[:12]:
         return ""

@@ -70,7 +70,7 @@ class ResultPage:
     marks: PageMarks = field(default_factory=PageMarks)
 
     def absolute(self, address: str | None) -> str:
-        """Return an absolute web URL, or an empty string if the address is not one."""
+        """Resolve an address against the URL of the page; return "" if the result is no http(s) URL."""
         try:
             joined = urljoin(self.url, (address or "").strip())
         except ValueError:

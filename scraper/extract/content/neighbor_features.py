@@ -156,7 +156,10 @@ _MAX_TOPIC_DISTANCE = 300
 
 
 def compute_topic_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
-    """Return the distance to the last line of each topic above, and whether no heading came after it."""
+    """Return for each topic in `TOPICS` the distance to the last line above that names it, such as "comments".
+
+    Also return whether no heading came since.
+    """
     lines = [
         (number, text)
         for number, (text, words) in enumerate(zip(page.texts, page.words, strict=True))

@@ -90,7 +90,7 @@ def find_related_parts(parts: Parts, part: str, kind: str) -> list[str]:
 
 
 def find_relations(parts: Parts, part: str, kind: str) -> list[tuple[str, str]]:
-    """Return ID and target of these relationships of a part; never external ones."""
+    """Return id and target of the relationships of a part that have this type, without external ones."""
     return [
         (str(relation.get("Id")), _target(parts, part, relation))
         for relation in _relations(parts, part)

@@ -51,7 +51,7 @@ def html_to_markdown(html: str, url: str) -> str:
 
 
 def remove_internal_links(text: str, base: str) -> str:
-    """Remove links to anchors in the file itself, which no client can follow; keep their text."""
+    """Remove links into the file itself and, with the placeholder base, all relative links; keep their text."""
     own = re.escape(base) if base.endswith(".invalid/") else f"{re.escape(base)}#"
     return re.sub(rf"(?<!\!)\[((?:[^\[\]\\]|\\.){{0,2000}})\]\({own}[^()\s]*\)", r"\1", text)
 

@@ -124,7 +124,7 @@ class ListRules(Rules):
         return f"\n\n{text}\n\n" if text else ""
 
     def _task(self, element: Element, context: ConversionContext) -> str:
-        """Return the box of a task that is displayed only; other inputs are omitted."""
+        """Return `[x]` or `[ ]` for a checkbox that is disabled or has the class of a task, or "" for other inputs."""
         if element.get("type") != "checkbox" or "li" not in context.tags:
             return ""
         if element.get("disabled") is None and "task" not in (element.get("class") or ""):

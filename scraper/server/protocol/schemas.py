@@ -31,7 +31,7 @@ TEMPLATES = [
 
 
 def tool(source: model.Tool, protocol_version: str | None = None) -> Tool:
-    """Return a tool as clients list it, with its output schema for a protocol version, or without one."""
+    """Convert a tool to the SDK type that `tools/list` returns."""
     output = None if protocol_version is None else source.output_schema(wraps_lists=wraps_lists(protocol_version))
     return Tool(
         name=source.name,
@@ -55,7 +55,7 @@ def wraps_lists(protocol_version: str) -> bool:
 
 
 def prompt(source: prompts.Prompt) -> Prompt:
-    """Return a prompt as clients list it."""
+    """Convert a prompt to the SDK type that `prompts/list` returns."""
     return Prompt(
         name=source.name,
         title=source.title,
@@ -68,7 +68,7 @@ def prompt(source: prompts.Prompt) -> Prompt:
 
 
 def resource(item: CachedResource) -> Resource:
-    """Return a resource as clients list it."""
+    """Convert a cached page or document to the SDK type that `resources/list` returns."""
     return Resource(
         uri=item.uri,
         name=item.name,

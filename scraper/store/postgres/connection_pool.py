@@ -59,7 +59,7 @@ _SESSION = {
 
 
 class PostgresPool:
-    """Connections of one server, shared by all stores in one database."""
+    """Connections of this process to one PostgreSQL database, shared by all its stores."""
 
     def __init__(self, url: str) -> None:
         """Create the pool; the first operation connects."""
@@ -204,11 +204,11 @@ class PostgresPool:
 
 
 async def _set_up_connection(connection: Connection) -> None:
-    """Set up a new connection with statements, since poolers do not pass on connection parameters.
+    """Set session options with SQL, because connection poolers drop connection parameters.
 
-    Vectors are sent in binary form, without being written as text and parsed again. Matching pages are scattered over
-    the disk, so they are requested before they are needed, if the operating system of the database can do that.
-    Otherwise the setting `effective_io_concurrency` is 0 and any other value is refused.
+    `tsvector` values travel in binary form, without being written as text and parsed again. Matching pages are
+    scattered over the disk, so they are read ahead (`effective_io_concurrency`), unless the platform of the database
+    supports only 0 for this setting.
     """
     settings = "; ".join(f"SET {name} = '{value}'" for name, value in _SESSION.items())
     await connection.execute(

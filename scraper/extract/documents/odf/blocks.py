@@ -51,7 +51,7 @@ class OdfBlockWriter:
         """One if the document has a title, which moves its headings one level down."""
 
     def document(self, body: Element) -> str:
-        """Return a whole text."""
+        """Return the body of a document as HTML."""
         join_lists(body)
         paragraphs = body.iter(ns.TEXT + "p", ns.TEXT + "h")
         self._lower = int(any(self._styles.text_format(element, "paragraph").title for element in paragraphs))

@@ -33,7 +33,7 @@ class VectorLines:
 
 
 def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...], _Rules]:
-    """Return the text runs without lines of dashes, and these as lines."""
+    """Split text runs into text and rules that are typed as `---`, `===` or `___`; return both."""
     lines = {run for run in runs if _TYPED_LINE.fullmatch(run.text)}
     if not lines:
         return runs, ()

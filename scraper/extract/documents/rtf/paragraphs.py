@@ -41,7 +41,7 @@ class RtfTableColumn(NamedTuple):
 
 @dataclass(slots=True)
 class Paragraphs:
-    """Blocks of one text."""
+    """Collects the paragraphs, lines of code and table rows of an RTF document and writes them as HTML."""
 
     _done: list[tuple[int | None, str]] = field(default_factory=list)
     """Blocks; headings with their levels."""
