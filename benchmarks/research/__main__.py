@@ -44,8 +44,8 @@ from scraper.render import batch
 from scraper.render import research_report as render
 from scraper.render.page import BODY_BUDGET
 from scraper.render.research_report import PAGE_TOKENS
-from scraper.retrieval import passages
-from scraper.retrieval.passages import select_distinct_passages
+from scraper.retrieval import passage_selection
+from scraper.retrieval.passage_selection import select_distinct_passages
 
 _QUESTIONS = 200
 _QUICK_QUESTIONS = 60
@@ -204,7 +204,7 @@ def _other_languages(corpora: Path) -> Figures:
 def _cost_ms(questions: Sequence[Question], documents: Mapping[str, Document]) -> float:
     started = time.process_time()
     for question in questions:
-        passages.select_from_page(documents[question.page.name], question.text, _BUDGETS[-1])
+        passage_selection.select_from_page(documents[question.page.name], question.text, _BUDGETS[-1])
     return 1000 * (time.process_time() - started) / len(questions)
 
 
@@ -215,7 +215,7 @@ def _evaluate(questions: Sequence[Question], show: Callable[[Question], str]) ->
 
 
 def _excerpts(documents: Mapping[str, Document], budget: int, question: Question) -> str:
-    chosen = passages.select_from_page(documents[question.page.name], question.text, budget)
+    chosen = passage_selection.select_from_page(documents[question.page.name], question.text, budget)
     return "\n\n".join(one.text for one in chosen)
 
 
@@ -229,7 +229,7 @@ def _research_answer(question: Question, documents: Sequence[Document]) -> str:
     search = SearchAnswer(question.text, results, ("local",))
     budget = BODY_BUDGET - render.sources_tokens(search) - PAGE_TOKENS * len(documents)
     choice = select_distinct_passages(
-        [one.markdown for one in documents], question.text, budget, passages.MIN_PAGE_SHARE, True
+        [one.markdown for one in documents], question.text, budget, passage_selection.MIN_PAGE_SHARE, True
     )
     pages = tuple(
         ReadPage(one.url, _reading(one), excerpts, same_as)

@@ -25,7 +25,12 @@ from scraper.reading.batch import PageOutcome, read_best
 from scraper.render import research_report as render
 from scraper.render.answer_text import cut
 from scraper.render.research_report import PAGE_TOKENS
-from scraper.retrieval.passages import MAX_CHARACTERS, MIN_PAGE_SHARE, PassageSelection, select_distinct_passages
+from scraper.retrieval.passage_selection import (
+    MAX_CHARACTERS,
+    MIN_PAGE_SHARE,
+    PassageSelection,
+    select_distinct_passages,
+)
 from scraper.workers import WorkerFailedError, WorkerPool
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from scraper.engines.common.query_operators import CATEGORIES
 from scraper.engines.model import Engine, SearchQuery
 from scraper.model import SearchAnswer, SearchRequest
 from scraper.search import query_parsing
-from scraper.search.answer import FEW_RESULTS, build_answer, raise_if_all_failed_here
+from scraper.search.answer_builder import FEW_RESULTS, build_answer, raise_if_all_failed_here
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner
 from scraper.search.engine_throttle import CircuitBreakers, describe_route, open_engine_throttle
 from scraper.search.filters import FRESHNESS, Filters

@@ -29,7 +29,7 @@ PAUSE_S = 0.2
 PRELOAD = (
     "scraper.extract.reader:warm_up",
     "scraper.extract.fallback",
-    "scraper.retrieval.passages",
+    "scraper.retrieval.passage_selection",
     "scraper.engines.registry",
 )
 

@@ -12,9 +12,8 @@ from itertools import groupby
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
 from scraper.extract.documents.docx.xml_names import W, get_child_value, is_enabled
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.office import html_to_markdown
-from scraper.extract.documents.office import warm_up as warm_up
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts, parse_xml
+from scraper.extract.documents.shared_markup import html_to_markdown
 from scraper.extract.dom.xpath import Element
 
 _MAIN = "word/document.xml"

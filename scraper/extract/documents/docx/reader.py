@@ -19,8 +19,8 @@ from scraper.extract.documents.docx.numbering import Numbering, convert_to_bulle
 from scraper.extract.documents.docx.preprocessing import FORMULA, get_outline_level, write_computed_text
 from scraper.extract.documents.docx.xml_names import W, get_child_value, text_element, text_of_paragraph, w
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.office import CODE_CHARACTERS, MONOSPACED_FONT, ReviewComments, html_to_markdown
 from scraper.extract.documents.safe_zip import Parts, first_text
+from scraper.extract.documents.shared_markup import CODE_CHARACTERS, MONOSPACED_FONT, ReviewComments, html_to_markdown
 from scraper.extract.dom.xpath import Element
 
 _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"

@@ -11,7 +11,7 @@ from scraper.extract.documents.odf.cells import EmbeddedObjects, read_grid, writ
 from scraper.extract.documents.odf.inline import Inline
 from scraper.extract.documents.odf.styles import Counter, OdfStyles
 from scraper.extract.documents.odf.xml_names import get_attribute, get_int_attribute
-from scraper.extract.documents.office import CODE_CHARACTERS
+from scraper.extract.documents.shared_markup import CODE_CHARACTERS
 from scraper.extract.dom.xpath import Element, text_of
 
 _MAX_DEPTH = 40

@@ -16,8 +16,8 @@ from lxml import etree
 from scraper.errors import ScraperError
 from scraper.extract.documents.odf import xml_names as ns
 from scraper.extract.documents.odf.xml_names import get_attribute, get_int_attribute
-from scraper.extract.documents.office import REPEATED_CHARS
 from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.shared_markup import REPEATED_CHARS
 from scraper.extract.dom.xpath import Element, text_of
 
 MAX_ROWS = 20_000

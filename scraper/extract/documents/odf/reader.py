@@ -13,9 +13,8 @@ from scraper.extract.documents.odf.blocks import OdfBlockWriter, join_lists
 from scraper.extract.documents.odf.cells import EmbeddedObjects, read_grid
 from scraper.extract.documents.odf.styles import OdfStyles
 from scraper.extract.documents.odf.xml_names import get_attribute
-from scraper.extract.documents.office import html_to_markdown
-from scraper.extract.documents.office import warm_up as warm_up
 from scraper.extract.documents.safe_zip import Parts, first_text
+from scraper.extract.documents.shared_markup import html_to_markdown
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.tables import format_regions
 from scraper.extract.dom.xpath import Element, text_of

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.office import MONOSPACED_FONT, ReviewComments, apply_format, html_to_markdown
-from scraper.extract.documents.office import warm_up as warm_up
 from scraper.extract.documents.rtf.paragraphs import TITLE, Paragraph, Paragraphs, RtfTableColumn
 from scraper.extract.documents.rtf.tokenizer import (
     CHARACTERS,
@@ -22,6 +20,7 @@ from scraper.extract.documents.rtf.tokenizer import (
     RtfToken,
     tokenize,
 )
+from scraper.extract.documents.shared_markup import MONOSPACED_FONT, ReviewComments, apply_format, html_to_markdown
 
 MAX_BYTES = 50_000_000
 _MAX_DEPTH = 2_000

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scraper.extract.text import token_estimate
 from scraper.model import Document, Excerpt
-from scraper.retrieval.passages import LINK_TOKENS, find_near_copies, select_from_page, select_passages
+from scraper.retrieval.passage_selection import LINK_TOKENS, find_near_copies, select_from_page, select_passages
 
 FILLER = "The weather over the bay was calm and nobody had anything to report that day. "
 FERRY = "The night ferry to Borkum carries bicycles free of charge between October and March."
