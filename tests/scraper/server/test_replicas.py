@@ -17,6 +17,7 @@ from tests.deploy.proxies import PROXIES, Proxy, program, proxied
 from tests.scraper.process import LIMIT_S, START_S, Program, browsers_say
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.replicas import Answered, Crowd, Replicas, callers, replicas
+from tests.scraper.server.stand_in import TOOLS
 from tests.scraper.server.wire import ERAS, HEADERS, body_of, call, modern_call, open_session
 
 CLIENTS = 12
@@ -80,7 +81,7 @@ async def is_served(client: Client) -> bool:
         await client.call_tool("slow", {"seconds": 0.5}, progress_callback=hear),
     ]
     tools = (await client.list_tools()).tools
-    return not any(answer.is_error for answer in answers) and len(tools) == 5 and bool(output)
+    return not any(answer.is_error for answer in answers) and len(tools) == len(TOOLS) and bool(output)
 
 
 async def test_a_dying_server_takes_along_only_what_it_was_doing(proxies: list[Proxy], servers: Replicas) -> None:
