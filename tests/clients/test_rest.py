@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from tests.clients.environments import REST
-from tests.clients.here import needed
+from tests.clients.required import require_environment
 from tests.scraper.process import START_S, Program, serving
 from tests.site.running import Site
 
@@ -50,7 +50,7 @@ async def output_of(folder: Path, *command: str, **variables: str) -> tuple[int 
 
 
 async def test_schemathesis_finds_no_failure(program: Program, tmp_path: Path) -> None:
-    needed(REST)
+    require_environment(REST)
     code, output = await output_of(
         tmp_path,
         str(REST.folder / "bin" / "st"),
@@ -71,7 +71,7 @@ async def test_schemathesis_finds_no_failure(program: Program, tmp_path: Path) -
 
 
 async def test_a_generated_client_reads_pages(program: Program, site: Site, tmp_path: Path) -> None:
-    needed(REST)
+    require_environment(REST)
     document = tmp_path / "openapi.json"
     fetched = await output_of(
         tmp_path,

@@ -16,6 +16,8 @@ import aiohttp
 import psutil
 
 REPOSITORY = Path(__file__).parents[2]
+_MAX_LINE_BYTES = 4 * 1024 * 1024
+"""A message over stdio is one line; an answer holds its text twice."""
 LIMIT_S = 30.0
 """Seconds. Longer than any step on a loaded machine: distinguishes a hang from a slow machine."""
 
@@ -105,6 +107,7 @@ async def running(
         stdin=stdin,
         stdout=stdout,
         stderr=PIPE,
+        limit=_MAX_LINE_BYTES,
     )
     program = Program(process)
     try:

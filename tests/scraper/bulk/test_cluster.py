@@ -245,7 +245,8 @@ async def test_ray_reads_every_page_once_despite_killed_processes(
                     assert program.process.returncode is None, "".join(program.said)
                     await asyncio.sleep(0.1)
                 killed += kill_readers(program)
-            assert await program.process.wait() == 0, "".join(program.said)
+            # One of the URLs is invalid: a partial failure.
+            assert await program.process.wait() == 1, "".join(program.said)
     assert numbers_in(out, Format.JSONL) == Counter(urls)
     assert [row["url"] for row in rows_in(out, Format.JSONL) if row["error"]] == ["no url"]
     assert killed

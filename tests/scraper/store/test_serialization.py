@@ -15,6 +15,7 @@ FULL_DOCUMENT = Document(
     url="https://example.org/a",
     title="Title",
     author="Author",
+    description="Description",
     published=datetime(2024, 2, 29, 12, tzinfo=UTC),
     published_source="meta",
     site_name="Site",
