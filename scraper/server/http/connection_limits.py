@@ -44,6 +44,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._fed_bytes = 0
         """Bytes since the end of the head."""
         self._last_data = 0.0
+        self._waiting_since = self.loop.time()
         self._timer: asyncio.TimerHandle | None = None
         self._status = 0
         """Status of the rejection while the parser reports an error."""
@@ -125,6 +126,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """End the request."""
         self._in_body = False
+        self._waiting_since = self.loop.time()
         self._stop_timer()
         super().on_message_complete()
 
@@ -169,7 +171,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         waiting = [one for one in group if one is not self and getattr(one, "is_waiting", False)]
         if not waiting:
             return False
-        oldest = min(waiting, key=lambda one: one._last_data)
+        oldest = min(waiting, key=lambda one: one._waiting_since)
         self.connections.discard(oldest)
         oldest.transport.abort()
         return True

@@ -124,20 +124,22 @@ async def test_a_slow_body_that_makes_progress_is_read(port: int, monkeypatch: p
     writer.close()
 
 
+@pytest.mark.parametrize("first", [b"GET / HTTP/1.1\r\n", b""])
 async def test_a_new_connection_replaces_the_one_that_waited_longest(
-    port: int, monkeypatch: pytest.MonkeyPatch
+    port: int, monkeypatch: pytest.MonkeyPatch, first: bytes
 ) -> None:
     monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS_PER_ADDRESS", 5)
     waiting = []
     for _ in range(9):
         waiting.append(await asyncio.open_connection("127.0.0.1", port))
-        waiting[-1][1].write(b"GET / HTTP/1.1\r\n")
+        waiting[-1][1].write(first)
         await asyncio.sleep(0.02)
     assert " 200 OK" in await response_to(port, b"GET / HTTP/1.1\r\nHost: l\r\nConnection: close\r\n\r\n")
     async with asyncio.timeout(LIMIT_S):
         with contextlib.suppress(ConnectionError):
             assert await waiting[0][0].read() == b""
-    waiting[-1][1].write(b"Host: l\r\nConnection: close\r\n\r\n")
+    rest = b"Host: l\r\nConnection: close\r\n\r\n"
+    waiting[-1][1].write(rest if first else b"GET / HTTP/1.1\r\n" + rest)
     async with asyncio.timeout(LIMIT_S):
         assert b" 200 OK" in await waiting[-1][0].read()
     for _, writer in waiting:
