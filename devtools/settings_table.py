@@ -15,7 +15,7 @@ END = "<!-- end of settings -->\n"
 
 GROUPS = {
     "Cache and answers": (
-        "data_dir cache_ttl_h cache_mb tool_timeout_s max_answer_tokens batch_limit tools output_schemas"
+        "data_dir cache_ttl_h cache_mb tool_timeout_s max_answer_tokens batch_limit toolsets tools output_schemas"
     ),
     "Documents": "document_root document_mb",
     "Address and access": (
@@ -87,10 +87,7 @@ def _default(setting: Setting) -> str:
         return _ANYWHERE[setting.name]
     if setting.is_switch:
         return "off"
-    if setting.default is None or setting.default == ():
-        return ""
-    value = f"{setting.default:g}" if isinstance(setting.default, float) else str(setting.default)
-    return f"{value} {setting.unit}".strip()
+    return f"{setting.default_text} {setting.unit}".strip() if setting.default_text else ""
 
 
 if __name__ == "__main__":

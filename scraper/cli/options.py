@@ -18,7 +18,7 @@ WEB_ONLY = frozenset(
     "public_url".split()
 )
 """Settings of a server that listens."""
-SERVER_ONLY = WEB_ONLY | {"tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
+SERVER_ONLY = WEB_ONLY | {"toolsets", "tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
 """Settings of a server; other commands ignore them."""
 LOG = frozenset({"log_level"})
 STORE = frozenset("data_dir cache_ttl_h cache_mb database_url".split())
@@ -107,7 +107,4 @@ def complete_from(values: Sequence[str]) -> Callable[[click.Context, click.Param
 
 
 def _default(setting: Setting) -> str:
-    default = setting.default
-    if setting.secret or default is None or default == () or isinstance(default, bool):
-        return ""
-    return f"; {default:g}" if isinstance(default, float) else f"; {default}"
+    return "" if setting.secret or setting.is_switch or not setting.default_text else f"; {setting.default_text}"

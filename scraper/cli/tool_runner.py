@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import logging
 import signal
 import sys
@@ -59,8 +58,7 @@ async def _run(tool_name: str, calls: Sequence[dict[str, Any]], settings: Settin
     from scraper.tools import registry
     from scraper.tools.model import ToolCall
 
-    tools = registry.tools(dataclasses.replace(settings, tools=()))
-    tool = next(tool for tool in tools if tool.name == tool_name)
+    tool = next(tool for tool in registry.all_tools(settings) if tool.name == tool_name)
     if as_json and "format" in tool.input_schema["properties"]:
         calls = [{**call, "format": "json"} for call in calls]
     if (fault := tool.fault(calls[0])) is not None:

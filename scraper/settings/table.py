@@ -62,6 +62,15 @@ class Setting:
         return self.variable + "_FILE"
 
     @property
+    def default_text(self) -> str:
+        """Return the default as an operator writes it; empty for none."""
+        if isinstance(self.default, tuple):
+            return ",".join(self.default)
+        if isinstance(self.default, float):
+            return f"{self.default:g}"
+        return "" if self.default is None else str(self.default)
+
+    @property
     def is_switch(self) -> bool:
         """Return True if the flag has no value."""
         return isinstance(self.kind, BooleanValue)
@@ -110,8 +119,14 @@ class Settings:
         unit="tokens",
     )
     batch_limit: int = _setting("BATCH_LIMIT", IntegerValue(1, 1_000), "Maximum URLs in one fetch_batch.", 50)
+    toolsets: tuple[str, ...] = _setting(
+        "TOOLSETS",
+        CommaListValue(ChoiceValue(("default", "core")), "set,..."),
+        "Sets of tools to offer; core has search, fetch, fetch_batch, read_doc and research, for fewer tokens.",
+        ("default",),
+    )
     tools: tuple[str, ...] = _setting(
-        "TOOLS", CommaListValue(), "Tools to offer, separated by commas; all by default.", ()
+        "TOOLS", CommaListValue(), "Tools to offer instead of toolsets, separated by commas.", ()
     )
 
     output_schemas: str = _setting(

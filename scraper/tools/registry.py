@@ -25,19 +25,28 @@ _MAKERS = (
 )
 
 
+_CORE = ("search", "fetch", "fetch_batch", "read_doc", "research")
+
+
+def all_tools(settings: Settings) -> tuple[Tool, ...]:
+    """Return every tool, whatever the settings select."""
+    others = tuple(make(settings) for make in _MAKERS)
+    return (*others, find_tools.find_tools_tool(others))
+
+
 def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
-    """Return the tools that the settings name, or all tools; raise SettingsError for an unknown tool."""
+    """Return the tools that the settings name, or those of their toolsets; raise SettingsError for an unknown tool."""
     settings = settings or Settings()
-    available = {tool.name: tool for tool in (make(settings) for make in _MAKERS)}
-    known = [*available, find_tools.NAME]
+    available = {tool.name: tool for tool in all_tools(settings)}
     for name in settings.tools:
-        if name not in known:
-            closest = closest_match(name, known)
+        if name not in available:
+            closest = closest_match(name, list(available))
             hint = f"; did you mean {closest}?" if closest else ""
-            names = ", ".join(known)
+            names = ", ".join(available)
             raise SettingsError(f"SEARCH_MCP_TOOLS names {name!r}, which is not a tool; there are {names}{hint}")
-    selected = settings.tools or tuple(known)
-    others = tuple(tool for name, tool in available.items() if name in selected)
+    toolsets = {"default": tuple(available), "core": _CORE}
+    selected = settings.tools or {name for toolset in settings.toolsets for name in toolsets[toolset]}
+    others = tuple(tool for name, tool in available.items() if name in selected and name != find_tools.NAME)
     return (*others, find_tools.find_tools_tool(others)) if find_tools.NAME in selected else others
 
 

@@ -141,6 +141,15 @@ def test_the_instructions_are_short_and_lead_to_every_kind_of_tool() -> None:
     assert set(FULL) - told == {"engines", "web_search", "instant_answer", "search_create_index"}
 
 
+def test_toolsets_select_tools_and_named_tools_replace_them() -> None:
+    core = ["search", "fetch", "fetch_batch", "read_doc", "research"]
+    assert [tool.name for tool in registry.tools(Settings(toolsets=("core",)))] == core
+    both = registry.tools(Settings(toolsets=("core", "default")))
+    assert [tool.name for tool in both] == FULL
+    named = registry.tools(Settings(toolsets=("core",), tools=("engines", "find_tools")))
+    assert [tool.name for tool in named] == ["engines", "find_tools"]
+
+
 def test_the_pair_is_there_whatever_the_settings_narrow() -> None:
     narrow = Settings(tools=("engines",))
     assert [tool.name for tool in registry.tools(narrow)] == ["engines"]

@@ -15,6 +15,7 @@ EXAMPLES = {
     "SEARCH_MCP_TOOL_TIMEOUT": ("20", 20.0),
     "SEARCH_MCP_MAX_ANSWER_TOKENS": ("4000", 4_000),
     "SEARCH_MCP_BATCH_LIMIT": ("10", 10),
+    "SEARCH_MCP_TOOLSETS": ("core, default", ("core", "default")),
     "SEARCH_MCP_TOOLS": ("fetch, fetch_batch", ("fetch", "fetch_batch")),
     "SEARCH_MCP_OUTPUT_SCHEMAS": ("no", "no"),
     "SEARCH_MCP_DOCUMENT_ROOT": ("/srv/papers", Path("/srv/papers")),
