@@ -249,7 +249,7 @@ class CacheHit(TypedDict):
     retrieved_at: str
 
 
-class IndexHit(TypedDict):
+class IndexResult(TypedDict):
     """A document that `search_index` found."""
 
     doc_id: str
@@ -261,7 +261,7 @@ class IndexHit(TypedDict):
 class IndexResults(TypedDict):
     """The answer of `search_index`."""
 
-    results: list[IndexHit]
+    results: list[IndexResult]
     total_matches: int
     query_parsed: NotRequired[dict[str, Any]]
 
