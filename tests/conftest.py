@@ -55,6 +55,7 @@ def _no_settings_of_the_developer() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(OUR_VARIABLES)]:
             patch.delenv(name)
+        patch.setenv(f"{OUR_VARIABLES}CONFIG", os.devnull)
         yield
 
 

@@ -16,6 +16,7 @@ from scraper.cli.exit_codes import ExitCode
 from scraper.cli.options import Command, with_settings
 from scraper.errors import format_error
 from scraper.settings import Settings, SettingsError
+from scraper.settings.files import find_config_file
 
 _NO_TEMPORARY_FOLDER = "Free some space, or set TMPDIR to a writable folder (in a container: --tmpfs /tmp)"
 _COLORS = {CheckLevel.GOOD: "green", CheckLevel.POOR: "yellow", CheckLevel.BAD: "red"}
@@ -32,7 +33,7 @@ def doctor(as_json: bool, **flags: Any) -> int:
     logging.basicConfig(level=logging.ERROR)
     show = list if as_json else _print_findings
     try:
-        settings = Settings.load(os.environ, flags)
+        settings = Settings.load(os.environ, flags, find_config_file())
     except SettingsError as error:
         finding = Finding(CheckLevel.BAD, f"The settings cannot be used: {error}", "Correct or remove it")
         show([finding])

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from scraper.settings import Setting, Settings, SettingsError, setting_table, unknown_variables
+from scraper.settings.files import find_config_file
 from scraper.values.types import ChoiceValue
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -20,7 +21,7 @@ WEB_ONLY = frozenset(
 """Settings of a server that listens."""
 SERVER_ONLY = WEB_ONLY | {"toolsets", "tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
 """Settings of a server; other commands ignore them."""
-LOG = frozenset({"log_level"})
+LOG = frozenset({"config_file", "log_level"})
 STORE = frozenset("data_dir cache_ttl_h cache_mb database_url".split())
 """Settings of the cache and the indexes."""
 _VISITS = frozenset(
@@ -85,7 +86,7 @@ def load(flags: dict[str, Any]) -> Settings:
     for sentence in unknown_variables(os.environ):
         click.echo(sentence, err=True)
     try:
-        return Settings.load(os.environ, flags)
+        return Settings.load(os.environ, flags, find_config_file())
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
 

@@ -1,4 +1,4 @@
-"""Find the cache folder of the user, and read text files that settings name."""
+"""Find the folders of the user, and read text files that settings name."""
 
 from __future__ import annotations
 
@@ -50,6 +50,15 @@ def find_cache_folder() -> Path:
     except RuntimeError:
         return _temporary_folder()
     return folder if folder.is_absolute() else _temporary_folder()
+
+
+def find_config_file() -> Path | None:
+    """Return `config.toml` in the configuration folder of the user, or None if it does not exist."""
+    try:
+        file = platformdirs.user_config_path(_NAME, appauthor=False) / "config.toml"
+        return file if file.is_absolute() and file.exists() else None
+    except (RuntimeError, OSError):
+        return None
 
 
 def _temporary_folder() -> Path:

@@ -57,6 +57,11 @@ class Setting:
     """True if the value is never shown or logged; it may be in a file, as orchestrators mount secrets."""
 
     @property
+    def key(self) -> str:
+        """The name of the setting in a configuration file."""
+        return self.variable.removeprefix(PREFIX).lower()
+
+    @property
     def file_variable(self) -> str:
         """The variable that names the file of a secret."""
         return self.variable + "_FILE"
@@ -90,6 +95,9 @@ def _setting(
 class Settings:
     """Settings of the operator, read once at the start."""
 
+    config_file: Path | None = _setting(
+        "CONFIG", PathValue(), "TOML file with settings; by default config.toml in the user's configuration folder."
+    )
     data_dir: Path = _setting(
         "DATA", PathValue(), "Folder for cached pages, cached searches and indexes.", find_cache_folder
     )
@@ -284,23 +292,24 @@ class Settings:
     )
 
     @classmethod
-    def load(cls, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
-        """Return the settings from variables and from flags, which have priority, or raise SettingsError.
+    def load(
+        cls, environ: Mapping[str, str], flags: Mapping[str, object] | None = None, default_config: Path | None = None
+    ) -> Settings:
+        """Return the settings from flags, variables and the configuration file, in this order of priority.
 
-        `flags` has values by field name; None means that the flag is absent.
+        `flags` has values by field name; None means that the flag is absent. `default_config` is read if no flag and
+        no variable names a configuration file.
+
+        Raises:
+            SettingsError: A value or the configuration file cannot be used.
         """
-        values: dict[str, Any] = {}
+        flags = flags or {}
+        config_setting = setting_table()[0]
+        config_file = _from_call(config_setting, environ, flags) or default_config
+        values: dict[str, Any] = _read_config(config_file) if isinstance(config_file, Path) else {}
         for setting in setting_table():
-            flag = (flags or {}).get(setting.name)
-            variable = environ.get(setting.variable, "").strip()
-            file = environ.get(setting.file_variable, "").strip() if setting.secret else ""
-            if flag is not None:
-                values[setting.name] = _parse(setting, setting.flag, flag)
-            elif variable:
-                values[setting.name] = _parse(setting, setting.variable, variable)
-            elif file:
-                content = _read_secret(setting, file)
-                values[setting.name] = _parse(setting, setting.file_variable, content)
+            if (value := _from_call(setting, environ, flags)) is not None:
+                values[setting.name] = value
         return cls(**values)
 
     def browser_settings(self) -> BrowserSettings:
@@ -357,6 +366,37 @@ def _explain_unknown(name: str, known: list[str]) -> str:
     closest = closest_match(name.removeprefix(PREFIX), labels)
     hint = f" Did you mean {PREFIX}{closest}?" if closest else ""
     return f"Unknown variable {name} is ignored.{hint}"
+
+
+def _from_call(setting: Setting, environ: Mapping[str, str], flags: Mapping[str, object]) -> object:
+    """Return the parsed value of a flag, variable or secret file; None if there is none."""
+    flag = flags.get(setting.name)
+    variable = environ.get(setting.variable, "").strip()
+    file = environ.get(setting.file_variable, "").strip() if setting.secret else ""
+    if flag is not None:
+        return _parse(setting, setting.flag, flag)
+    if variable:
+        return _parse(setting, setting.variable, variable)
+    return _parse(setting, setting.file_variable, _read_secret(setting, file)) if file else None
+
+
+def _read_config(file: Path) -> dict[str, Any]:
+    """Return the values of a configuration file by field name, or raise SettingsError."""
+    import tomllib  # Loaded only where there is a file: it takes a tenth of the start.
+
+    try:
+        table = tomllib.loads(read_text_file(file))
+    except UnreadableFileError as error:
+        raise SettingsError(f"The configuration file {file} cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"The configuration file {file} is not TOML: {error}. Correct this line.") from None
+    settings = {setting.key: setting for setting in setting_table()[1:]}
+    for key in table:
+        if key not in settings:
+            closest = closest_match(key, list(settings))
+            hint = f"; did you mean {closest}?" if closest else ""
+            raise SettingsError(f"The configuration file {file} names {key!r}, which is not a setting{hint}")
+    return {settings[key].name: _parse(settings[key], f"{key} in {file}", value) for key, value in table.items()}
 
 
 def _read_secret(setting: Setting, file: str) -> str:

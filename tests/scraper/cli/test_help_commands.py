@@ -62,7 +62,7 @@ def test_commands_list_only_their_settings() -> None:
     used = {name: settings & {parameter.name for parameter in command.params} for name, command in ALL}
     assert used["serve"] == settings
     assert not used["engines"] and not used["version"]
-    assert used["index search"] == {"data_dir", "database_url", "log_level"}
+    assert used["index search"] == {"config_file", "data_dir", "database_url", "log_level"}
     assert not any("document_root" in names for name, names in used.items() if name in ("fetch", "search", "compare"))
     assert not any("port" in names for name, names in used.items() if name not in ("serve", "doctor", "demo-engines"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
 
 EXAMPLES = {
+    "SEARCH_MCP_CONFIG": (os.devnull, Path(os.devnull)),
     "SEARCH_MCP_DATA": ("/srv/cache", Path("/srv/cache")),
     "SEARCH_MCP_CACHE_HOURS": ("0.5", 0.5),
     "SEARCH_MCP_CACHE_MB": ("50", 50),
@@ -262,3 +264,47 @@ def test_the_browsers_get_what_concerns_them() -> None:
     assert (browsers.language, browsers.timezone) == ("zh-Hans", "Europe/Berlin")
     assert (browsers.light_executable, browsers.full_executable) == ("/opt/shell", "/opt/chromium")
     assert (browsers.peek_slots, browsers.render_slots, browsers.queue_limit) == (3, 2, 0)
+
+
+def test_a_variable_has_priority_over_the_configuration_file_and_a_flag_over_both(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('port = 1\nhost_pages = 2\ncache_hours = 3\ntoolsets = ["core"]\nrest = true\n', encoding="utf-8")
+    loaded = Settings.load({"SEARCH_MCP_PORT": "10", "SEARCH_MCP_HOST_PAGES": "20"}, {"port": 100}, file)
+    assert (loaded.port, loaded.host_pages, loaded.cache_ttl_h) == (100, 20, 3.0)
+    assert loaded.toolsets == ("core",) and loaded.rest is True
+
+
+def test_a_variable_and_a_flag_name_another_configuration_file(tmp_path: Path) -> None:
+    files = [tmp_path / f"{port}.toml" for port in (1, 2, 3)]
+    for port, file in enumerate(files, 1):
+        file.write_text(f"port = {port}", encoding="utf-8")
+    by_variable = {"SEARCH_MCP_CONFIG": str(files[1])}
+    assert Settings.load({}, {}, files[0]).port == 1
+    assert Settings.load(by_variable, {}, files[0]).port == 2
+    assert Settings.load(by_variable, {"config_file": str(files[2])}, files[0]).port == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("port = ", "is not TOML: Invalid value \\(at end of document\\). Correct this line."),
+        ("prot = 1", "names 'prot', which is not a setting; did you mean port\\?"),
+        ("port = 99999", "port in .*=99999 cannot be used: give a whole number from 0 to 65535"),
+        ("[port]\nx = 1", "port in .*cannot be used: give a whole number"),
+        ("config = 'other.toml'", "names 'config', which is not a setting"),
+        ("token = ['geheim']", r"token in .*=\(not shown\) cannot be used"),
+    ],
+)
+def test_a_wrong_configuration_file_is_explained(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(SettingsError, match=message):
+        Settings.load({}, {}, file)
+
+
+def test_a_configuration_file_that_cannot_be_read_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot be read: the file does not exist"):
+        Settings.load({"SEARCH_MCP_CONFIG": str(tmp_path / "none.toml")})
+    (tmp_path / "latin.toml").write_bytes(b"host = '\xe9'")
+    with pytest.raises(SettingsError, match="it is not UTF-8 text"):
+        Settings.load({}, {"config_file": tmp_path / "latin.toml"})
