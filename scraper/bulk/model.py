@@ -93,6 +93,16 @@ class OutputRow:
     """None for pages from the cache or from another server, which do not pass it on."""
     links: tuple[tuple[str, str], ...] | None = None
     """URL and text."""
+    images: tuple[tuple[str, str], ...] | None = None
+    """URL and alternative text."""
+    headings: tuple[tuple[int, str, int], ...] | None = None
+    """Level, text and character offset in the Markdown."""
+    author: str | None = None
+    published_date: datetime | None = None
+    sitename: str | None = None
+    language: str | None = None
+    description: str | None = None
+    page_type: str | None = None
     error: PageFailure | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds from the start of the visit to the end of each stage."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,25 @@ def row_to_dict(row: OutputRow) -> dict[str, Any]:
         "method": row.method,
         "fetched_at": row.fetched_at and row.fetched_at.isoformat(),
         "title": row.title,
+        "author": row.author,
+        "published_date": row.published_date and row.published_date.isoformat(),
+        "sitename": row.sitename,
+        "language": row.language,
+        "description": row.description,
+        "page_type": row.page_type,
         "markdown": row.markdown,
         "json_ld": None if row.json_ld is None else list(row.json_ld),
-        "links": None if row.links is None else [{"url": url, "text": text} for url, text in row.links],
+        "headings": _items(row.headings, "level", "text", "start"),
+        "links": _items(row.links, "url", "text"),
+        "images": _items(row.images, "url", "alt"),
         "error": row.error and {"code": row.error.code, "message": row.error.message},
         "timings": dict(row.timings),
         "hash": row.hash,
     }
+
+
+def _items(rows: Iterable[tuple[object, ...]] | None, *names: str) -> list[dict[str, object]] | None:
+    return None if rows is None else [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _encode(outcomes: Sequence[PageOutcome], _file: AppendOnlyFile) -> bytes:

@@ -37,6 +37,8 @@ _PATTERNS = (
     re.compile(r"pages-([0-9]{5,})\.parquet\.part"),
 )
 
+_HEADING = pa.struct([("level", pa.int32()), ("text", pa.string()), ("start", pa.int64())])
+_IMAGE = pa.struct([("url", pa.string()), ("alt", pa.string())])
 _LINK = pa.struct([("url", pa.string()), ("text", pa.string())])
 _ERROR = pa.struct([("code", pa.string()), ("message", pa.string())])
 _STAGES = ("queued_s", "response_s", "judged_s", "settled_s", "captured_s", "total_s")
@@ -48,9 +50,17 @@ SCHEMA = pa.schema(
         ("method", pa.string()),
         ("fetched_at", pa.timestamp("us", tz="UTC")),
         ("title", pa.string()),
+        ("author", pa.string()),
+        ("published_date", pa.timestamp("us", tz="UTC")),
+        ("sitename", pa.string()),
+        ("language", pa.string()),
+        ("description", pa.string()),
+        ("page_type", pa.string()),
         ("markdown", pa.string()),
         ("json_ld", pa.string()),
+        ("headings", pa.list_(_HEADING)),
         ("links", pa.list_(_LINK)),
+        ("images", pa.list_(_IMAGE)),
         ("error", _ERROR),
         ("timings", pa.struct([(stage, pa.float64()) for stage in _STAGES])),
         ("hash", pa.string()),
@@ -72,12 +82,14 @@ class ParquetOutput:
         (folder / _NAME.format(position.file)).unlink(missing_ok=True)
         remove_later_files(folder, position, *_PATTERNS)
         self._gathered = self._open_gathered(position.offset)
+        # Rows that an earlier version gathered keep its columns until their file is complete.
+        self._schema = _read_schema(self._gathered.path) if position.offset else SCHEMA
         self.remove_obsolete()
 
     def append(self, outcomes: Sequence[PageOutcome]) -> OutputPosition:
         """Write rows and return the new position."""
-        batch = pa.RecordBatch.from_pylist([_make_values(outcome.row) for outcome in outcomes], schema=SCHEMA)
-        head = b"" if self._gathered.offset else SCHEMA.serialize().to_pybytes()
+        batch = pa.RecordBatch.from_pylist([_make_values(outcome.row) for outcome in outcomes], schema=self._schema)
+        head = b"" if self._gathered.offset else self._schema.serialize().to_pybytes()
         self._gathered.append(head + batch.serialize().to_pybytes())
         return OutputPosition(self._number, self._gathered.offset)
 
@@ -109,7 +121,7 @@ class ParquetOutput:
         part = path.with_name(path.name + ".part")
         try:
             with parquet.ParquetWriter(
-                part, SCHEMA, compression="zstd", compression_level=_COMPRESSION_LEVEL
+                part, self._schema, compression="zstd", compression_level=_COMPRESSION_LEVEL
             ) as writer:
                 for table in _read_groups(self._gathered.path) if self._gathered.offset else ():
                     writer.write_table(table, row_group_size=table.num_rows)
@@ -122,8 +134,14 @@ class ParquetOutput:
         # Opening the next file syncs the folder, and with it the name of the finished file.
         next_file = self._open_gathered(0)
         self._gathered.close()
-        self._gathered = next_file
+        self._gathered, self._schema = next_file, SCHEMA
         return OutputPosition(self._number)
+
+
+def _read_schema(path: Path) -> pa.Schema:
+    """Return the columns of gathered rows."""
+    with pa.memory_map(str(path)) as source, ipc.open_stream(source) as stream:
+        return stream.schema
 
 
 def _read_groups(path: Path) -> Iterator[pa.Table]:
@@ -146,7 +164,7 @@ def _make_values(row: OutputRow) -> dict[str, Any]:
     if row.json_ld is not None:
         values["json_ld"] = json.dumps(row.json_ld, ensure_ascii=False)
     values = {name: _replace_surrogates(value) for name, value in values.items()}
-    return values | {"fetched_at": row.fetched_at}
+    return values | {"fetched_at": row.fetched_at, "published_date": row.published_date}
 
 
 def _replace_surrogates(value: Any) -> Any:

@@ -78,6 +78,10 @@ async def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tm
     assert rows[urls["article"]]["method"] == "http"
     assert rows[urls["article"]]["timings"]["response_s"] > 0
     assert len(rows[urls["article"]]["hash"]) == 64
+    article = rows[urls["article"]]
+    assert (article["language"], article["page_type"]) == ("en", "article")
+    assert article["headings"][0]["text"] in (article["markdown"] if form is not Format.WARC else article["title"])
+    assert rows[urls["missing"]]["headings"] is None and rows[urls["missing"]]["page_type"] is None
     assert rows[urls["script"]]["method"] == "browser"
     assert (rows[urls["missing"]]["status"], rows[urls["missing"]]["error"]["code"]) == (404, "http_error")
     assert rows["what is this"]["error"]["code"] == "bad_url"

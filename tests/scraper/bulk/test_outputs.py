@@ -88,6 +88,29 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     assert parquet.ParquetFile(file).metadata.row_group(0).column(0).compression == "ZSTD"
 
 
+def test_parquet_continues_with_the_columns_of_an_earlier_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    from scraper.bulk.outputs import parquet as ours
+
+    new = ours.SCHEMA
+    with monkeypatch.context() as earlier:
+        earlier.setattr(ours, "SCHEMA", pa.schema([field for field in new if field.name not in {"images", "author"}]))
+        output = opened(Format.PARQUET, tmp_path, OutputPosition())
+        position = output.append([outcome_of(1)])
+        output.close()
+    output = opened(Format.PARQUET, tmp_path, position)
+    output.append([outcome_of(2)])
+    output.finish()
+    output.append([outcome_of(3)])
+    output.finish()
+    output.close()
+    first, second = (parquet.read_table(path) for path in sorted(tmp_path.glob("pages-*.parquet")))
+    assert first["title"].to_pylist() == ["Page 1", "Page 2"] and "author" not in first.column_names
+    assert second.schema.names == new.names and second.num_rows == 1
+
+
 def test_parquet_has_row_groups_of_the_configured_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     from scraper.bulk.outputs import parquet as ours
