@@ -52,6 +52,7 @@ def test_inference_gives_the_logits_of_training(rows: list[Row], table: Table) -
         np.testing.assert_allclose(sums, training_logits[at], rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.full_size
 def test_the_net_predicts_pages_of_other_domains(rows: list[Row], table: Table) -> None:
     net = NeuralNet(neural_net.fit(rows, table, _costs(table), range(9), SETTINGS))
     for n in range(9, 12):

@@ -88,10 +88,12 @@ def written(trained: Trained) -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.full_size
 def test_equal_pages_give_equal_weights(rows: list[Row], trained: Trained) -> None:
     assert written(train(rows, lambda text: None, FOREST, NET)) == written(trained)
 
 
+@pytest.mark.full_size
 def test_the_model_predicts_pages_of_unseen_domains(rows: list[Row], trained: Trained) -> None:
     assert {row.fold for row in rows} == set(range(FOLDS))
     for row, opinion in zip(rows, trained.predictions, strict=True):

@@ -215,7 +215,7 @@ async def test_a_lost_collector_ends_the_running_blocks() -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.full_size
 async def test_ray_reads_every_page_once_despite_killed_processes(
     site: Site, here: dict[str, str], tmp_path: Path
 ) -> None:
