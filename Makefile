@@ -72,6 +72,7 @@ docs: $(VENV)/.dev $(VENV)/.chromium
 	$(BIN)/python -m devtools.tool_answers
 	$(BIN)/python -m devtools.tool_pages
 	$(BIN)/python -m devtools.client_files
+	$(BIN)/python -m devtools.readme_pictures
 
 docs-site: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict $(ARGS)
