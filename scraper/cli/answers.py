@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,11 +45,11 @@ def with_output(*, has_marks: bool = True) -> Callable[[F], F]:
 
 
 def print_answer(
-    tool: str, flags: dict[str, Any], *, plain: Plain | None = None, alternatives: Sequence[dict[str, Any]] = ()
+    tool: str, flags: dict[str, Any], *, plain: Plain | None = None, other_urls: Mapping[str, str] | None = None
 ) -> int:
     """Run a tool with the flags that are neither settings nor output options; return the exit code.
 
-    If the network does not reach the call's URL, the arguments of `alternatives` are tried in its place.
+    If the network does not reach a URL that `other_urls` maps to another, that one is read in its place.
     """
     output: Path | None = flags.get("output")
     if output is not None and not output.absolute().parent.is_dir():
@@ -59,7 +59,7 @@ def print_answer(
     ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS)
     arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
     try:
-        answer = tool_runner.run_tool(tool, arguments, settings, as_json=as_json, alternatives=alternatives)
+        answer = tool_runner.run_tool(tool, arguments, settings, as_json=as_json, other_urls=other_urls)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     # Tools of indexes report their errors as values.

@@ -67,7 +67,7 @@ def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> in
     all_urls += _read_urls(file) if file else []
     if not all_urls:
         raise click.UsageError("Give at least one URL, a file of them with -f, or - to read them from stdin.")
-    return print_answer("fetch_batch", {"urls": [guess_urls(url)[0] for url in all_urls], **flags})
+    return _print_pages("fetch_batch", flags, all_urls)
 
 
 @click.command(
@@ -108,7 +108,7 @@ def read_doc(**flags: Any) -> int:
 @with_settings(READ_MANY)
 def compare(urls: tuple[str, ...], **flags: Any) -> int:
     """Read two to five pages and print the passages of each that answer the question."""
-    return print_answer("compare", {"urls": [guess_urls(url)[0] for url in urls], **flags})
+    return _print_pages("compare", flags, urls)
 
 
 @click.command(
@@ -124,14 +124,21 @@ def extract_structured(**flags: Any) -> int:
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:
     """Print one page; an address without a scheme is tried with https and then with http."""
-    first, *others = guess_urls(flags[name])
+    url, *others = guess_urls(flags[name])
     is_part = wants_json(flags) or flags.get("marked")
-    call = {**flags, name: first}
+    call = {**flags, name: url}
     if is_whole and not is_part:
         # The text is cut here, not by the tool.
         call.update(start=None, length=None)
-    alternatives = [{name: other} for other in others]
-    return print_answer(tool, call, plain=whole_text(flags) if is_whole else None, alternatives=alternatives)
+    other_urls = {url: others[0]} if others else {}
+    return print_answer(tool, call, plain=whole_text(flags) if is_whole else None, other_urls=other_urls)
+
+
+def _print_pages(tool: str, flags: dict[str, Any], urls: Iterable[str]) -> int:
+    """Print several pages; each address without a scheme is tried with https and then with http."""
+    guesses = [guess_urls(url) for url in urls]
+    call = {"urls": [url for url, *_ in guesses], **flags}
+    return print_answer(tool, call, other_urls={url: other for url, *others in guesses for other in others})
 
 
 def _is_url(source: str) -> bool:

@@ -7,13 +7,14 @@ import contextlib
 import logging
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.errors import NetworkError, format_error
+from scraper.errors import InvalidUrlError, NetworkError, format_error
 from scraper.settings import Settings, SettingsError
+from scraper.urls import parse_target
 
 if TYPE_CHECKING:
     from scraper.call_context import ProgressCallback
@@ -26,11 +27,11 @@ def run_tool(
     settings: Settings,
     *,
     as_json: bool = False,
-    alternatives: Sequence[dict[str, Any]] = (),
+    other_urls: Mapping[str, str] | None = None,
 ) -> ToolAnswer:
     """Run a tool and return its answer; a signal closes all resources and raises KeyboardInterrupt.
 
-    If the network fails, the call is repeated with the arguments of each alternative until one succeeds.
+    If the network does not reach URLs that `other_urls` maps to others, the call is repeated with these.
 
     Raises:
         ClickException: This machine lacks a requirement, such as a folder for temporary files.
@@ -43,8 +44,7 @@ def run_tool(
         with asyncio.Runner() as runner:
             # Created first: an interrupt during its creation would leave a coroutine that was never awaited.
             runner.get_loop()
-            calls = [arguments, *(arguments | other for other in alternatives)]
-            return runner.run(_run(tool_name, calls, settings, as_json=as_json))
+            return runner.run(_run(tool_name, arguments, settings, other_urls or {}, as_json=as_json))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     except RuntimeError as error:
@@ -53,19 +53,21 @@ def run_tool(
         raise click.ClickException("This user cannot start more threads; end some processes.") from None
 
 
-async def _run(tool_name: str, calls: Sequence[dict[str, Any]], settings: Settings, *, as_json: bool) -> ToolAnswer:
+async def _run(
+    tool_name: str, arguments: dict[str, Any], settings: Settings, other_urls: Mapping[str, str], *, as_json: bool
+) -> ToolAnswer:
     # Imported late, so that help is printed without loading the browsers.
     from scraper.tools import registry
     from scraper.tools.model import ToolCall
 
     tool = next(tool for tool in registry.all_tools(settings) if tool.name == tool_name)
     if as_json and "format" in tool.input_schema["properties"]:
-        calls = [{**call, "format": "json"} for call in calls]
-    if (fault := tool.fault(calls[0])) is not None:
+        arguments = {**arguments, "format": "json"}
+    if (fault := tool.fault(arguments)) is not None:
         return fault
     from scraper.services import Services
 
-    with _cancel_on_signals(), _progress_bar(_steps(calls[0])) as progress:
+    with _cancel_on_signals(), _progress_bar(_steps(arguments)) as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:
                 services = await stack.enter_async_context(Services.open(settings))
@@ -74,17 +76,32 @@ async def _run(tool_name: str, calls: Sequence[dict[str, Any]], settings: Settin
             except OSError as error:
                 raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
             call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress)
-            first = await tool.run(services, calls[0], call)
-            if _is_unreachable(first):
-                for arguments in calls[1:]:
-                    answer = await tool.run(services, arguments, call)
-                    if not _is_unreachable(answer):
-                        return answer
-            return first
+            answer = await tool.run(services, arguments, call)
+            unreachable = _unreachable_urls(answer)
+            others = {url: other for url, other in other_urls.items() if _canonical(url) in unreachable}
+            if not others:
+                return answer
+            second = await tool.run(services, _replace_urls(arguments, others), call)
+            return second if len(_unreachable_urls(second)) < len(unreachable) else answer
 
 
-def _is_unreachable(answer: ToolAnswer) -> bool:
-    return answer.is_error and any(isinstance(failure, NetworkError) for failure in answer.failures)
+def _unreachable_urls(answer: ToolAnswer) -> set[str]:
+    """Return the canonical URLs that the network did not reach."""
+    return {failure.target for failure in answer.failures if isinstance(failure, NetworkError)}
+
+
+def _canonical(url: str) -> str:
+    try:
+        return parse_target(url)
+    except InvalidUrlError:
+        return url
+
+
+def _replace_urls(arguments: dict[str, Any], other_urls: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        name: [other_urls.get(url, url) for url in value] if name == "urls" else other_urls.get(str(value), value)
+        for name, value in arguments.items()
+    }
 
 
 def _steps(arguments: dict[str, Any]) -> int:

@@ -78,6 +78,7 @@ def python_of(user: int | None) -> str:
     pytest.skip("no Python here that an ordinary user may run")
 
 
+@pytest.mark.full_size
 def test_pip_installs_it_for_an_ordinary_user(wheel: Path, folder: Path, site: Site) -> None:
     user = ORDINARY_USER if os.geteuid() == 0 else None
     home = {"HOME": str(folder)}
@@ -87,7 +88,6 @@ def test_pip_installs_it_for_an_ordinary_user(wheel: Path, folder: Path, site: S
     check_program((scripts / "search-mcp",), site, folder, user)
 
 
-@pytest.mark.full_size
 def test_uvx_runs_it(wheel: Path, folder: Path, site: Site) -> None:
     check_program((SCRIPTS / "uv", "tool", "run", "--from", wheel, "search-mcp"), site, folder)
 

@@ -46,6 +46,14 @@ def test_an_address_without_a_scheme_is_tried_with_https_then_http(site: Site, h
     assert output.code == 0 and json.loads(output.out)["url"] == site.url("/static/1")
 
 
+def test_each_address_of_a_list_is_tried_with_https_then_http(site: Site, here: dict[str, str]) -> None:
+    bare, whole = site.url("/static/1").removeprefix("http://"), site.url("/static/2", "host1.example")
+    output = command_output("fetch-batch", bare, whole, "site.example", "--json", env=here)
+    rows = json.loads(output.out)
+    assert [row["url"] for row in rows] == [site.url("/static/1"), whole, site.url("/")]
+    assert [row["error"] for row in rows] == [None] * 3, rows
+
+
 def test_an_answer_is_written_to_a_file(site: Site, here: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "page.md"
     output = command_output("fetch", site.url("/static/1"), "-o", str(file), env=here)
