@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import functools
 import gzip
 import io
 import os
@@ -52,7 +54,11 @@ def test_a_quoted_field_may_contain_separators_and_line_breaks(tmp_path: Path) -
     assert list(url_lists.read_lines(str(source))) == [ListLine("http://a.example/?q=1,2")]
 
 
-def test_an_invalid_csv_line_is_reported_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_csv_line_is_reported_by_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    # The limit belongs to the whole process; restored after the test.
+    request.addfinalizer(functools.partial(csv.field_size_limit, csv.field_size_limit()))
     monkeypatch.setattr(url_lists, "_MAX_FIELD", 30)
     source = tmp_path / "urls.csv"
     source.write_text(f"url\nhttp://a.example/\nhttp://b.example/{'x' * 40}\nhttp://c.example/\n")
