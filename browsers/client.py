@@ -16,7 +16,7 @@ from browsers import errors
 from browsers.cdp.session import Event
 from browsers.egress import EgressProxy
 from browsers.fair_queue import FairSemaphore
-from browsers.model import Mode, Request, Snapshot, Tier
+from browsers.model import Mode, Request, Snapshot, ThirdParties, Tier
 from browsers.navigation.tab import Tab
 from browsers.navigation.visit import Enough, Visit
 from browsers.pool.pool import BrowserState, Pool
@@ -49,6 +49,8 @@ class PoolStatus:
     render_slots: int
     rendering: int
     restarts: int
+    refused_hosts: int
+    """Third-party hosts that pages were not allowed to load, since the start."""
     last_error: str | None
     browsers: tuple[BrowserState, ...]
 
@@ -75,6 +77,7 @@ class Browsers:
         self._renders = FairSemaphore(self._settings.render_slots, per_host=MAX_RENDERS_PER_HOST, queue_limit=limit)
         self._scripted_hosts: LRUCache[str, None] = LRUCache(MAX_SCRIPTED_HOSTS)
         """Hosts whose last page was rendered."""
+        self._refused_hosts = 0
         self._active = 0
         """Running visits, including queued ones."""
 
@@ -111,6 +114,7 @@ class Browsers:
             render_slots=self._settings.render_slots,
             rendering=self._renders.in_use,
             restarts=self._pool.restarts,
+            refused_hosts=self._refused_hosts,
             last_error=self._pool.last_error,
             browsers=self._pool.states(),
         )
@@ -133,6 +137,8 @@ class Browsers:
         """
         if urlsplit(request.url).scheme.lower() not in {"http", "https"}:
             raise errors.BadSchemeError(f"{request.url[:200]!r} is not an http or https URL.", url=request.url)
+        if self._settings.third_parties == ThirdParties.ALL:
+            request = replace(request, third_parties=ThirdParties.ALL)
         started_at = time.monotonic()
         deadline_at = started_at + request.deadline_s
         self._active += 1
@@ -177,6 +183,7 @@ class Browsers:
                     patterns=lease.patterns,
                 )
                 snapshot = await visit.run(enough, slot.to_render)
+                self._refused_hosts += snapshot.refused_hosts
                 if request.mode is Mode.AUTO and snapshot.rendered:
                     self._scripted_hosts[host] = None
                 elif request.mode is Mode.AUTO:

@@ -30,6 +30,16 @@ class Mode(enum.StrEnum):
     """Always render an HTML response. If its renderer crashes twice, return the unrendered response."""
 
 
+class ThirdParties(enum.StrEnum):
+    """Third parties that a rendered page may load."""
+
+    ALL = "all"
+    NO_TRACKERS = "no_trackers"
+    """All but advertising, analytics and tag managers."""
+    CONTENT_ONLY = "content_only"
+    """All but trackers, social widgets, marketing, chat and consent dialogs."""
+
+
 @dataclass(frozen=True, slots=True)
 class VisitLimits:
     """Limits of one visit."""
@@ -64,6 +74,7 @@ class Request:
     """CSS selector that must match before the page counts as ready."""
     json_responses: bool = False
     """True to return the JSON that the page fetches while it renders."""
+    third_parties: ThirdParties = ThirdParties.CONTENT_ONLY
     headers: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     """Additional request headers of the main document, such as If-None-Match."""
     deadline_s: float = 30.0
@@ -137,6 +148,8 @@ class Snapshot:
     complete: bool = True
     """False if the page was still loading or changing at its limit."""
     json_responses: tuple[JsonResponse, ...] = ()
+    refused_hosts: int = 0
+    """Number of hosts of third parties that the page was not allowed to load."""
     tier: Tier = Tier.LIGHT
 
     @property

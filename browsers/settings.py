@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from browsers.model import ThirdParties
+
 _CORES = os.cpu_count() or 2
 
 
@@ -24,6 +26,8 @@ class BrowserSettings:
     """http://, socks5:// URL of an upstream proxy, credentials included."""
     proxy_dns: str = "remote"
     """`remote`: the upstream proxy resolves names. `local`: this server does and sends the proxy a checked address."""
+    third_parties: str = ThirdParties.CONTENT_ONLY
+    """Value of `ThirdParties`: what any page may load; a request may exclude more."""
     language: str = "en-US"
     timezone: str | None = None
     """IANA time zone that pages see. None uses that of the host, unless it is UTC."""

@@ -10,12 +10,17 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from browsers.egress import proxy_protocols
 from browsers.egress.dialer import CONNECT_LIMIT_S, STAGGER_S, Connect, FirstRequest, OpenConnection
 from browsers.egress.dns_resolver import LOOKUP_LIMIT_S
 from browsers.egress.relay import Relay
+from browsers.egress.third_parties import ThirdPartyFilter
 from browsers.egress.traffic_log import ConnectionDeniedError, Failure, FailureKind, TrafficLog
+
+if TYPE_CHECKING:
+    from browsers.model import ThirdParties
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +31,8 @@ ACCEPT_PAUSE_S = 0.5
 """Seconds without accepting connections after the process ran out of descriptors."""
 MAX_READ_BYTES = 4096
 """A SOCKS5 greeting and request are at most 519 bytes long."""
+MAX_REFUSED_HOSTS = 256
+"""Refused hosts that are counted for one page."""
 MAX_EARLY_BYTES = 64 * 1024
 """Bytes that the browser may send before its connection is open."""
 
@@ -67,6 +74,7 @@ class ProxyListener:
         self.idle_s = limits.idle_s
         self.buffer = buffer
         self._is_visit_running = False
+        self._filter: ThirdPartyFilter | None = None
         self._listener = listener
         self._limits = limits
         self._connect = connect
@@ -80,7 +88,12 @@ class ProxyListener:
         """Allow connections for a visit, limited to `wire_bytes` in each direction, and return its traffic log."""
         self.traffic = TrafficLog(wire_bytes)
         self._is_visit_running = True
+        self._filter = None
         return self.traffic
+
+    def filter_third_parties(self, allowed: ThirdParties, page_hosts: tuple[str, ...]) -> None:
+        """Refuse third parties of the page from now on, until the next visit begins."""
+        self._filter = ThirdPartyFilter(allowed, page_hosts)
 
     def pause(self) -> None:
         """Refuse all traffic until the next visit begins."""
@@ -112,6 +125,10 @@ class ProxyListener:
             raise ConnectionDeniedError(FailureKind.NOT_ALLOWED, host, port, "no visit has begun")
         if self.traffic.too_large:
             raise ConnectionDeniedError(FailureKind.TOO_LARGE, host, port)
+        if self._filter is not None and self._filter.refuses(host):
+            if len(self.traffic.refused_hosts) < MAX_REFUSED_HOSTS:
+                self.traffic.refused_hosts.add(host)
+            raise ConnectionDeniedError(FailureKind.THIRD_PARTY, host, port)
         return await self._connect(host, port)
 
     def count_bytes(self, count: int, is_upload: bool) -> bool:

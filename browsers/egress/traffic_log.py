@@ -29,6 +29,8 @@ class FailureKind(enum.StrEnum):
     TOO_LARGE = "too_large"
     """The visit reached its limit of bytes."""
     TOO_MANY_CONNECTIONS = "too_many_connections"
+    THIRD_PARTY = "third_party"
+    """The page may not load this third party."""
     NOT_ALLOWED = "not_allowed"
     """No visit is in progress on this listener."""
     INTERNAL = "internal"
@@ -65,6 +67,8 @@ class TrafficLog:
     connections: int = 0
     too_large: bool = False
     """True if the limit was exceeded."""
+    refused_hosts: set[str] = field(default_factory=set)
+    """Hosts of third parties that were refused."""
     last_byte_at: float = field(default_factory=time.monotonic)
     _failures: dict[tuple[str, int], Failure] = field(default_factory=dict)
 

@@ -38,6 +38,7 @@ _PROXY_FAILURES: dict[FailureKind, Meaning] = {
     FailureKind.IDLE: (errors.DeadlineExceededError, "{site} accepted the connection and then said nothing."),
     FailureKind.TOO_LARGE: (errors.TooLargeError, "{site} sent more than the limit of bytes."),
     FailureKind.TOO_MANY_CONNECTIONS: (errors.UnreachableError, "The page opened too many connections at once."),
+    FailureKind.THIRD_PARTY: (errors.UnreachableError, "The page went on to {site}, a refused third party."),
     FailureKind.NOT_ALLOWED: (errors.UnreachableError, "This server did not let {site} be reached (no visit)."),
     FailureKind.INTERNAL: (errors.UnreachableError, "This server failed on the way to {site}."),
 }

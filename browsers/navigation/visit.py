@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from browsers import errors
 from browsers.cdp.session import CommandFailedError
@@ -157,6 +158,8 @@ class Visit:
         # The tab must not be shared, and the requests of the page must need no change.
         is_plain = request.method == "GET" and not request.headers
         without_interception = self.tier is Tier.LIGHT and request.site_profile is None and is_plain
+        page_hosts = (urlsplit(url).hostname or "" for url in (request.url, response.url))
+        self.tab.listener.filter_third_parties(request.third_parties, tuple(page_hosts))
         await self._navigation.commit(response, body, page.on_navigated, without_interception=without_interception)
         await self._wait_prepared()
         left_s = self.deadline_at - time.monotonic() - CAPTURE_RESERVE_S
@@ -207,6 +210,7 @@ class Visit:
             truncated=self._navigation.too_large or page.stopped_for_size,
             complete=complete,
             json_responses=await page.json_responses(),
+            refused_hosts=len(self.tab.listener.traffic.refused_hosts),
             tier=self.tier,
         )
 

@@ -25,6 +25,16 @@ _TEMPORARY = frozenset({408, 425, 500, 502, 503, 504})
 _BROWSER_DEPENDENT = frozenset({"captcha", "challenge", "denied", "proof_of_work"})
 """Block pages that may admit another browser; the others block all browsers."""
 
+_SHORT_TEXT_CHARS = 400
+"""Characters of text below which a page without some third parties is suspicious."""
+_AD_BLOCKER = re.compile(
+    r"\bad[- ]?block|werbeblocker|bloqueur de pub|bloqueador de (?:anuncio|publicidad)|blocco (?:della )?pubblicit|"
+    r"reklam engelle|blokowanie reklam|блокировщик|広告ブロック|广告拦截|廣告攔截",
+    re.IGNORECASE,
+)
+_AD_BLOCKER_CHARS = 3_000
+"""Characters at the beginning of a text in which a request to turn off an ad blocker stands."""
+
 _PDF_SIGNATURE = b"%PDF-"
 _DOCUMENT_TYPES = (
     "application/pdf",
@@ -131,6 +141,15 @@ def may_admit_full_browser(snapshot: Snapshot, document: Document) -> bool:
     if verdict.kind is VerdictKind.BLOCKED:
         return verdict.reason in _BROWSER_DEPENDENT
     return snapshot.status == 403
+
+
+def may_need_third_parties(snapshot: Snapshot, document: Document) -> bool:
+    """Return True if a page that was rendered without some third parties may lack content for this reason."""
+    if not snapshot.rendered or not snapshot.refused_hosts or document.verdict.reason in _BROWSER_DEPENDENT:
+        return False
+    text = document.text
+    is_short = len(text) < _SHORT_TEXT_CHARS
+    return not document.verdict.ok or is_short or _AD_BLOCKER.search(text[:_AD_BLOCKER_CHARS]) is not None
 
 
 def retry_pause_s(snapshot: Snapshot) -> float | None:

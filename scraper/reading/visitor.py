@@ -12,7 +12,7 @@ from cachetools import TTLCache
 
 from browsers import Browsers
 from browsers import errors as browser_errors
-from browsers.model import Mode, Request, Snapshot, Tier, VisitLimits
+from browsers.model import Mode, Request, Snapshot, ThirdParties, Tier, VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
 from scraper.coordination.protocols import SharedState
@@ -40,6 +40,11 @@ FULL_TIER_S = 86_400.0
 """Seconds for which a host is visited with the full browser first. Block pages change: after a day the usual browser
 is tried again."""
 MAX_FULL_TIER_HOSTS = 1_000
+THIRD_PARTIES_S = 86_400.0
+"""Seconds for which the third parties that a host needs are remembered."""
+MAX_THIRD_PARTY_HOSTS = 10_000
+THIRD_PARTIES_GAIN = 1.2
+"""Ratio of the text with all third parties to that without some, from which a host needs them."""
 
 _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
 _CLEARED_BY_SCRIPTS = frozenset({"captcha", "challenge", "proof_of_work"})
@@ -95,6 +100,7 @@ class PageVisitor:
         self._usual_tier = Tier(settings.tier)
         self._full_tier_hosts: TTLCache[str, None] = TTLCache(MAX_FULL_TIER_HOSTS, FULL_TIER_S)
         self._has_full_tier = True
+        self._third_parties: TTLCache[str, ThirdParties] = TTLCache(MAX_THIRD_PARTY_HOSTS, THIRD_PARTIES_S)
 
     async def visit(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> VisitResult:
         """Visit a page; if it blocks the usual browser, try the full one once.
@@ -104,6 +110,8 @@ class PageVisitor:
         """
         tier = Tier.FULL if job.host in self._full_tier_hosts else self._usual_tier
         result = await self._visit_with_retry(job, tier, deadline, progress)
+        if outcome.may_need_third_parties(result.snapshot, result.document) and job.host not in self._third_parties:
+            result = await self._try_third_parties(job, result, deadline, progress)
         if not outcome.may_admit_full_browser(result.snapshot, result.document):
             return result
         if result.snapshot.tier is not Tier.LIGHT or not self._has_full_tier:
@@ -117,6 +125,21 @@ class PageVisitor:
         elif not outcome.may_admit_full_browser(full.snapshot, full.document):
             self._full_tier_hosts[job.host] = None
         return full
+
+    async def _try_third_parties(
+        self, job: VisitJob, result: VisitResult, deadline: Deadline, progress: ProgressCallback
+    ) -> VisitResult:
+        """Visit the page again with all third parties; remember for its host if this gives more text."""
+        self._third_parties[job.host] = ThirdParties.ALL
+        try:
+            other = await self._visit_once(job, result.snapshot.tier, deadline, progress)
+        except errors.ScraperError:
+            other = result
+        if len(other.document.text) > THIRD_PARTIES_GAIN * len(result.document.text):
+            log.debug("%s needs its third parties", job.host)
+            return other
+        self._third_parties[job.host] = ThirdParties.CONTENT_ONLY
+        return result
 
     async def _visit_with_retry(
         self, job: VisitJob, tier: Tier, deadline: Deadline, progress: ProgressCallback
@@ -157,6 +180,7 @@ class PageVisitor:
             json_responses=job.json_responses,
             headers=dict(job.conditions),
             deadline_s=deadline.left_s(reserve_s=reserve_s),
+            third_parties=self._third_parties.get(job.host, ThirdParties.CONTENT_ONLY),
             limits=job.limits,
             batch=job.batch,
         )

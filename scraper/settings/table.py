@@ -226,6 +226,12 @@ class Settings:
         "TEST_KEY_PIN", formats.KEY_PIN, "For tests: SHA-256 of the public key in a test host's certificate, in base64."
     )
 
+    third_parties: str = _setting(
+        "THIRD_PARTIES",
+        ChoiceValue(("content_only", "all")),
+        "Third parties that pages load: all, or none for ads, analytics, social widgets, marketing, chat, consent.",
+        "content_only",
+    )
     language: str = _setting("LANGUAGE", formats.LANGUAGE, "Language to request from sites.", "en-US")
     timezone: str | None = _setting(
         "TIMEZONE", formats.TIME_ZONE, "Time zone that sites see; this machine's by default."
@@ -330,6 +336,7 @@ class Settings:
             peek_slots=self.peek_slots,
             render_slots=self.render_slots,
             queue_limit=self.queue_limit,
+            third_parties=self.third_parties,
         )
 
 

@@ -6,12 +6,20 @@ from types import MappingProxyType
 
 from aiohttp import web
 
+TRACKERS = ("www.googletagmanager.com", "securepubads.g.doubleclick.net", "static.criteo.net")
+WIDGETS = ("platform-api.sharethis.com", "sdk.privacy-center.org", "embed.tawk.to")
+CONTENT_HOSTS = ("www.recaptcha.net", "harbour.disqus.com")
+"""Third parties that pages load scripts from."""
+
 PLAIN_HOSTS = (
     "site.example",
     "www.site.example",
     "other.example",
     "third.example",
     *(f"host{i}.example" for i in range(1, 13)),
+    *TRACKERS,
+    *WIDGETS,
+    *CONTENT_HOSTS,
 )
 """Hosts served without TLS. The numbered ones are for tests that need many hosts."""
 

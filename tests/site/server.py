@@ -37,6 +37,7 @@ from tests.site import (
     shops,
     slow,
     spoofed_content,
+    third_parties,
     wire,
 )
 from tests.site.catalogue import Page
@@ -46,7 +47,7 @@ from tests.site.markup import html, page
 _MODULES = (
     articles, apps, readiness, lazy, shadow, frames, guides, slow, redirects,
     block_pages, hidden, spoofed_content, runaway_scripts, bodies, wire, documents,
-    charsets, memory, caching, request_log, services, shops, assets,
+    charsets, memory, caching, request_log, services, shops, assets, third_parties,
 )  # fmt: skip
 
 _BACKLOG = 1024

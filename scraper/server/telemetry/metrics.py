@@ -129,6 +129,7 @@ class Metrics(logging.Handler):
                 "browsers": len(browsers.browsers),
                 "browser_memory_bytes": sum(browser.memory_bytes or 0 for browser in browsers.browsers),
                 "browser_restarts": browsers.restarts,
+                "third_parties_refused": browsers.refused_hosts,
             }
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STATUS_S):
@@ -179,6 +180,7 @@ _GAUGES = {
 }
 _TOTALS = {
     "browser_restarts": "Browser restarts since the server started.",
+    "third_parties_refused": "Hosts of third parties that pages were not allowed to load, since the server started.",
     "cache_hits": "Cache hits since the server started.",
     "cache_misses": "Cache misses since the server started.",
     "cache_lost": "Pages that could not be stored since the server started.",

@@ -38,6 +38,7 @@ class Status:
     longest_wait_s: float = 0.0
     rendering: int = 0
     restarts: int = 0
+    refused_hosts: int = 0
     browsers: tuple[Any, ...] = ()
 
 

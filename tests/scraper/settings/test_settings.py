@@ -44,6 +44,7 @@ EXAMPLES = {
         (("www.example.com", "127.0.0.1", 8080), ("v6.example", "::1", 81)),
     ),
     "SEARCH_MCP_TEST_KEY_PIN": (f"{'a' * 43}=", f"{'a' * 43}="),
+    "SEARCH_MCP_THIRD_PARTIES": ("all", "all"),
     "SEARCH_MCP_LANGUAGE": ("zh-Hans", "zh-Hans"),
     "SEARCH_MCP_TIMEZONE": ("Europe/Berlin", "Europe/Berlin"),
     "SEARCH_MCP_TIER": ("Full", "full"),

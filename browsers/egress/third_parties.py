@@ -1,0 +1,66 @@
+"""Decide which third parties a page may load: trackers and widgets are refused by host, before they cost anything.
+
+The hosts are in `third_parties.txt`. They never include challenges, captchas, CDNs, payment, maps, players and
+comments.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from importlib import resources
+
+from browsers.egress.ip_rules import normalize_host
+from browsers.model import ThirdParties
+
+_TRACKERS = frozenset({"ad", "analytics", "tag-manager"})
+_WIDGETS = frozenset({"social", "marketing", "chat", "consent"})
+REFUSED_CATEGORIES: Mapping[ThirdParties, frozenset[str]] = {
+    ThirdParties.ALL: frozenset(),
+    ThirdParties.NO_TRACKERS: _TRACKERS,
+    ThirdParties.CONTENT_ONLY: _TRACKERS | _WIDGETS,
+}
+
+
+@functools.cache
+def _load_entities() -> Mapping[str, tuple[int, str]]:
+    """Return the number of the entity and its category by host."""
+    text = resources.files("browsers.egress").joinpath("third_parties.txt").read_text(encoding="utf-8")
+    entities = {}
+    for number, line in enumerate(text.splitlines()):
+        if line and not line.startswith("#"):
+            category, *hosts = line.split()
+            entities.update(dict.fromkeys(hosts, (number, category)))
+    return entities
+
+
+def find_entity(host: str) -> tuple[int, str] | None:
+    """Return the number and the category of the entity that owns a host, or None."""
+    entities, name = _load_entities(), normalize_host(host)
+    while name:
+        if (entity := entities.get(name)) is not None:
+            return entity
+        name = name.partition(".")[2]
+    return None
+
+
+class ThirdPartyFilter:
+    """Filter of the hosts that one page loads."""
+
+    def __init__(self, allowed: ThirdParties, page_hosts: tuple[str, ...]) -> None:
+        """Refuse the third parties that `allowed` excludes; `page_hosts` are those of the page and its redirects."""
+        self._categories = REFUSED_CATEGORIES[allowed]
+        self._own_domains = {_domain(host) for host in page_hosts}
+        self._own_entities = {entity[0] for host in page_hosts if (entity := find_entity(host))}
+
+    def refuses(self, host: str) -> bool:
+        """Return True if the page must not load anything from the host."""
+        if not self._categories or _domain(host) in self._own_domains:
+            return False
+        entity = find_entity(host)
+        return entity is not None and entity[1] in self._categories and entity[0] not in self._own_entities
+
+
+def _domain(host: str) -> str:
+    """Return the last two labels; under a suffix such as co.uk more hosts count as the page's own than are."""
+    return ".".join(normalize_host(host).split(".")[-2:])

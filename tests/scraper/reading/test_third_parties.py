@@ -1,0 +1,129 @@
+"""Pages with advertising, tag managers, consent dialogs and the like are read whole, and cheaply."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from browsers import Browsers, BrowserSettings
+from browsers.model import Mode, Request, ThirdParties
+from scraper.model import ReadRequest
+from scraper.reading.fetcher import Fetcher
+from scraper.settings import Settings
+from scraper.store.sqlite.pages import SqlitePageStore
+from scraper.workers import WorkerPool
+from tests.site.hosts import CONTENT_HOSTS, TRACKERS, WIDGETS
+from tests.site.prose import marks_found
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+async def workers() -> AsyncIterator[WorkerPool]:
+    async with WorkerPool() as running:
+        yield running
+
+
+@pytest.fixture
+async def fetcher(
+    browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, tmp_path: Path
+) -> AsyncIterator[Fetcher]:
+    """Return a fetcher with an empty cache and no knowledge of hosts."""
+    pages = SqlitePageStore(tmp_path, limit_bytes=50_000_000)
+    reading = Fetcher(browsers, workers, pages, Settings(test_hosts=browser_settings.test_hosts))
+    yield reading
+    await reading.close()
+    await pages.close()
+
+
+CASES = {
+    "trackers": ("trackers", 24),
+    "consent-callback": ("consent", 12),
+    "page-view": ("views", 12),
+    "gtag-wait": ("gtag", 12),
+    "adblock-overlay": ("overlay", 24),
+    "adblock-wall": ("replaced", 24),
+    "hide-snippet": ("snippet", 24),
+    "error-handler": ("error", 24),
+    "first-party": ("first", 24),
+    "captcha-script": ("captcha", 12),
+    "comment-script": ("comments", 12),
+}
+"""Marker words and their number by page."""
+
+
+@pytest.mark.parametrize("page", CASES)
+async def test_no_text_is_lost(fetcher: Fetcher, site: Site, page: str) -> None:
+    name, count = CASES[page]
+    reading = await fetcher.fetch(ReadRequest(site.url(f"/{page}", "host5.example"), render="browser"))
+    assert marks_found(name, reading.document.markdown) == count, reading.document.markdown[:500]
+
+
+async def test_a_site_of_advertising_is_read_like_any_other(fetcher: Fetcher, site: Site) -> None:
+    reading = await fetcher.fetch(ReadRequest(site.url("/ad-host", TRACKERS[0]), render="browser"))
+    assert marks_found("subject", reading.document.markdown) == 24
+
+
+async def test_only_the_third_parties_of_the_level_are_requested(browsers: Browsers, site: Site) -> None:
+    url = site.url("/trackers", "host6.example")
+    for level, refused in (
+        (ThirdParties.CONTENT_ONLY, (*TRACKERS, *WIDGETS)),
+        (ThirdParties.NO_TRACKERS, TRACKERS),
+        (ThirdParties.ALL, ()),
+    ):
+        before = {host: site.hits("/third-party.js", host) for host in (*TRACKERS, *WIDGETS)}
+        snapshot = await browsers.visit(Request(url, mode=Mode.RENDER, third_parties=level))
+        requested = {host for host, count in before.items() if site.hits("/third-party.js", host) > count}
+        assert requested == {*TRACKERS, *WIDGETS} - {*refused}
+        assert snapshot.refused_hosts == len(refused)
+        assert marks_found("trackers", snapshot.html) == 24
+
+
+async def test_a_setting_loads_everything(browser_settings: BrowserSettings, site: Site) -> None:
+    async with Browsers(dataclasses.replace(browser_settings, third_parties="all")) as browsers:
+        snapshot = await browsers.visit(Request(site.url("/trackers", "host7.example"), mode=Mode.RENDER))
+        assert snapshot.refused_hosts == 0 == browsers.status().refused_hosts
+
+
+async def test_a_host_that_needs_its_third_parties_is_visited_twice_only_once(fetcher: Fetcher, site: Site) -> None:
+    for number in (1, 2):
+        before = site.hits("/gtag-wait", "host8.example")
+        url = site.url(f"/gtag-wait?number={number}", "host8.example")
+        reading = await fetcher.fetch(ReadRequest(url, render="browser"))
+        assert marks_found("gtag", reading.document.markdown) == 12
+        assert site.hits("/gtag-wait", "host8.example") - before == (2 if number == 1 else 1)
+
+
+NEVER_REFUSED = """
+challenges.cloudflare.com hcaptcha.com js.hcaptcha.com www.google.com www.gstatic.com recaptcha.net js.datadome.co
+geo.captcha-delivery.com client.perimeterx.net captcha.px-cdn.net client-api.arkoselabs.com token.awswaf.com
+ips.js.kasada.io js.stripe.com www.paypalobjects.com maps.googleapis.com api.mapbox.com unpkg.com cdn.jsdelivr.net
+cdnjs.cloudflare.com ajax.googleapis.com fonts.googleapis.com use.typekit.net player.vimeo.com www.youtube.com
+cdn.jwplayer.com fast.wistia.com disqus.com c.disquscdn.com launcher.spot.im static.parastorage.com cdn.shopify.com
+assets.squarespace.com i0.wp.com pbs.twimg.com scontent.fbcdn.net scontent.cdninstagram.com i.pinimg.com
+media.licdn.com static.zdassets.com res.cloudinary.com images.ctfassets.net widget.trustpilot.com judge.me
+accounts.google.com login.microsoftonline.com www.bing.com s.yimg.com assets.bigcartel.com secure.gravatar.com
+""".split()
+
+
+def test_content_hosts_are_never_refused() -> None:
+    from browsers.egress.third_parties import ThirdPartyFilter
+
+    page = ThirdPartyFilter(ThirdParties.CONTENT_ONLY, ("shop.example",))
+    assert [host for host in (*CONTENT_HOSTS, *NEVER_REFUSED) if page.refuses(host)] == []
+
+
+def test_hosts_are_refused_with_their_subdomains_but_not_on_their_own_sites() -> None:
+    from browsers.egress.third_parties import ThirdPartyFilter
+
+    page = ThirdPartyFilter(ThirdParties.CONTENT_ONLY, ("shop.example",))
+    assert page.refuses("www.googletagmanager.com") and page.refuses("WWW.GoogleTagManager.com.")
+    assert page.refuses("stats.g.doubleclick.net") and not page.refuses("notdoubleclick.net")
+    own = ThirdPartyFilter(ThirdParties.CONTENT_ONLY, ("www.facebook.com",))
+    assert not own.refuses("connect.facebook.net") and own.refuses("www.google-analytics.com")
+    trackers = ThirdPartyFilter(ThirdParties.NO_TRACKERS, ("shop.example",))
+    assert trackers.refuses("www.googletagmanager.com") and not trackers.refuses("cdn.cookielaw.org")
