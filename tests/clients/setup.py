@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
 import sys
-import venv
 
 from tests.clients.environments import ENVIRONMENTS, Environment
 
@@ -32,15 +32,22 @@ def main() -> None:
 
 
 def set_up(environment: Environment) -> None:
-    """Create one environment unless it exists.
+    """Create one environment unless it exists; wait for another process that creates it.
 
     Raises:
         SetUpError: it cannot be created here.
     """
-    if environment.is_set_up():
-        return
+    environment.folder.parent.mkdir(parents=True, exist_ok=True)
+    with environment.folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not environment.is_set_up():
+            _create(environment)
+
+
+def _create(environment: Environment) -> None:
     shutil.rmtree(environment.folder, ignore_errors=True)
-    venv.create(environment.folder, with_pip=True)
+    environment.folder.mkdir()
+    _run([sys.executable, "-m", "venv", str(environment.folder)], environment)
     _run([str(environment.python), "-m", "pip", "install", "--quiet", *environment.packages], environment)
     if environment.node_packages:
         environment.node_folder.mkdir()
