@@ -30,8 +30,8 @@ MAX_SCRIPTED_HOSTS = 4096
 
 MAX_ATTEMPTS = 2
 """Attempts of a visit that fails for a temporary reason, within its deadline."""
-_NOT_RETRIED = (errors.ConnectTimeoutError, errors.NameLookupTimeoutError)
-"""Not retried: TCP has already retransmitted four times, and DNS failures are cached."""
+_NOT_RETRIED = (errors.ConnectTimeoutError, errors.NameLookupTimeoutError, errors.NoNetworkError)
+"""Not retried: TCP has already retransmitted four times, and DNS failures and missing networks are cached."""
 
 
 @dataclass(frozen=True, slots=True)

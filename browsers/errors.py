@@ -75,6 +75,14 @@ class NameLookupTimeoutError(UnreachableError):
     next_step = "Try again; if it persists, check this machine's DNS."
 
 
+class NoNetworkError(UnreachableError):
+    """This machine has no network, or its upstream proxy accepts no connection. Every URL fails."""
+
+    code = "NoNetwork"
+    retryable = True
+    next_step = "Check the network connection of this machine, then try again."
+
+
 class RefusedConnectionError(UnreachableError):
     """No server listens on that address and port."""
 

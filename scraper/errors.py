@@ -98,6 +98,13 @@ class HostDownError(NetworkError):
     """The host of the URL has no address or accepts no connection; its other pages would fail too."""
 
 
+class NoNetworkError(NetworkError):
+    """This machine reaches no host; every other URL would fail too."""
+
+    code = "no_network"
+    retryable = True
+
+
 class FetchTimeoutError(NetworkError):
     """The deadline passed without any content."""
 

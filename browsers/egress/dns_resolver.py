@@ -20,6 +20,11 @@ MAX_LOOKUPS = 64
 """Simultaneous lookups. The default executor has 6 threads on two cores: a few silent name servers would block all
 other work. A lookup without an answer occupies its thread for up to 30 s, three times as long as the visit: a list
 with many such names filled 16 threads, and existing names were not resolved in time."""
+RETRY_PAUSES_S = (0.1, 0.3, 0.9)
+"""Seconds before a name is looked up again after a temporary failure. Where one lookup in three fails, 1 name in 81 is
+still not found; a failed name is cached for `FAILED_TTL_S` and then looked up again."""
+SOON_S = 1.0
+"""Seconds. A later failure is a silent name server, which the system has already asked several times."""
 FOUND_TTL_S = 60.0
 FAILED_TTL_S = 5.0
 MAX_CACHED_NAMES = 4096
@@ -72,6 +77,14 @@ class CachingResolver:
         async with asyncio.timeout(self._limit_s if limit_s is None else limit_s):
             return await asyncio.shield(task)
 
+    async def lookup_now(self, host: str, *, limit_s: float) -> tuple[str, ...]:
+        """Return all addresses of the name without cache and queue.
+
+        Raises OSError if there is no such name, and TimeoutError if there is no answer in time.
+        """
+        async with asyncio.timeout(limit_s):
+            return await self._resolve_in_own_thread(host)
+
     def close(self) -> None:
         """Cancel all lookups. Threads that hang in the system's resolver do not delay the exit."""
         for task in list(self._lookups.values()):
@@ -79,21 +92,36 @@ class CachingResolver:
 
     async def _resolve(self, host: str) -> tuple[str, ...]:
         async with self._slots:
-            answer: asyncio.Future[Sequence[str]] = asyncio.get_running_loop().create_future()
-            # One thread each: pool threads are joined at exit, and getaddrinfo can hang for 30 s.
-            threading.Thread(target=self._resolve_in_thread, args=(host, answer), daemon=True).start()
-            return tuple(await answer)
+            return await self._resolve_in_own_thread(host)
+
+    async def _resolve_in_own_thread(self, host: str) -> tuple[str, ...]:
+        answer: asyncio.Future[Sequence[str]] = asyncio.get_running_loop().create_future()
+        # One thread each: pool threads are joined at exit, and getaddrinfo can hang for 30 s.
+        threading.Thread(target=self._resolve_in_thread, args=(host, answer), daemon=True).start()
+        return tuple(await answer)
 
     def _resolve_in_thread(self, host: str, answer: asyncio.Future[Sequence[str]]) -> None:
         found: Sequence[str] = ()
         problem: BaseException | None = None
         try:
-            found = self._names.resolve(host)
+            found = self._resolve_patiently(host)
         except BaseException as error:  # the waiting caller gets every kind of error
             problem = error
         # The loop may be closed: then no caller waits any more.
         with contextlib.suppress(RuntimeError):
             answer.get_loop().call_soon_threadsafe(_deliver, answer, found, problem)
+
+    def _resolve_patiently(self, host: str) -> Sequence[str]:
+        """Resolve the name; repeat a lookup that failed soon and for a temporary reason."""
+        for pause_s in RETRY_PAUSES_S:
+            began = time.monotonic()
+            try:
+                return self._names.resolve(host)
+            except socket.gaierror as error:
+                if error.errno != socket.EAI_AGAIN or time.monotonic() - began > SOON_S:
+                    raise
+            time.sleep(pause_s)
+        return self._names.resolve(host)
 
     def _store(self, host: str, done: asyncio.Task[tuple[str, ...]]) -> None:
         self._lookups.pop(host, None)

@@ -8,6 +8,7 @@ import socket
 from browsers.egress import ip_rules
 from browsers.egress.dialer import Connect, Dialer, OpenConnection
 from browsers.egress.dns_resolver import CachingResolver, DnsResolver
+from browsers.egress.network_check import NetworkCheck
 from browsers.egress.proxy_listener import BACKLOG, HOST, ProxyLimits, ProxyListener
 from browsers.egress.relay import BUFFER_BYTES
 from browsers.egress.target_policy import TargetPolicy, TestHosts
@@ -69,4 +70,7 @@ def _create_connect(settings: BrowserSettings, resolver: CachingResolver, limits
     async def connect_directly(host: str, port: int) -> OpenConnection:
         return OpenConnection(await dialer.connect(host, port, await policy.find_targets(host, port)))
 
-    return connect_directly
+    if settings.test_hosts:
+        # Their names resolve without any network.
+        return connect_directly
+    return NetworkCheck(connect_directly, resolver, has_private_networks=bool(settings.allow_nets)).connect

@@ -149,7 +149,7 @@ class UpstreamConnector:
         try:
             return await self.dialer.connect(self.proxy.host, self.proxy.port, await self._proxy_targets())
         except (ConnectionDeniedError, OSError):
-            raise ConnectionDeniedError(FailureKind.PROXY_FAILED, host, port, "it does not answer") from None
+            raise ConnectionDeniedError(FailureKind.PROXY_SILENT, host, port) from None
 
     async def _proxy_targets(self) -> list[Target]:
         """Return the proxy's own addresses. They may be private, because the operator configured them."""

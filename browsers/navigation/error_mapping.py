@@ -35,6 +35,14 @@ _PROXY_FAILURES: dict[FailureKind, Meaning] = {
         errors.UpstreamProxyError,
         "This server's upstream proxy did not connect to {site}: {detail}.",
     ),
+    FailureKind.PROXY_SILENT: (
+        errors.NoNetworkError,
+        "The upstream proxy of this machine (SEARCH_MCP_PROXY) does not answer, so {site} cannot be reached.",
+    ),
+    FailureKind.NO_NETWORK: (
+        errors.NoNetworkError,
+        "This machine has no network: no host name can be resolved, neither that of {site} nor any other.",
+    ),
     FailureKind.IDLE: (errors.DeadlineExceededError, "{site} accepted the connection and then said nothing."),
     FailureKind.TOO_LARGE: (errors.TooLargeError, "{site} sent more than the limit of bytes."),
     FailureKind.TOO_MANY_CONNECTIONS: (errors.UnreachableError, "The page opened too many connections at once."),

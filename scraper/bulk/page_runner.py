@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import logging
 import math
 import time
 from collections.abc import Awaitable, Callable
 
+from scraper import errors
 from scraper.bulk.model import JobPage, PageOutcome
 from scraper.bulk.page_reader import PageResult, make_skipped_row
-from scraper.bulk.retry_policy import RetryPolicy
+from scraper.bulk.retry_policy import NETWORK_PAUSE_S, RetryPolicy
 from scraper.bulk.schedule import Schedule
+
+log = logging.getLogger(__name__)
 
 GRACE_S = 10.0
 """Seconds that pages in progress may take after a stop; the others are read by the next run."""
@@ -40,11 +44,18 @@ class PageRunner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._retries = RetryPolicy()
         self._error: BaseException | None = None
+        self._no_network_until: float | None = None
+        """Monotonic time from which one page is tried again; None while there is a network."""
         self._is_over: Callable[[], bool] = lambda: True
 
     def __len__(self) -> int:
         """Return the number of pages in progress."""
         return len(self._tasks)
+
+    @property
+    def has_network(self) -> bool:
+        """False while the pages wait because this machine has no network."""
+        return self._no_network_until is None
 
     def notify(self) -> None:
         """Check the schedule again: there are more pages, or it is time to end."""
@@ -68,7 +79,7 @@ class PageRunner:
                     raise self._error
                 self._start_pages()
                 # Wait until something has changed or a paused host may be visited again.
-                wait_s = self._schedule.wait_s(time.monotonic())
+                wait_s = self._get_wait_s(time.monotonic())
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(None if math.isinf(wait_s) else wait_s):
                         await self._changed.wait()
@@ -84,11 +95,24 @@ class PageRunner:
         if self._error is not None:
             raise self._error
 
+    def _get_wait_s(self, now: float) -> float:
+        """Return the seconds until the next page may be started; infinity if only an event can allow it."""
+        if self._no_network_until is None:
+            return self._schedule.wait_s(now)
+        if now < self._no_network_until:
+            return self._no_network_until - now
+        return math.inf if self._tasks else self._schedule.wait_s(now)
+
+    def _get_free_slots(self, now: float) -> int:
+        if self._no_network_until is None:
+            return self._concurrency - len(self._tasks)
+        return int(now >= self._no_network_until and not self._tasks)
+
     def _start_pages(self) -> None:
         now = time.monotonic()
         if self._error is not None or self._is_over():
             return
-        while len(self._tasks) < self._concurrency and (page := self._schedule.take_page(now)) is not None:
+        while self._get_free_slots(now) > 0 and (page := self._schedule.take_page(now)) is not None:
             task = asyncio.create_task(self._read_page(page), name=f"bulk {page.host}")
             self._tasks.add(task)
             task.add_done_callback(self._on_task_end)
@@ -108,12 +132,23 @@ class PageRunner:
         result = await self._read(page)
         now = time.monotonic()
         pause_s = self._retries.get_retry_delay_s(page, result.error, result.outcome.seconds)
+        self._note_network(result, now)
         if pause_s is None:
             await self._finish_page(result)
         else:
             self._schedule.retry_page(
                 page, requested_at=result.requested_at, not_before=now + pause_s, now=now, gap_s=result.gap_s
             )
+
+    def _note_network(self, result: PageResult, now: float) -> None:
+        """Stop starting pages while there is no network; a page that reached its host ends the wait."""
+        if isinstance(result.error, errors.NoNetworkError):
+            if self._no_network_until is None:
+                log.warning("%s Pages wait until the network is back.", result.error)
+            self._no_network_until = now + NETWORK_PAUSE_S
+        elif self._no_network_until is not None and result.requested_at is not None:
+            log.warning("The network is back.")
+            self._no_network_until = None
 
     async def _finish_page(self, result: PageResult) -> None:
         page, now = result.outcome.page, time.monotonic()

@@ -29,6 +29,8 @@ class ProgressStats:
         self.retried = 0
         self.minimum_s: Callable[[], float] = lambda: 0.0
         """Seconds that the host with the most pages left takes by its gap alone; more machines do not help."""
+        self.has_network: Callable[[], bool] = lambda: True
+        """False while pages wait because this machine has no network."""
         self._recent: deque[tuple[float, int]] = deque()
 
     @property
@@ -79,6 +81,8 @@ class ProgressStats:
             parts[-1] += f" ({', '.join(f'{code} {count:,}' for code, count in common)})"
         if remaining_s is not None:
             parts.append(f"{_format_duration(remaining_s)} left")
+        if not self.has_network():
+            parts.append("waiting for the network")
         return ", ".join(parts)
 
 

@@ -31,6 +31,8 @@ BROWSER_PAUSE_S = 1.0
 """Seconds until a browser that died is replaced."""
 BUSY_TRIES = 20
 """Attempts to read a page while the server is overloaded."""
+NETWORK_PAUSE_S = 5.0
+"""Seconds without requests after a page that failed because this machine has no network."""
 SILENT_ROBOTS = 4
 """Failures in a row to load a site's robots.txt, five minutes apart, after which its pages fail."""
 SITES_LIMIT = 10_000
@@ -74,8 +76,11 @@ class RetryPolicy:
     def get_retry_delay_s(self, page: JobPage, error: errors.ScraperError | None, seconds: float = 0.0) -> float | None:
         """Record an attempt that took `seconds` and return the pause before the next one.
 
-        None means that the page is not read again.
+        None means that the page is not read again. An attempt without a network is not counted: the page is read when
+        the network is back.
         """
+        if isinstance(error, errors.NoNetworkError):
+            return NETWORK_PAUSE_S
         self._tries[page.number] += 1
         tries = self._tries[page.number]
         if isinstance(error, errors.OverloadedError):

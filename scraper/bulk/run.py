@@ -130,6 +130,7 @@ async def read_locally(
     job.stats.minimum_s = schedule.minimum_s
     feeder = PageFeeder(job, schedule, on_pages=lambda: pages.notify())
     pages = PageRunner(schedule, read, job.deliver, concurrency=concurrency, on_change=feeder.notify)
+    job.stats.has_network = lambda: pages.has_network
     feeding = asyncio.create_task(feeder.run(), name="bulk feed")
     feeding.add_done_callback(lambda task: _fail_on_error(task, pages))
     stopping = asyncio.create_task(stop.wait(), name="bulk stop")

@@ -166,6 +166,9 @@ class RobotsFiles:
             # The file redirects to a forbidden address: like an absent file. If the site itself is at such an address,
             # the visit of the page fails with that error.
             return replace(_fetched_file(""), expires_at=time.time() + UNREACHABLE_S)
+        except browser_errors.NoNetworkError as error:
+            # Without a network, nothing is known about the file.
+            raise map_browser_error(error, request.url) from error
         except (browser_errors.UnreachableError, browser_errors.TooLargeError) as error:
             return _failed_file(before, str(error), is_temporary=error.retryable)
         except browser_errors.DeadlineExceededError as error:

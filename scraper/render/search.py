@@ -40,6 +40,7 @@ REASONS: Mapping[str, str] = {
     "layout_changed": "changed its pages, so rows may be missing",
     "timeout": "did not answer in time",
     "unreachable": "could not be reached",
+    "no_network": "could not be reached: this machine has no network",
     "busy": "is busy with other searches",
     "browser_failed": "could not be queried: the browser failed",
 }

@@ -47,6 +47,7 @@ _REASONS = frozenset(
     {"captcha", "consent", "rate_limited", "refused", "off_topic", "layout_changed", "timeout", "unreachable"}
 )
 _BROWSER_FAILURES: Mapping[type[browser_errors.BrowsersError], str] = {
+    browser_errors.NoNetworkError: "no_network",
     browser_errors.DeadlineExceededError: "timeout",
     browser_errors.ConnectTimeoutError: "timeout",
     browser_errors.BusyError: "busy",

@@ -29,7 +29,7 @@ ONE_PAGE_ROWS = 10
 """Rows for which no second page is requested, even if the first has fewer."""
 FAIR_S = 5.0
 """Seconds. A timeout earlier than this is not caused by the engine: the query waited for others or was urgent."""
-LOCAL_ERRORS = frozenset({"busy", "browser_failed", "layout_changed"})
+LOCAL_ERRORS = frozenset({"busy", "browser_failed", "layout_changed", "no_network"})
 """Errors that are no decision of the engine."""
 
 MIN_QUERY_WORDS = 3

@@ -36,7 +36,7 @@ PARTIAL_AGE_S = 3_600.0
 """Seconds. Default age limit of an answer without results, or without those of an engine that failed."""
 TEMPORARY_AGE_S = 60.0
 """Seconds. Default age limit of an answer that a new search may well improve: the shortest cooldown."""
-TEMPORARY_ERRORS = frozenset({"busy", "browser_failed", "timeout", "unreachable"})
+TEMPORARY_ERRORS = frozenset({"busy", "browser_failed", "timeout", "unreachable", "no_network"})
 HOUR_S = 3_600.0
 
 

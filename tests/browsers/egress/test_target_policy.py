@@ -94,7 +94,7 @@ async def test_checked_address_is_dialed(open_listener: OpenListener) -> None:
 async def test_name_without_an_address_has_a_reason(
     open_listener: OpenListener, answer: OSError | list[str], kind: FailureKind, reply: int
 ) -> None:
-    listener = await open_listener(Names(a_example=answer))
+    listener = await open_listener(Names(a_example=answer, example_com=[PUBLIC]))
     assert await code(listener, "a.example") == reply
     assert _kind(listener, "a.example") is kind
 

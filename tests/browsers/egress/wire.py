@@ -93,7 +93,7 @@ async def settled(condition: Callable[[], bool]) -> None:
 
 
 @asynccontextmanager
-async def served(handler: Handler) -> AsyncIterator[int]:
+async def served(handler: Handler, port: int = 0) -> AsyncIterator[int]:
     """Run a server on loopback and yield its port. Its connections end with it."""
     talking: set[asyncio.Task[None]] = set()
 
@@ -109,7 +109,7 @@ async def served(handler: Handler) -> AsyncIterator[int]:
         talking.add(task)
         task.add_done_callback(talking.discard)
 
-    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    server = await asyncio.start_server(talk, "127.0.0.1", port)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:

@@ -219,6 +219,16 @@ class TestFaults:
         assert dict(answer.errors) == {"one": "unreachable"}
         assert [row.title for row in answer.results] == ["Gamma"]
 
+    async def test_a_missing_network_is_an_error_and_no_failure_of_the_engines(self) -> None:
+        harness = Harness()
+        harness.fail(browser_errors.NoNetworkError("no network"))
+        for _ in range(4):
+            with pytest.raises(errors.NoNetworkError, match="no network"):
+                await harness.searcher.search(SearchRequest("words"))
+        harness.fail(browser_errors.NoNetworkError("no network"), "one")
+        answer = await harness.searcher.search(SearchRequest("words"))
+        assert dict(answer.errors) == {"one": "no_network"}
+
     async def test_a_full_queue_is_overloaded(self) -> None:
         harness = Harness()
         harness.fail(browser_errors.BusyError("full", retry_after_s=3))
