@@ -56,6 +56,7 @@ _GOALS = (
     Goal("neighbour.factor", at_most=2),
     Goal("complete.wrong_empty", at_most=0),
     Goal("complete.silent_loss", at_most=0),
+    Goal("complete.unread", at_most=0),
     Goal("complete.letters", at_least=0.97),
     Goal("made.order", at_least=0.997),
     Goal("made.tables", at_least=0.97),
@@ -180,8 +181,8 @@ async def _answer(parser: DocumentParser, file: Path, data: bytes) -> Answer:
     try:
         parsed = await parser.parse(data, ParseRequest(name=file.name), limit_s=_LIMIT_S, source=file.name)
     except ScraperError as error:
-        return Answer("", error.code, is_reported=False)
-    return Answer(parsed.markdown, "", is_reported=bool(parsed.warnings or parsed.ocr_pages))
+        return Answer("", error.code)
+    return Answer(parsed.markdown, "", parsed.warnings, bool(parsed.ocr_pages))
 
 
 @cache

@@ -13,22 +13,30 @@ import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from xml.etree import ElementTree
+
+from pypdf import PdfReader
 
 from scraper.extract.documents.completeness import count_letters
 from scraper.extract.documents.pdf import pdfium_source, pdfium_text
 
 SUFFIXES = (".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".odp")
 _MAX_PAGES = 1_000
+_FEW_LETTERS = 20
+"""Letters. A file in which PDFium finds fewer is counted by pypdf, too."""
 _MEMORY_BYTES, _CPU_S, _WALL_S = 2 << 30, 20, 60
 _TEXT_PARTS = {
     ".docx": ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml", "word/charts/chart"),
     ".pptx": ("ppt/slides/slide", "ppt/notesSlides/", "ppt/comments/", "ppt/charts/chart"),
-    ".xlsx": ("xl/sharedStrings.xml",),
+    ".xlsx": (
+        "xl/sharedStrings.xml", "xl/worksheets/sheet", "xl/drawings/drawing", "xl/comments", "xl/charts/chart",
+    ),
     ".odt": ("content.xml",),
     ".odp": ("content.xml",),
-}
+}  # fmt: skip
 _TEXT_TAGS = ("t", "text")
 _HIDDEN_TAGS = (
     "Fallback",
@@ -41,13 +49,25 @@ _HIDDEN_TAGS = (
     "index-title-template",
 )
 """Second copies of a text, deleted text, and page numbers."""
+_HINT = "[Threaded comment]"
+"""Start of Excel's hint to older editions, before the text of a comment."""
 _MAX_PART_BYTES = 50_000_000
 
 
 def _letters_of_pdf(data: bytes) -> Counter[str]:
     pdfium_source.warm_up()
     texts = pdfium_text.read_texts(data, range(1, _MAX_PAGES + 1), None)
-    return count_letters("\n".join(texts.values()))
+    counted = count_letters("\n".join(texts.values()))
+    return counted if counted.total() >= _FEW_LETTERS else max(counted, _count_by_pypdf(data), key=Counter.total)
+
+
+def _count_by_pypdf(data: bytes) -> Counter[str]:
+    """Count letters by the second reader; none if it cannot read the file."""
+    try:
+        pages = PdfReader(BytesIO(data)).pages
+        return count_letters("\n".join(page.extract_text() for page in islice(pages, _MAX_PAGES)))
+    except Exception:  # Damaged files raise anything.
+        return Counter()
 
 
 def _letters_of_office(file: Path) -> Counter[str]:
@@ -66,7 +86,7 @@ def _texts(element: ElementTree.Element, *, every: bool) -> Iterator[str]:
     if name in _HIDDEN_TAGS:
         return
     if (every or name in _TEXT_TAGS) and element.text:
-        yield element.text
+        yield element.text.partition("Comment:\n")[2] if element.text.startswith(_HINT) else element.text
     for child in element:
         yield from _texts(child, every=every)
         if every and child.tail:

@@ -19,13 +19,19 @@ _MAX_POINTS = 500
 
 
 def read_charts(parts: Parts) -> dict[str, list[str]]:
-    """Return the charts of a workbook by sheet name."""
+    """Return the charts and text boxes of a workbook by sheet name."""
     charts: dict[str, list[str]] = {}
     for name, part in iter_sheet_parts(parts):
         for drawing in find_related_parts(parts, part, "drawing"):
             texts = (format_chart(parts, chart) for chart in find_related_parts(parts, drawing, "chart")[:_MAX_CHARTS])
-            charts.setdefault(name, []).extend(filter(None, texts))
+            charts.setdefault(name, []).extend(filter(None, (*texts, *_read_text_boxes(parts.xml_or_none(drawing)))))
     return charts
+
+
+def _read_text_boxes(drawing: Element | None) -> Iterator[str]:
+    """Yield the paragraphs of the shapes that lie over a sheet."""
+    for paragraph in drawing.iter(_A + "p") if drawing is not None else ():
+        yield " ".join("".join(text.text or "" for text in paragraph.iter(_A + "t")).split())
 
 
 def format_chart(parts: Parts, name: str) -> str:

@@ -69,6 +69,24 @@ def find_missing_lines(lines: Sequence[str], markdown: str, lost: Counter[str], 
     return [" ".join(lines[index].split()) for index in sorted(missing)]
 
 
+def add_missing_lines(markdown: str, lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Add the lines of a document that its Markdown lacks, at the end; return it with a warning about the rest.
+
+    Nothing is added if the Markdown holds nearly all letters of the lines.
+    """
+    expected = count_letters("\n".join(lines))
+    lost = find_lost_letters(expected, markdown)
+    for share in (WHOLE_LINES, PARTS_OF_LINES):
+        if not is_incomplete(lost, expected):
+            return markdown, ()
+        missing = find_missing_lines(lines, markdown, lost, share)
+        markdown = "\n\n".join(filter(None, (markdown, *missing)))
+        lost = find_lost_letters(expected, markdown)
+    if not is_incomplete(lost, expected):
+        return markdown, ()
+    return markdown, (f"Some text is missing ({100 * lost.total() / expected.total():.1f} % of the letters).",)
+
+
 def format_loss_warning(what: str, lost: Mapping[int, Counter[str]], total: int) -> str:
     """Return the warning about pages that lack letters."""
     pages = sorted(lost)

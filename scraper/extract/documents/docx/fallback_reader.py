@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
-from scraper.extract.documents.docx.xml_names import W, get_child_value, is_enabled
+from scraper.extract.documents.docx.xml_names import OMITTED, W, get_child_value, is_enabled
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts, parse_xml
 from scraper.extract.documents.shared_markup import html_to_markdown
@@ -22,10 +22,6 @@ _LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")
 _STORED, _DEFLATED = 0, 8
 _HEADING = re.compile(r"(?:heading|berschrift|titre|titulo|rubrik|kop)\s*([1-9])", re.IGNORECASE)
 _MAX_DEPTH = 60
-_OMITTED = frozenset(
-    {W + name for name in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr", "sectPr", "tblPr", "tcPr")}
-    | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
-)
 _BREAKS = {W + "tab": " ", W + "br": "<br>", W + "cr": "<br>", W + "noBreakHyphen": "-"}
 
 
@@ -89,7 +85,7 @@ def _blocks(parent: Element, depth: int) -> Iterator[str]:
                 yield _paragraph(element)
             elif element.tag == W + "tbl":
                 yield _table(element, depth)
-            elif element.tag not in _OMITTED:
+            elif element.tag not in OMITTED:
                 yield from _blocks(element, depth + 1)
 
 
@@ -131,7 +127,7 @@ def _table(element: Element, depth: int) -> str:
 
 def _text(element: Element, depth: int) -> Iterator[str]:
     for child in element:
-        if child.tag in _OMITTED or depth > _MAX_DEPTH:
+        if child.tag in OMITTED or depth > _MAX_DEPTH:
             continue
         if child.tag == W + "t":
             yield html.escape(child.text or "", quote=False)

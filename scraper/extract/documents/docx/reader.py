@@ -6,7 +6,7 @@ import copy
 import io
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.parsers.expat import ExpatError
 
@@ -15,9 +15,18 @@ from lxml import etree
 
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.charts import find_relations, format_chart
+from scraper.extract.documents.completeness import add_missing_lines
 from scraper.extract.documents.docx.numbering import Numbering, convert_to_bullets
 from scraper.extract.documents.docx.preprocessing import FORMULA, get_outline_level, write_computed_text
-from scraper.extract.documents.docx.xml_names import W, get_child_value, text_element, text_of_paragraph, w
+from scraper.extract.documents.docx.xml_names import (
+    OMITTED,
+    W,
+    get_child_value,
+    text_element,
+    text_of_paragraph,
+    visible_texts,
+    w,
+)
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.safe_zip import Parts, first_text
 from scraper.extract.documents.shared_markup import CODE_CHARACTERS, MONOSPACED_FONT, ReviewComments, html_to_markdown
@@ -33,6 +42,8 @@ _MAIN = "word/document.xml"
 _STYLES = "word/styles.xml"
 _LISTS = "word/numbering.xml"
 _COMMENTS = "word/comments.xml"
+_NOTES = ("word/footnotes.xml", "word/endnotes.xml")
+_MARGINS = re.compile(r"word/(?:header|footer)\d*\.xml")
 _MAX_LEVEL = 6
 _MAX_CHARTS = 100
 _CODE_STYLES = ("Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Code Block", "Macro Text")
@@ -61,6 +72,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     document = parts.xml(main)
     root = parts.xml_or_none(_STYLES)
     styles = {} if root is None else {str(style.get(W + "styleId")): style for style in root.iter(W + "style")}
+    lines = [line for part in (document, *map(parts.xml_or_none, _NOTES)) if part is not None for line in _lines(part)]
     lists = parts.xml_or_none(_LISTS)
     comments = _mark_comments(document, parts)
     formulas = write_computed_text(document, styles, Numbering.of(lists), _read_charts(parts, main))
@@ -84,8 +96,25 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         raise MalformedDocumentError(f"The Word file is damaged ({type(error).__name__}).") from None
     text = html_to_markdown(str(result.value), request.url)
     text = comments.insert(FORMULA.sub(lambda match: formulas[int(match[1])], text).strip())
+    text, warnings = add_missing_lines(text, lines)
     core = parts.xml_or_none("docProps/core.xml")
-    return ParsedDocument("docx", text, title=first_text(core, "{*}title"), author=first_text(core, "{*}creator"))
+    title, author = first_text(core, "{*}title"), first_text(core, "{*}creator")
+    return ParsedDocument("docx", text or _read_margins(parts), title=title, author=author, warnings=warnings)
+
+
+def _lines(root: Element) -> Iterator[str]:
+    """Yield the visible text of each paragraph, apart from that of paragraphs inside of it."""
+    for paragraph in root.iter(W + "p"):
+        if next(paragraph.iterancestors(*OMITTED), None) is None:
+            yield "".join(visible_texts(paragraph))
+
+
+def _read_margins(parts: Parts) -> str:
+    """Return headers and footers: the text of a document that has no other."""
+    roots = (parts.xml_or_none(name) for name in parts.names if _MARGINS.fullmatch(name))
+    return "\n\n".join(
+        dict.fromkeys(line for root in roots if root is not None for line in _lines(root) if line.strip())
+    )
 
 
 def _find_main_part(parts: Parts) -> str:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from lxml import etree
 
 from scraper.extract.dom.xpath import Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+OMITTED = frozenset(
+    {W + name for name in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr", "sectPr", "tblPr", "tcPr")}
+    | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
+)
+"""Deleted text, properties, and second copies for older programs."""
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
@@ -28,6 +35,15 @@ def text_element(text: str) -> Element:
 def text_of_paragraph(paragraph: Element) -> str:
     """Return the text of a paragraph without that of formulas and hidden instructions."""
     return "".join(text.text or "" for text in paragraph.iter(W + "t"))
+
+
+def visible_texts(parent: Element) -> Iterator[str]:
+    """Yield the texts that Word displays in a paragraph, without those of paragraphs inside of it."""
+    for child in parent:
+        if child.tag == W + "t":
+            yield child.text or ""
+        elif child.tag not in OMITTED and child.tag != W + "p" and not is_enabled(child, "rPr", "vanish"):
+            yield from visible_texts(child)
 
 
 def get_child_value(parent: Element | None, *path: str) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from scraper.errors import EncryptedDocumentError
+from scraper.extract.documents.completeness import add_missing_lines
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.odf import xml_names as ns
 from scraper.extract.documents.odf.blocks import OdfBlockWriter, join_lists
@@ -20,6 +21,14 @@ from scraper.extract.documents.tables import format_regions
 from scraper.extract.dom.xpath import Element, text_of
 
 _PAGE_FURNITURE = frozenset({"page-number", "footer", "date-time", "header", "page"})
+_PARAGRAPHS = (ns.TEXT + "p", ns.TEXT + "h")
+_FAMILIES = {ns.TEXT + "p": "paragraph", ns.TEXT + "h": "paragraph", ns.TEXT + "span": "text"}
+_HIDDEN = frozenset(
+    {ns.TEXT + name for name in ("tracked-changes", "hidden-text", "hidden-paragraph", "ruby-text", "note-citation")}
+    | {ns.DUBLIN + "creator", ns.DUBLIN + "date", ns.META + "creator-initials"}
+    | {ns.TEXT + "index-title-template", ns.DRAW + "object", ns.TABLE + "shapes", ns.OFFICE + "forms"}
+)
+"""Elements whose text is not displayed, or is displayed in another form."""
 _MAX_TITLE_CHARS = 120
 _TITLE_SIZE_RATIO = 1.15
 """Ratio of a title's font size to the next largest one of its slide."""
@@ -44,7 +53,38 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         markdown = "" if body is None else html_to_markdown(blocks.document(body) + blocks.notes(), request.url)
     title, author = _read_metadata(parts)
     markdown = blocks.inline.comments.insert(markdown)
-    return ParsedDocument(kind.value, markdown, title=title, author=author, pages=len(slides) or None)
+    markdown, warnings = add_missing_lines(markdown, [] if body is None else list(_lines(body, styles)))
+    return ParsedDocument(
+        kind.value, markdown, title=title, author=author, pages=len(slides) or None, warnings=warnings
+    )
+
+
+def _lines(body: Element, styles: OdfStyles) -> Iterator[str]:
+    """Yield the visible text of each paragraph, apart from that of page numbers and the like."""
+    for paragraph in body.iter(*_PARAGRAPHS):
+        if not any(_is_hidden(element, styles) for element in (paragraph, *paragraph.iterancestors())):
+            yield "".join(_visible_texts(paragraph, styles))
+
+
+def _visible_texts(element: Element, styles: OdfStyles) -> Iterator[str]:
+    """Yield the texts of a paragraph, without those of paragraphs inside of it."""
+    yield element.text or ""
+    for child in element:
+        if child.tag == ns.TEXT + "s":
+            yield " "
+        elif isinstance(child.tag, str) and child.tag not in _PARAGRAPHS and not _is_hidden(child, styles):
+            yield from _visible_texts(child, styles)
+        yield child.tail or ""
+
+
+def _is_hidden(element: Element, styles: OdfStyles) -> bool:
+    family = _FAMILIES.get(str(element.tag))
+    return (
+        element.tag in _HIDDEN
+        or not _is_content(element)
+        or element.get(ns.TEXT + "display") in ("none", "condition")
+        or (family is not None and styles.text_format(element, family).hidden)
+    )
 
 
 def _open(data: bytes) -> Parts:

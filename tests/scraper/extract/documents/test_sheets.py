@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from scraper import errors
@@ -47,3 +50,22 @@ def test_huge_sheet_shows_its_first_rows_and_counts_the_rest() -> None:
     parsed = parse(builders.xlsx(("Many", many), ("Few", row(1, "x"))))
     assert parsed.warnings == ("Sheet Many: only the first 20,000 of 600,000 rows are shown.",)
     assert "| 20000 |\n\n<!-- page 2 -->\n\n## Few\n\nx" in parsed.markdown
+
+
+def test_text_boxes_over_a_sheet_are_shown() -> None:
+    with zipfile.ZipFile(io.BytesIO(builders.xlsx(("A", row(1, "1"))))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    relation = f'<Relationship Id="r1" Type="{office}/drawing" Target="../drawings/drawing1.xml"/>'
+    names = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    drawing = f"<d {names}><a:p><a:r><a:t>Only </a:t></a:r><a:r><a:t>in a box</a:t></a:r></a:p></d>"
+    parsed = parse(
+        builders.zipped(
+            {
+                **parts,
+                "xl/worksheets/_rels/sheet1.xml.rels": f"<Relationships>{relation}</Relationships>",
+                "xl/drawings/drawing1.xml": drawing,
+            }
+        )
+    )
+    assert parsed.markdown.endswith("\n\nOnly in a box")

@@ -271,3 +271,62 @@ def test_charts_are_tables_below_their_paragraph() -> None:
     ).encode()
     text = parse(builders.zipped(parts)).markdown
     assert text == "See here.\n\nBar chart\n\n|  | Ferries |\n| --- | --- |\n| Bergen | 12 |"
+
+
+def test_text_in_elements_unknown_to_the_reader_is_added_and_hidden_text_is_not() -> None:
+    turned = '<w:p><w:bdo w:val="ltr"><w:r><w:t>turned words stay</w:t></w:r></w:bdo></w:p>'
+    hidden = (
+        "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden from the reader</w:t></w:r></w:p>"
+        "<w:p><w:moveFrom><w:r><w:t>moved to another place</w:t></w:r></w:moveFrom></w:p>"
+    )
+    parsed = parse(builders.docx(paragraph("One") + turned + hidden))
+    assert parsed.markdown == "One\n\nturned words stay"
+    assert parsed.warnings == ()
+
+
+def test_document_with_only_a_header_shows_it() -> None:
+    main = builders.docx("<w:p/>")
+    with zipfile.ZipFile(io.BytesIO(main)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    header = (
+        parts["word/document.xml"].replace(b"w:document", b"w:hdr").replace(b"<w:p/>", paragraph("Letterhead").encode())
+    )
+    assert parse(builders.zipped({**parts, "word/header1.xml": header})).markdown == "Letterhead"
+
+
+def test_text_in_elements_unknown_to_the_reader_is_added_and_hidden_text_is_not() -> None:
+    turned = '<w:p><w:bdo w:val="ltr"><w:r><w:t>turned words stay</w:t></w:r></w:bdo></w:p>'
+    hidden = (
+        "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden from the reader</w:t></w:r></w:p>"
+        "<w:p><w:moveFrom><w:r><w:t>moved to another place</w:t></w:r></w:moveFrom></w:p>"
+    )
+    parsed = parse(builders.docx(paragraph("One") + turned + hidden))
+    assert parsed.markdown == "One\n\nturned words stay"
+    assert parsed.warnings == ()
+
+
+def test_document_with_only_a_header_shows_it() -> None:
+    main = builders.docx("<w:p/>")
+    with zipfile.ZipFile(io.BytesIO(main)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    header = parts["word/document.xml"].replace(b"w:document", b"w:hdr").replace(b"<w:p/>", paragraph("Letterhead").encode())
+    assert parse(builders.zipped({**parts, "word/header1.xml": header})).markdown == "Letterhead"
+
+
+def test_text_in_elements_unknown_to_the_reader_is_added_and_hidden_text_is_not() -> None:
+    turned = '<w:p><w:bdo w:val="ltr"><w:r><w:t>turned words stay</w:t></w:r></w:bdo></w:p>'
+    hidden = (
+        "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden from the reader</w:t></w:r></w:p>"
+        "<w:p><w:moveFrom><w:r><w:t>moved to another place</w:t></w:r></w:moveFrom></w:p>"
+    )
+    parsed = parse(builders.docx(paragraph("One") + turned + hidden))
+    assert parsed.markdown == "One\n\nturned words stay"
+    assert parsed.warnings == ()
+
+
+def test_document_with_only_a_header_shows_it() -> None:
+    main = builders.docx("<w:p/>")
+    with zipfile.ZipFile(io.BytesIO(main)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    header = parts["word/document.xml"].replace(b"w:document", b"w:hdr").replace(b"<w:p/>", paragraph("Letterhead").encode())
+    assert parse(builders.zipped({**parts, "word/header1.xml": header})).markdown == "Letterhead"

@@ -169,7 +169,7 @@ def test_huge_spans_and_levels_are_limited() -> None:
     deep = "<text:list><text:list-item>" * 60 + p("deep") + "</text:list-item></text:list>" * 60
     parsed = parse(builders.odf("text", f"<table:table>{row(wide, cell(p('y')))}</table:table>{deep}{p('end')}"))
     assert len(parsed.markdown) < 5_000
-    assert parsed.markdown.endswith("end")
+    assert parsed.markdown.endswith("\n\nend\n\ndeep"), "text that is nested too deep is added at the end"
 
 
 def test_text_has_headings_lists_tables_links_and_notes() -> None:
@@ -203,3 +203,15 @@ def test_repeated_rows_of_a_sheet_are_limited() -> None:
     parsed = parse(builders.odf("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'))
     assert parsed.markdown.startswith("<!-- page 1 -->\n\n## S\n\n| a |")
     assert len(parsed.markdown) < 2_000
+
+
+def test_text_of_frames_unknown_to_the_reader_is_added() -> None:
+    for kind in ("text", "presentation"):
+        parsed = parse(builders.odf(kind, "<text:p>see<draw:contour>" + p("Words of a contour") + "</draw:contour></text:p>"))
+        assert parsed.markdown.count("Words of a contour") == 1
+
+
+def test_text_of_frames_unknown_to_the_reader_is_added() -> None:
+    for kind in ("text", "presentation"):
+        parsed = parse(builders.odf(kind, "<text:p>see<draw:contour>" + p("Words of a contour") + "</draw:contour></text:p>"))
+        assert parsed.markdown.count("Words of a contour") == 1
