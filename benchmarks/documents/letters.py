@@ -25,8 +25,6 @@ from scraper.extract.documents.pdf import pdfium_source, pdfium_text
 
 SUFFIXES = (".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".odp")
 _MAX_PAGES = 1_000
-_FEW_LETTERS = 20
-"""Letters. A file in which PDFium finds fewer is counted by pypdf, too."""
 _MEMORY_BYTES, _CPU_S, _WALL_S = 2 << 30, 20, 60
 _TEXT_PARTS = {
     ".docx": ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml", "word/charts/chart"),
@@ -58,11 +56,11 @@ def _letters_of_pdf(data: bytes) -> Counter[str]:
     pdfium_source.warm_up()
     texts = pdfium_text.read_texts(data, range(1, _MAX_PAGES + 1), None)
     counted = count_letters("\n".join(texts.values()))
-    return counted if counted.total() >= _FEW_LETTERS else max(counted, _count_by_pypdf(data), key=Counter.total)
+    return counted or _count_by_pypdf(data)
 
 
 def _count_by_pypdf(data: bytes) -> Counter[str]:
-    """Count letters by the second reader; none if it cannot read the file."""
+    """Count letters by the second reader, for a file in which PDFium finds none."""
     try:
         pages = PdfReader(BytesIO(data)).pages
         return count_letters("\n".join(page.extract_text() for page in islice(pages, _MAX_PAGES)))

@@ -57,7 +57,7 @@ _ERRORS_BY_CODE: dict[str, type[errors.ScraperError]] = {
         errors.InvalidArgumentError,
     )
 }  # fmt: skip
-_RETRIED_CODES = frozenset({"crash", "timeout", "out_of_memory", "malformed", "encrypted"})
+_RETRIED_CODES = frozenset({"crash", "timeout", "out_of_memory", "malformed", "encrypted", "empty"})
 """Errors after which the second reader is tried."""
 _SECOND_SHARE = 0.5
 """Share of the limits for the second reader of a file on which the first failed."""
