@@ -17,6 +17,7 @@ from benchmarks.documents import letters
 from scraper.extract.documents.completeness import count_written_letters
 
 _EMPTY_CODES = ("empty", "ocr_needed")
+_REFUSALS = ("encrypted", "too_large")
 _MAX_LOST_SHARE = 0.1
 _SHARE = re.compile(r"\((\d+\.\d) % of the letters\)")
 _LIMITS = ("Only the first", "Repeated headers and footers", "Pages that could not be read")
@@ -52,7 +53,7 @@ async def measure_completeness(read: Callable[[Path], Awaitable[Answer]], files:
     total = found = 0
     for file, given in answers.items():
         if given.code and given.code not in _EMPTY_CODES:
-            unread += [f"{file.name} ({given.code})"] if given.code != "encrypted" else []
+            unread += [f"{file.name} ({given.code})"] if given.code not in _REFUSALS else []
             continue  # A typed error says that the file cannot be read.
         if not given.markdown:
             empty.append(file.name)

@@ -203,15 +203,3 @@ def test_repeated_rows_of_a_sheet_are_limited() -> None:
     parsed = parse(builders.odf("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'))
     assert parsed.markdown.startswith("<!-- page 1 -->\n\n## S\n\n| a |")
     assert len(parsed.markdown) < 2_000
-
-
-def test_text_of_frames_unknown_to_the_reader_is_added() -> None:
-    for kind in ("text", "presentation"):
-        parsed = parse(builders.odf(kind, "<text:p>see<draw:contour>" + p("Words of a contour") + "</draw:contour></text:p>"))
-        assert parsed.markdown.count("Words of a contour") == 1
-
-
-def test_text_of_frames_unknown_to_the_reader_is_added() -> None:
-    for kind in ("text", "presentation"):
-        parsed = parse(builders.odf(kind, "<text:p>see<draw:contour>" + p("Words of a contour") + "</draw:contour></text:p>"))
-        assert parsed.markdown.count("Words of a contour") == 1
