@@ -71,6 +71,8 @@ class Gold:
     optional_headings: tuple[str, ...] = ()
     """Headings that are neither required nor counted as wrong."""
     posts: tuple[Post, ...] = ()
+    other_authors: tuple[str, ...] = ()
+    """Authors of posts that are not annotated."""
     code: tuple[tuple[str, str], ...] = ()
     """Language and text. An empty language: the page does not state it."""
     tables: tuple[tuple[tuple[str, ...], ...], ...] = ()
@@ -100,6 +102,7 @@ def gold_from(page: str, facts: Mapping[str, Any], *, made: bool = False) -> Gol
         headings=None if headings is None else tuple(headings),
         optional_headings=tuple(facts.get("optional_headings", ())),
         posts=tuple(_post(post, at) for at, post in enumerate(facts.get("posts", ()), start=1)),
+        other_authors=tuple(facts.get("other_authors", ())),
         code=tuple((language, text) for language, text in facts.get("code", ())),
         tables=tuple(tuple(tuple(row) for row in table) for table in facts.get("tables", ())),
         lists=tuple(tuple(items) for items in facts.get("lists", ())),

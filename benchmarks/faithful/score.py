@@ -114,7 +114,8 @@ def _headings(gold: Gold, found: Sequence[str], title: str) -> dict[str, float]:
             [whole_title.startswith(each) or any(_is_heading(each, other) for other in stated) for each in required]
         )
     accepted = {squash(heading) for heading in (*gold.headings, *gold.optional_headings)}
-    authors = [words(post.author) for post in gold.posts if post.author]
+    names = (*(post.author for post in gold.posts), *gold.other_authors)
+    authors = [words(name) for name in names if name]
     right = [
         any(_is_heading(other, each) for other in accepted)
         or any(find_words(author, words(heading)) >= 0 for author in authors)

@@ -18,6 +18,9 @@ _ITEM = r"(?:Product|ProductGroup|IndividualProduct|Recipe)\b"
 _JSON_TYPE = re.compile(rf"[\"'](?:https?://schema\.org/)?{_ITEM}")
 _ITEM_TYPE = re.compile(rf"schema\.org/{_ITEM}", re.IGNORECASE)
 _RECIPE_CLASS = re.compile(r"ingredi|zutat|ingrédient", re.IGNORECASE)
+_PRODUCT_CLASS = re.compile(r"(?:^|[\s_-])product[-_]+(?:title|name|single|details?|info|main|summary)", re.MULTILINE)
+_PRICE_CLASS = re.compile(r"(?:^|[\s_-])price", re.MULTILINE)
+_OTHER_TYPES = frozenset({"article", "collection", "forum", "listing"})
 _PRODUCT_TAGS = ("product:price:amount", "og:price:amount", "product:sale_price:amount")
 _ITEM_TYPES = attribute_selector("itemtype")
 _MAX_ITEMS = 12
@@ -35,7 +38,13 @@ def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | N
     in_scripts = any(map(_JSON_TYPE.search, scripts))
     items = sum(_ITEM_TYPE.search(element.get("itemtype") or "") is not None for element in _ITEM_TYPES(page.body))
     in_tags = any(name in _PRODUCT_TAGS for name, _ in page.head.metas)
-    is_suggested = page_type == "product" or _RECIPE_CLASS.search(page.classes or "") is not None
+    classes = page.classes or ""
+    is_suggested = page_type == "product" or _RECIPE_CLASS.search(classes) is not None
+    is_suggested = is_suggested or (
+        page_type not in _OTHER_TYPES
+        and _PRODUCT_CLASS.search(classes) is not None
+        and _PRICE_CLASS.search(classes) is not None
+    )
     if not (in_scripts or in_tags or 0 < items <= _MAX_ITEMS or (is_suggested and not items)):
         return ()
     # Most pages state no such facts: only those that do import these modules.

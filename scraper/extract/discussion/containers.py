@@ -27,6 +27,8 @@ _MIN_NAMES = 2
 _FULL = 400
 """Characters. Longer posts do not count more when shapes are compared."""
 _MIN_CHARACTERS = 2
+_MAX_LINK_DEPTH = 3
+"""Levels above a card at which the link stands that holds the whole card."""
 _TIE = 0.9
 
 _DIGITS = re.compile(r"\d+")
@@ -42,8 +44,14 @@ _SIDE_TAGS = frozenset({"nav", "footer", "header"})
 _SIDE_NAME = re.compile(
     r"sidebar|widget|related|recent|latest|popular|trending|teaser|similar|recommend", re.IGNORECASE
 )
-_SINGLE_TYPES = frozenset({"@Question", "@Answer", "@Comment", "@DiscussionForumPosting", "@Review"})
+_POST_TYPES = frozenset(
+    {"@Question", "@Answer", "@Comment", "@UserComments", "@DiscussionForumPosting", "@SocialMediaPosting", "@Review"}
+)
 """Shapes that are posts by declaration, so that one element suffices."""
+_TYPED = "@Post"
+"""Shape of all elements with one of these types: a question and its answers have different ones."""
+_MIN_TYPED = 0.6
+"""Share of the value of the best shape that declared posts must have, because a page may declare some posts only."""
 
 
 @dataclass(slots=True)
@@ -72,6 +80,11 @@ class _Candidate:
     containers: list[Container]
     value: float
 
+    @property
+    def elements(self) -> set[Element]:
+        """Elements of the posts."""
+        return {one.element for one in self.containers}
+
 
 def find_containers(labels: Sequence[Label], url: str) -> list[Container]:
     """Return the containers of all posts in document order."""
@@ -92,10 +105,13 @@ def find_containers(labels: Sequence[Label], url: str) -> list[Container]:
         if not candidates:
             break
         best = max(candidates, key=lambda one: one.value)
+        typed = next((one for one in candidates if one.shape.name == _TYPED), None)
+        is_typed = typed is not None and _prevails(typed, best, candidates)
+        best = typed if typed is not None and is_typed else best
         # Of shapes that hold nearly the same, the outermost comes first.
         best = min(
             (one for one in candidates if one.value >= _TIE * best.value and _covers(one, best)),
-            key=lambda one: sum(1 for _ in one.containers[0].element.iterancestors()),
+            key=lambda one: (is_typed and one is not best, _depth(one.containers[0].element)),
         )
         for container in best.containers:
             found[container.element] = container
@@ -103,6 +119,18 @@ def find_containers(labels: Sequence[Label], url: str) -> list[Container]:
             used.update(container.stamps)
     order = {element: number for number, element in enumerate(_in_order(found))}
     return sorted(found.values(), key=lambda one: order[one.element])
+
+
+def _prevails(typed: _Candidate, best: _Candidate, candidates: Sequence[_Candidate]) -> bool:
+    """Return True if declared posts hold most of the text and no shape contains them all."""
+    elements = typed.elements
+    return typed.value >= _MIN_TYPED * best.value and not any(
+        elements <= one.elements for one in candidates if one.shape.name[0] != "@"
+    )
+
+
+def _depth(element: Element) -> int:
+    return sum(1 for _ in element.iterancestors())
 
 
 def _in_order(elements: Iterable[Element]) -> list[Element]:
@@ -119,8 +147,7 @@ def _covers(outer: _Candidate, inner: _Candidate) -> bool:
         return True
     if abs(len(outer.containers) - len(inner.containers)) > 0.1 * len(inner.containers):
         return False
-    outers = {one.element for one in outer.containers}
-    sample = inner.containers[:5]
+    outers, sample = outer.elements, inner.containers[:5]
     return all(any(around in outers for around in islice(one.element.iterancestors(), 12)) for one in sample)
 
 
@@ -158,15 +185,21 @@ def _tokens(element: Element) -> list[str]:
     identity = element.get("id")
     if identity and any(map(str.isdigit, identity)):
         names.append(f"{tag}#{_DIGITS.sub('', identity)[:40]}")
-    kind = element.get("itemtype")
+    kind = _type_of(element)
     if kind:
-        names.append("@" + kind.rstrip("/").rpartition("/")[2])
+        names += (kind, _TYPED) if kind in _POST_TYPES else (kind,)
     if "-" in tag:
         names.append(tag)
     if not names and tag in ("li", "article", "tr", "table", "section", "dd", "div"):
         around = element.getparent()
         names.append(f"{'' if around is None else (around.get('class') or around.tag)[:60]}>{tag}")
     return names
+
+
+def _type_of(element: Element) -> str:
+    """Return the shape of the schema.org type that an element states, or an empty text."""
+    kind = element.get("itemtype")
+    return "@" + kind.rstrip("/").rpartition("/")[2] if kind else ""
 
 
 def _judge(
@@ -179,8 +212,8 @@ def _judge(
     is_first: bool,
 ) -> _Candidate | None:
     """Return the posts of a shape, or None if its elements are not posts."""
-    is_reply = _REPLY_NAME.search(shape.name) is not None
-    is_single = shape.name in _SINGLE_TYPES
+    is_single = shape.name in _POST_TYPES or shape.name == _TYPED
+    is_reply = is_single or _REPLY_NAME.search(shape.name) is not None
     least = 1 if is_single else 2
     if len(shape.members) < least:
         return None
@@ -207,12 +240,17 @@ def _judge(
         if authors or dates:
             stamps = [label.element for label in labels if label.is_date and dates and label.text == dates[0].text]
             author, date = (authors[0] if authors else None), (dates[0] if dates else None)
-            containers.append(Container(element, author, date, shape.name, stamps))
+            name = _type_of(element) if shape.name == _TYPED else shape.name
+            containers.append(Container(element, author, date, name, stamps))
     if len(containers) < least or wrappers > _MAX_WRAPPERS * len(members):
         return None
     names = {one.author.text for one in containers if one.author}
     if date_key is None and (
-        not is_reply or len(containers) <= _MIN_NAMES or len(names) < _MIN_NAMES or _are_teasers(containers, url)
+        not is_reply
+        or len(containers) <= _MIN_NAMES
+        or len(names) < _MIN_NAMES
+        or _are_teasers(containers, url)
+        or _are_priced(containers)
     ):
         return None
     if both < max(least, _MIN_GOOD * len(members)) and not (
@@ -221,7 +259,7 @@ def _judge(
         return None
     if not is_first and (not is_reply or date_key is None or not _may_follow(shape, found)):
         return None
-    if not is_reply and _are_beside(containers):
+    if not is_reply and _are_beside(containers, may_be_all=POST_NAME.search(shape.name) is not None):
         return None
     value = 0.0
     for one in containers:
@@ -255,9 +293,12 @@ def _best_key(members: Iterable[Sequence[Label]], *, is_date: bool) -> tuple[str
 
 
 def _of_kind(labels: Sequence[Label], key: tuple[str, ...] | None, *, is_date: bool) -> list[Label]:
-    """Return the labels with a key; without any, those of the kind."""
+    """Return the labels with a key; without any, the first of the kind, and of authors the most certain one."""
     of_kind = [label for label in labels if label.is_date is is_date]
-    return [label for label in of_kind if label.key == key] or of_kind[:1]
+    matching = [label for label in of_kind if label.key == key]
+    if matching or not of_kind:
+        return matching
+    return of_kind[:1] if is_date else [min(of_kind, key=lambda label: label.key[0])]
 
 
 def _is_wrapper(authors: Sequence[Label], dates: Sequence[Label]) -> bool:
@@ -274,16 +315,32 @@ def _may_follow(shape: _Shape, found: Mapping[Element, Container]) -> bool:
     return "comment" in shape.name.lower() and not any("comment" in one.shape.lower() for one in found.values())
 
 
-def _are_beside(containers: Sequence[Container]) -> bool:
-    """Return True if most of the elements are in navigation, widgets or lists of related pages."""
-    beside = 0
+def _are_beside(containers: Sequence[Container], *, may_be_all: bool) -> bool:
+    """Return True if most of the elements are in navigation, widgets or lists of related pages.
+
+    With `may_be_all`, an element with most of the page's text is none of these, whatever its name is.
+    """
+    beside: dict[Element, int] = {}
     for one in containers:
         for around in islice(one.element.iterancestors(), 12):
             name = f"{around.get('class') or ''} {around.get('id') or ''}"
             if around.tag in _SIDE_TAGS or (around.tag != "body" and _SIDE_NAME.search(name)):
-                beside += 1
+                beside[around] = beside.get(around, 0) + 1
                 break
-    return 2 * beside > len(containers)
+    for around in [around for around, count in beside.items() if may_be_all and 2 * count > len(containers)]:
+        whole = len(text_of(around.getroottree().getroot()))
+        if 2 * len(text_of(around)) > whole:
+            del beside[around]
+    return 2 * sum(beside.values()) > len(containers)
+
+
+def _are_priced(containers: Sequence[Container]) -> bool:
+    """Return True if most of the elements contain a price, as the cards of a shop do."""
+    priced = sum(
+        any("price" in (part.get("class") or "") for part in islice(one.element.iter(), _MAX_ANCESTORS))
+        for one in containers
+    )
+    return 2 * priced > len(containers)
 
 
 def _own_length(element: Element, members: Mapping[Element, object]) -> int:
@@ -304,6 +361,10 @@ def _are_teasers(containers: Sequence[Container], url: str) -> bool:
     path = urlsplit(url).path.rstrip("/")
     teasers = 0
     for one in containers:
+        around = next((link for link in islice(one.element.iterancestors(), _MAX_LINK_DEPTH) if link.tag == "a"), None)
+        if around is not None and _leads_away(around.get("href") or "", url, path):
+            teasers += 1
+            continue
         whole = len(text_of(one.element)) or 1
         links = [(link, len(text_of(link).strip())) for link in islice(one.element.iter("a"), 30)]
         largest, size = max(links, key=lambda pair: pair[1], default=(None, 0))

@@ -60,15 +60,15 @@ _BEFORE_NAME = re.compile(
 _AFTER_NAME = re.compile(
     r"\s*(?:,|:|\bsays?\b|\bsaid\b|\bwrote\b|\bwrites\b|\bcommented\b|\breplied\b|\basked\b|\banswered\b|"
     r"\bsagt\b|\bschrieb\b|"
-    r"\ba dit\b|\bdice\b|\bdijo\b|»|•|·|\(?(?:OP|author|verified \w+)\)?$)\s*:?\s*$|\s+(?:says|said|wrote|"
+    r"\ba dit\b|\bdice\b|\bdijo\b|»|•|·|(?<!\w)\(?(?:OP|author|verified \w+)\)?$)\s*:?\s*$|\s+(?:says|said|wrote|"
     r"says on):?\s.*$",
     re.IGNORECASE,
 )
 _NO_NAME = re.compile(
     r"^(?:\W*|reply|quote|share|report|edit|delete|like|permalink|link|parent|message|messages|posts?|profile|user|"
     r"member|guest post|follow|view profile|more|top|author|send message|contact|website|log ?in|sign ?up|register|"
-    r"name|new|re|advert\w*|sponsored.*|#\d+|op|mod|moderator|comment|comments|next|prev|previous|home|"
-    r"members?|\d{4}-\d\d-\d\d.*)$",
+    r"name|new|re|advert\w*|sponsored.*|#\d\S*|op|mod|moderator|comment|comments|next|prev|previous|home|"
+    r"members?|https?:.*|\d{4}-\d\d-\d\d.*)$",
     re.IGNORECASE,
 )
 DATE_TAGS = frozenset({"time", "relative-time", "time-ago", "local-time", "faceplate-timeago", "abbr"})
@@ -135,7 +135,8 @@ def is_quote(element: Element) -> bool:
 
 @cache
 def _is_quote_class(name: str) -> bool:
-    return _QUOTE_CLASS.search(name[:_MAX_LABEL]) is not None
+    # Names such as js-quote-selection mark what a script works on: often the whole thread.
+    return any(_QUOTE_CLASS.search(part) for part in name[:_MAX_LABEL].split() if not part.startswith("js-"))
 
 
 def find_labels(body: Element) -> list[Label]:
@@ -237,15 +238,18 @@ def _read_date(element: Element, tag: str, *, is_dated: bool) -> Label | None:
                 stated = value
                 break
     hinted = is_time or is_dated
-    pieces = [element.text, *(child.tail for child in element)] if len(element) < 12 else [element.text]
-    for piece in pieces:
+    pieces: list[tuple[Element | None, str | None]] = [(None, element.text)]
+    if len(element) < 12:
+        pieces += [(child, child.tail) for child in element]
+    for child, piece in pieces:
         if not piece or len(piece) > 3 * _MAX_LABEL:
             continue
         text = " ".join(piece.split())
         if text and len(text) <= _MAX_LABEL and (found := find_written_date(text, is_hinted=hinted)):
             if not hinted and len(text) > len(found[0]) + 40:
                 continue
-            if _is_other_date(element, text):
+            inner = text_of(child)[-40:] if child is not None and len(child) < 3 else ""
+            if _is_other_date(element, text) or _OTHER_DATE.search(inner):
                 return None
             written = found[0]
             if len(element) and len(whole := " ".join(text_of(element).split())) <= MAX_NAME:

@@ -45,6 +45,9 @@ _MIN_SKU, _MAX_SKU = 3, 30
 _VARIANT_NUMBER = re.compile(r"(?P<base>\w{5,})-\d{1,3}", re.ASCII)
 _UNSTATED_STOCK = 0.5
 """Confidence that a priced product can be bought if the page states nothing else."""
+_TAX_RATES = (5, 7, 8, 9, 10, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 25.5, 27)
+"""Percent. Standard rates of value-added or goods and services tax in countries whose shops show prices with tax."""
+_CENT = 0.0101
 _MIN_SIGNS = 2
 """Signs that a page without markup needs to be a product page. Each sign occurs on other pages too."""
 
@@ -139,6 +142,8 @@ def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence
     is_lower = price is not None and shown().sure and amount.value < price
     if is_lower and product_price.is_only_old_price(price, body, shown()):
         facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
+    if price is not None and shown().sure and price not in shown().signs and _is_without_tax(price, amount.value):
+        facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
     facts.add("price", value, FactSource.VISIBLE, confidence=0.65 if shown().sure else 0.4)
     if amount.sign in money.ROUND_PRICE_MARKS:
         facts.add("currency", money.currency_code(amount.sign, evidence.country), FactSource.VISIBLE)
@@ -147,6 +152,11 @@ def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence
     likely = None if code else money.guess_currency(amount.sign, evidence.country, evidence.currencies())
     beside = amount.sign if code and code != amount.sign else None
     facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
+
+
+def _is_without_tax(stated: float, shown: float) -> bool:
+    """Return True if a price is the other one without a usual rate of sales tax."""
+    return any(abs(shown / (1 + rate / 100) - stated) < _CENT for rate in _TAX_RATES)
 
 
 def _add_labeled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:

@@ -32,6 +32,13 @@ _ANCHOR = re.compile(r"[¶§#🔗\ue000-\uf8ff]")
 _ANCHOR_BEHIND = re.compile(r"\s*[¶🔗]\Z")
 """Signs at the end of a heading that are never part of the title, linked or not."""
 
+_BEFORE_TOPIC = re.compile(
+    r"\A.{1,80}?\s[•|-]\s(?:View topic|Thema anzeigen|Voir le sujet|Ver tema|Leggi argomento|Bekijk onderwerp|"
+    r"Zobacz temat|Просмотр темы|Visa tråd|Vis emne|Exibir tópico)\s-\s",
+    re.IGNORECASE,
+)
+"""What old forums write before the title of a thread: their name and the function of the page."""
+
 _NEW_LINES = ("br", "div", "p", "li")
 _ESCAPED = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
@@ -70,6 +77,7 @@ def _read_head_title(page: PageTree, metas: Mapping[str, str], site: str | None,
         unescape_twice(clean_line(text, MAX_TITLE))
         for text in (metas.get("og:title", ""), page.head.title, metas.get("twitter:title", ""))
     )
+    title = _BEFORE_TOPIC.sub("", title)
     if card and title and headings and _is_site_wide(card, title, metas.get("og:url", ""), site, headings):
         return title
     return card or title or other

@@ -23,7 +23,7 @@ SECOND = (
     "Replace the rubber ring below the lid, which costs about two euros, and clean the edge with vinegar before it."
 )
 GOLD_FILES = sorted(FOLDER.glob("*/*.json"))
-KEYS = {"kind", "url", "headings", "optional_headings", "posts", "code", "tables", "lists", "price", "date", "author"}
+KEYS = set("kind url headings optional_headings posts other_authors code tables lists price date author".split())
 
 
 def thread() -> Gold:
@@ -48,6 +48,13 @@ def test_posts_with_author_and_date_before_their_text_are_found() -> None:
     found = score(thread(), Answer(markdown))
     assert set(found.values()) == {1.0}
     assert set(found) == {"headings", "headings.precision", "posts.author", "posts.date", "posts.text"}
+
+
+def test_a_heading_may_name_the_author_of_a_post_that_is_not_annotated() -> None:
+    markdown = "# My kettle\n\n### #1 · Mara Lee · May 1, 2024\n\nIt leaks.\n"
+    assert score(page(headings=["My kettle"]), Answer(markdown))["headings.precision"] == 0.5
+    found = score(page(headings=["My kettle"], other_authors=["Mara Lee"]), Answer(markdown))
+    assert found["headings.precision"] == 1
 
 
 def test_author_and_date_below_the_text_belong_to_no_post() -> None:

@@ -67,3 +67,9 @@ def test_a_price_without_certainty_is_not_stated() -> None:
     unsure = facts_of("<h1>Copper kettle</h1><p>Related</p><div class=related><span>$5.00</span></div>", markup)
     assert sure["price"] == 59
     assert "price" not in unsure and "currency" not in unsure
+
+
+def test_class_names_of_a_product_with_its_price_suffice() -> None:
+    body = "<h1 class=product_title>Kettle</h1><div class=price>$677.90</div><button>Add to cart</button>"
+    found = facts_of(body, url="https://shop.example/product/kettle")
+    assert (found["price"], found["currency"]) == (677.9, "$")

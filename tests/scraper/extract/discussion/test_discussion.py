@@ -121,8 +121,14 @@ def test_nested_replies_name_the_post_they_answer() -> None:
             f'<td class="author">ann{n}</td><td>May {n}, 2024</td></tr>'
             for n in range(1, 9)
         ),
+        "".join(
+            f'<li><a href="/jobs/{n}"><div class="new-listing"><h3>Repairer {n}</h3>'
+            f'<p class="company-name name">Shop {n}</p><time datetime="2024-05-0{n}">May</time>'
+            f"<p>Full-time, anywhere in the country</p></div></a></li>"
+            for n in range(1, 9)
+        ),
     ],
-    ids=["articles", "topics"],
+    ids=["articles", "topics", "jobs"],
 )
 def test_lists_of_articles_and_topics_are_no_posts(teasers: str) -> None:
     assert _posts(f"<body><h1>News</h1><table>{teasers}</table></body>") == ()
@@ -265,3 +271,64 @@ def test_a_post_becomes_an_object_with_the_known_fields() -> None:
         "text": _SENTENCE.format(n=1),
         "date_text": "May 2, 2024, 10:01",
     }
+
+
+def _typed(kind: str, number: int, author: str, body: str, inner: str = "") -> str:
+    return (
+        f'<div itemscope itemtype="https://schema.org/{kind}" id="{kind.lower()}-{number}"><div class="post-layout">'
+        f'<div class="cell post-layout--right"><div itemprop=text class=prose><p>{body}</p></div>'
+        f'<div class="user-info">edited <time datetime="2022-01-01">Jan 1, 2022</time>'
+        f'<a href="/users/9">Editor</a></div><div class="user-info">asked '
+        f'<time datetime="2021-03-0{number}" itemprop=dateCreated>Mar {number}, 2021</time>'
+        f'<span itemprop=author><a href="/users/{number}">{author}</a></span></div></div>'
+        f'<div class="post-layout--right">{inner}</div></div></div>'
+    )
+
+
+def test_posts_of_different_declared_types_are_found_together() -> None:
+    remark = _typed("Comment", 3, "Mia", "Thanks, that was the part.")
+    answers = _typed("Answer", 2, "Bob", _SENTENCE.format(n=2), remark) + _typed("Answer", 4, "Cy", "Ask the shop.")
+    question = _typed("Question", 1, "Ann", _SENTENCE.format(n=1)).removesuffix("</div>") + answers + "</div>"
+    posts = _posts(_forum(question))
+    assert [(post.author, post.reply_to) for post in posts] == [("Ann", None), ("Bob", 1), ("Mia", 2), ("Cy", 1)]
+    assert [str(post.published)[:10] for post in posts] == [f"2021-03-0{n}" for n in (1, 2, 3, 4)]
+    assert posts[3].text == "Ask the shop."
+
+
+def test_a_page_that_declares_some_posts_only_keeps_the_others() -> None:
+    declared = _post(1).replace("<div ", '<div itemscope itemtype="https://schema.org/Comment" ', 1)
+    assert len(_posts(_forum(declared + _post(2) + _post(3)))) == 3
+
+
+def test_names_of_scripts_and_wrappers_do_not_hide_posts() -> None:
+    thread = "".join(_post(number) for number in range(1, 4))
+    assert len(_posts(_forum(f'<div class="js-quote-selection-container">{thread}</div>'))) == 3
+    assert len(_posts(_forum(f'<div id="beside_sidebar_1">{thread}</div>'))) == 3
+
+
+def test_cards_with_prices_are_no_posts() -> None:
+    cards = "".join(
+        f'<div class="price-module message-placeholder"><span class="name">Shelf {n}</span>'
+        f'<span>Wood, {n} cm wide</span><span class="price">$ {n}</span></div>'
+        for n in range(10, 16)
+    )
+    assert _posts(_forum(cards)) == ()
+    assert len(_posts(_forum(cards.replace("price", "body")))) == 6
+
+
+@pytest.mark.parametrize("name", ["Coop", "theop", "Verified"])
+def test_names_that_end_like_a_mark_stay_whole(name: str) -> None:
+    assert _posts(_forum(_post(1, name) + _post(2)))[0].author == name
+
+
+@pytest.mark.parametrize("text", ["#12006-08-08T22:13", "https://video.example/user/ann"])
+def test_numbers_and_addresses_are_no_names(text: str) -> None:
+    assert text not in [post.author for post in _posts(_forum(_post(1, text) + _post(2) + _post(3)))]
+
+
+def test_the_date_behind_a_label_in_the_same_element_is_not_that_of_the_post() -> None:
+    posts = [
+        _post(number).replace("<p>Joined: May 3, 2011</p>", f"<dd><strong>Founded:</strong> May {number}, 2011</dd>")
+        for number in range(1, 5)
+    ]
+    assert [str(post.published)[:4] for post in _posts(_forum("".join(posts)))] == ["2024"] * 4

@@ -94,3 +94,12 @@ def test_a_product_with_a_price_counts_as_available_unless_the_page_states_more(
     assert stated == {"value": "InStock", "source": "sum", "confidence": 0.5}
     sold_out = facts(f"{ld(product(offers=offer))}<h1>Copper kettle</h1><p>Sold out</p>")["availability"]
     assert sold_out["value"] == "OutOfStock"
+
+
+@pytest.mark.parametrize(("stated", "value"), [("27.23", 29.95), ("25.17", 29.95), ("26.00", 26.0), ("29.95", 29.95)])
+def test_the_price_shown_with_tax_beats_the_one_stated_without(stated: str, value: float) -> None:
+    offer = {"@type": "Offer", "price": stated, "priceCurrency": "AUD"}
+    html = (
+        f"{ld(product(offers=offer))}<h1>Copper kettle</h1><span class=price>$29.95</span><button>Add to cart</button>"
+    )
+    assert told(html)["price"][0] == value

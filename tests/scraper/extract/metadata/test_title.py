@@ -36,6 +36,7 @@ def test_titles_come_from_the_heading_that_agrees_with_the_head() -> None:
         ("<title>How the tides work : a story</title>", "How the tides work : a story"),
         (f"{SITE}<title>The Daily | How tides work in the bay</title>", "How tides work in the bay"),
         (f"{SITE}<title>How tides work_The Daily</title>", "How tides work"),
+        ("<title>Nations &bull; View topic - Football - 2025: a season</title>", "Football - 2025: a season"),
         ("<title>潮の満ち引きの仕組み ｜日報</title>", "潮の満ち引きの仕組み"),
         ("", None),
     ],
