@@ -403,3 +403,44 @@ class SearchRequest:
     principal: str = "local"
     deadline_s: float = 55.0
     """Seconds. The deadline of each engine may be shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """A page of a site, known from its URL, its links and the site's own lists."""
+
+    url: str
+    title: str = ""
+    """Title in a list, or the longest text of a link to it."""
+    modified: str = ""
+    """Date of the last change as the site's list states it, YYYY-MM-DD."""
+    source: str = "link"
+    """`start`, `link` or `list` (sitemap or feed)."""
+    place: str = ""
+    """Place of the link, as in `extract.outlinks`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """URLs that were left out for one reason."""
+
+    reason: str
+    count: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class SiteMap:
+    """Pages of a site and what was left out."""
+
+    url: str
+    """URL of the start page after redirects."""
+    pages: tuple[SitePage, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    list_files: int = 0
+    """Sitemaps and feeds that were requested."""
+    list_failures: int = 0
+    """Those of them that could not be read."""
+    pages_read: int = 0
+    """Pages whose links were read."""
+    warnings: tuple[str, ...] = ()

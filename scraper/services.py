@@ -20,6 +20,7 @@ from scraper.search.engine_throttle import open_engine_throttle
 from scraper.search.instant_answers import InstantAnswers
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings, SettingsError
+from scraper.site.site_maps import SiteMaps
 from scraper.store.factory import Store, open_store
 from scraper.workers import WorkerPool
 from scraper.workers.single_use import SingleUseProcesses
@@ -37,6 +38,7 @@ class Services:
     documents: DocumentReader
     searcher: Searcher
     structured: StructuredReader
+    site_maps: SiteMaps
     shared: SharedState
 
     def __post_init__(self) -> None:
@@ -76,7 +78,9 @@ class Services:
                 browsers, workers, store.searches, settings, engines=ENGINES, default_engines=DEFAULTS, shared=shared
             )
             stack.push_async_callback(searcher.close)
-            yield cls(settings, browsers, workers, store, fetcher, documents, searcher, structured, shared)
+            site_maps = SiteMaps(fetcher, workers)
+            stack.push_async_callback(site_maps.close)
+            yield cls(settings, browsers, workers, store, fetcher, documents, searcher, structured, site_maps, shared)
 
 
 def _browser_settings(settings: Settings) -> BrowserSettings:

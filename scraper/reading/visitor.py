@@ -126,6 +126,28 @@ class PageVisitor:
             self._full_tier_hosts[job.host] = None
         return full
 
+    async def load_file(self, url: str, principal: str, deadline: Deadline, limits: VisitLimits) -> Snapshot:
+        """Return the response at a canonical URL as served, politely, without reading it.
+
+        Raises:
+            ScraperError: There was no response.
+        """
+        request = Request(
+            url,
+            mode=Mode.PEEK,
+            principal=principal,
+            language=self._language,
+            limits=limits,
+            deadline_s=deadline.left_s(),
+        )
+        try:
+            async with self.politeness.permission(url, principal, deadline):
+                snapshot = await self._browsers.visit(request)
+        except browser_errors.BrowsersError as error:
+            raise outcome.map_browser_error(error, url) from error
+        await self.politeness.check_redirect(snapshot, principal, deadline)
+        return snapshot
+
     async def _try_third_parties(
         self, job: VisitJob, result: VisitResult, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:

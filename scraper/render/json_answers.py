@@ -286,3 +286,41 @@ class FailedIndexCall(TypedDict):
     """The answer of an index tool that failed."""
 
     error: str
+
+
+class MappedPage(TypedDict):
+    """A page of a site map."""
+
+    url: str
+    title: NotRequired[str]
+    modified: NotRequired[str]
+    source: str
+    score: NotRequired[float]
+
+
+class LeftOutItem(TypedDict):
+    """URLs that were left out for one reason."""
+
+    reason: str
+    count: int
+    example: str
+
+
+class SiteLists(TypedDict):
+    """Numbers of sitemaps and feeds."""
+
+    files: int
+    failed: int
+
+
+class SiteMapAnswer(TypedDict):
+    """The answer of `map`."""
+
+    pages: list[MappedPage]
+    total: int
+    start: int
+    more: bool
+    left_out: list[LeftOutItem]
+    lists: SiteLists
+    warnings: NotRequired[list[str]]
+    notice: str

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from scraper.settings import Settings, SettingsError
-from scraper.tools import find_tools, index_tools, openai_toolset, reading_tools, research_tools, search_tools
+from scraper.tools import (
+    find_tools,
+    index_tools,
+    openai_toolset,
+    reading_tools,
+    research_tools,
+    search_tools,
+    site_tools,
+)
 from scraper.tools.model import Tool
 from scraper.values.types import closest_match
 
@@ -14,6 +22,7 @@ _MAKERS = (
     reading_tools.read_doc_tool,
     research_tools.research_tool,
     research_tools.compare_tool,
+    site_tools.map_tool,
     reading_tools.extract_structured_tool,
     search_tools.cache_search_tool,
     search_tools.engines_tool,

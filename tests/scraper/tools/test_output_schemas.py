@@ -94,6 +94,7 @@ def calls_of(site: Site, era: str) -> list[tuple[str, dict[str, Any]]]:
         ("fetch_batch", {"urls": [page, broken]}),
         ("read_doc", {"source": site.url("/document/log.pdf"), "outline": True}),
         ("research", {"question": "tidal power", "depth": 2}),
+        ("map", {"url": page, "max_pages": 3}),
         ("compare", {"question": "ships", "urls": [page, broken]}),
         ("extract_structured", {"url": site.url("/rich")}),
         ("cache_search", {"query": "the"}),

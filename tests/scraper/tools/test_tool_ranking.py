@@ -28,6 +28,7 @@ WANTED = {
     "write a report about a topic": "research",
     "compare two phones side by side": "compare",
     "which is better, A versus B": "compare",
+    "list all pages of a website": "map",
     "price and availability of a product": "extract_structured",
     "get the json-ld metadata": "extract_structured",
     "ingredients of a recipe": "extract_structured",

@@ -20,6 +20,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "fetch_batch": {"urls": [URL]},
     "read_doc": {"source": URL},
     "research": {"question": "how high are tides"},
+    "map": {"url": URL},
     "compare": {"question": "tides", "urls": [URL, URL + "b"]},
     "extract_structured": {"url": URL},
     "cache_search": {"query": "tides"},

@@ -1,0 +1,1 @@
+"""Benchmark of the tools that read whole sites."""

@@ -1,0 +1,228 @@
+"""Read sitemaps, sitemap indexes, feeds and lists of URLs, also damaged ones, in bounded memory.
+
+Sitemaps are scanned for their elements and not parsed as XML: sites serve sitemaps with bare `&`, cut files and text
+before the declaration, and no entity is ever expanded. Source of the format: sitemaps.org/protocol.html.
+"""
+
+from __future__ import annotations
+
+import codecs
+import html
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scraper.extract import feeds
+from scraper.extract.dom.urls import join_url
+from scraper.extract.text.sanitize import clean_line
+
+MAX_BYTES = 52_428_800
+"""Bytes of a file after decompression that are read. sitemaps.org allows no more."""
+MAX_ENTRIES = 100_000
+"""URLs that are read of one file. sitemaps.org allows 50,000."""
+_MAX_BLOCK = 20_000
+"""Characters of one entry that are read."""
+_MAX_TITLE = 300
+_MAX_URL = 2_000
+_FEED_CHARACTERS = 4_000_000
+_CHUNK = 1 << 20
+_GZIP = b"\x1f\x8b"
+_GZIP_LAYERS = 2
+"""Some servers compress a `.gz` file once more."""
+
+_HTML_START = re.compile(r"\s*<(?:!doctype html|html)", re.IGNORECASE)
+_FEED_START = re.compile(r"<(?:rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
+_OPENING = re.compile(r"<(?:[\w-]+:)?(url|sitemap)\s*>", re.IGNORECASE)
+_LOCATION = re.compile(r"<(?:[\w-]+:)?loc\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)", re.IGNORECASE)
+_MODIFIED = re.compile(r"<(?:[\w-]+:)?lastmod\s*>\s*(?:<!\[CDATA\[)?\s*(\d{4}-\d\d-\d\d)", re.IGNORECASE)
+_TITLE = re.compile(r"<(?:[\w-]+:)?title\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)", re.IGNORECASE)
+_URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
+_ROBOTS_LINE = re.compile(r"^[^\S\n]*sitemap[^\S\n]*:[^\S\n]*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapEntry:
+    """One URL that a site lists."""
+
+    url: str
+    modified: str = ""
+    """Date of the last change, YYYY-MM-DD, as the site states it."""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapFile:
+    """Content of a sitemap, an index, a feed or a text list."""
+
+    entries: tuple[SitemapEntry, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+    """Further files that an index names."""
+    is_cut: bool = False
+    """True if the file is longer than the limits."""
+
+    @property
+    def is_empty(self) -> bool:
+        """True if the file lists nothing: it is none of these formats."""
+        return not self.entries and not self.sitemaps
+
+
+def parse_sitemap(data: bytes, url: str) -> SitemapFile:
+    """Return what a file lists; an empty result for any other content, such as an error page."""
+    stream = _Decompressed(data)
+    chunks = _decode(stream)
+    head = next(chunks, "").lstrip("\ufeff \t\r\n")
+    if _HTML_START.match(head):
+        return SitemapFile()
+    if _FEED_START.search(head[:4_096]):
+        return _read_feed(head, chunks, url)
+    if not head.startswith("<"):
+        lines = _read_lines(_chain(head, chunks))
+        return SitemapFile(tuple(map(SitemapEntry, lines[:MAX_ENTRIES])), is_cut=len(lines) > MAX_ENTRIES)
+    entries: list[SitemapEntry] = []
+    sitemaps: dict[str, None] = {}
+    for kind, block in _find_blocks(_chain(head, chunks)):
+        location = _LOCATION.search(block)
+        absolute = _find_url(location.group(1), url) if location else ""
+        if not absolute:
+            continue
+        if kind == "sitemap":
+            sitemaps[absolute] = None
+        else:
+            entries.append(_build_entry(absolute, block))
+        if len(entries) + len(sitemaps) >= MAX_ENTRIES:
+            return SitemapFile(tuple(entries), tuple(sitemaps), is_cut=True)
+    return SitemapFile(tuple(entries), tuple(sitemaps), is_cut=stream.is_cut)
+
+
+def find_sitemaps(robots: str, url: str) -> list[str]:
+    """Return the sitemaps that the text of a robots.txt at `url` names; an HTML page names none."""
+    if robots.lstrip("\ufeff \t\r\n").startswith("<"):
+        return []
+    named = (join_url(url, match.group(1)) for match in _ROBOTS_LINE.finditer(robots))
+    return list(dict.fromkeys(address for address in named if _URL_LINE.match(address)))
+
+
+class _Decompressed:
+    """Chunks of a file without its gzip layers, at most `MAX_BYTES`."""
+
+    def __init__(self, data: bytes) -> None:
+        self.is_cut = False
+        self._data = data
+
+    def __iter__(self) -> Iterator[bytes]:
+        chunks = iter(self._data[at : at + _CHUNK] for at in range(0, len(self._data), _CHUNK))
+        left = MAX_BYTES
+        for chunk in _gunzip(chunks, _GZIP_LAYERS):
+            yield chunk[:left]
+            left -= len(chunk)
+            if left <= 0:
+                self.is_cut = True
+                return
+
+
+def _gunzip(chunks: Iterator[bytes], layers: int) -> Iterator[bytes]:
+    """Decompress up to `layers` layers; what follows damaged data is lost."""
+    first = next(chunks, b"")
+    if layers == 0 or not first.startswith(_GZIP):
+        yield first
+        yield from chunks
+        return
+    yield from _gunzip(_inflate(first, chunks), layers - 1)
+
+
+def _inflate(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    inflater = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        for chunk in _chain_bytes(first, chunks):
+            piece = inflater.decompress(chunk, _CHUNK)
+            yield piece
+            while inflater.unconsumed_tail:
+                yield inflater.decompress(inflater.unconsumed_tail, _CHUNK)
+    except zlib.error:
+        return
+
+
+def _chain_bytes(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from chunks
+
+
+def _chain(first: str, chunks: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from chunks
+
+
+def _decode(chunks: _Decompressed) -> Iterator[str]:
+    decoder: codecs.IncrementalDecoder | None = None
+    for chunk in chunks:
+        if decoder is None:
+            is_utf16 = chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            decoder = codecs.getincrementaldecoder("utf-16" if is_utf16 else "utf-8")("replace")
+        yield decoder.decode(chunk)
+
+
+def _find_blocks(chunks: Iterator[str]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each element `url` and `sitemap` outside of comments."""
+    rest, is_comment = "", False
+    kind = ""
+    for chunk in chunks:
+        text = rest + chunk
+        at = 0
+        for opening in _OPENING.finditer(text):
+            block = text[at : opening.start()]
+            if kind and not is_comment:
+                yield kind, block[:_MAX_BLOCK]
+            is_comment = _is_in_comment(block, is_comment)
+            kind, at = opening.group(1).lower(), opening.end()
+        # An opening tag may be cut by the end of the chunk; a longer rest is no entry.
+        rest = text[at:] if len(text) - at <= _MAX_BLOCK else text[-_MAX_BLOCK:]
+    if kind and not is_comment:
+        yield kind, rest[:_MAX_BLOCK]
+
+
+def _is_in_comment(block: str, is_comment: bool) -> bool:
+    """Return True if a comment is open at the end of the block."""
+    begin, end = block.rfind("<!--"), block.rfind("-->")
+    return begin > end or (is_comment and end < 0)
+
+
+def _find_url(text: str, base: str) -> str:
+    """Return the absolute URL in the text of an element, or "" if there is none."""
+    address = text.replace("<![CDATA[", "").strip()
+    if "&" in address:
+        address = html.unescape(address)
+    absolute = address if _URL_LINE.match(address) else join_url(base, address) if address else ""
+    return absolute if len(absolute) <= _MAX_URL and _URL_LINE.fullmatch(absolute) else ""
+
+
+def _build_entry(url: str, block: str) -> SitemapEntry:
+    modified, title = _MODIFIED.search(block), _TITLE.search(block)
+    return SitemapEntry(url, modified.group(1) if modified else "", _clean_text(title.group(1)) if title else "")
+
+
+def _clean_text(text: str) -> str:
+    return clean_line(html.unescape(text.replace("<![CDATA[", "").strip()), _MAX_TITLE)
+
+
+def _read_lines(chunks: Iterator[str]) -> list[str]:
+    lines: list[str] = []
+    rest = ""
+    for chunk in chunks:
+        *complete, rest = (rest + chunk).splitlines() or [""]
+        lines += [line.strip() for line in complete if _URL_LINE.fullmatch(line.strip())]
+        rest = rest[-_MAX_URL:]
+        if len(lines) > MAX_ENTRIES:
+            return lines
+    return [*lines, rest.strip()] if _URL_LINE.fullmatch(rest.strip()) else lines
+
+
+def _read_feed(head: str, chunks: Iterator[str], url: str) -> SitemapFile:
+    text = head
+    for chunk in chunks:
+        text += chunk
+        if len(text) > _FEED_CHARACTERS:
+            break
+    document = feeds.read(text[:_FEED_CHARACTERS], url)
+    links = document.links if document is not None else ()
+    return SitemapFile(tuple(SitemapEntry(link.url, title=link.text) for link in links))

@@ -1,0 +1,1 @@
+"""Read whole sites: list the pages of a site."""

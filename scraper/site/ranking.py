@@ -1,0 +1,80 @@
+"""Rank the pages of a site for a question by the words of their URLs, titles and links."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from urllib.parse import unquote
+
+import ada_url
+
+from scraper.extract.text.terms import split_terms, stem
+from scraper.model import SitePage
+from scraper.site.url_identity import find_language
+
+_SATURATION = 0.6
+"""As k1 of BM25: a second occurrence of a word adds little."""
+_LENGTH_PENALTY = 0.02
+"""Loss per word of the URL: of two pages with the same words, the shorter URL is more specific."""
+_OTHER_LANGUAGE = 0.3
+"""Weight of a page whose URL names another language than the start page."""
+_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_STOP_WORDS = frozenset(
+    "a about an and any are at be between by can do does for from has have how i if in into is it its me my not of on "
+    "or our should so than that the their them then there these they this to us was we were what when where which who "
+    "whose why will with you your".split()
+)
+_PLACES = {"body": 0, "nav": 0, "": 1, "side": 2, "footer": 3}
+
+
+def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = "") -> list[tuple[SitePage, float]]:
+    """Return the pages with their scores, best first.
+
+    Without a question, linked pages come before listed ones, in the order of the site. With a question, the score is
+    the share of its rare words that URL, title and link text of the page have, from 0 to 1.
+
+    Args:
+        pages: Pages in the order in which they were found.
+        question: Words to look for; None for the order of the site.
+        language: Language code that the URL of the start page names; pages of other languages come last.
+    """
+    others = [_is_other_language(page, language) for page in pages]
+    if not question:
+        order = sorted(range(len(pages)), key=lambda at: (others[at], _rank_source(pages[at])))
+        return [(pages[at], 0.0) for at in order]
+    wanted = list(dict.fromkeys(_split_stems(question)))
+    rows = [(set(_split_stems(_url_words(page.url))), set(_split_stems(page.title))) for page in pages]
+    counts = Counter(term for address, title in rows for term in address | title)
+    rarity = {term: math.log(1 + (len(rows) - counts[term] + 0.5) / (counts[term] + 0.5)) for term in wanted}
+    whole = sum(rarity.values()) or 1.0
+    scores = []
+    for (address, title), is_other in zip(rows, others, strict=True):
+        weights = {term: (term in address) + (term in title) for term in wanted}
+        score = sum(rarity[term] * weight / (weight + _SATURATION) for term, weight in weights.items())
+        covered = sum(rarity[term] for term, weight in weights.items() if weight)
+        score *= (_OTHER_LANGUAGE if is_other else 1.0) * math.sqrt(covered / whole)
+        scores.append(score * (1 + _SATURATION) / whole / (1 + _LENGTH_PENALTY * len(address)))
+    order = sorted(range(len(pages)), key=lambda at: (-scores[at], len(rows[at][0]), _rank_source(pages[at]), at))
+    return [(pages[at], min(1.0, scores[at])) for at in order]
+
+
+def _is_other_language(page: SitePage, language: str) -> bool:
+    named = find_language(page.url)
+    return bool(named) and named != (language or "en")
+
+
+def _rank_source(page: SitePage) -> tuple[int, int]:
+    if page.source == "start":
+        return -1, 0
+    return int(page.source == "list"), _PLACES.get(page.place, 1)
+
+
+def _split_stems(text: str) -> Iterable[str]:
+    return (stem(term) for term in split_terms(text) if term not in _STOP_WORDS)
+
+
+def _url_words(url: str) -> str:
+    parsed = ada_url.URL(url)
+    return _CAMEL_CASE.sub(" ", unquote(f"{parsed.pathname} {parsed.search}"))

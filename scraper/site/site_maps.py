@@ -1,0 +1,60 @@
+"""Build maps of sites for callers, and keep the latest in memory, so that a caller can page through a map."""
+
+from __future__ import annotations
+
+from scraper.caching.read_through import Load, MemoryCache, ReadThrough
+from scraper.call_context import Deadline, ProgressCallback
+from scraper.errors import FetchTimeoutError
+from scraper.model import CachePolicy, Reuse, SiteMap
+from scraper.reading.fetcher import Fetcher
+from scraper.site.mapper import SiteMapper
+from scraper.site.web_site_reader import WebSiteReader
+from scraper.urls import host_of, parse_target
+from scraper.workers import WorkerPool
+
+_RESERVE_S = 1.0
+"""Seconds of the deadline that are reserved to rank and render the answer."""
+
+
+class SiteMaps:
+    """Maps of sites."""
+
+    def __init__(self, fetcher: Fetcher, workers: WorkerPool) -> None:
+        """Read sites with the fetcher."""
+        self._fetcher = fetcher
+        self._workers = workers
+        self._service: ReadThrough[SiteMap] = ReadThrough(lambda site: site, memory=MemoryCache(_count_characters))
+
+    async def close(self) -> None:
+        """Cancel the maps in progress."""
+        await self._service.close()
+
+    async def get(
+        self, url: str, *, principal: str = "local", deadline_s: float = 55.0, progress: ProgressCallback | None = None
+    ) -> SiteMap:
+        """Return the map of the site of a URL; requests that do not end before the deadline are left out.
+
+        Raises:
+            ScraperError: Neither the page nor a list of the site can be read.
+        """
+        target = parse_target(url)
+        deadline = Deadline.within(deadline_s)
+        reader = WebSiteReader(self._fetcher, self._workers, principal, Deadline.within(deadline_s - _RESERVE_S))
+        load: Load[SiteMap] = Load(
+            (target, principal),
+            run=lambda _: SiteMapper(reader, progress).build(target),
+            memory_key=(target, principal),
+            label=host_of(target),
+        )
+        try:
+            return await self._service.read(
+                load, CachePolicy(reuse=Reuse.IN_MEMORY), deadline=deadline, progress=progress
+            )
+        except TimeoutError:
+            raise FetchTimeoutError(
+                f"The site {host_of(target)} was not mapped in time.", target=target, next_step="Try a folder of it."
+            ) from None
+
+
+def _count_characters(site: SiteMap) -> int:
+    return sum(len(page.url) + len(page.title) for page in site.pages)

@@ -1,0 +1,87 @@
+"""Recognize URLs of one page and URLs that are no pages, from the URL alone."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, quote, urlencode
+
+import ada_url
+
+_TRACKING = frozenset(
+    "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid mc_cid mc_eid _hsenc _hsmi mkt_tok "
+    "ref_src srsltid cmpid ocid spm _ga _gl".split()
+)
+_TRACKING_PREFIXES = ("utm_", "vero_", "oly_", "pk_", "mtm_", "hsa_")
+_SESSION_NAME = re.compile(
+    r"(?:php)?sess(?:ion)?_?(?:id)?|s|sid|jsessionid|aspsessionid\w*|cfid|cftoken|zenid|oscsid", re.IGNORECASE
+)
+_SESSION_VALUE = re.compile(r"(?=.*\d)[0-9a-zA-Z]{16,}")
+_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|cfid)=[^/;?]*", re.IGNORECASE)
+_SLASHES = re.compile(r"/{2,}")
+_INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
+_FILE = re.compile(
+    r"\.(?:png|jpe?g|gif|webp|avif|svg|ico|css|m?js|map|woff2?|ttf|otf|eot|mp[34]|webm|ogg|wav|avi|mov|zip|gz|tgz|bz2|xz|"
+    r"7z|rar|exe|dmg|iso|apk|deb|rpm|jar|whl|wasm|ics|asc|sig|sha256|torrent|xml|rss|atom)$",
+    re.IGNORECASE,
+)
+_ACTION = re.compile(
+    r"(?:^|/)(?:login|log-in|signin|sign-in|signup|register|logout|logoff|cart|basket|checkout|wp-login|wp-admin|"
+    r"password|trackback|xmlrpc|cgi-bin)(?:/|\.|$)|add[-_]to[-_](?:cart|wishlist)|"
+    r"[?&](?:action|do)=(?:edit|history|login|reply|print)|"
+    r"[?&](?:replytocom|share|print|add-to-cart|oldid|diff|printable)=",
+    re.IGNORECASE,
+)
+_LANGUAGES = frozenset(
+    "ar az be bg bn bs ca cs cy da de el en eo es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko lt "
+    "lv mk ml mn mr ms my nb ne nl nn no pa pl ps pt ro ru si sk sl sq sr sv sw ta te th tl tr uk ur uz vi zh".split()
+)
+_LANGUAGE_TAG = re.compile(r"([a-z]{2})(?:[-_](?:[a-z]{2}|hans|hant))?", re.IGNORECASE)
+_LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
+
+
+def page_key(url: str) -> str:
+    """Return a key that all URLs of a page share on every site.
+
+    It has no fragment (except `#!` and `#/`), index page, repeated slash, tracking parameter or session id; its
+    parameters are sorted.
+    """
+    parsed = ada_url.URL(url)
+    path = _INDEX_PAGE.sub("/", _SLASHES.sub("/", _PATH_SESSION.sub("", parsed.pathname)))
+    pairs = parse_qsl(parsed.search.removeprefix("?"), keep_blank_values=True)
+    kept = sorted({pair for pair in pairs if not _is_noise(*pair)})
+    query = "?" + urlencode(kept, quote_via=quote) if kept else ""
+    route = parsed.hash if parsed.hash.startswith(("#!", "#/")) else ""
+    return f"{site_host(parsed.host)}{path}{query}{route}"
+
+
+def site_host(host: str) -> str:
+    """Return the host without `www.`: both are one site."""
+    return host.removeprefix("www.")
+
+
+def is_file(url: str) -> bool:
+    """Return True if the URL names a file that is no page: an image, an archive, a style sheet, a feed."""
+    return _FILE.search(ada_url.URL(url).pathname) is not None
+
+
+def is_action(url: str) -> bool:
+    """Return True if the URL signs in, buys, edits or prints, instead of showing a page."""
+    parsed = ada_url.URL(url)
+    return _ACTION.search(f"{parsed.pathname}{parsed.search}") is not None
+
+
+def find_language(url: str) -> str:
+    """Return the language code that a URL names in a folder, its host or a parameter; "" for none."""
+    parsed = ada_url.URL(url)
+    values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in _LANGUAGE_PARAMETERS)
+    for part in (*parsed.pathname.split("/")[1:3], parsed.hostname.split(".")[0], *values):
+        found = _LANGUAGE_TAG.fullmatch(part)
+        if found and found.group(1).lower() in _LANGUAGES:
+            return found.group(1).lower()
+    return ""
+
+
+def _is_noise(name: str, value: str) -> bool:
+    if name.lower() in _TRACKING or name.lower().startswith(_TRACKING_PREFIXES):
+        return True
+    return bool(_SESSION_NAME.fullmatch(name) and _SESSION_VALUE.fullmatch(value))

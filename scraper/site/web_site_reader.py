@@ -1,0 +1,87 @@
+"""Load the files and pages of a site through the browsers, politely and within a deadline."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from browsers.model import Snapshot, VisitLimits
+from scraper import errors
+from scraper.call_context import Deadline
+from scraper.extract.outlinks import Outlink, Outlinks, extract_outlinks
+from scraper.extract.sitemaps import MAX_BYTES, SitemapFile, parse_sitemap
+from scraper.model import REFRESH, ReadRequest
+from scraper.reading.fetcher import Fetcher
+from scraper.reading.visitor import run_in_worker
+from scraper.urls import parse_target
+from scraper.workers import WorkerFailedError, WorkerPool
+
+LINKS_LIMIT_S = 5.0
+"""Seconds for the links of a page. They take 5 to 50 ms; a page that takes longer than this is hostile."""
+LIST_LIMIT_S = 20.0
+"""Seconds for a sitemap. The largest that the format allows takes about four."""
+MAX_ROBOTS_BYTES = 500 * 1024
+"""As `reading.robots.LIMIT_BYTES`."""
+
+
+class WebSiteReader:
+    """Reader of one site for one call."""
+
+    def __init__(self, fetcher: Fetcher, workers: WorkerPool, principal: str, deadline: Deadline) -> None:
+        """Read as `principal` until the deadline."""
+        self._fetcher = fetcher
+        self._workers = workers
+        self._principal = principal
+        self._deadline = deadline
+
+    async def load_robots(self, origin: str) -> str:
+        """Return the text of the robots.txt of an origin, or "" if there is none."""
+        try:
+            snapshot = await self._load_file(f"{origin}/robots.txt", MAX_ROBOTS_BYTES)
+        except errors.NoNetworkError:
+            raise
+        except errors.ScraperError:
+            return ""
+        return snapshot.body.decode("utf-8", "replace")
+
+    async def load_list(self, url: str) -> SitemapFile:
+        """Return the sitemap or feed at a URL.
+
+        Raises:
+            ScraperError: It cannot be loaded.
+        """
+        snapshot = await self._load_file(parse_target(url), MAX_BYTES)
+        try:
+            return await self._workers.run(
+                parse_sitemap, snapshot.body, snapshot.url, limit_s=min(LIST_LIMIT_S, self._deadline.left_s())
+            )
+        except WorkerFailedError as error:
+            raise errors.UnreadableError(f"The list at {url} could not be read: {error}.", target=url) from error
+
+    async def load_links(self, url: str) -> tuple[str, Outlinks]:
+        """Return the URL of a page after redirects, and its links.
+
+        Raises:
+            ScraperError: The page cannot be read.
+        """
+        visited: list[Snapshot] = []
+        request = ReadRequest(url, cache=REFRESH, principal=self._principal, deadline_s=self._deadline.left_s())
+        reading = await self._fetcher.fetch(request, on_snapshot=visited.append)
+        if visited and visited[-1].is_html:
+            try:
+                light = replace(visited[-1], body=b"")
+                return reading.url, await run_in_worker(
+                    self._workers, extract_outlinks, light, LINKS_LIMIT_S, self._deadline
+                )
+            except WorkerFailedError:
+                pass
+        # Another caller made the visit, or the page is no HTML: its content has links too.
+        links = tuple(Outlink(link.url, link.text, "body") for link in reading.document.links)
+        return reading.url, Outlinks(links, title=reading.document.title or "")
+
+    async def _load_file(self, url: str, max_bytes: int) -> Snapshot:
+        snapshot = await self._fetcher.visitor.load_file(
+            url, self._principal, self._deadline, VisitLimits(body_bytes=max_bytes)
+        )
+        if snapshot.status != 200:
+            raise errors.HttpStatusError(f"{url} has status {snapshot.status}.", status=snapshot.status, target=url)
+        return snapshot

@@ -1,0 +1,155 @@
+"""Sitemaps, indexes, feeds and lists of URLs: usual, damaged and hostile."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+
+import pytest
+
+from scraper.extract.sitemaps import MAX_BYTES, MAX_ENTRIES, SitemapEntry, find_sitemaps, parse_sitemap
+from tests.scraper.soon import soon
+
+URL = "https://site.example/sitemap.xml"
+ONE = SitemapEntry("https://site.example/a")
+
+
+def sitemap(*locations: str, declaration: str = '<?xml version="1.0" encoding="UTF-8"?>') -> bytes:
+    rows = "".join(f"<url><loc>{location}</loc></url>" for location in locations)
+    return f'{declaration}<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'.encode()
+
+
+def urls(data: bytes) -> list[str]:
+    return [entry.url for entry in parse_sitemap(data, URL).entries]
+
+
+def test_entries_have_url_date_and_title() -> None:
+    data = b"""<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"><url>
+        <loc> https://site.example/a?x=1&amp;y=2 </loc><lastmod>2026-03-04T10:00:00Z</lastmod>
+        <news:news><news:title>Ferries &amp; tides</news:title></news:news></url></urlset>"""
+    assert parse_sitemap(data, URL).entries == (
+        SitemapEntry("https://site.example/a?x=1&y=2", "2026-03-04", "Ferries & tides"),
+    )
+
+
+def test_an_index_names_sitemaps() -> None:
+    data = b"<sitemapindex><sitemap><loc>/one.xml</loc></sitemap>" + (
+        b"<sitemap><loc>/two.xml.gz</loc></sitemap></sitemapindex>"
+    )
+    found = parse_sitemap(data, URL)
+    assert found.sitemaps == ("https://site.example/one.xml", "https://site.example/two.xml.gz")
+    assert found.entries == ()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        gzip.compress(sitemap("https://site.example/a")),
+        gzip.compress(gzip.compress(sitemap("https://site.example/a"))),
+        sitemap("https://site.example/a", declaration="").decode().encode("utf-16"),
+        b"\xef\xbb\xbf" + sitemap("https://site.example/a"),
+        b"\n\n  " + sitemap("https://site.example/a"),
+        sitemap("<![CDATA[https://site.example/a]]>"),
+        sitemap("/a"),
+        sitemap("https://site.example/a")[:-12],
+        sitemap("https://site.example/a")[:-19],
+        b"<sm:urlset><sm:url><sm:loc>https://site.example/a</sm:loc></sm:url></sm:urlset>",
+        b"https://site.example/a\r\nno address\r\n",
+        b"<URLSET><URL><LOC>https://site.example/a</LOC></URL></URLSET>",
+    ],
+    ids=[
+        "gzip",
+        "gzip twice",
+        "utf-16",
+        "mark",
+        "blanks",
+        "cdata",
+        "relative",
+        "cut",
+        "cut in a tag",
+        "prefix",
+        "lines",
+        "upper",
+    ],
+)
+def test_unusual_files_are_read(data: bytes) -> None:
+    assert parse_sitemap(data, URL).entries == (ONE,)
+
+
+def test_bare_ampersands_are_read() -> None:
+    assert urls(sitemap("https://site.example/?a=1&b=2")) == ["https://site.example/?a=1&b=2"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"<!DOCTYPE html><html><body>Not found <a href='/a'>a</a></body></html>",
+        b"\x89PNG\r\n",
+        b"{}",
+        b"\x1f\x8bbroken",
+    ],
+)
+def test_other_content_lists_nothing(data: bytes) -> None:
+    assert parse_sitemap(data, URL).is_empty
+
+
+def test_comments_list_nothing() -> None:
+    shown, commented = sitemap("https://site.example/a"), b"<url><loc>https://site.example/b</loc></url>"
+    data = shown.replace(b"</urlset>", b"<!-- " + commented + b" --></urlset>")
+    assert urls(data) == ["https://site.example/a"]
+
+
+def test_only_web_addresses_are_listed() -> None:
+    data = sitemap("file:///etc/passwd", "javascript:alert(1)", "ftp://site.example/x", "https://site.example/a")
+    assert urls(data) == ["https://site.example/a"]
+
+
+def test_entities_are_not_expanded() -> None:
+    bomb = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>' + sitemap(
+        "https://site.example/&b;", declaration=""
+    )
+    assert urls(bomb) == ["https://site.example/&b;"]
+
+
+def test_feeds_are_lists_too() -> None:
+    data = b"""<?xml version="1.0"?><rss version="2.0"><channel><title>Blog</title>
+        <item><title>First</title><link>/first</link></item></channel></rss>"""
+    assert parse_sitemap(data, URL).entries == (SitemapEntry("https://site.example/first", title="First"),)
+
+
+def test_the_number_of_entries_is_limited() -> None:
+    data = sitemap(*(f"https://site.example/{number}" for number in range(MAX_ENTRIES + 1)))
+    with soon():
+        found = parse_sitemap(data, URL)
+    assert len(found.entries) == MAX_ENTRIES
+    assert found.is_cut
+
+
+def test_a_gzip_bomb_takes_little_memory() -> None:
+    bomb = gzip.compress(b"<urlset>" + b" " * (2 * MAX_BYTES))
+    tracemalloc.start()
+    try:
+        found = parse_sitemap(bomb, URL)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found.is_cut and found.is_empty
+    assert peak < 30_000_000
+
+
+@pytest.mark.parametrize("piece", [b"<url>", b"<!--", b"<url><loc>", b"x", b"<", b"&amp;", b"\n"])
+def test_hostile_files_take_linear_time(piece: bytes) -> None:
+    with soon():
+        parse_sitemap(b"<urlset>" + piece * (4_000_000 // len(piece)), URL)
+
+
+def test_sitemaps_of_robots() -> None:
+    robots = (
+        "User-agent: *\nSITEMAP: /a.xml # the first\n#Sitemap: /no.xml\n sitemap:https://cdn.example/b.xml\nSitemap:\n"
+    )
+    assert find_sitemaps(robots, "https://site.example/robots.txt") == [
+        "https://site.example/a.xml",
+        "https://cdn.example/b.xml",
+    ]
+    assert find_sitemaps("<html>Sitemap: /a.xml", "https://site.example/robots.txt") == []

@@ -1,0 +1,59 @@
+"""The pages of a site in the order of a question."""
+
+from __future__ import annotations
+
+from scraper.model import SitePage
+from scraper.site.ranking import rank_pages
+from tests.scraper.soon import soon
+
+ORIGIN = "https://site.example"
+
+
+def pages(*rows: tuple[str, str]) -> list[SitePage]:
+    return [SitePage(f"{ORIGIN}{path}", title, source="list") for path, title in rows]
+
+
+def ranked(rows: list[SitePage], question: str | None, language: str = "") -> list[str]:
+    return [page.url.removeprefix(ORIGIN) for page, _ in rank_pages(rows, question, language)]
+
+
+def test_words_of_url_and_title_count() -> None:
+    rows = pages(("/intro", "Introduction"), ("/guide/rate-limits", ""), ("/x1", "Limits of requests"), ("/rates", ""))
+    assert ranked(rows, "What are the rate limits?")[0] == "/guide/rate-limits"
+
+
+def test_forms_of_a_word_count() -> None:
+    assert ranked(pages(("/a", ""), ("/throttling", "")), "throttle requests")[0] == "/throttling"
+    assert ranked(pages(("/a", ""), ("/errorHandling", "")), "handling of an error")[0] == "/errorHandling"
+
+
+def test_rare_words_count_more_than_frequent_ones() -> None:
+    rows = pages(*((f"/docs/page-{number}", "Docs page") for number in range(20)), ("/docs/tide", "Tide"))
+    assert ranked(rows, "docs page about the tide")[0] == "/docs/tide"
+
+
+def test_copies_in_other_languages_come_later() -> None:
+    rows = pages(("/de/setup", "Setup"), ("/setup", "Setup"), ("/fr/setup", "Setup"))
+    assert ranked(rows, "setup")[0] == "/setup"
+    assert ranked(rows, "setup", "de")[-1] == "/fr/setup"
+    assert ranked(rows, None)[0] == "/setup"
+
+
+def test_without_a_question_linked_pages_come_first() -> None:
+    listed, linked, start = (
+        SitePage(f"{ORIGIN}/listed", source="list"),
+        SitePage(f"{ORIGIN}/linked", place="nav"),
+        SitePage(f"{ORIGIN}/", source="start"),
+    )
+    assert ranked([listed, linked, start], None) == ["/", "/linked", "/listed"]
+
+
+def test_scores_are_shares() -> None:
+    scores = [score for _, score in rank_pages(pages(("/tide", "Tide"), ("/a", "")), "tide")]
+    assert 0.5 < scores[0] <= 1 and scores[1] == 0
+
+
+def test_many_pages_are_ranked_in_linear_time() -> None:
+    rows = pages(*((f"/docs/section-{number % 97}/page-{number}", f"Page {number}") for number in range(15_000)))
+    with soon():
+        rank_pages(rows, "section 13 page 13")
