@@ -55,8 +55,9 @@ _MAX_PART_BYTES = 50_000_000
 def _letters_of_pdf(data: bytes) -> Counter[str]:
     pdfium_source.warm_up()
     texts = pdfium_text.read_texts(data, range(1, _MAX_PAGES + 1), None)
-    counted = count_letters("\n".join(texts.values()))
-    return counted or _count_by_pypdf(data)
+    counted = count_letters("\n".join(text.text for text in texts.values()))
+    has_letters = counted or any(text.hidden_text for text in texts.values())  # Hidden ones must stay out.
+    return counted if has_letters else _count_by_pypdf(data)
 
 
 def _count_by_pypdf(data: bytes) -> Counter[str]:

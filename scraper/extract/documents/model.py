@@ -11,6 +11,9 @@ MAX_CHARACTERS = 4_000_000
 
 TRUNCATION_WARNING = f"Only the first {MAX_CHARACTERS:,} characters are shown."
 
+HIDDEN_TEXT_WARNING = "Text that cannot be seen is left out"
+"""Start of a warning, without the share of letters and the pages."""
+
 
 @dataclass(frozen=True, slots=True)
 class ParseRequest:

@@ -10,7 +10,13 @@ from dataclasses import replace
 from typing import cast
 
 from scraper.errors import EncryptedDocumentError, NoContentError, OcrNeededError, ScraperError, UnsupportedTypeError
-from scraper.extract.documents.model import MAX_CHARACTERS, TRUNCATION_WARNING, ParsedDocument, ParseRequest
+from scraper.extract.documents.model import (
+    HIDDEN_TEXT_WARNING,
+    MAX_CHARACTERS,
+    TRUNCATION_WARNING,
+    ParsedDocument,
+    ParseRequest,
+)
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.text.sanitize import clean, clean_line
 
@@ -78,7 +84,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Read a document, sanitize and truncate its Markdown, and derive the plain text from it.
 
     Raises:
-        OcrNeededError: All pages are images of text.
+        OcrNeededError: All pages are images of text, or their letters cannot be seen.
         NoContentError: There is no text.
         ScraperError: The document cannot be read; the message says why and what to do.
     """
@@ -90,6 +96,11 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
             raise OcrNeededError(
                 "The document holds pictures of pages without any letters: it was scanned.",
                 next_step="Text in pictures is not read here. Look for another edition.",
+            )
+        if any(warning.startswith(HIDDEN_TEXT_WARNING) for warning in parsed.warnings):
+            raise OcrNeededError(
+                "The letters of the document cannot be seen: they are invisible, or have the color of the paper.",
+                next_step="Such text is not read here. Look for another edition.",
             )
         raise NoContentError("The document holds no text.", next_step="There is nothing to read in it.")
     warnings = parsed.warnings

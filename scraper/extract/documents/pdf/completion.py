@@ -18,9 +18,10 @@ from scraper.extract.documents.completeness import (
     is_incomplete,
     total_letters,
 )
-from scraper.extract.documents.model import ParseRequest
+from scraper.extract.documents.model import HIDDEN_TEXT_WARNING, ParseRequest
 from scraper.extract.documents.pdf import pdfium_text
 from scraper.extract.documents.pdf.markdown_writer import escape_text
+from scraper.extract.documents.pdf.pdfium_text import PageText
 from scraper.extract.documents.pdf.rows import join_lines
 
 _FALLBACK_READER = "scraper.extract.documents.pdf.fallback_reader"
@@ -45,6 +46,7 @@ def complete_pages(
     removed: Mapping[int, str],
     request: ParseRequest,
     unread: Sequence[int],
+    source: Mapping[int, PageText],
 ) -> CompletedPages:
     """Add the lines that a page lacks, from PDFium's own text, and with `more_care` from pypdf.
 
@@ -54,23 +56,21 @@ def complete_pages(
         removed: Text of removed headers, footers and page numbers by page.
         request: Options of the reading.
         unread: Pages on which PDFium finds hardly any letters, though they are no images.
+        source: Text of the pages as PDFium reads it.
     """
     markdown = dict(texts)
-    expected = {
-        page: count_letters(text) - count_letters(removed.get(page, ""))
-        for page, text in pdfium_text.read_texts(data, list(markdown), request.password).items()
-    }
-    hidden: dict[int, Counter[str]] = {}
+    expected = {page: count_letters(text.text) - count_letters(removed.get(page, "")) for page, text in source.items()}
+    hidden = {page: unseen for page, text in source.items() if (unseen := count_letters(text.hidden_text))}
     if lost := _find_losses(expected, markdown):
         lines = pdfium_text.read_visible_lines(data, list(lost), request.password)
         for page in lost:
             visible = expected[page] & count_letters("\n".join(lines[page]))
             if is_incomplete(expected[page] - visible, expected[page]):
-                hidden[page] = expected[page] - visible
+                hidden[page] = hidden.get(page, Counter()) + (expected[page] - visible)
             expected[page] = visible
         for share in (WHOLE_LINES, PARTS_OF_LINES):
             _add_missing_lines(markdown, lines, _find_losses(expected, markdown), share)
-    if request.more_care and (pages := sorted({*unread, *_find_losses(expected, markdown)})):
+    if request.more_care and (pages := sorted({*unread, *_find_losses(expected, markdown)} - hidden.keys())):
         lines = importlib.import_module(_FALLBACK_READER).read_lines(data, pages, request.password)
         letters = {page: count_letters("\n".join(found)) for page, found in lines.items()}
         _add_missing_lines(markdown, lines, _find_losses(letters, markdown), WHOLE_LINES)
@@ -80,7 +80,7 @@ def complete_pages(
     if lost:
         warnings.append(format_loss_warning("Some text is missing", lost, total))
     if hidden:
-        warnings.append(format_loss_warning("Text too small to be seen is left out", hidden, total))
+        warnings.append(format_loss_warning(HIDDEN_TEXT_WARNING, hidden, total))
     if total and sum(map(len, removed.values())) > _MAX_REMOVED_SHARE * total:
         warnings.append("Repeated headers and footers are shown only once, and page numbers not at all.")
     return CompletedPages([(page, markdown[page]) for page, _ in texts], bool(lost), tuple(warnings))

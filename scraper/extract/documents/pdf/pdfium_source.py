@@ -7,16 +7,18 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from liteparse import LiteParse, ParseError
-from liteparse.types import PageComplexityStats, StructureTree, StructureTreeElement, TextItem
+from liteparse.types import PageComplexityStats, StructureTree, StructureTreeElement, TextItem, WordBox
 
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParseRequest
+from scraper.extract.documents.pdf.boxes import Box
 from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun
 from scraper.extract.documents.pdf.metadata import XFA_FORMS, format_form, read_metadata
+from scraper.extract.documents.pdf.pdfium_text import PageText, read_texts
 from scraper.extract.documents.pdf.rows import group_adjacent
 from scraper.extract.documents.pdf.vector_lines import extract_typed_lines, find_lines, rotate_page
 
@@ -39,6 +41,8 @@ _MAX_LINE_HEIGHT = 2.2
 """Maximum height of the box of one line, as a multiple of the character height."""
 _MAX_ROTATED_RUNS = 500
 _IMAGE_SHARE = 0.5
+_MIN_HIDDEN_SHARE = 0.25
+"""Ratio of a word's box: that of PDFium is as high as its letters, that of liteparse as the line."""
 _MAX_TREE_NODES = 200_000
 _MAX_TREE_DEPTH = 100
 
@@ -62,6 +66,8 @@ class PdfSource:
     """Filled form fields, by page."""
     is_xfa_form: bool = False
     """Its content is not in the pages."""
+    texts: Mapping[int, PageText] = field(default_factory=dict)
+    """Text of the pages as PDFium reads it, by page."""
 
 
 def warm_up() -> None:
@@ -89,9 +95,13 @@ def load(data: bytes, request: ParseRequest) -> PdfSource:
         raise EncryptedDocumentError(
             f"The PDF is locked and asks for {password}.", next_step="Give `password`, or look for another copy."
         ) from None
+    texts = read_texts(data, [page.page_num for page in result.pages], request.password)
     remaining_runs = MAX_RUNS
     pages = []
     for page in result.pages:
+        text = texts.get(page.page_num)
+        if text is not None and text.hidden:
+            page.text_items = [item for one in page.text_items for item in _remove_hidden(one, text)]
         pages.append(_convert_page(page, remaining_runs))
         remaining_runs -= len(pages[-1].runs)
     meta = result.doc_meta
@@ -106,6 +116,7 @@ def load(data: bytes, request: ParseRequest) -> PdfSource:
         failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
         forms={page.page_num: format_form(page.form_fields) for page in result.pages if page.form_fields},
         is_xfa_form=result.form_type in XFA_FORMS,
+        texts=texts,
     )
 
 
@@ -141,6 +152,23 @@ def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
         target_pages=",".join(map(str, request.pages[:MAX_PAGES])) or None,
         password=request.password,
     )
+
+
+def _remove_hidden(item: TextItem, page: PageText) -> Iterator[TextItem]:
+    """Yield an item without the words that cannot be seen."""
+
+    def is_hidden(piece: TextItem | WordBox) -> bool:
+        box = Box(piece.x, piece.y, piece.x + piece.width, piece.y + piece.height)
+        hidden = sum(box.overlap(other) for other in page.hidden)
+        return hidden > _MIN_HIDDEN_SHARE * box.overlap(box) and hidden > sum(map(box.overlap, page.visible))
+
+    kept = [word for word in item.words if not is_hidden(word)]
+    if len(kept) == len(item.words):
+        if item.words or not is_hidden(item):
+            yield item
+    elif kept:
+        text, last = " ".join(word.text for word in kept), kept[-1]
+        yield replace(item, text=text, x=kept[0].x, width=last.x + last.width - kept[0].x, words=kept)
 
 
 def _convert_page(page: Any, max_runs: int) -> LayoutPage:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import liteparse
 
+from scraper.extract.documents.pdf import hidden_text, page_pixels
+from scraper.extract.documents.pdf.boxes import Box
+from scraper.extract.documents.pdf.hidden_text import HiddenText, find_hidden_text
+
 _MIN_SIZE = 1.0
 """Points. Smaller letters are hidden marks of programs. A box without a size says nothing."""
 _MAX_PAGE_CHARS = 1_000_000
+_UNITS = 10
+"""Device units of a point: PDFium computes device coordinates as integers."""
+_MAX_COORDINATE = 1e6
 _POINTERS = ("FPDF_LoadMemDocument64", "FPDF_LoadPage", "FPDFText_LoadPage")
 
 
@@ -36,11 +45,28 @@ def load_library() -> ctypes.CDLL | None:
     library.FPDFText_GetUnicode.argtypes = [pointer, number]
     library.FPDFText_GetUnicode.restype = ctypes.c_uint
     library.FPDFText_GetCharBox.argtypes = [pointer, number, *[ctypes.POINTER(ctypes.c_double)] * 4]
+    library.FPDFText_GetTextObject.argtypes = [pointer, number]
+    library.FPDFText_GetTextObject.restype = pointer
+    page_pixels.declare_functions(library)
+    hidden_text.declare_functions(library)
     library.FPDF_InitLibrary()
     return library
 
 
-def read_texts(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, str]:
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """Text of a page as PDFium reads it."""
+
+    text: str
+    """Without text that cannot be seen."""
+    hidden_text: str = ""
+    hidden: tuple[Box, ...] = ()
+    """Boxes of hidden text, in points from the top left of the page as displayed."""
+    visible: tuple[Box, ...] = ()
+    """Boxes of the other text, if some is hidden."""
+
+
+def read_texts(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, PageText]:
     """Return the text of pages, counted from 1; leave out pages that PDFium cannot load."""
     with _open_document(data, password) as document:
         texts = {page: _text_of_page(*document, page) for page in pages} if document else {}
@@ -48,7 +74,7 @@ def read_texts(data: bytes, pages: Sequence[int], password: str | None) -> dict[
 
 
 def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
-    """Return the lines of pages without letters too small to be seen."""
+    """Return the lines of pages without letters that cannot be seen, as in `read_texts`, or that are clipped."""
     with _open_document(data, password) as document:
         return {page: _lines_of_page(*document, page) for page in pages} if document else {}
 
@@ -68,12 +94,13 @@ def _open_document(data: bytes, password: str | None) -> Iterator[tuple[ctypes.C
 
 
 @contextmanager
-def _open_page(library: ctypes.CDLL, document: int, number: int) -> Iterator[tuple[int, int]]:
-    """Yield the handle of a page's text and its number of characters; 0 characters if it cannot be loaded."""
+def _open_page(library: ctypes.CDLL, document: int, number: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the handles of a page and of its text, and its number of characters; 0 if it cannot be loaded."""
     page = library.FPDF_LoadPage(document, number - 1)
     text = library.FPDFText_LoadPage(page) if page else None
     try:
-        yield text or 0, min(_MAX_PAGE_CHARS, max(0, library.FPDFText_CountChars(text))) if text else 0
+        count = min(_MAX_PAGE_CHARS, max(0, library.FPDFText_CountChars(text))) if text else 0
+        yield page or 0, text or 0, count
     finally:
         if text:
             library.FPDFText_ClosePage(text)
@@ -81,25 +108,58 @@ def _open_page(library: ctypes.CDLL, document: int, number: int) -> Iterator[tup
             library.FPDF_ClosePage(page)
 
 
-def _text_of_page(library: ctypes.CDLL, document: int, number: int) -> str | None:
-    with _open_page(library, document, number) as (text, count):
+def _text_of_page(library: ctypes.CDLL, document: int, number: int) -> PageText | None:
+    with _open_page(library, document, number) as (page, text, count):
         if not text:
             return None
+        found = find_hidden_text(library, page) if count else HiddenText({}, ())
+        if found.hidden:
+            seen, unseen = _split_characters(library, text, count, found)
+            boxes = (_to_device(library, page, boxes) for boxes in (found.hidden.values(), found.visible))
+            return PageText(seen, unseen, *boxes)
         buffer = (ctypes.c_uint16 * (count + 1))()
         written = library.FPDFText_GetText(text, 0, count, buffer) if count else 0
-        return bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")
+        return PageText(bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace"))
 
 
 def _lines_of_page(library: ctypes.CDLL, document: int, number: int) -> list[str]:
+    with _open_page(library, document, number) as (page, text, count):
+        found = find_hidden_text(library, page, check_clips=True) if count else HiddenText({}, ())
+        return _split_characters(library, text, count, found)[0].splitlines()
+
+
+def _split_characters(library: ctypes.CDLL, text: int, count: int, found: HiddenText) -> tuple[str, str]:
+    """Return the characters of a page that can be seen, and the others."""
     box = [ctypes.c_double() for _ in range(4)]
     left, right, bottom, top = box
-    units: list[int] = []
-    with _open_page(library, document, number) as (text, count):
-        for index in range(count):
-            unit = library.FPDFText_GetUnicode(text, index) & 0xFFFF
-            if chr(unit).isalnum() and library.FPDFText_GetCharBox(text, index, *map(ctypes.byref, box)):
-                size = max(top.value - bottom.value, right.value - left.value)
-                if 0 < size < _MIN_SIZE:
-                    continue
-            units.append(unit)
-    return bytes((ctypes.c_uint16 * len(units))(*units)).decode("utf-16-le", "replace").splitlines()
+    seen: list[int] = []
+    unseen: list[int] = []
+    for index in range(count):
+        unit = library.FPDFText_GetUnicode(text, index) & 0xFFFF
+        is_hidden = library.FPDFText_GetTextObject(text, index) in found.hidden
+        is_letter = not is_hidden and chr(unit).isalnum()
+        if is_letter and library.FPDFText_GetCharBox(text, index, *map(ctypes.byref, box)):
+            is_hidden = 0 < max(top.value - bottom.value, right.value - left.value) < _MIN_SIZE
+        (unseen if is_hidden else seen).append(unit)
+    return _decode(seen), _decode(unseen)
+
+
+def _decode(units: Sequence[int]) -> str:
+    return bytes((ctypes.c_uint16 * len(units))(*units)).decode("utf-16-le", "replace")
+
+
+def _to_device(library: ctypes.CDLL, page: int, boxes: Iterable[Box]) -> tuple[Box, ...]:
+    """Return boxes in points from the top left of the page as displayed: cropped and rotated."""
+    width, height = (round(_UNITS * side(page)) for side in (library.FPDF_GetPageWidthF, library.FPDF_GetPageHeightF))
+    x, y = ctypes.c_int(), ctypes.c_int()
+    found = []
+    for box in boxes:
+        corners = []
+        for corner in ((box.x0, box.y0), (box.x1, box.y1)):
+            if all(map(math.isfinite, corner)) and max(map(abs, corner)) < _MAX_COORDINATE:
+                library.FPDF_PageToDevice(page, 0, 0, width, height, 0, *corner, ctypes.byref(x), ctypes.byref(y))
+                corners.append((x.value / _UNITS, y.value / _UNITS))
+        if len(corners) == 2:
+            (x0, y0), (x1, y1) = corners
+            found.append(Box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
+    return tuple(found)

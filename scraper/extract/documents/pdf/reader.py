@@ -69,7 +69,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     bare = [page.number for page in source.pages if sum(len(run.text) for run in page.runs) < _MIN_PAGE_CHARS]
     ocr_pages = pdfium_source.find_image_pages(data, bare, request.password) if bare else ()
     unread = [number for number in bare if number not in ocr_pages] if len(bare) == len(pages) else []
-    completed = complete_pages(data, texts, removed, request, unread)
+    completed = complete_pages(data, texts, removed, request, unread, source.texts)
     return ParsedDocument(
         "pdf",
         join_pages(completed.texts),

@@ -1,0 +1,73 @@
+"""Boxes and matrices of PDF pages."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import NamedTuple
+
+_SLACK = 1.0
+"""Points by which a covered box may stand out."""
+
+
+class Box(NamedTuple):
+    """Rectangle in points; the origin is that of the page."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def holds(self, x: float, y: float) -> bool:
+        """Return True if the point is inside."""
+        return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
+
+    def covers(self, other: Box) -> bool:
+        """Return True if the other box is inside, with a little slack."""
+        return (
+            self.x0 - _SLACK <= other.x0 and other.x1 <= self.x1 + _SLACK
+            and self.y0 - _SLACK <= other.y0 and other.y1 <= self.y1 + _SLACK
+        )  # fmt: skip
+
+    def overlap(self, other: Box) -> float:
+        """Return the area that both share."""
+        width = min(self.x1, other.x1) - max(self.x0, other.x0)
+        height = min(self.y1, other.y1) - max(self.y0, other.y0)
+        return width * height if width > 0 and height > 0 else 0.0
+
+
+class Matrix(ctypes.Structure):
+    """Transformation of a form (FS_MATRIX): x' = ax + cy + e, y' = bx + dy + f."""
+
+    _fields_ = tuple((name, ctypes.c_float) for name in "abcdef")
+
+
+def center(box: Box) -> tuple[float, float]:
+    """Return the center of a box."""
+    return (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+
+
+def widen(box: Box) -> Box:
+    """Return a box with an area: that of spaces and thin letters may have none."""
+    return Box(box.x0 - 0.1, box.y0 - 0.1, box.x1 + 0.1, box.y1 + 0.1)
+
+
+def intersect(one: Box, other: Box) -> Box:
+    """Return the part that both boxes share."""
+    return Box(max(one.x0, other.x0), max(one.y0, other.y0), min(one.x1, other.x1), min(one.y1, other.y1))
+
+
+def transform(box: Box, matrices: tuple[Matrix, ...]) -> Box:
+    """Return the box of a transformed box, from the innermost form outwards."""
+    for m in matrices:
+        corners = [
+            (m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f) for x in (box.x0, box.x1) for y in (box.y0, box.y1)
+        ]
+        xs, ys = zip(*corners, strict=True)
+        box = Box(min(xs), min(ys), max(xs), max(ys))
+    return box
+
+
+def scale(matrices: tuple[Matrix, ...]) -> float:
+    """Return the factor by which matrices enlarge."""
+    return math.prod(max(math.hypot(m.a, m.b), math.hypot(m.c, m.d)) for m in matrices)
