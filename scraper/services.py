@@ -12,6 +12,7 @@ from scraper.coordination import open_shared_state
 from scraper.coordination.protocols import SharedState
 from scraper.engines.names import DEFAULTS
 from scraper.engines.registry import ENGINES
+from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
@@ -67,7 +68,7 @@ class Services:
             stack.push_async_callback(shared.close)
             processes = SingleUseProcesses()
             stack.push_async_callback(processes.close)
-            parser = DocumentParser(processes)
+            parser = DocumentParser(processes, Tesseract())
             fetcher = Fetcher(browsers, workers, store.pages, settings, documents=parser, shared=shared)
             stack.push_async_callback(fetcher.close)
             structured = StructuredReader(fetcher.visitor, workers, settings, shared)

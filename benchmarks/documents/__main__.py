@@ -23,11 +23,14 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.common.corpora import corpus_folder
 from benchmarks.documents import corpus as sets
 from benchmarks.documents.completeness import Answer, countable_files, measure_completeness
+from benchmarks.documents.scans import measure_recognition
 from benchmarks.documents.score import Scores, fact_holds, scores, table_score, xml_relations
 from benchmarks.peers.launch import peer_python
 from benchmarks.peers.runners import document_readers
 from scraper.errors import ScraperError
 from scraper.extract.documents.model import ParseRequest
+from scraper.extract.documents.read import strip_markdown
+from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
 from scraper.workers.single_use import ResourceLimits, SingleUseProcesses
 
@@ -68,6 +71,7 @@ _GOALS = (
     Goal("docx.words", at_least=0.97),
     Goal("docx.tables", at_least=0.8),
     Goal("docx.headings", at_least=0.95),
+    Goal("ocr.cer", at_most=0.05),
     Goal("xlsx.words", at_least=0.95),
     Goal("pptx.words", at_least=0.9),
     Goal("cpu_s_117_pages", at_most=1.5),
@@ -89,6 +93,7 @@ async def measure(options: Options) -> Figures:
             lambda file: _answer(parser, file, file.read_bytes()), countable_files(corpus)
         )
         figures |= await _quality(parser, corpus)
+    figures |= await _recognition()
     figures |= await _cost(corpus)
     print_goals(figures, _GOALS)
     return figures
@@ -113,6 +118,20 @@ async def _quality(parser: DocumentParser, corpus: Path) -> Figures:
         peers = _PEERS[kind]
         figures |= await _scored(parser, kind, sets.with_gold(corpus / "office-docling" / kind, kind), peers)
     return figures
+
+
+async def _recognition() -> Figures:
+    """Measure text recognition on generated scans."""
+    processes = SingleUseProcesses(2)
+    parser = DocumentParser(processes, Tesseract())
+
+    async def recognize(pdf: bytes) -> str:
+        return strip_markdown(await _text(parser, pdf, "scan.pdf"))
+
+    try:
+        return await measure_recognition(recognize)
+    finally:
+        await processes.close()
 
 
 async def _scored(parser: DocumentParser, name: str, pairs: Sequence[sets.Gold], peers: Sequence[str]) -> Figures:

@@ -68,6 +68,10 @@ class MemoryCache(Generic[T]):
         while len(self._results) > MAX_RESULTS:
             self._results.popitem()
 
+    def remove(self, key: Hashable) -> None:
+        """Forget a result, if it is there."""
+        self._results.pop(key, None)
+
 
 class ReadThrough(Generic[T]):
     """Results from memory, the store, other servers or a new load."""

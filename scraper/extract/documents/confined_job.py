@@ -25,16 +25,22 @@ _ENCODINGS = (
 _STANDARD_MODULES = ("base64", "contextvars", "heapq", "locale", "logging", "platform", "string")
 """Modules that the standard library imports inside of functions, such as heapq in `Counter.most_common`."""
 
+_RENDERER = "scraper.extract.documents.pdf.page_image"
 _DETAIL_CHARS = 2_000
 
 
 def parse(data: bytes, request: Mapping[str, Any], confine: Callable[[], None]) -> dict[str, Any]:
-    """Return the document as `{"parsed": ...}`, or the reason as `{"error": ...}`.
+    """Return the document as `{"parsed": ...}`, a page as `{"picture": ...}`, or the reason as `{"error": ...}`.
 
     Modules are loaded before `confine` removes all access to files.
     """
     try:
         parse_request = ParseRequest(**{**request, "pages": tuple(request["pages"])})
+        if parse_request.picture_of:
+            renderer = importlib.import_module(_RENDERER)
+            renderer.warm_up()
+            confine()
+            return {"picture": renderer.render_page(data, parse_request)}
         _load_reader(data, parse_request)
         confine()
         return {"parsed": read(data, parse_request).as_json()}

@@ -29,6 +29,10 @@ class ParseRequest:
     """Pages to read, counted from 1; empty starts at the first page."""
     plain_reader: bool = False
     """Use the fallback reader of the format: slower and plainer, but with no shared code."""
+    keep_pictures: bool = False
+    """Return a document that consists of pictures, instead of an error."""
+    picture_of: int = 0
+    """Page to render, instead of reading the document; 0 for none."""
     more_care: bool = False
     """Also use the result of the fallback reader where it is better; costs more time."""
 

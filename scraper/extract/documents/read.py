@@ -60,6 +60,10 @@ _UNREADABLE: Mapping[DocumentKind, ScraperError] = {
     ),
 }
 _MAX_METADATA_CHARS = 300
+OCR_ADVICE = (
+    "Look for another edition. The operator can let text in pictures be read: "
+    "`apt install tesseract-ocr tesseract-ocr-deu` (each language is a package)."
+)
 
 
 def has_fallback_reader(kind: DocumentKind) -> bool:
@@ -92,10 +96,11 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     parsed = find_reader(kind, use_fallback=request.plain_reader)(data, request)
     markdown, _ = clean(parsed.markdown)
     if not markdown.strip():
+        if parsed.ocr_pages and request.keep_pictures:
+            return parsed
         if parsed.ocr_pages:
             raise OcrNeededError(
-                "The document holds pictures of pages without any letters: it was scanned.",
-                next_step="Text in pictures is not read here. Look for another edition.",
+                "The document holds pictures of pages without any letters: it was scanned.", next_step=OCR_ADVICE
             )
         if any(warning.startswith(HIDDEN_TEXT_WARNING) for warning in parsed.warnings):
             raise OcrNeededError(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import hashlib
 import logging
+import os
 import re
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -12,6 +15,7 @@ from typing import Any
 from browsers.model import Snapshot
 from browsers.navigation.response import parse_content_length
 from scraper import errors
+from scraper.caching.read_through import MemoryCache
 from scraper.call_context import Deadline
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.read import has_fallback_reader
@@ -19,6 +23,8 @@ from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.text import markdown_structure
 from scraper.model import Document, Reading
 from scraper.reading import outcome
+from scraper.reading.documents.ocr import PagePicture, RecognitionError, RecognizedPage, Tesseract
+from scraper.reading.documents.recognized_pages import add_recognized_pages
 from scraper.reading.visitor import VisitJob
 from scraper.urls import host_of
 from scraper.workers import WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
@@ -66,15 +72,21 @@ _FAILURES: dict[str, tuple[str, str]] = {
     "out_of_memory": ("exceeds the memory limit for reading", "Look for a smaller copy."),
     "crash": ("crashes its reader: it is damaged or malicious", "Look for another copy or source."),
 }
+_RECOGNIZED_AT_ONCE = min(4, os.cpu_count() or 1)
+_ANSWER_RESERVE_S, _MIN_RECOGNITION_S = 2.0, 3.0
+"""Seconds that the answer takes after the last page, and that one page takes at least."""
+OCR_TIME_WARNING = "Time ran out before all pictures of pages were read: call again for the others."
 _SECOND_READER_WARNING = "The file is unusual: a simpler reader was used, which may miss tables, notes and parts."
 
 
 class DocumentParser:
     """Parses documents, each in a process of its own."""
 
-    def __init__(self, processes: SingleUseProcesses) -> None:
-        """Parse in single-use processes."""
+    def __init__(self, processes: SingleUseProcesses, ocr: Tesseract | None = None) -> None:
+        """Parse in single-use processes; recognize the text of pictures with `ocr`, if it is available."""
         self._processes = processes
+        self._ocr = ocr
+        self._recognized: MemoryCache[RecognizedPage] = MemoryCache(lambda page: len(page.text))
 
     async def parse(self, data: bytes, request: ParseRequest, *, limit_s: float, source: str) -> ParsedDocument:
         """Parse a document; if the first reader fails, try the second one of its format.
@@ -84,6 +96,15 @@ class DocumentParser:
         Raises:
             ScraperError: The document cannot be read; the message says why and what to do.
         """
+        deadline = Deadline.within(limit_s)
+        has_ocr = self._ocr is not None and await asyncio.to_thread(self._ocr.is_available)
+        ocr = self._ocr if has_ocr else None
+        parsed = await self._parse(data, replace(request, keep_pictures=ocr is not None), limit_s, source)
+        if ocr is not None and parsed.ocr_pages:
+            return await self._recognize_pages(data, request, parsed, ocr, deadline)
+        return parsed
+
+    async def _parse(self, data: bytes, request: ParseRequest, limit_s: float, source: str) -> ParsedDocument:
         try:
             parsed = await self._parse_once(data, request, limit_s)
         except errors.ScraperError as first:
@@ -100,6 +121,45 @@ class DocumentParser:
             with contextlib.suppress(errors.ScraperError):
                 return await self._parse_once(data, replace(request, more_care=True), limit_s * _SECOND_SHARE)
         return parsed
+
+    async def _recognize_pages(
+        self, data: bytes, request: ParseRequest, parsed: ParsedDocument, ocr: Tesseract, deadline: Deadline
+    ) -> ParsedDocument:
+        """Add the text of pages that are pictures, as far as the deadline allows.
+
+        Raises:
+            OcrNeededError: The document has no other text, and none was recognized.
+        """
+        semaphore = asyncio.Semaphore(_RECOGNIZED_AT_ONCE)
+
+        digest = await asyncio.to_thread(lambda: hashlib.sha256(data).digest())
+
+        async def recognize(page: int) -> RecognizedPage | None:
+            async with semaphore:
+                if known := self._recognized.get((digest, page)):
+                    return known
+                left_s = deadline.left_s(reserve_s=_ANSWER_RESERVE_S)
+                if left_s < _MIN_RECOGNITION_S:
+                    return None
+                with contextlib.suppress(WorkerFailedError, RecognitionError, ValueError):
+                    picture_request = asdict(replace(request, picture_of=page))
+                    answer = await self._processes.run(picture_request, data, limit_s=left_s)
+                    one = await ocr.recognize(PagePicture.of_json(answer.get("picture") or {}), left_s)
+                    self._recognized.put((digest, page), one)
+                    return one
+            return None
+
+        pages = parsed.ocr_pages
+        found = dict(zip(pages, await asyncio.gather(*map(recognize, pages)), strict=True))
+        recognized = {page: one for page, one in found.items() if one is not None and one.text}
+        if not recognized and not parsed.markdown.strip():
+            raise errors.OcrNeededError(
+                "The document holds pictures of pages without any letters, and no text was recognized in them.",
+                next_step="Call once more with more time, or look for another edition.",
+            )
+        added = add_recognized_pages(parsed, recognized)
+        is_late = None in found.values() and not deadline.left_s(reserve_s=_ANSWER_RESERVE_S + _MIN_RECOGNITION_S)
+        return replace(added, warnings=(*added.warnings, OCR_TIME_WARNING)) if is_late else added
 
     async def _parse_once(self, data: bytes, request: ParseRequest, limit_s: float) -> ParsedDocument:
         try:

@@ -21,7 +21,15 @@ from scraper.extract.documents.sniff import DocumentKind
 from scraper.model import CachePolicy, DocumentRequest, Reading, ReadRequest, Reuse
 from scraper.reading import outcome
 from scraper.reading.documents.local_files import LocalFiles
-from scraper.reading.documents.parser import MB, METHOD, PARSE_LIMIT_S, DocumentParser, build_document, detect_kind
+from scraper.reading.documents.parser import (
+    MB,
+    METHOD,
+    OCR_TIME_WARNING,
+    PARSE_LIMIT_S,
+    DocumentParser,
+    build_document,
+    detect_kind,
+)
 from scraper.reading.fetcher import Fetcher, markdown_size
 from scraper.reading.visitor import VisitJob
 from scraper.settings import Settings
@@ -122,6 +130,8 @@ class DocumentReader:
             label=host_of(request.source),
         )
         reading = await self._service.read(load, _PAGING, progress=progress)
+        if OCR_TIME_WARNING in reading.warnings:
+            self._memory.remove(load.memory_key)
         return replace(reading, requested_url=target)
 
     async def _load(
@@ -165,7 +175,7 @@ class DocumentReader:
         return await self._cache.find(request.source, request.principal, methods=(METHOD,))
 
     def _store(self, request: DocumentRequest, reading: Reading) -> None:
-        if not _is_private(request) and not reading.truncated:
+        if not _is_private(request) and not reading.truncated and OCR_TIME_WARNING not in reading.warnings:
             self._cache.put(request.source, request.principal, reading)
 
     # Documents in the folder of local files
@@ -206,7 +216,7 @@ class DocumentReader:
             retrieved_at=datetime.now(UTC),
             warnings=(*changed, *parsed.warnings),
         )
-        if not file.changed:
+        if not file.changed and OCR_TIME_WARNING not in reading.warnings:
             self._memory.put(key, reading)
         return reading
 

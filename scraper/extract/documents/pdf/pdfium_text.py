@@ -68,19 +68,20 @@ class PageText:
 
 def read_texts(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, PageText]:
     """Return the text of pages, counted from 1; leave out pages that PDFium cannot load."""
-    with _open_document(data, password) as document:
+    with open_document(data, password) as document:
         texts = {page: _text_of_page(*document, page) for page in pages} if document else {}
     return {page: text for page, text in texts.items() if text is not None}
 
 
 def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
     """Return the lines of pages without letters that cannot be seen, as in `read_texts`, or that are clipped."""
-    with _open_document(data, password) as document:
+    with open_document(data, password) as document:
         return {page: _lines_of_page(*document, page) for page in pages} if document else {}
 
 
 @contextmanager
-def _open_document(data: bytes, password: str | None) -> Iterator[tuple[ctypes.CDLL, int] | None]:
+def open_document(data: bytes, password: str | None) -> Iterator[tuple[ctypes.CDLL, int] | None]:
+    """Yield the library and the handle of a document, or None if PDFium cannot open it."""
     library = load_library()
     encoded = password.encode("utf-8", "replace") if password else None
     document = library.FPDF_LoadMemDocument64(data, len(data), encoded) if library else None

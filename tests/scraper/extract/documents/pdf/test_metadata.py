@@ -91,4 +91,4 @@ def test_page_that_is_an_image_raises_ocr_needed() -> None:
     scan = one_page("q 595 0 0 842 0 0 cm /I Do Q", "", "/XObject << /I 5 0 R >>", PICTURE)
     with pytest.raises(errors.OcrNeededError, match="scanned") as raised:
         parse(scan)
-    assert "Text in pictures is not read here" in raised.value.next_step
+    assert "apt install tesseract-ocr" in raised.value.next_step
