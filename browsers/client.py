@@ -141,12 +141,20 @@ class Browsers:
             request = replace(request, third_parties=ThirdParties.ALL)
         started_at = time.monotonic()
         deadline_at = started_at + request.deadline_s
+        exceeded_limit = ""
         self._active += 1
         try:
             async for attempt in _retrying(deadline_at):
                 with attempt:
                     try:
-                        return await self._visit_once(request, enough, started_at, deadline_at)
+                        snapshot = await self._visit_once(request, enough, started_at, deadline_at)
+                        if exceeded_limit:
+                            return replace(snapshot, complete=False, exceeded_limit=exceeded_limit)
+                        return snapshot
+                    except errors.PageLimitError as error:
+                        # It would exceed the limit again: return the unrendered response.
+                        exceeded_limit, request = error.limit, replace(request, mode=Mode.PEEK)
+                        raise
                     except errors.PageCrashedError:
                         if request.mode is Mode.RENDER:
                             # The page may crash its renderer again: then return the unrendered response.

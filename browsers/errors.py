@@ -158,6 +158,17 @@ class PageCrashedError(BrowsersError):
     next_step = 'Try render="http", which reads the page without running its scripts.'
 
 
+class PageLimitError(PageCrashedError):
+    """The page exceeded a limit of memory or messages while it was rendered, and was ended."""
+
+    code = "PageLimit"
+
+    def __init__(self, limit: str, *, url: str = "") -> None:
+        """Set the limit as text, such as "memory"."""
+        super().__init__(f"The page was ended because it exceeded the limit of {limit} for a page.", url=url)
+        self.limit = limit
+
+
 class BrowserGoneError(BrowsersError):
     """The browser crashed during the visit."""
 

@@ -147,6 +147,8 @@ class Snapshot:
     truncated: bool = False
     complete: bool = True
     """False if the page was still loading or changing at its limit."""
+    exceeded_limit: str = ""
+    """What the page used too much of while it was rendered, such as memory. The page is then as served."""
     json_responses: tuple[JsonResponse, ...] = ()
     refused_hosts: int = 0
     """Number of hosts of third parties that the page was not allowed to load."""

@@ -47,6 +47,8 @@ class BrowserSettings:
     browser_age_s: float = 1800.0
     browser_memory_bytes: int = 1_200_000_000
     """Proportional set size of the process tree above which a browser is replaced."""
+    page_memory_bytes: int = 600_000_000
+    """Resident memory of a renderer process above which its page is ended and returned as served."""
     housekeeping_s: float = 5.0
     """Seconds between checks of age, use and memory of the browsers."""
     full_idle_s: float = 120.0

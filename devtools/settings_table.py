@@ -23,7 +23,7 @@ GROUPS = {
         "host port token tokens_file allow_unauthenticated rest allowed_hosts allowed_origins issuer issuer_keys "
         "public_url"
     ),
-    "Load": "call_limit calls_per_minute queue_limit peek_slots render_slots drain_s",
+    "Load": "call_limit calls_per_minute queue_limit peek_slots render_slots page_memory_mb drain_s",
     "Network": "proxy proxy_dns allow_nets third_parties",
     "Browser": "language timezone tier light_executable full_executable",
     "Politeness": "host_pages host_gap_s robots",

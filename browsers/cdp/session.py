@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -19,6 +21,14 @@ Handler = Callable[[Event], None]
 
 COMMAND_LIMIT_S = 10.0
 """Seconds. A busy or crashed renderer does not answer."""
+
+MAX_EVENTS = 50_000
+"""Maximum of events of one visit. A page with 3,000 requests causes 15,000."""
+MAX_EVENT_BYTES = 64_000_000
+"""Maximum bytes of the events of one visit. Frames of web sockets and long URLs are part of events."""
+
+KILL_REPORT_S = 5.0
+"""Seconds in which the browser reports that a renderer was killed."""
 
 NO_PAGE = "javascript:"
 """URL of a new tab: an empty script, run in the initial empty document.
@@ -39,11 +49,14 @@ class CdpTransport(Protocol):
     flat: bool
     """True if messages of a target carry its session id, False if they are nested in browser messages."""
 
-    def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
-        """Set the handlers of messages and of the end of the connection."""
+    def bind(self, on_message: Callable[[str | None, Message, int], None], on_lost: Callable[[], None]) -> None:
+        """Set the handlers of messages, which get the bytes of each, and of the end of the connection."""
 
     def send(self, session_id: str | None, message: Message) -> None:
         """Send a message. This never fails: a broken transport calls `on_lost`."""
+
+    def mute(self, session_id: str) -> None:
+        """Discard all further messages of a session, unread if possible."""
 
     def close(self) -> None:
         """Close the transport."""
@@ -59,6 +72,9 @@ class Session:
         self._pending: dict[int, asyncio.Future[Event]] = {}
         self._handlers: dict[str, Handler] = {}
         self._children: dict[str, Session] = {}
+        self._parent: Session | None = None
+        self._events = self._event_bytes = 0
+        """Events of the current visit and their bytes, those of frames included."""
         self._end: errors.BrowsersError | None = None
         """Error of every command after the end of the target."""
         self.ended = asyncio.Event()
@@ -107,7 +123,12 @@ class Session:
     def child(self, session_id: str) -> Session:
         """Return the session of a target attached through this one: a frame in a process of its own."""
         session = self._children[session_id] = self._connection.add_session(session_id)
+        session._parent = self
         return session
+
+    def begin_visit(self) -> None:
+        """Count the events of another visit."""
+        self._events = self._event_bytes = 0
 
     def fail(self, error: errors.BrowsersError) -> None:
         """Fail every pending and later command with `error`: the target no longer exists."""
@@ -123,10 +144,11 @@ class Session:
         for child in self._children.values():
             self._connection.forget(child, error)
 
-    def receive(self, message: Message) -> None:
-        """Handle one message from the target."""
+    def receive(self, message: Message, size: int = 0) -> None:
+        """Handle one message of `size` bytes from the target."""
         number = message.get("id")
         if number is None:
+            (self._parent or self)._count_event(size)
             self._dispatch(message["method"], message.get("params", {}))
             return
         future = self._pending.pop(number, None)
@@ -137,11 +159,23 @@ class Session:
         else:
             future.set_result(message.get("result", {}))
 
+    def _count_event(self, size: int) -> None:
+        """Count an event. End the page that exceeds a limit: all pages share the time to read events."""
+        self._events += 1
+        self._event_bytes += size
+        is_within = self._events <= MAX_EVENTS and self._event_bytes <= MAX_EVENT_BYTES
+        if self.id is None or not self.is_alive or is_within:
+            return
+        self.post("Page.crash")
+        for session in (self, *self._children.values()):
+            self._connection.mute(session)
+        self.fail(errors.PageLimitError("messages to the browser"))
+
     def _dispatch(self, method: str, params: Event) -> None:
         if method == "Target.detachedFromTarget":
             self._connection.on_detached(params.get("sessionId", ""))
-        elif method == "Inspector.targetCrashed":
-            self.fail(errors.PageCrashedError("The page's renderer died."))
+        elif method == "Inspector.targetCrashed" and self._end is None:
+            self.fail(self._connection.crash_error())
         if handler := self._handlers.get(method):
             handler(params)
 
@@ -159,6 +193,8 @@ class Connection:
         self._transport = transport
         self._browser = Session(self, None)
         self._sessions: dict[str | None, Session] = {None: self._browser}
+        self._kills: deque[float] = deque()
+        """Times of kills that the browser has not reported yet."""
         self.numbers = itertools.count(1)
         """Command ids, unique for this browser."""
         transport.bind(self._on_message, self.lost)
@@ -172,6 +208,18 @@ class Connection:
             BrowserGoneError: the browser no longer runs.
         """
         return await self._browser.send(method, limit_s=limit_s, **params)
+
+    def expect_crash(self) -> None:
+        """Record that a renderer is about to be killed because of its memory. May be called from any thread."""
+        self._kills.append(time.monotonic())
+
+    def crash_error(self) -> errors.PageCrashedError:
+        """Return the error of a renderer that died."""
+        while self._kills:
+            # The browser reports the end of a killed process within milliseconds.
+            if time.monotonic() - self._kills.popleft() < KILL_REPORT_S:
+                return errors.PageLimitError("memory")
+        return errors.PageCrashedError("The page's renderer died.")
 
     def ping(self) -> None:
         """Send a command that any running browser answers."""
@@ -237,14 +285,19 @@ class Connection:
         self.lost()
         self._transport.close()
 
+    def mute(self, session: Session) -> None:
+        """Discard all further messages of a session."""
+        if session.id is not None:
+            self._transport.mute(session.id)
+
     def transmit(self, session: Session, message: Message) -> None:
         """Send one message to a target."""
         self._transport.send(session.id, message)
 
-    def _on_message(self, session_id: str | None, message: Message) -> None:
+    def _on_message(self, session_id: str | None, message: Message, size: int = 0) -> None:
         self.message_count += 1
         if session := self._sessions.get(session_id):
-            session.receive(message)
+            session.receive(message, size)
 
 
 def _ignore_failure(future: asyncio.Future[Any]) -> None:

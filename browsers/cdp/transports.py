@@ -36,6 +36,8 @@ TAIL_BYTES = 80
 """Bytes at the end of a message with the session id: `,"sessionId":"32 characters"}`."""
 _ENCODED = json.JSONEncoder(separators=(",", ":")).encode
 """Reused encoder: `json.dumps` creates one at each call with options."""
+MAX_MESSAGE_BYTES = 192_000_000
+"""Maximum bytes of one message. The DOM of the largest page that is captured is smaller."""
 _BROWSER_ENDED = "the browser ended at its start"
 
 
@@ -109,15 +111,23 @@ class _Reader(asyncio.Protocol):
         self._on_end = on_end
         self._partial: list[bytes] = []
         """Pieces of a message without its end so far."""
+        self._partial_bytes = 0
         self._complete: deque[bytes] = deque()
 
     def data_received(self, data: bytes) -> None:
         *ends, start = data.split(b"\0")
         for end in ends:
-            self._complete.append(b"".join((*self._partial, end)))
+            if self._partial_bytes <= MAX_MESSAGE_BYTES:
+                self._complete.append(b"".join((*self._partial, end)))
             self._partial.clear()
+            self._partial_bytes = 0
         if start:
-            self._partial.append(start)
+            self._partial_bytes += len(start)
+            if self._partial_bytes <= MAX_MESSAGE_BYTES:
+                self._partial.append(start)
+            else:
+                # Discarded up to its end. If it was an answer, its command fails by its time limit.
+                self._partial.clear()
         self._deliver()
 
     def _deliver(self) -> None:
@@ -145,11 +155,13 @@ class PipeTransport:
         self._transports: list[asyncio.BaseTransport] = []
         self._root_session: str | None = None
         self._attached: asyncio.Future[str] | None = None
-        self._on_message: Callable[[str | None, Message], None] = lambda *_: None
+        self._on_message: Callable[[str | None, Message, int], None] = lambda *_: None
         self._on_lost: Callable[[], None] = lambda: None
         self._lost = False
         self._outgoing: list[bytes] = []
         self._sessions: set[str] = set()
+        self._muted: set[str] = set()
+        """Sessions whose messages are discarded, until they end."""
 
     @classmethod
     async def open(cls, from_playwright: int, to_playwright: int, commands: int, answers: int) -> PipeTransport:
@@ -188,7 +200,7 @@ class PipeTransport:
         params = {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}
         self._write({"id": STOP_AUTO_ATTACH, "method": "Target.setAutoAttach", "params": params})
 
-    def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
+    def bind(self, on_message: Callable[[str | None, Message, int], None], on_lost: Callable[[], None]) -> None:
         """See CdpTransport."""
         self._on_message = on_message
         self._on_lost = on_lost
@@ -199,6 +211,10 @@ class PipeTransport:
         """See CdpTransport."""
         message["sessionId"] = session_id or self._root_session
         self._write(message)
+
+    def mute(self, session_id: str) -> None:
+        """See CdpTransport."""
+        self._muted.add(session_id)
 
     def close(self) -> None:
         """Close every end. Chromium exits when its pipe closes."""
@@ -212,8 +228,10 @@ class PipeTransport:
 
     def _from_chromium(self, message: bytes) -> None:
         session_id = _find_session_id(message)
+        if session_id in self._muted:
+            return
         if session_id in self._sessions:
-            self._receive(session_id, json.loads(message))
+            self._receive(session_id, json.loads(message), len(message))
         elif message.startswith(b'{"id":%d,' % ATTACH):
             if self._attached is not None and not self._attached.done():
                 self._attached.set_result(json.loads(message)["result"]["sessionId"])
@@ -222,14 +240,15 @@ class PipeTransport:
         elif self._to_playwright is not None and not self._to_playwright.is_closing():
             self._to_playwright.write(message + b"\0")
 
-    def _receive(self, session_id: str | None, message: Message) -> None:
+    def _receive(self, session_id: str | None, message: Message, size: int) -> None:
         # A session is ours as soon as one of ours announces it, before its first message.
         method = message.get("method")
         if method == "Target.attachedToTarget":
             self._sessions.add(message["params"]["sessionId"])
         elif method == "Target.detachedFromTarget":
             self._sessions.discard(message["params"]["sessionId"])
-        self._on_message(None if session_id == self._root_session else session_id, message)
+            self._muted.discard(message["params"]["sessionId"])
+        self._on_message(None if session_id == self._root_session else session_id, message, size)
 
     def _write(self, message: Message) -> None:
         if not self._outgoing:
@@ -284,17 +303,18 @@ class PlaywrightTransport:
         self._session = session
         self._sending: set[asyncio.Future[Any]] = set()
         self._parents: dict[str, str] = {}
-        self._on_message: Callable[[str | None, Message], None] = lambda *_: None
+        self._muted: set[str] = set()
+        self._on_message: Callable[[str | None, Message, int], None] = lambda *_: None
         self._on_lost: Callable[[], None] = lambda: None
 
-    def bind(self, on_message: Callable[[str | None, Message], None], on_lost: Callable[[], None]) -> None:
+    def bind(self, on_message: Callable[[str | None, Message, int], None], on_lost: Callable[[], None]) -> None:
         """See CdpTransport."""
         self._on_message = on_message
         self._on_lost = on_lost
         self._session.on("Target.receivedMessageFromTarget", self._unpack)
         self._session.on(
             "Target.detachedFromTarget",
-            lambda params: on_message(None, {"method": "Target.detachedFromTarget", "params": params}),
+            lambda params: on_message(None, {"method": "Target.detachedFromTarget", "params": params}, 0),
         )
         self._session.on("close", lambda *_: self.lost())
 
@@ -311,6 +331,10 @@ class PlaywrightTransport:
         else:
             # Ids are unique across sessions, and the answer to this command is ignored.
             self.send(parent, {"id": -message["id"], "method": "Target.sendMessageToTarget", "params": nested})
+
+    def mute(self, session_id: str) -> None:
+        """See CdpTransport."""
+        self._muted.add(session_id)
 
     def close(self) -> None:
         """Do nothing: the session ends with its browser."""
@@ -331,16 +355,18 @@ class PlaywrightTransport:
         error = sent.exception()
         if error is None:
             if session_id is None:
-                self._on_message(None, {"id": number, "result": sent.result()})
+                self._on_message(None, {"id": number, "result": sent.result()}, 0)
             return
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         if "Protocol error" not in text or "closed" in text.lower():
             self.lost()
         else:
-            self._on_message(session_id, {"id": number, "error": {"message": text}})
+            self._on_message(session_id, {"id": number, "error": {"message": text}}, 0)
 
     def _unpack(self, params: dict[str, Any], parent: str | None = None) -> None:
         session_id = params["sessionId"]
+        if session_id in self._muted:
+            return
         if parent is not None:
             self._parents[session_id] = parent
         message = json.loads(params["message"])
@@ -349,4 +375,4 @@ class PlaywrightTransport:
             return
         if message.get("method") == "Target.attachedToTarget":
             self._parents[message["params"]["sessionId"]] = session_id
-        self._on_message(session_id, message)
+        self._on_message(session_id, message, len(params["message"]))

@@ -18,57 +18,13 @@ from browsers import errors
 from browsers.cdp.session import CdpTransport, CommandFailedError, Connection
 from browsers.cdp.transports import PipeHandshake, PipeTransport, PlaywrightTransport
 from browsers.chromium.driver import Driver
+from browsers.chromium.process_tree import find_zygotes, measure_tree_bytes
+from browsers.chromium.renderer_memory import RendererMemoryGuard
 from browsers.chromium.switches import LaunchPlan
 from browsers.model import Tier
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
-
-PROC = Path("/proc")
-
-
-def list_tree_pids(root: int) -> list[int]:
-    """Return the ids of the process and all its descendants, or an empty list without /proc."""
-    found, todo = [], [root]
-    while todo:
-        pid = todo.pop()
-        try:
-            threads = list((PROC / str(pid) / "task").iterdir())
-        except OSError:
-            continue
-        found.append(pid)
-        for thread in threads:
-            try:
-                todo.extend(int(child) for child in (thread / "children").read_text().split())
-            except OSError:
-                continue
-    return found
-
-
-def measure_tree_bytes(root: int) -> int | None:
-    """Return the proportional set size of the tree in bytes, or None if the platform cannot tell."""
-    total = 0
-    for pid in list_tree_pids(root):
-        try:
-            rollup = (PROC / str(pid) / "smaps_rollup").read_text()
-        except OSError:
-            continue
-        total += next((int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")), 0)
-    return total * 1024 or None
-
-
-def find_zygotes(root: int) -> list[int]:
-    """Return the zygote processes of the tree, from which new renderers are forked."""
-    # Chromium rewrites its command lines: NULs become spaces shortly after the start.
-    return [pid for pid in list_tree_pids(root) if b"--type=zygote" in _command_line(pid)]
-
-
-def _command_line(pid: int) -> bytes:
-    try:
-        return (PROC / str(pid) / "cmdline").read_bytes()
-    except OSError:
-        return b""
-
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +45,8 @@ class LaunchRequest:
     tier: Tier
     executable: str
     plan: LaunchPlan
+    page_memory_bytes: int
+    """Maximum memory of a renderer process."""
 
 
 class RunningChromium:
@@ -104,13 +62,17 @@ class RunningChromium:
         self.version = browser.version
         self.started_at = time.monotonic()
         self.pid: int | None = None
+        self.memory_guard: RendererMemoryGuard | None = None
         self._browser = browser
         self._folders = folders
         self._watched: dict[int, int] = {}
         """Process ids by the descriptor that signals their end."""
 
-    async def watch(self) -> None:
-        """Read the process id and watch for the end. Without its zygote a browser opens no tab, so it is killed too."""
+    async def watch(self, page_memory_bytes: int) -> None:
+        """Read the process id, watch for the end, and limit the memory of renderers.
+
+        Without its zygote a browser opens no tab, so it is killed too.
+        """
         found = await self.connection.call("SystemInfo.getProcessInfo")
         self.pid = next((p["id"] for p in found["processInfo"] if p["type"] == "browser"), None)
         if self.pid is None or not hasattr(os, "pidfd_open"):
@@ -118,6 +80,8 @@ class RunningChromium:
         self._watch(self.pid)
         for zygote in await asyncio.to_thread(find_zygotes, self.pid):
             self._watch(zygote)
+        self.memory_guard = RendererMemoryGuard(self.pid, page_memory_bytes, self.connection.expect_crash)
+        self.memory_guard.start()
 
     async def self_test(self) -> None:
         """Open a tab and close it, to test the transport. Raises what `Connection.call` raises."""
@@ -134,6 +98,8 @@ class RunningChromium:
     async def close(self) -> None:
         """Close the browser, by force if necessary, and remove its profile."""
         self.connection.fail_tabs()
+        if self.memory_guard is not None:
+            self.memory_guard.close()
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
                 await self._browser.close()
@@ -225,7 +191,7 @@ async def _launch(
             running = RunningChromium(browser, Connection(transport), request.tier, sandboxed, folders)
             # A tab has been opened before, so its zygote exists and can be watched.
             await running.self_test()
-            await running.watch()
+            await running.watch(request.page_memory_bytes)
     except BaseException as error:
         with contextlib.suppress(Exception):
             await browser.close()

@@ -18,6 +18,8 @@ from browsers.scripts import PROBE
 
 MAX_DOCUMENTS = 5
 """Maximum of main documents. A page with more reloads itself forever."""
+MAX_FRAME_PROCESSES = 100
+"""Maximum of observed frames with a process of their own."""
 MAX_DIALOGS = 10
 """Maximum of dialogs before the script is ended. Alert loops opened a thousand a second."""
 DECODED_LIMIT_BYTES = 64 * 1024 * 1024
@@ -76,7 +78,7 @@ class RenderedPage:
         session.on("Target.attachedToTarget", self._on_frame_process)
         commands = [
             session.start("Page.enable"),
-            session.start("Network.enable", maxTotalBufferSize=buffer, maxResourceBufferSize=buffer),
+            session.start("Network.enable", maxTotalBufferSize=buffer, maxResourceBufferSize=buffer, maxPostDataSize=0),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
         ]
         if self._tier is Tier.LIGHT:
@@ -165,6 +167,8 @@ class RenderedPage:
         known.add(loader_id)
 
     def _on_frame_process(self, event: Event) -> None:
+        if len(self.frame_sessions) >= MAX_FRAME_PROCESSES:
+            return
         child = self._session.child(event["sessionId"])
         child.post("Page.enable")
         self.frame_sessions[event["targetInfo"]["targetId"]] = child

@@ -147,6 +147,7 @@ class Tab:
     async def prepare(self, request: Request, identity: BrowserIdentity) -> None:
         """Set the language, and intercept the request itself if it is not a plain GET."""
         self.committed = False
+        self.session.begin_visit()
         if request.url in self.cached:
             await self.empty_cache()
         self.cached.begin()

@@ -80,7 +80,9 @@ class Visit:
                 return await self._visit(enough, take_render_slot)
         except (TimeoutError, errors.PageCrashedError) as error:
             if self._peeked is not None:
-                return replace(self._peeked, complete=False, timing=self._end_timing())
+                limit_name = error.limit if isinstance(error, errors.PageLimitError) else ""
+                timing = self._end_timing()
+                return replace(self._peeked, complete=False, exceeded_limit=limit_name, timing=timing)
             if isinstance(error, errors.PageCrashedError):
                 raise
             if limit.expired():

@@ -132,10 +132,12 @@ class BrowserHandle:
 
     @property
     def is_worn(self) -> bool:
-        """True if it has reached a limit of age or visits and should be replaced."""
+        """True if it has reached a limit of age, visits or memory and should be replaced."""
         age = time.monotonic() - self.chromium.started_at
+        guard = self.chromium.memory_guard
         return (
-            self.renders >= self._settings.renders_per_browser
+            (guard is not None and guard.is_shared_memory_high)
+            or self.renders >= self._settings.renders_per_browser
             or self.peeks >= self._settings.peeks_per_browser
             or age >= self._settings.browser_age_s
         )
@@ -148,6 +150,9 @@ class BrowserHandle:
         """
         self.lent += 1
         self._drained.clear()
+        guard = self.chromium.memory_guard
+        if guard is not None:
+            guard.begin_visit()
         lease: TabLease | None = None
         profile = ProfileKey.of(request)
         # In the full tier no two tabs share a process.
@@ -172,6 +177,8 @@ class BrowserHandle:
                 task.add_done_callback(self._cleaning.discard)
                 lease.is_kept = True
         finally:
+            if guard is not None:
+                guard.end_visit()
             self._end_lease(lease)
 
     async def _clean(self, tab: Tab) -> None:

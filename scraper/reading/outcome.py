@@ -51,6 +51,9 @@ _TEXT_FORMATS = frozenset({"csv", "eml", "feed", "html", "ipynb", "json", "markd
 _NOT_RENDERED = 'The page has almost no text without its scripts: use render="auto" or "browser".'
 _MAYBE_INCOMPLETE = 'Parts of the page may be loaded by its scripts: to get them, use render="auto" or "browser".'
 _TOO_LARGE = "The page is too large to be rendered: this is what the server sent, before any script ran."
+_EXCEEDED_LIMIT = (
+    "The page took more {limit} than a page may, so it was ended: this is what the server sent, before any script ran."
+)
 _TRUNCATED_UNRENDERED = "It was not rendered: this is the part that was received, before any script ran."
 
 _BLOCK_TEXTS = {
@@ -201,6 +204,8 @@ def _build_warnings(snapshot: Snapshot, document: Document, may_render: bool, re
     yield from redirect_warnings(snapshot, requested_url)
     if not snapshot.complete and snapshot.rendered:
         yield "The page was still loading when it was read: parts may be missing."
+    elif snapshot.exceeded_limit:
+        yield _EXCEEDED_LIMIT.format(limit=snapshot.exceeded_limit)
     elif not snapshot.complete:
         yield "The page could not be rendered in time: this is what the server sent, before any script ran."
     elif snapshot.is_html and not snapshot.rendered and document.verdict.kind is VerdictKind.THIN:

@@ -252,6 +252,12 @@ class Settings:
         "PEEK_SLOTS", IntegerValue(1, 64), "Pages read at once without rendering.", min(4 * _CORES, 16)
     )
     render_slots: int = _setting("RENDER_SLOTS", IntegerValue(1, 64), "Pages rendered at once.", min(2 * _CORES, 8))
+    page_memory_mb: int = _setting(
+        "PAGE_MEMORY_MB",
+        IntegerValue(200, 16_000),
+        "Memory in MB that a rendered page may use; beyond it, the page is returned as the server sent it.",
+        600,
+    )
     queue_limit: int = _setting(
         "QUEUE_LIMIT", IntegerValue(0, 10_000), "Maximum waiting pages; beyond it, calls are rejected.", 64
     )
@@ -335,6 +341,7 @@ class Settings:
             timezone=self.timezone,
             peek_slots=self.peek_slots,
             render_slots=self.render_slots,
+            page_memory_bytes=self.page_memory_mb * 1_000_000,
             queue_limit=self.queue_limit,
             third_parties=self.third_parties,
         )

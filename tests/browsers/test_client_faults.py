@@ -20,7 +20,7 @@ import pytest_asyncio
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.cdp.transports import PipeHandshake
 from browsers.chromium import process as processes
-from browsers.chromium.process import list_tree_pids
+from browsers.chromium.process_tree import list_tree_pids
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
 from browsers.egress.proxy_listener import ProxyLimits
 from tests.browsers.visits import WAITING, marks, until, visit

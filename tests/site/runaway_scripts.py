@@ -22,6 +22,20 @@ setInterval(() => { for (let i = 0; i < 50; i++) kept.push(new Array(1e6).fill(i
 _GROWTH = """setInterval(() => { for (let i = 0; i < 5000; i++) {
   const p = document.createElement('p'); p.textContent = 'growing ' + i; document.body.append(p);
 } }, 1);"""
+_CANVASES = """const kept = []; for (;;) {
+  const canvas = document.createElement('canvas'); canvas.width = canvas.height = 16000;
+  const context = canvas.getContext('2d'); context.fillRect(0, 0, 16000, 16000);
+  context.getImageData(0, 0, 1, 1); kept.push(canvas);
+}"""
+_BUFFERS = "const kept = []; for (;;) kept.push(new Uint8Array(5e7).fill(1));"
+_WASM = """const kept = []; for (;;) {
+  const memory = new WebAssembly.Memory({initial: 800}); new Uint8Array(memory.buffer).fill(1); kept.push(memory);
+}"""
+_WORKER_BUFFERS = f"""const code = URL.createObjectURL(new Blob(["{_BUFFERS}"]));
+for (let i = 0; i < 4; i++) new Worker(code);
+setInterval(() => document.body.append('another line of text that keeps this page from being ready'), 20);"""
+_CONSOLE = "setInterval(() => { for (let i = 0; i < 3000; i++) console.log('noise', i, 'x'.repeat(10000)); }, 1);"
+_LONG_URLS = "for (let i = 0; i < 100; i++) fetch('data:text/plain,' + 'x'.repeat(1e6) + i);"
 _MICROTASKS = "setTimeout(() => { const again = () => Promise.resolve().then(again); again(); }, 300);"
 _WORKER = "new Worker(URL.createObjectURL(new Blob(['while (true) {}'])));"
 
@@ -67,6 +81,12 @@ PAGES = (
         "starts 20,000 requests, each to an address of its own",
         _after("request-flood-apart", "for (let i = 0; i < 20000; i++) fetch('/nothing-here/' + i);"),
     ),
+    fixed("/canvas-hog", "draws canvases of 1 GB each without end", _between("canvas-hog", _CANVASES)),
+    fixed("/buffer-hog", "fills buffers without end", _between("buffer-hog", _BUFFERS)),
+    fixed("/wasm-hog", "fills memories of WebAssembly without end", _between("wasm-hog", _WASM)),
+    fixed("/worker-hog", "four workers that fill buffers without end", _after("worker-hog", _WORKER_BUFFERS)),
+    fixed("/console-endless", "long console messages without end", _after("console-endless", _CONSOLE)),
+    fixed("/url-flood", "requests of URLs with 1 MB each", _after("url-flood", _LONG_URLS)),
     fixed("/throws", "a script that fails, and text after it", _between("throws", "null.nothing();"), marks=10),
     fixed(
         "/console-flood",

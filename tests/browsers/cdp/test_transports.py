@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from browsers.cdp.session import Event
-from browsers.cdp.transports import PipeHandshake, PipeTransport
+from browsers.cdp.transports import PipeHandshake, PipeTransport, _Reader
 
 
 async def test_handshake_canceled_during_a_connection_ends_cleanly(
@@ -37,6 +37,15 @@ async def test_handshake_canceled_during_a_connection_ends_cleanly(
     assert caplog.messages == []
 
 
+async def test_message_beyond_the_limit_is_discarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("browsers.cdp.transports.MAX_MESSAGE_BYTES", 1_000)
+    arrived: list[bytes] = []
+    reader = _Reader(arrived.append, lambda: None)
+    for piece in (b"first\0" + b"x" * 900, b"x" * 900, b"x" * 900, b"x\0second\0thi", b"rd\0"):
+        reader.data_received(piece)
+    assert arrived == [b"first", b"second", b"third"]
+
+
 async def test_error_in_a_handler_does_not_stop_later_messages(caplog: pytest.LogCaptureFixture) -> None:
     from_playwright, playwright = os.pipe()
     answers, chromium = os.pipe()
@@ -45,7 +54,7 @@ async def test_error_in_a_handler_does_not_stop_later_messages(caplog: pytest.Lo
     arrived: list[str] = []
     done = asyncio.Event()
 
-    def receive(session_id: str | None, message: Event) -> None:
+    def receive(session_id: str | None, message: Event, size: int) -> None:
         arrived.append(message["method"])
         if message["method"] == "odd":
             raise ValueError("an odd one")

@@ -19,7 +19,7 @@ import pytest
 
 from browsers.chromium import locate, process
 from browsers.chromium.driver import Driver
-from browsers.chromium.process import _command_line, list_tree_pids
+from browsers.chromium.process_tree import command_line, list_tree_pids
 from browsers.chromium.profile_dir import ProfileDir
 from browsers.chromium.switches import LaunchPlan
 from browsers.client import Browsers
@@ -115,7 +115,7 @@ LIBRARY = "/opt/chrome: error while loading shared libraries: libnss3.so: cannot
 
 
 def test_launch_error_contains_the_fatal_line_of_the_output() -> None:
-    order = process.LaunchRequest(Tier.FULL, "/opt/chrome", LaunchPlan((), (), {}))
+    order = process.LaunchRequest(Tier.FULL, "/opt/chrome", LaunchPlan((), (), {}), 600_000_000)
     output = [
         "BrowserType.launch: Target page, context or browser has been closed",
         "Browser logs:",
@@ -155,7 +155,7 @@ async def test_no_launch_without_sandbox_where_it_worked_before(monkeypatch: pyt
 
     monkeypatch.setattr(process, "_launch_on_best_transport", refuses)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    order = process.LaunchRequest(Tier.LIGHT, "/opt/chrome", LaunchPlan((), (), {}))
+    order = process.LaunchRequest(Tier.LIGHT, "/opt/chrome", LaunchPlan((), (), {}), 600_000_000)
     for may_disable, expected in ((False, [True]), (True, [True, False])):
         tried.clear()
         with pytest.raises(NoBrowserError):
@@ -170,7 +170,7 @@ async def test_end_of_a_driver_is_not_logged_as_an_unretrieved_error(caplog: pyt
         dead = await driver.playwright()
         for pid in set(list_tree_pids(os.getpid())) - before:
             # Browsers of other tests may have started a renderer meanwhile.
-            if b"run-driver" in _command_line(pid):
+            if b"run-driver" in command_line(pid):
                 os.kill(pid, signal.SIGKILL)
         await driver.restart(dead)
         del dead, driver

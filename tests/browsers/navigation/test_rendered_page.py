@@ -52,7 +52,7 @@ class Opened:
         await asyncio.gather(self.preparing, return_exceptions=True)
 
     def says(self, method: str, **params: Any) -> None:
-        self.session.receive({"method": method, "params": params})
+        self.session.receive({"method": method, "params": params}, 0)
 
     def responds(self, loader_id: str, status: int) -> None:
         response = {"url": ADDRESS + loader_id, "status": status, "headers": {"X-Name": loader_id}}

@@ -215,6 +215,12 @@ def test_a_hollow_page_read_as_served_has_a_hint() -> None:
             THIN,
             "The page could not be rendered in time: this is what the server sent, before any script ran.",
         ),
+        (
+            replace(PAGE, complete=False, exceeded_limit="memory"),
+            TEXT,
+            "The page took more memory than a page may, so it was ended: "
+            "this is what the server sent, before any script ran.",
+        ),
         (PAGE, THIN, "The page is too large to be rendered: this is what the server sent, before any script ran."),
         (
             PAGE,

@@ -52,6 +52,7 @@ EXAMPLES = {
     "SEARCH_MCP_FULL_CHROMIUM": ("/opt/chromium", "/opt/chromium"),
     "SEARCH_MCP_PEEK_SLOTS": ("3", 3),
     "SEARCH_MCP_RENDER_SLOTS": ("2", 2),
+    "SEARCH_MCP_PAGE_MEMORY_MB": ("700", 700),
     "SEARCH_MCP_QUEUE_LIMIT": ("0", 0),
     "SEARCH_MCP_DATABASE_URL": ("postgresql://u:p@db.example/pages", "postgresql://u:p@db.example/pages"),
     "SEARCH_MCP_SHARED_URL": ("redis://u:p@state.example/1", "redis://u:p@state.example/1"),

@@ -1,0 +1,51 @@
+"""Processes of a browser and their memory, from /proc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PROC = Path("/proc")
+
+
+def list_tree_pids(root: int) -> list[int]:
+    """Return the ids of the process and all its descendants, or an empty list without /proc."""
+    found, todo = [], [root]
+    while todo:
+        pid = todo.pop()
+        try:
+            threads = list((PROC / str(pid) / "task").iterdir())
+        except OSError:
+            continue
+        found.append(pid)
+        for thread in threads:
+            try:
+                todo.extend(int(child) for child in (thread / "children").read_text().split())
+            except OSError:
+                continue
+    return found
+
+
+def measure_tree_bytes(root: int) -> int | None:
+    """Return the proportional set size of the tree in bytes, or None if the platform cannot tell."""
+    total = 0
+    for pid in list_tree_pids(root):
+        try:
+            rollup = (PROC / str(pid) / "smaps_rollup").read_text()
+        except OSError:
+            continue
+        total += next((int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")), 0)
+    return total * 1024 or None
+
+
+def find_zygotes(root: int) -> list[int]:
+    """Return the zygote processes of the tree, from which new renderers are forked."""
+    # Chromium rewrites its command lines: NULs become spaces shortly after the start.
+    return [pid for pid in list_tree_pids(root) if b"--type=zygote" in command_line(pid)]
+
+
+def command_line(pid: int) -> bytes:
+    """Return the command line of a process, empty if it has ended."""
+    try:
+        return (PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""

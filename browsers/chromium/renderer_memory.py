@@ -1,0 +1,155 @@
+"""Limit the memory of each renderer process: end a page that takes more, before its neighbors notice.
+
+Chromium has no such limit: canvases, WebAssembly and buffers are outside the heap of the script engine. The kernel
+cannot limit it either: each renderer reserves many gigabytes of addresses, and with a limit of its writable memory
+(`RLIMIT_DATA`) young renderers died in tests. So a thread reads the resident size of the renderers from /proc while
+pages are read, and kills those above the limit.
+
+A page may also fill the processes that all pages share, with a flood of messages to them. Then the renderer that uses
+the most CPU time is killed, because a flood keeps its renderer busy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from browsers.chromium.process_tree import command_line, find_zygotes, list_tree_pids
+
+POLL_S = 0.03
+"""Seconds between two checks. One of eight renderers takes .2 ms."""
+FAST_POLL_S = 0.005
+"""Seconds, while any renderer uses half its limit: a page fills 1 to 2 GB per second."""
+SHARED_POLL_S = 1.0
+"""Seconds between two lists of the processes that pages share."""
+CPU_SAMPLE_S = 0.1
+"""Seconds for which the CPU time of the renderers is compared."""
+SHARED_STEP_BYTES = 200_000_000
+"""Further growth of a shared process until another page is ended: not all memory of a page is freed with it."""
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class RendererMemoryGuard:
+    """Watches the processes of one browser in a thread, as long as `begin_visit` was called more than `end_visit`."""
+
+    def __init__(self, browser_pid: int, limit_bytes: int, on_kill: Callable[[], None]) -> None:
+        """Prepare the guard. The thread calls `on_kill` before it kills a renderer."""
+        self._browser_pid = browser_pid
+        self._limit_bytes = limit_bytes
+        self._on_kill = on_kill
+        self._visits = 0
+        self._busy = threading.Event()
+        self._closed = False
+        self._zygotes: list[int] = []
+        self._renderers: dict[int, int] = {}
+        """Resident bytes of each renderer at the last check."""
+        self._killed: set[int] = set()
+        """Killed renderers that have not ended yet."""
+        self._shared: list[int] = []
+        self._listed_at = float("-inf")
+        self._shared_limit_bytes = limit_bytes
+        """Bytes of a shared process above which the busiest renderer is killed."""
+
+    @property
+    def is_shared_memory_high(self) -> bool:
+        """True if a page was ended because it filled a shared process, so that the browser should be replaced."""
+        return self._shared_limit_bytes > self._limit_bytes
+
+    def start(self) -> None:
+        """Start the thread, on Linux only."""
+        if sys.platform == "linux":
+            threading.Thread(target=self._run, name="renderer-memory", daemon=True).start()
+
+    def begin_visit(self) -> None:
+        """Watch from now on."""
+        self._visits += 1
+        self._busy.set()
+
+    def end_visit(self) -> None:
+        """Stop watching after the last visit."""
+        self._visits -= 1
+        if not self._visits:
+            self._busy.clear()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed = True
+        self._busy.set()
+
+    def _run(self) -> None:
+        with contextlib.suppress(OSError):
+            # Ahead of the pages, if this user may.
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -10)
+        while not self._closed:
+            self._busy.wait()
+            time.sleep(FAST_POLL_S if self._check() > self._limit_bytes // 2 else POLL_S)
+
+    def _check(self) -> int:
+        """End the renderers above the limit, and return the bytes of the largest that remains."""
+        now, largest = time.monotonic(), 0
+        if now - self._listed_at >= SHARED_POLL_S:
+            self._listed_at = now
+            self._zygotes = find_zygotes(self._browser_pid)
+            self._shared = [p for p in list_tree_pids(self._browser_pid) if b"--type=renderer" not in command_line(p)]
+        for pid in self._list_renderers():
+            size, before = _resident_bytes(pid), self._renderers[pid]
+            self._renderers[pid] = size
+            # On a busy machine a check comes late, and the next one would, too.
+            expected = size + max(0, size - before) if size > self._limit_bytes // 2 else size
+            if expected > self._limit_bytes:
+                self._kill(pid)
+            else:
+                largest = max(largest, size)
+        shared = max((_resident_bytes(pid) for pid in self._shared), default=0)
+        if shared > self._shared_limit_bytes:
+            self._shared_limit_bytes = shared + SHARED_STEP_BYTES
+            busiest = self._find_busiest()
+            if busiest is not None:
+                self._kill(busiest)
+        return largest
+
+    def _list_renderers(self) -> list[int]:
+        children: set[int] = set()
+        for zygote in self._zygotes:
+            with contextlib.suppress(OSError, ValueError):
+                children.update(int(pid) for pid in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split())
+        # A new process has the command line of its zygote for a moment.
+        new = [pid for pid in children - self._renderers.keys() if b"--type=renderer" in command_line(pid)]
+        self._renderers = {pid: size for pid, size in self._renderers.items() if pid in children}
+        self._renderers |= {pid: _resident_bytes(pid) for pid in new}
+        self._killed &= children
+        return list(self._renderers.keys() - self._killed)
+
+    def _find_busiest(self) -> int | None:
+        renderers = self._list_renderers()
+        before = {pid: _cpu_ticks(pid) for pid in renderers}
+        time.sleep(CPU_SAMPLE_S)
+        return max(renderers, key=lambda pid: _cpu_ticks(pid) - before[pid], default=None)
+
+    def _kill(self, pid: int) -> None:
+        self._on_kill()
+        self._killed.add(pid)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
+    except (OSError, IndexError):
+        return 0
+
+
+def _cpu_ticks(pid: int) -> int:
+    try:
+        # The name in parentheses may contain spaces.
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+    except (OSError, IndexError):
+        return 0

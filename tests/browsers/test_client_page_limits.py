@@ -1,0 +1,106 @@
+"""Pages that take more memory or send more messages than a page may: they end, and their neighbors do not notice."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from browsers import Browsers, Mode
+from browsers.chromium.process_tree import command_line, list_tree_pids
+from tests.browsers.visits import marks, visit
+from tests.site.running import Site
+
+# A page that fills memory slowly on a busy machine must not count as one in an endless loop.
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("unhurried")]
+
+HOARDING = ("/canvas-hog", "/buffer-hog")
+MOST_BYTES = 900_000_000
+"""600 MB, and what a page fills on a busy machine until the next check. Without a limit it is several gigabytes."""
+
+
+@contextlib.contextmanager
+def measured_renderers() -> Iterator[list[int]]:
+    """Measure the resident bytes of the largest renderer of this process, in the only entry of the list."""
+    largest, done = [0], threading.Event()
+
+    def measure() -> None:
+        while not done.wait(0.02):
+            for pid in list_tree_pids(os.getpid()):
+                if b"--type=renderer" in command_line(pid):
+                    with contextlib.suppress(OSError, IndexError):
+                        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+                        largest[0] = max(largest[0], pages * os.sysconf("SC_PAGE_SIZE"))
+
+    thread = threading.Thread(target=measure)
+    thread.start()
+    try:
+        yield largest
+    finally:
+        done.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("mode", [Mode.AUTO, Mode.RENDER])
+@pytest.mark.parametrize("path", HOARDING)
+async def test_hoarding_page_is_ended_and_returned_as_served(
+    browsers: Browsers, site: Site, path: str, mode: Mode
+) -> None:
+    before = site.hits(path)
+    with measured_renderers() as largest:
+        snapshot = await visit(browsers, site, path, mode)
+    assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (False, False, 10)
+    assert 100_000_000 < largest[0] < MOST_BYTES
+    # Rendered once only: it would exceed the limit again.
+    assert site.hits(path) - before <= (1 if mode is Mode.AUTO else 2)
+
+
+async def test_hoarding_page_names_its_limit(browsers: Browsers, site: Site) -> None:
+    snapshots = [await visit(browsers, site, "/buffer-hog", Mode.AUTO) for _ in range(2)]
+    assert "memory" in {snapshot.exceeded_limit for snapshot in snapshots}
+
+
+@pytest.mark.parametrize("path", ["/worker-hog", "/wasm-hog"])
+async def test_other_memory_of_a_page_has_the_same_limit(browsers: Browsers, site: Site, path: str) -> None:
+    with measured_renderers() as largest:
+        snapshot = await visit(browsers, site, path, Mode.AUTO)
+    assert marks(snapshot) == 10
+    assert largest[0] < MOST_BYTES
+
+
+async def test_neighbors_of_hoarding_pages_are_read(browsers: Browsers, site: Site) -> None:
+    hostile = [asyncio.create_task(visit(browsers, site, path, host="host1.example")) for path in HOARDING]
+    for number in range(4):
+        snapshot = await visit(browsers, site, f"/spa/{number}", host="host2.example")
+        assert snapshot.complete
+        assert not snapshot.exceeded_limit
+    for snapshot in await asyncio.gather(*hostile):
+        assert not snapshot.rendered
+
+
+async def test_page_that_floods_the_pipe_is_dropped(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("browsers.cdp.session.MAX_EVENT_BYTES", 5_000_000)
+    snapshot = await visit(browsers, site, "/url-flood", Mode.AUTO)
+    assert (snapshot.exceeded_limit, snapshot.rendered, marks(snapshot)) == ("messages to the browser", False, 10)
+    assert (await visit(browsers, site, "/spa/1")).complete
+
+
+async def test_number_of_events_of_a_page_is_limited(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("browsers.cdp.session.MAX_EVENTS", 1_000)
+    snapshot = await visit(browsers, site, "/request-flood", Mode.AUTO)
+    assert (snapshot.exceeded_limit, marks(snapshot)) == ("messages to the browser", 10)
+
+
+async def test_console_flood_leaves_the_browser_usable(browsers: Browsers, site: Site) -> None:
+    flood = asyncio.create_task(visit(browsers, site, "/console-endless", host="host1.example"))
+    assert (await visit(browsers, site, "/spa/1", host="host2.example")).complete
+    assert marks(await flood) == 10
