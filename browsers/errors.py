@@ -136,6 +136,13 @@ class UpstreamProxyError(UnreachableError):
     next_step = "The operator should check SEARCH_MCP_PROXY: host, port, user and password."
 
 
+class TargetNotFoundError(BrowsersError):
+    """No visible element of the page matches the target of a picture."""
+
+    code = "TargetNotFound"
+    next_step = "Take a picture of the whole page, or give other words of the element."
+
+
 class DeadlineExceededError(BrowsersError):
     """The visit ran out of time without a result."""
 

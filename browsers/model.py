@@ -40,6 +40,43 @@ class ThirdParties(enum.StrEnum):
     """All but trackers, social widgets, marketing, chat and consent dialogs."""
 
 
+class PictureKind(enum.StrEnum):
+    """Part or file of a page."""
+
+    WINDOW = "window"
+    FULL = "full"
+    """The whole page: an overview, then parts of one window each."""
+    PDF = "pdf"
+    MHTML = "mhtml"
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRequest:
+    """Picture to take of a rendered page."""
+
+    kind: PictureKind = PictureKind.WINDOW
+    target: str | None = None
+    """CSS selector or text of the element to picture; None for the page."""
+    image_type: str = "webp"
+    """`webp`, `png` or `jpeg`."""
+    is_single: bool = False
+    """True for one picture in full size, of any number of bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One picture or file of a page; sizes are in pixels of the picture, 0 for files."""
+
+    data: bytes = field(repr=False)
+    media_type: str
+    width: int = 0
+    height: int = 0
+    scale: float = 1.0
+    """Pixels of the picture for one CSS pixel."""
+    cut_off: int = 0
+    """CSS pixels at the end of the page that are beyond the limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class VisitLimits:
     """Limits of one visit."""
@@ -74,6 +111,8 @@ class Request:
     """CSS selector that must match before the page counts as ready."""
     json_responses: bool = False
     """True to return the JSON that the page fetches while it renders."""
+    picture: PictureRequest | None = None
+    """Picture to take when the page is ready. Only the full tier loads the images of a page."""
     third_parties: ThirdParties = ThirdParties.CONTENT_ONLY
     headers: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     """Additional request headers of the main document, such as If-None-Match."""
@@ -119,6 +158,7 @@ class Timing:
     response_s: float = 0.0
     judged_s: float = 0.0
     settled_s: float = 0.0
+    pictured_s: float = 0.0
     captured_s: float = 0.0
     total_s: float = 0.0
 
@@ -150,6 +190,8 @@ class Snapshot:
     exceeded_limit: str = ""
     """What the page used too much of while it was rendered, such as memory. The page is then as served."""
     json_responses: tuple[JsonResponse, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    """Pictures that were requested; empty if the page was not rendered."""
     refused_hosts: int = 0
     """Number of hosts of third parties that the page was not allowed to load."""
     tier: Tier = Tier.LIGHT

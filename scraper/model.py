@@ -9,6 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from browsers.model import Picture
 from scraper.errors import ScraperError
 
 
@@ -403,6 +404,18 @@ class SearchRequest:
     principal: str = "local"
     deadline_s: float = 55.0
     """Seconds. The deadline of each engine may be shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagePictures:
+    """Pictures of one page. Of a whole page, the first is the overview, and one for each part follows."""
+
+    url: str
+    """URL after redirects."""
+    status: int
+    title: str
+    pictures: tuple[Picture, ...]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

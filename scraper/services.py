@@ -16,6 +16,7 @@ from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.pictures import PictureReader
 from scraper.reading.structured import StructuredReader
 from scraper.search.engine_throttle import open_engine_throttle
 from scraper.search.instant_answers import InstantAnswers
@@ -40,6 +41,7 @@ class Services:
     searcher: Searcher
     structured: StructuredReader
     site_maps: SiteMaps
+    pictures: PictureReader
     shared: SharedState
 
     def __post_init__(self) -> None:
@@ -81,7 +83,10 @@ class Services:
             stack.push_async_callback(searcher.close)
             site_maps = SiteMaps(fetcher, workers)
             stack.push_async_callback(site_maps.close)
-            yield cls(settings, browsers, workers, store, fetcher, documents, searcher, structured, site_maps, shared)
+            pictures = PictureReader(fetcher.visitor)
+            stack.push_async_callback(pictures.close)
+            readers = (fetcher, documents, searcher, structured, site_maps, pictures)
+            yield cls(settings, browsers, workers, store, *readers, shared)
 
 
 def _browser_settings(settings: Settings) -> BrowserSettings:

@@ -95,6 +95,8 @@ AFTER_OVERDUE_TIMERS = "new Promise((done) => setTimeout(() => done(%s)))"
 
 FORWARD_S = 4.0
 FORWARD_LIMIT_S = 3.0
+REAL_TIME_S = 1.5
+"""Seconds for which a thin page without virtual time may show more by its timers."""
 
 
 class ReadinessWaiter:
@@ -108,16 +110,19 @@ class ReadinessWaiter:
         selector: str | None = None,
         *,
         may_skip: bool = False,
+        keeps_real_time: bool = False,
         progress: PageProgress | None = None,
     ) -> None:
         """Set up the waiter.
 
-        `may_skip` allows idle time to pass in virtual time, which a page can notice by comparing clocks. `progress`
-        predicts the wait from similar pages.
+        `may_skip` allows idle time to pass in virtual time, which a page can notice by comparing clocks.
+        `keeps_real_time` forbids virtual time altogether: afterwards no timer and no frame of the page would run.
+        `progress` predicts the wait from similar pages.
         """
         self.network = network
         self.time = VirtualTime(session)
-        self._may_skip = may_skip
+        self._may_skip = may_skip and not keeps_real_time
+        self._keeps_real_time = keeps_real_time
         self.progress = progress
         """Comparison with similar pages, or None outside a batch."""
         self.started_at = time.monotonic()
@@ -173,7 +178,9 @@ class ReadinessWaiter:
                     if progress is not None:
                         progress.end()
                     return True
-                if decision is ReadinessDecision.FORWARD:
+                if decision is ReadinessDecision.FORWARD and self._keeps_real_time:
+                    self._is_forwarded = time.monotonic() - self.started_at >= REAL_TIME_S
+                elif decision is ReadinessDecision.FORWARD:
                     # Run the page's timers ahead: a spinner of 1.2 s ends after 0.3 s.
                     self._is_forwarded = True
                     await self.time.skip(FORWARD_S, FORWARD_LIMIT_S, waits_for_requests=True)

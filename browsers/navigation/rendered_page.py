@@ -11,6 +11,7 @@ from browsers.identity.fingerprint import light_viewport
 from browsers.model import JsonResponse, Request, Tier
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.page_patterns import PagePatterns, PageProgress
+from browsers.navigation.picture import window_metrics
 from browsers.navigation.readiness import WORLD, ReadinessWaiter
 from browsers.navigation.response import PausedResponse
 from browsers.navigation.tab import PAUSE_AT_RESPONSE, Tab
@@ -48,6 +49,7 @@ class RenderedPage:
             tab.frame_id,
             request.wait,
             may_skip=may_skip,
+            keeps_real_time=request.picture is not None,
             progress=PageProgress(patterns) if patterns is not None else None,
         )
         self._tab = tab
@@ -81,9 +83,11 @@ class RenderedPage:
             session.start("Network.enable", maxTotalBufferSize=buffer, maxResourceBufferSize=buffer, maxPostDataSize=0),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
         ]
-        if self._tier is Tier.LIGHT:
+        if self._request.picture is not None:
+            commands.append(session.start("Emulation.setDeviceMetricsOverride", **window_metrics()))
+        elif self._tier is Tier.LIGHT:
             commands.append(session.start("Emulation.setDeviceMetricsOverride", **light_viewport()))
-        else:
+        if self._tier is not Tier.LIGHT:
             commands.append(
                 session.start(
                     "Target.setAutoAttach",

@@ -15,11 +15,12 @@ from browsers import errors
 from browsers.cdp.session import CommandFailedError
 from browsers.http.charset import decode
 from browsers.http.url_credentials import strip_credentials
-from browsers.model import Mode, Request, Snapshot, Tier, Timing
+from browsers.model import Mode, Picture, Request, Snapshot, Tier, Timing
 from browsers.navigation.capture import capture_dom
 from browsers.navigation.lazy_content import reveal_lazy_content
 from browsers.navigation.navigation import Navigation
 from browsers.navigation.page_patterns import PagePatterns
+from browsers.navigation.picture import take_pictures
 from browsers.navigation.rendered_page import RenderedPage
 from browsers.navigation.response import PausedResponse, ResponseBody, is_text_type, read_body, sniff_media_type
 from browsers.navigation.tab import Tab
@@ -69,6 +70,9 @@ class Visit:
         page = self._page
         # Prepared late: its first milliseconds were not observed.
         if self.request.batch is not None and not self.expects_page:
+            return self.tab.committed
+        if self.request.picture is not None:
+            # Its window has another size.
             return self.tab.committed
         return page is not None and (page.readiness.time.is_taken or page.readiness.loops_ended > 0 or page.dialogs > 0)
 
@@ -169,11 +173,18 @@ class Visit:
         complete = await page.wait_until_ready(settle_s)
         if page.failed_to_commit:
             raise self._navigation.explain_error(page.failed_to_commit)
-        if complete and page.readiness.loops_ended == 0:
+        pictures: tuple[Picture, ...] = ()
+        self._timing = replace(self._timing, settled_s=self._elapsed())
+        if request.picture is not None:
+            # Before the capture, which opens parts of the page and marks others.
+            pictures = await take_pictures(self.tab.session, page.readiness, request.picture)
+            self._timing = replace(self._timing, pictured_s=self._elapsed())
+        elif complete and page.readiness.loops_ended == 0:
             limit_s = max(0.0, min(LAZY_LIMIT_S, left_s - settle_s / 2))
             await reveal_lazy_content(self.tab.session, page.readiness, limit_s)
-        self._timing = replace(self._timing, settled_s=self._elapsed())
-        return await self._capture(page, body, complete=complete and not page.is_unfinished)
+            self._timing = replace(self._timing, settled_s=self._elapsed())
+        snapshot = await self._capture(page, body, complete=complete and not page.is_unfinished)
+        return replace(snapshot, pictures=pictures)
 
     def _create_page(self) -> RenderedPage:
         """Create the page and send its commands. Call this before the navigation or commit."""

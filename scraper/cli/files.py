@@ -13,21 +13,22 @@ import click
 _ALL_MAY_READ = 0o666
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
     """Replace a file atomically; links and the file's mode stay. Devices and pipes are written directly.
 
     Raises:
         ClickException: The file cannot be written; an earlier version of it is unchanged.
     """
     target = path.resolve()
+    data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8")
+            target.write_bytes(data)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, delete=False) as file:
+        with tempfile.NamedTemporaryFile("wb", dir=target.parent, delete=False) as file:
             try:
-                file.write(text)
+                file.write(data)
                 file.flush()
                 _set_mode(Path(file.name), target)
                 os.replace(file.name, target)

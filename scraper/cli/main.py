@@ -18,6 +18,7 @@ from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.help_commands import PROGRAM, CommandGroup, completion, show_help, show_version
 from scraper.cli.index_commands import find_tools, index
+from scraper.cli.picture_commands import see
 from scraper.cli.process_setup import prepare_streams, raise_open_files_limit
 from scraper.cli.reading_commands import compare, extract_structured, fetch, fetch_batch, read_doc
 from scraper.cli.search_commands import engines, instant_answer, research, search, web_search
@@ -47,7 +48,7 @@ def group(ctx: click.Context) -> None:
 
 assert isinstance(group, CommandGroup)
 group.sections = {
-    "Read": (fetch, fetch_batch, read_doc, extract_structured, compare, map_site, bulk),
+    "Read": (fetch, fetch_batch, read_doc, extract_structured, compare, map_site, see, bulk),
     "Search": (search, research, web_search, instant_answer, engines),
     "Stored texts": (cache, index),
     "MCP server": (serve, stdio, client),

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +18,7 @@ from scraper.urls import parse_target
 
 if TYPE_CHECKING:
     from scraper.call_context import ProgressCallback
-    from scraper.tools.model import ToolAnswer
+    from scraper.tools.model import Tool, ToolAnswer
 
 
 def run_tool(
@@ -28,10 +28,12 @@ def run_tool(
     *,
     as_json: bool = False,
     other_urls: Mapping[str, str] | None = None,
+    make: Callable[[Settings], Tool] | None = None,
 ) -> ToolAnswer:
     """Run a tool and return its answer; a signal closes all resources and raises KeyboardInterrupt.
 
-    If the network does not reach URLs that `other_urls` maps to others, the call is repeated with these.
+    If the network does not reach URLs that `other_urls` maps to others, the call is repeated with these. `make` returns
+    a variant of the tool for the command line.
 
     Raises:
         ClickException: This machine lacks a requirement, such as a folder for temporary files.
@@ -44,7 +46,7 @@ def run_tool(
         with asyncio.Runner() as runner:
             # Created first: an interrupt during its creation would leave a coroutine that was never awaited.
             runner.get_loop()
-            return runner.run(_run(tool_name, arguments, settings, other_urls or {}, as_json=as_json))
+            return runner.run(_run(tool_name, arguments, settings, other_urls or {}, make, as_json=as_json))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     except RuntimeError as error:
@@ -54,13 +56,20 @@ def run_tool(
 
 
 async def _run(
-    tool_name: str, arguments: dict[str, Any], settings: Settings, other_urls: Mapping[str, str], *, as_json: bool
+    tool_name: str,
+    arguments: dict[str, Any],
+    settings: Settings,
+    other_urls: Mapping[str, str],
+    make: Callable[[Settings], Tool] | None,
+    *,
+    as_json: bool,
 ) -> ToolAnswer:
     # Imported late, so that help is printed without loading the browsers.
     from scraper.tools import registry
     from scraper.tools.model import ToolCall
 
-    tool = next(tool for tool in registry.all_tools(settings) if tool.name == tool_name)
+    tools = registry.all_tools(settings) if make is None else (make(settings),)
+    tool = next(tool for tool in tools if tool.name == tool_name)
     if as_json and "format" in tool.input_schema["properties"]:
         arguments = {**arguments, "format": "json"}
     if (fault := tool.fault(arguments)) is not None:

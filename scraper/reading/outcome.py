@@ -323,6 +323,7 @@ _ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], type[errors.ScraperErr
     browser_errors.UpstreamProxyError: errors.NetworkError,
     browser_errors.UnreachableError: errors.NetworkError,
     browser_errors.DeadlineExceededError: errors.FetchTimeoutError,
+    browser_errors.TargetNotFoundError: errors.InvalidArgumentError,
     browser_errors.TooLargeError: errors.ContentTooLargeError,
     browser_errors.PageCrashedError: errors.BrowserFailedError,
     browser_errors.BrowserGoneError: errors.BrowserFailedError,

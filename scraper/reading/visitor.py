@@ -12,7 +12,7 @@ from cachetools import TTLCache
 
 from browsers import Browsers
 from browsers import errors as browser_errors
-from browsers.model import Mode, Request, Snapshot, ThirdParties, Tier, VisitLimits
+from browsers.model import Mode, PictureRequest, Request, Snapshot, ThirdParties, Tier, VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
 from scraper.coordination.protocols import SharedState
@@ -65,6 +65,8 @@ class VisitJob:
     """True to capture the JSON that the page fetches while it renders."""
     conditions: tuple[tuple[str, str], ...] = ()
     """Request headers for revalidation."""
+    picture: PictureRequest | None = None
+    """Picture to take of the rendered page."""
     batch: str | None = field(default=None, compare=False, repr=False)
     """Name of its batch. It affects how the page is visited, not the result."""
 
@@ -108,7 +110,9 @@ class PageVisitor:
         Raises:
             ScraperError: There was no response.
         """
-        tier = Tier.FULL if job.host in self._full_tier_hosts else self._usual_tier
+        # Only the full tier loads images.
+        needs_full_tier = job.host in self._full_tier_hosts or job.picture is not None
+        tier = Tier.FULL if needs_full_tier else self._usual_tier
         result = await self._visit_with_retry(job, tier, deadline, progress)
         if outcome.may_need_third_parties(result.snapshot, result.document) and job.host not in self._third_parties:
             result = await self._try_third_parties(job, result, deadline, progress)
@@ -193,6 +197,8 @@ class PageVisitor:
     async def _load(self, job: VisitJob, tier: Tier, deadline: Deadline, decider: RenderDecider) -> Snapshot | None:
         """Return the response, or None if rendering failed and the page as served has text."""
         reserve_s = min(READ_RESERVE_S, deadline.left_s() * READ_RESERVE_SHARE)
+        # A person sees consent dialogs and chats too.
+        usual = ThirdParties.CONTENT_ONLY if job.picture is None else ThirdParties.NO_TRACKERS
         request = Request(
             job.url,
             tier=tier,
@@ -202,7 +208,8 @@ class PageVisitor:
             json_responses=job.json_responses,
             headers=dict(job.conditions),
             deadline_s=deadline.left_s(reserve_s=reserve_s),
-            third_parties=self._third_parties.get(job.host, ThirdParties.CONTENT_ONLY),
+            third_parties=self._third_parties.get(job.host, usual),
+            picture=job.picture,
             limits=job.limits,
             batch=job.batch,
         )

@@ -1,7 +1,7 @@
 """List, search and read cached pages and documents of named indexes as resources with URIs.
 
-`page://https://example.org/a` is the cached copy of a page, `index://NAME/ID` a document of an index. Each caller sees
-only their own resources.
+`page://https://example.org/a` is the cached copy of a page, `index://NAME/ID` a document of an index, `picture://ID` a
+file that `see` made. Each caller sees only their own resources.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 PAGE = "page://"
 INDEX = "index://"
+PICTURE = "picture://"
 
 _TITLE_CHARS = 200
 _URL_CHARS = 2_000
@@ -107,6 +108,17 @@ async def read(services: Services, principal: str, uri: str) -> str | None:
     if uri.startswith(PAGE):
         return await _read_page(services, principal, uri)
     return await _read_document(services, principal, uri) if uri.startswith(INDEX) else None
+
+
+async def read_file(services: Services, principal: str, uri: str) -> tuple[bytes, str] | None:
+    """Return the bytes and the media type of a file that was kept for this caller, or None."""
+    picture = services.pictures.get_file(uri.removeprefix(PICTURE), principal) if uri.startswith(PICTURE) else None
+    return None if picture is None else (picture.data, picture.media_type)
+
+
+def picture_uri(identifier: str) -> str:
+    """Return the URI of a kept file."""
+    return f"{PICTURE}{identifier}"
 
 
 def page_uri(url: str) -> str:

@@ -158,6 +158,16 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Media:
+    """An image or a file of an answer."""
+
+    data: bytes = field(repr=False)
+    media_type: str
+    uri: str = ""
+    """Resource at which a client reads a file; empty for an image that is part of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolAnswer:
     """The answer as text, and as data if JSON was requested."""
 
@@ -168,6 +178,8 @@ class ToolAnswer:
     """Error of the call, or errors of its URLs or engines; the command line derives its exit code from them."""
     is_empty: bool = False
     """True if the call succeeded and found nothing."""
+    media: tuple[Media, ...] = ()
+    """Images and files, which follow the text."""
     reading: Reading | None = field(default=None, compare=False)
     """Whole page or document of which the text shows a part."""
 

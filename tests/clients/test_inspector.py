@@ -26,6 +26,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "fetch_batch": {"urls": ["{page}"]},
     "read_doc": {"source": "{document}"},
     "research": {"question": "lemons", "engines": ["bing"]},
+    "see": {"url": "{page}"},
     "map": {"url": "{page}", "max_pages": "3"},
     "compare": {"question": "lemons or limes?", "urls": ["{page}", "{other}"]},
     "extract_structured": {"url": "{page}"},

@@ -22,6 +22,7 @@ from tests.site import (
     bodies,
     caching,
     charsets,
+    colored_pages,
     documents,
     frames,
     guides,
@@ -47,7 +48,7 @@ from tests.site.markup import html, page
 _MODULES = (
     articles, apps, readiness, lazy, shadow, frames, guides, slow, redirects,
     block_pages, hidden, spoofed_content, runaway_scripts, bodies, wire, documents,
-    charsets, memory, caching, request_log, services, shops, assets, third_parties,
+    charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages,
 )  # fmt: skip
 
 _BACKLOG = 1024

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from mcp.types import Annotations, Prompt, PromptArgument, Resource, ResourceTemplate, Tool, ToolAnnotations
+import base64
+
+from mcp.types import (
+    Annotations,
+    ImageContent,
+    Prompt,
+    PromptArgument,
+    Resource,
+    ResourceLink,
+    ResourceTemplate,
+    Tool,
+    ToolAnnotations,
+)
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from scraper.tools import model, prompts
@@ -65,6 +77,15 @@ def prompt(source: prompts.Prompt) -> Prompt:
             for argument in source.arguments
         ],
     )
+
+
+def media(item: model.Media) -> ImageContent | ResourceLink:
+    """Convert an image or a file to the content block of an answer."""
+    if item.uri:
+        return ResourceLink(
+            uri=item.uri, name=item.uri.rpartition("/")[2], mime_type=item.media_type, size=len(item.data)
+        )
+    return ImageContent(data=base64.b64encode(item.data).decode("ascii"), mime_type=item.media_type)
 
 
 def resource(item: CachedResource) -> Resource:

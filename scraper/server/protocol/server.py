@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,8 +13,10 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
+    BlobResourceContents,
     CallToolRequestParams,
     CallToolResult,
+    ContentBlock,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
@@ -181,6 +184,8 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
 
     async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         caller, uri = caller_of(context), str(params.uri)
+        if uri.startswith(cached_resources.PICTURE):
+            return await _read_file(context, calls, uri)
         text = await calls.query(context.method, caller, lambda app: cached_resources.read(app, caller.principal, uri))
         if text is None:
             raise _not_found(uri, context.protocol_version)
@@ -190,6 +195,18 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
     server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
     server.add_request_handler("resources/templates/list", PaginatedRequestParams, list_templates)
     server.add_request_handler("resources/read", ReadResourceRequestParams, read)
+
+
+async def _read_file(context: Context, calls: CallDispatcher, uri: str) -> ReadResourceResult:
+    caller = caller_of(context)
+
+    file = await calls.query(context.method, caller, lambda app: cached_resources.read_file(app, caller.principal, uri))
+    if file is None:
+        raise _not_found(uri, context.protocol_version)
+    data, media_type = file
+    blob = base64.b64encode(data).decode("ascii")
+    contents = BlobResourceContents(uri=uri, mime_type=media_type, blob=blob)
+    return ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
 
 
 def _not_found(uri: str, protocol_version: str) -> MCPError:
@@ -218,9 +235,8 @@ def _result(answer: ToolAnswer, protocol_version: str, *, repeats_text: bool) ->
         structured = {"result": structured}
     if structured is None and repeats_text and not answer.is_error:
         structured = {"result": answer.text}
-    return CallToolResult(
-        content=[TextContent(text=answer.text)], structured_content=structured, is_error=answer.is_error
-    )
+    content: list[ContentBlock] = [TextContent(text=answer.text), *map(sdk_types.media, answer.media)]
+    return CallToolResult(content=content, structured_content=structured, is_error=answer.is_error)
 
 
 _TRUST = """\
@@ -236,7 +252,7 @@ need JavaScript.
 Which tool:
 - find pages: search; answer one question with cited pages: research
 - one URL: fetch; several: fetch_batch; 2 to 5 for one question: compare
-- the pages of a site: map
+- the pages of a site: map; a picture of a page: see
 - PDF, Word, Excel and other files: read_doc
 - price, rating, author and other fields: extract_structured
 - pages read before: cache_search; your own texts: search_add_document, then search_index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import math
@@ -234,6 +235,9 @@ def _status(answer: ToolAnswer) -> int:
 
 
 def _data(answer: ToolAnswer) -> Any:
+    if answer.media:
+        images = [{"media_type": one.media_type, "data": base64.b64encode(one.data).decode()} for one in answer.media]
+        return {"result": answer.text, "media": images}
     return {"result": answer.text} if answer.structured is None else answer.structured
 
 

@@ -101,6 +101,8 @@ def calls_of(site: Site, era: str) -> list[tuple[str, dict[str, Any]]]:
     ]
     single: list[tuple[str, dict[str, Any]]] = [
         ("engines", {}),
+        ("see", {"url": page}),
+        ("see", {"url": page, "what": "pdf"}),
         ("web_search", {"query": "tidal power"}),
         ("instant_answer", {"query": "tide"}),
         ("search_create_index", {"index_name": index}),

@@ -1,0 +1,1 @@
+"""Benchmark of pictures of pages."""

@@ -1,0 +1,197 @@
+"""Take pictures of a rendered page: the window, the whole page in parts, one element, PDF or MHTML.
+
+Pictures fit the limits of models: more than 1,568 pixels on the longer side or 1.15 megapixels would be scaled down by
+them. A whole page is therefore cut into parts of one window each at full size, with a small overview of all.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from browsers import errors
+from browsers.cdp.session import Event, Session
+from browsers.model import Picture, PictureKind, PictureRequest
+from browsers.navigation.readiness import ReadinessWaiter
+
+WIDTH, HEIGHT = 1_280, 900
+"""CSS pixels of the window."""
+PART_HEIGHT = 898
+"""CSS pixels of a part of the whole page: the most that fits into `MAX_PIXELS` without scaling."""
+MAX_EDGE = 1_568
+MAX_PIXELS = 1_150_000
+MAX_BYTES = 600_000
+"""Bytes of one picture. A larger one is taken again with lower quality."""
+MAX_PAGE_HEIGHT = 16_000
+"""CSS pixels of a page that are pictured. Chromium paints no larger surface."""
+QUALITIES = (75, 50, 25)
+CAPTURE_LIMIT_S = 10.0
+REVEAL_LIMIT_S = 9.0
+_SCRIPT_LIMIT_S = 3.0
+
+_REVEAL = """new Promise(async (done) => {
+  const end = performance.now() + 4000;
+  const frames = () => new Promise((next) => {
+    setTimeout(next, 100);
+    requestAnimationFrame(() => setTimeout(next, 15));
+  });
+  const height = () => document.documentElement.scrollHeight;
+  for (let y = 0; y < height() && y < 30000 && performance.now() < end; y += innerHeight * 0.9) {
+    scrollTo({top: y, behavior: 'instant'});
+    await frames();
+  }
+  scrollTo({top: 0, behavior: 'instant'});
+  await frames();
+  const open = [...document.images].filter((image) => !image.complete);
+  const decoded = Promise.all(open.map((image) => image.decode().catch(() => 0)));
+  await Promise.race([decoded, new Promise((next) => setTimeout(next, 2000))]);
+  const moving = document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
+  const still = Promise.all(moving.map((one) => one.finished.catch(() => 0)));
+  await Promise.race([still, new Promise((next) => setTimeout(next, 1000))]);
+  await frames();
+  done(1);
+})"""
+"""Scroll through the page once, so that lazy images load and faded parts appear, then return to its top and wait for
+images and transitions."""
+
+_SIZE = """(() => {
+  const page = document.documentElement;
+  let inner = 0;
+  if (page.scrollHeight <= innerHeight + 50 || getComputedStyle(page).overflowY === 'hidden') {
+    for (const element of document.querySelectorAll('body, body *')) {
+      const isLarge = element.clientWidth * element.clientHeight >= innerWidth * innerHeight / 2;
+      if (!isLarge || element.scrollHeight < element.clientHeight + 100) continue;
+      if (!/auto|scroll/.test(getComputedStyle(element).overflowY)) continue;
+      inner = Math.max(inner, element.scrollHeight + innerHeight - element.clientHeight);
+    }
+  }
+  return {height: Math.max(page.scrollHeight, innerHeight), inner, top: scrollY};
+})()"""
+"""Height of the page, and of the window that would show all of an element that scrolls instead of the page."""
+
+_FRAMES = """new Promise((done) => {
+  setTimeout(() => done(1), 300);
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(1), 30)));
+})"""
+"""Wait for two frames; a page that does not change may paint none."""
+
+_FIND = """((target) => {
+  let found = null;
+  try { found = document.querySelector(target); } catch {}
+  if (!found) {
+    const text = target.trim().toLowerCase();
+    let best = Infinity;
+    for (const element of document.querySelectorAll('body *')) {
+      const box = element.getBoundingClientRect();
+      const own = (element.innerText || element.alt || element.getAttribute('aria-label') || '').trim().toLowerCase();
+      if (box.width && box.height && own.includes(text) && own.length < best) { found = element; best = own.length; }
+    }
+  }
+  if (!found) return null;
+  found.scrollIntoView({block: 'center', behavior: 'instant'});
+  const box = found.getBoundingClientRect();
+  return {x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height};
+})(%s)"""
+"""Find an element by CSS selector, else the smallest visible one with the text, and scroll to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Clip:
+    """Part of a page in CSS pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def scale(self) -> float:
+        """Largest scale up to 1 at which the picture is within the limits."""
+        area = max(1.0, self.width * self.height)
+        return min(1.0, MAX_EDGE / max(self.width, self.height, 1.0), math.sqrt(MAX_PIXELS / area))
+
+
+def window_metrics(height: int = HEIGHT) -> Event:
+    """Return the parameters of `Emulation.setDeviceMetricsOverride` for pictures."""
+    return {"width": WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
+
+
+async def take_pictures(session: Session, readiness: ReadinessWaiter, request: PictureRequest) -> tuple[Picture, ...]:
+    """Return the pictures of a page that is ready.
+
+    Of a whole page, the first picture is the overview, and one for each part follows.
+
+    Raises:
+        TargetNotFoundError: No element matches the target.
+        TimeoutError: The page does not answer.
+        CommandFailedError: The page has gone.
+    """
+    if request.target is not None:
+        return (await _take_element(session, readiness, request),)
+    if request.kind in (PictureKind.PDF, PictureKind.MHTML):
+        return (await _take_file(session, request.kind),)
+    if request.kind is PictureKind.WINDOW:
+        size = await _measure(readiness)
+        return (await _capture(session, _Clip(0, size["top"], WIDTH, HEIGHT), request, beyond_window=False),)
+    size = await _measure(readiness)
+    if size["inner"]:
+        height = min(MAX_PAGE_HEIGHT, math.ceil(size["inner"]))
+        await session.send("Emulation.setDeviceMetricsOverride", **window_metrics(height))
+        await readiness.evaluate(_FRAMES, limit_s=_SCRIPT_LIMIT_S, await_promise=True)
+    await readiness.evaluate(_REVEAL, limit_s=REVEAL_LIMIT_S, await_promise=True)
+    size = await _measure(readiness)
+    height = min(MAX_PAGE_HEIGHT, math.ceil(size["height"]))
+    # Parts of equal height: no part is a sliver.
+    part_height = math.ceil(height / math.ceil(height / PART_HEIGHT))
+    parts = [_Clip(0, top, WIDTH, min(part_height, height - top)) for top in range(0, height, part_height)]
+    clips = (_Clip(0, 0, WIDTH, height), *(() if request.is_single else parts))
+    taken = [await _capture(session, clip, request, beyond_window=True) for clip in clips]
+    return (replace(taken[0], cut_off=max(0, math.ceil(size["height"]) - height)), *taken[1:])
+
+
+async def _take_element(session: Session, readiness: ReadinessWaiter, request: PictureRequest) -> Picture:
+    find = _FIND % json.dumps(request.target)
+    box = await readiness.evaluate(find, limit_s=_SCRIPT_LIMIT_S)
+    if not isinstance(box, dict) or box["width"] < 1 or box["height"] < 1:
+        raise errors.TargetNotFoundError(f"No visible element of the page matches {request.target!r}.")
+    await readiness.evaluate(_FRAMES, limit_s=_SCRIPT_LIMIT_S, await_promise=True)
+    # The page may have moved while it scrolled.
+    again = await readiness.evaluate(find, limit_s=_SCRIPT_LIMIT_S)
+    box = again if isinstance(again, dict) else box
+    clip = _Clip(max(0.0, box["x"]), max(0.0, box["y"]), box["width"], min(float(MAX_PAGE_HEIGHT), box["height"]))
+    return await _capture(session, clip, request, beyond_window=True)
+
+
+async def _take_file(session: Session, kind: PictureKind) -> Picture:
+    if kind is PictureKind.PDF:
+        answer = await session.send("Page.printToPDF", printBackground=True, limit_s=CAPTURE_LIMIT_S)
+        return Picture(base64.b64decode(answer["data"]), "application/pdf")
+    answer = await session.send("Page.captureSnapshot", format="mhtml", limit_s=CAPTURE_LIMIT_S)
+    return Picture(str(answer["data"]).encode("utf-8", "surrogatepass"), "multipart/related")
+
+
+async def _capture(session: Session, clip: _Clip, request: PictureRequest, *, beyond_window: bool) -> Picture:
+    scale = 1.0 if request.is_single else clip.scale
+    data = b""
+    for quality in QUALITIES:
+        options: dict[str, Any] = {} if request.image_type == "png" else {"quality": quality}
+        answer = await session.send(
+            "Page.captureScreenshot",
+            format=request.image_type,
+            clip={"x": clip.x, "y": clip.y, "width": clip.width, "height": clip.height, "scale": scale},
+            captureBeyondViewport=beyond_window,
+            limit_s=CAPTURE_LIMIT_S,
+            **options,
+        )
+        data = base64.b64decode(answer["data"])
+        if len(data) <= MAX_BYTES or not options or request.is_single:
+            break
+    return Picture(data, f"image/{request.image_type}", round(clip.width * scale), round(clip.height * scale), scale)
+
+
+async def _measure(readiness: ReadinessWaiter) -> dict[str, float]:
+    size = await readiness.evaluate(_SIZE, limit_s=_SCRIPT_LIMIT_S)
+    return size if isinstance(size, dict) else {"height": HEIGHT, "inner": 0, "top": 0}

@@ -1,0 +1,123 @@
+"""Take pictures of pages for callers, and keep the latest in memory, so that a caller can ask for other parts."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from cachetools import TTLCache
+
+from browsers.model import Picture, PictureKind, PictureRequest, Tier
+from scraper import errors
+from scraper.caching.read_through import Load, MemoryCache, ReadThrough
+from scraper.call_context import Deadline, ProgressCallback, ignore_progress
+from scraper.model import CachePolicy, PagePictures, Reuse, VerdictKind
+from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
+from scraper.urls import cache_key, parse_target
+
+FILES_S = 600.0
+"""Seconds for which a caller can read a file as a resource."""
+MAX_FILES_BYTES = 50_000_000
+"""Bytes of the files of all callers."""
+
+_NO_IMAGES = (
+    "The images of the page were not loaded: only the headless shell is installed here. "
+    "The operator can run `search-mcp install-browser`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredFile:
+    principal: str
+    picture: Picture
+
+
+class PictureReader:
+    """Pictures of pages, taken in a browser that loads images."""
+
+    def __init__(self, visitor: PageVisitor) -> None:
+        """Visit pages with `visitor`."""
+        self._visitor = visitor
+        self._service: ReadThrough[PagePictures] = ReadThrough(
+            lambda found: found, memory=MemoryCache(lambda found: sum(len(one.data) for one in found.pictures))
+        )
+        self._files: TTLCache[str, _StoredFile] = TTLCache(
+            MAX_FILES_BYTES, FILES_S, getsizeof=lambda file: len(file.picture.data)
+        )
+
+    async def close(self) -> None:
+        """Cancel the visits in progress."""
+        await self._service.close()
+
+    async def take(
+        self,
+        url: str,
+        request: PictureRequest,
+        *,
+        principal: str = "local",
+        deadline_s: float = 55.0,
+        progress: ProgressCallback | None = None,
+    ) -> PagePictures:
+        """Return the pictures of a page; those of the last minutes are not taken again.
+
+        Raises:
+            ScraperError: The page cannot be loaded, is no page, or has no element for the target.
+        """
+        job = VisitJob(cache_key(parse_target(url)), "browser", principal, picture=request)
+        deadline = Deadline.within(deadline_s)
+        load: Load[PagePictures] = Load(
+            job,
+            run=lambda _: self._load(job, deadline, progress or ignore_progress),
+            memory_key=job,
+            is_private=True,
+            label=job.host,
+        )
+        try:
+            policy = CachePolicy(reuse=Reuse.IN_MEMORY)
+            return await self._service.read(load, policy, deadline=deadline, progress=progress)
+        except TimeoutError:
+            raise timeout_error(job) from None
+
+    def keep_file(self, picture: Picture, principal: str) -> str:
+        """Keep a file for a caller and return its id; raise ContentTooLargeError if it exceeds the limit."""
+        identifier = secrets.token_hex(16)
+        try:
+            self._files[identifier] = _StoredFile(principal, picture)
+        except ValueError:
+            raise errors.ContentTooLargeError(
+                f"The file has {len(picture.data):,} bytes, more than {MAX_FILES_BYTES:,}.",
+                next_step="Take a picture of the window instead.",
+            ) from None
+        return identifier
+
+    def get_file(self, identifier: str, principal: str) -> Picture | None:
+        """Return a file that was kept for this caller, or None."""
+        stored = self._files.get(identifier)
+        return stored.picture if stored is not None and stored.principal == principal else None
+
+    async def _load(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> PagePictures:
+        result = await self._visitor.visit(job, deadline, progress)
+        snapshot, verdict = result.snapshot, result.document.verdict
+        assert job.picture is not None
+        if not snapshot.pictures and snapshot.is_html:
+            raise errors.BrowserFailedError(
+                f"The page at {job.host} was not rendered in time.",
+                target=job.url,
+                next_step="Try again, or use `fetch`.",
+            )
+        if not snapshot.pictures:
+            raise errors.UnsupportedTypeError(
+                f"{job.host} sent {snapshot.media_type or 'something'}, not a page.",
+                target=job.url,
+                next_step="Use `read_doc` for documents.",
+            )
+        warnings = list(result.warnings)
+        if snapshot.status >= 400:
+            warnings.append(f"The site answered with status {snapshot.status}.")
+        if verdict.kind is VerdictKind.BLOCKED:
+            warnings.append(f"This seems to be a block page ({verdict.reason}), not the page itself.")
+        if snapshot.tier is Tier.LIGHT and job.picture.kind is not PictureKind.MHTML:
+            warnings.append(_NO_IMAGES)
+        return PagePictures(
+            snapshot.url, snapshot.status, result.document.title or "", snapshot.pictures, tuple(warnings)
+        )

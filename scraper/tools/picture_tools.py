@@ -1,0 +1,60 @@
+"""Tools that return pictures of pages: `see`."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from browsers.model import PictureKind, PictureRequest
+from scraper.errors import InvalidArgumentError
+from scraper.render.pictures import describe_picture
+from scraper.settings import Settings
+from scraper.tools.cached_resources import picture_uri
+from scraper.tools.model import Media, Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool
+from scraper.urls import parse_target
+from scraper.values.types import ChoiceValue, IntegerValue, StringValue
+
+if TYPE_CHECKING:
+    from scraper.services import Services
+
+MAX_PART = 20
+MAX_TARGET_CHARS = 1_000
+
+
+def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = False) -> Tool:
+    """Return `see`: a picture of a page.
+
+    With `is_single`, a picture is one image in full size, which may exceed the limits of models.
+    """
+    parameters = Parameters(
+        Parameter("url", StringValue(), "Absolute http(s) URL.", required=True),
+        Parameter(
+            "what", ChoiceValue(tuple(PictureKind)), "full: the whole page in parts.", default=PictureKind.WINDOW.value
+        ),
+        Parameter("target", StringValue(MAX_TARGET_CHARS), "Only the element with this text or CSS selector."),
+        Parameter("part", IntegerValue(0, MAX_PART), "Part of a full page; 0: overview.", default=1),
+    )
+    work = functools.partial(_see, image_type=image_type, is_single=is_single)
+    return make_tool("see", "See a web page", parameters, work, check=lambda values: parse_target(values["url"]))
+
+
+async def _see(
+    services: Services, arguments: dict[str, Any], call: ToolCall, *, image_type: str, is_single: bool
+) -> ToolAnswer:
+    kind, part = PictureKind(arguments["what"]), arguments["part"]
+    request = PictureRequest(kind, arguments["target"], image_type, is_single)
+    found = await services.pictures.take(
+        arguments["url"], request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
+    )
+    if kind in (PictureKind.PDF, PictureKind.MHTML) and request.target is None:
+        file = found.pictures[0]
+        uri = picture_uri(services.pictures.keep_file(file, call.principal))
+        return ToolAnswer(describe_picture(found, file, uri=uri), media=(Media(file.data, file.media_type, uri),))
+    is_whole = kind is PictureKind.FULL and request.target is None and not is_single
+    if is_whole and part >= len(found.pictures):
+        raise InvalidArgumentError(
+            f"part must be at most {len(found.pictures) - 1}: the page has no more parts.", target="part"
+        )
+    picture = found.pictures[part if is_whole else 0]
+    text = describe_picture(found, picture, part=part if is_whole else None)
+    return ToolAnswer(text, media=(Media(picture.data, picture.media_type),))
