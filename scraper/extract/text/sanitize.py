@@ -12,7 +12,8 @@ from collections.abc import Iterable
 _ALWAYS_REMOVED = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1 controls but tab and newline
     "\u00ad"  # soft hyphen
-    "\u034f\u115f\u1160\u17b4\u17b5\u180e"  # grapheme joiner, Hangul, Khmer and Mongolian fillers
+    "\u034f\u115f\u1160\u17b4\u17b5"  # grapheme joiner, Hangul and Khmer fillers
+    "\u180b-\u180f"  # Mongolian variation selectors and vowel separator
     "\u200b"  # zero-width space
     "\u202a-\u202e\u2060-\u206f"  # direction overrides and isolates, word joiner, invisible operators
     "\u3164\uffa0"  # Hangul fillers
@@ -24,25 +25,30 @@ _CONTEXTUAL = (
     "\u061c\u200e\u200f"  # direction marks
     "\u200c\u200d"  # joiners
     "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # variation selectors
+    "\u0600-\u0605\u06dd\u0890\u0891\u08e2"  # marks around Arabic numbers
 )
 _SUSPECT = re.compile(f"[{_ALWAYS_REMOVED}{_CONTEXTUAL}]")
 _ALWAYS_REMOVED_RUN = re.compile(f"[{_ALWAYS_REMOVED}]+")
 _REPEATED = re.compile(f"([{_CONTEXTUAL}])\\1+")
 _LATIN = "cp1252"
 """Western European letters with typographic punctuation. Of the suspects it only contains `_LATIN_SUSPECTS`."""
-_LATIN_SUSPECTS = bytes(code for code in (*range(32), 127, 0xAD) if chr(code) not in "\t\n")
+_LATIN_SUSPECTS = bytes(code for code in (*range(32), 127, 0xA0, 0xAD) if chr(code) not in "\t\n")
 _JOINERS = "\u200c\u200d"
 _DIRECTION_MARKS = "\u200e\u200f\u061c"
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_DIRECTION_MARK_DISTANCE = 40
+_ARABIC = "\u0606-\u061b\u061d-\u06dc\u06de-\u088f\u0892-\u08e1\u08e3-\u08ff\ufb50-\ufdff\ufe70-\ufefc"
+"""Arabic, Syriac and further letters of that range, without invisible characters and marks around numbers."""
+_RIGHT_TO_LEFT = re.compile(f"[\u0590-\u05ff\ufb1d-\ufb4f{_ARABIC}]")
+_DIRECTION_MARK_DISTANCE = 8
 """Characters. A direction mark stays if a right-to-left letter is this near."""
+_DIRECTION_MARK_GAP = 4
+"""Characters. A direction mark stays if there is none in so many characters before it."""
 
 _JOINING = re.compile(
     "[\u0620-\u06ff\u0700-\u07ff\u0840-\u08ff"  # Arabic, Syriac, N'Ko, Mandaic
     "\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\u1800-\u18af"  # Indic scripts, Myanmar, Khmer, Mongolian
     "\ufb50-\ufdff\ufe70-\ufefc]"
 )
-_IDEOGRAPH = re.compile("[\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
+_BESIDE_NUMBER_MARK = re.compile(f"[{_ARABIC}]")
 _EMOJI_CATEGORIES = frozenset({"So", "Sm", "Sk", "Po", "Pd", "No"})
 _KEYCAP = "\u20e3"
 
@@ -50,17 +56,40 @@ _KEYCAP = "\u20e3"
 def clean(text: str) -> tuple[str, int]:
     """Remove invisible characters and repair mojibake. Return the text and the number of removed characters.
 
-    Joiners stay between letters that they join and inside emoji, variation selectors directly after an emoji or
-    ideograph, direction marks in right-to-left text.
+    Joiners stay between letters that they join and inside emoji, the variation selector of emoji directly after one,
+    direction marks in right-to-left text. Every kind of space becomes a space, because a choice of spaces is a message,
+    too. Code points without a character are removed.
     """
     if "â€" in text:
         text = repair_mojibake(text)
-    if _is_plain(text) or _SUSPECT.search(text) is None:
+    if _is_plain(text):
         return text, 0
-    text = repair_mojibake(text).replace("\r\n", "\n").replace("\r", "\n")
+    if _SUSPECT.search(text) is not None:
+        text = repair_mojibake(text).replace("\r\n", "\n").replace("\r", "\n")
+    if replacements := _replacements(text):
+        text = text.translate(replacements)
+    if _SUSPECT.search(text) is None:
+        return text, 0
     cleaned = _REPEATED.sub(r"\1", _ALWAYS_REMOVED_RUN.sub("", text))
     cleaned = _SUSPECT.sub(_filter_suspect, cleaned)
     return cleaned, len(text) - len(cleaned)
+
+
+def _replacements(text: str) -> dict[int, str | None]:
+    """Return the replacements of the text's characters that no person sees, except those of `_SUSPECT`."""
+    found: dict[int, str | None] = {}
+    for character in set(text):
+        if character.isprintable() or character in "\n\r\t" or _SUSPECT.match(character):
+            continue
+        category = unicodedata.category(character)
+        if category in {"Zs", "Zl", "Zp"}:
+            found[ord(character)] = " "
+        elif category == "Cs":
+            found[ord(character)] = "\ufffd"
+        elif category != "Co":
+            # A control character, so that `clean` removes it and counts it.
+            found[ord(character)] = "\x00"
+    return found
 
 
 def _is_plain(text: str) -> bool:
@@ -87,10 +116,13 @@ def _filter_suspect(match: re.Match[str]) -> str:
         joins_emoji = before and after and (before == "\ufe0f" or _is_emoji(before)) and _is_emoji(after)
         is_allowed = bool(joins_letters or joins_emoji)
     elif character in _DIRECTION_MARKS:
+        is_first = not any(mark in text[max(0, at - _DIRECTION_MARK_GAP) : at] for mark in _DIRECTION_MARKS)
         near = text[max(0, at - _DIRECTION_MARK_DISTANCE) : at + _DIRECTION_MARK_DISTANCE]
-        is_allowed = before not in _DIRECTION_MARKS and _RIGHT_TO_LEFT.search(near) is not None
-    elif "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
-        is_allowed = before != "" and bool(after == _KEYCAP or _is_emoji(before) or _IDEOGRAPH.match(before))
+        is_allowed = is_first and _RIGHT_TO_LEFT.search(near) is not None
+    elif character == "\ufe0f":
+        is_allowed = before != "" and (after == _KEYCAP or _is_emoji(before))
+    elif "\u0600" <= character <= "\u08e2":
+        is_allowed = bool(_BESIDE_NUMBER_MARK.match(before) or _BESIDE_NUMBER_MARK.match(after))
     else:
         is_allowed = False
     return character if is_allowed else ""

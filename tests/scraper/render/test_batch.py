@@ -101,6 +101,7 @@ def test_errors_are_one_line_with_the_next_step() -> None:
         == "Nothing came in 30 s. Try again."
     )
     assert answer_text.error_sentence(OverloadedError("Full.", retry_after_s=3.2)) == "Full. Try again in 3 s."
+    assert answer_text.error_sentence(FetchTimeoutError("No\u180b\ufff0\U000e0041th\u2003ing.")) == "Noth ing."
     assert len(answer_text.error_sentence(FetchTimeoutError("x" * 5_000))) <= 1_000
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,9 +22,9 @@ from tests.scraper.soon import soon
         "❤\ufe0f\u200d🔥",
         "🏳\ufe0f\u200d🌈",
         "1\ufe0f\u20e3",
-        "葛\U000e0100城",
+        "\u0663\u06dd",  # an Arabic digit with the mark of a verse
+        "\ue000",  # private use: icons of fonts
         "مرحبا\u200f! C++\u200e",
-        "a\u00a0b",
     ],
 )
 def test_visible_characters_stay(text: str) -> None:
@@ -43,12 +45,41 @@ def test_visible_characters_stay(text: str) -> None:
         ("a\u2060\u2061\u2062\u2063\u2064b", "ab", 5),
         ("a\u115f\u1160\u3164\uffa0b", "ab", 4),
         ("a\u200eb", "ab", 1),
+        ("\u061c\u200e\u200fab", "ab", 3),
+        ("葛\U000e0100城", "葛城", 1),
+        ("☺\ufe0e", "☺", 1),
+        ("a\u180b\u180c\u180d\u180fb", "ab", 4),
+        ("a\U0001bca0\U0001bca3\ufff0\ufff8b", "ab", 4),
+        ("a\u06ddb", "ab", 1),
+        ("a\u00a0b\u2003c\u3000d\u2028e", "a b c d e", 0),
+        ("a\ud800b", "a\ufffdb", 0),
         ("ב\u200f\u200f\u200fa", "ב\u200fa", 2),
         ("bell\x07 and\x1b[31m escape\x85", "bell and[31m escape", 3),
     ],
 )
 def test_invisible_characters_are_removed(text: str, cleaned: str, removed: int) -> None:
     assert clean(text) == (cleaned, removed)
+
+
+def _hidden_characters() -> list[str]:
+    """Return all characters that can carry hidden bits: Cf, Cn, Zs and default-ignorable ones."""
+    ignorable = [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)]
+    codes = {code for code in range(0x110000) if unicodedata.category(chr(code)) in {"Cf", "Cn", "Zs"}}
+    return [chr(code) for code in sorted(codes | {*ignorable, *range(0xE0000, 0xE1000)} - {0x20})]
+
+
+@pytest.mark.parametrize("carrier", ["a", "è", "中", "0"])
+def test_no_hidden_bit_survives(carrier: str) -> None:
+    # Two bits of each character, beside any other: present or not, once or twice. A space replaces every other space.
+    survivors = []
+    hidden = _hidden_characters()
+    assert len(hidden) > 800_000
+    for start in range(0, len(hidden), 1_000):
+        group = hidden[start : start + 1_000]
+        message = carrier + "".join(f"{one}{carrier}{one}{one}{carrier}" for one in group)
+        kept, _ = clean(message)
+        survivors += sorted(set(kept) - {carrier, " "})
+    assert survivors == []
 
 
 def test_line_ends_are_normalized_and_not_counted() -> None:
