@@ -1,4 +1,4 @@
-"""Archive reader: lists the files of zip and tar archives without extracting them."""
+"""Archive reader: lists the files of zip and tar archives, and reads the documents in a zip file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ import struct
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Iterator
 from io import BytesIO
 
+from scraper.errors import ContentTooLargeError, ScraperError
+from scraper.extract.documents.embedded import EmbeddedFile, read_embedded
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.safe_zip import Parts
 from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text.sanitize import clean_line
 
@@ -21,6 +25,10 @@ MAX_INFLATED_BYTES = 64_000_000
 """Bytes. Limit for a compressed tar, whose entries are spread over the whole file."""
 _XZ_MEMORY_BYTES = 128 << 20
 _MAX_NAME_CHARS = 200
+_DOCUMENT_NAMES = (
+    ".pdf", ".docx", ".doc", ".xlsx", ".xls", ".xlsb", ".pptx", ".ppt", ".odt", ".ods", ".odp", ".rtf", ".epub",
+    ".csv", ".tsv", ".txt", ".md", ".ipynb", ".html", ".htm",
+)  # fmt: skip
 _GZIP_NAME = re.compile(rb"\x1f\x8b\x08[\x08-\x0b].{6}([^\0]{1,500})\0", re.DOTALL)
 """RFC 1952, 2.3: the name follows the header directly if its flag is the only one before it."""
 _SIGNATURES = (
@@ -30,11 +38,16 @@ _SIGNATURES = (
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the list of names and sizes in the archive."""
+    """Return the list of names and sizes in the archive, and the documents of a zip file."""
     kind = next((name for signature, name in _SIGNATURES if data.startswith(signature)), "tar")
     head = f"Archive ({kind}, {len(data):,} bytes). Its files are listed, not extracted."
+    sections: list[str] = []
+    warnings: tuple[str, ...] = ()
     if kind == "zip":
         entries = _zip_entries(data)
+        sections, warnings = read_embedded(_documents(data), request)
+        if sections:
+            head = f"Archive ({kind}, {len(data):,} bytes). The documents in it follow the list of its files."
     else:
         content = _decompress(data, kind)
         entries = _tar_entries(content)
@@ -45,8 +58,25 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     rows = [[clean_line(name, _MAX_NAME_CHARS), f"{size:,}"] for name, size in entries[:MAX_LISTED]]
     parts = [head, f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}."]
     parts += [pipe_table([["name", "bytes"], *rows])] if rows else []
-    warnings = (f"Only the first {MAX_LISTED:,} entries are shown.",) if len(entries) > MAX_LISTED else ()
-    return ParsedDocument("archive", "\n\n".join(parts), warnings=warnings)
+    if len(entries) > MAX_LISTED:
+        warnings = (f"Only the first {MAX_LISTED:,} entries are shown.", *warnings)
+    return ParsedDocument("archive", "\n\n".join([*parts, *sections]), warnings=warnings)
+
+
+def _documents(data: bytes) -> Iterator[EmbeddedFile]:
+    """Yield the documents of a zip archive by the endings of their names; damaged ones are empty."""
+    try:
+        parts = Parts(data)
+    except ScraperError:
+        return
+    for name in parts.names:
+        if name.lower().endswith(_DOCUMENT_NAMES) and not name.startswith("__MACOSX/"):
+            try:
+                yield EmbeddedFile(name, parts.read(name))
+            except ContentTooLargeError:
+                return
+            except ScraperError:
+                yield EmbeddedFile(name, b"")
 
 
 def _zip_entries(data: bytes) -> list[tuple[str, int]] | None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from scraper.errors import ScraperError
 from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.read import find_reader, read
-from scraper.extract.documents.sniff import DocumentKind, sniff_kind
+from scraper.extract.documents.read import Reader, find_reader, list_readers, read
+from scraper.extract.documents.sniff import CONTAINERS, DocumentKind, sniff_kind
 
 _ENCODINGS = (
     "ascii charmap utf_8 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 latin_1 idna punycode cp1250 "
@@ -65,8 +65,13 @@ def warm_up() -> None:
 def _load_reader(data: bytes, request: ParseRequest) -> None:
     """Import the reader of this document and all modules that it imports later."""
     kind = sniff_kind(data, media_type=request.media_type, name=request.name)
-    reader = find_reader(kind, use_fallback=request.plain_reader)
     _load_standard_modules()
+    _load(find_reader(kind, use_fallback=request.plain_reader), request)
+    for reader in list_readers() if kind in CONTAINERS else ():
+        _load(reader, request)
+
+
+def _load(reader: Reader, request: ParseRequest) -> None:
     warm_up_reader = getattr(importlib.import_module(reader.__module__), "warm_up", None)
     if warm_up_reader is not None:
         warm_up_reader(request)

@@ -1,13 +1,15 @@
-"""Email reader: main headers, text and names of attachments."""
+"""Email reader: main headers, text and attachments."""
 
 from __future__ import annotations
 
 import email
 import email.policy
+from collections.abc import Iterator
 from email.message import EmailMessage
 
 from lxml import etree
 
+from scraper.extract.documents.embedded import EmbeddedFile, read_embedded
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.dom.parsing import parse_html
 from scraper.extract.markdown import converter
@@ -30,15 +32,27 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return sender, recipients, date, subject, body and attachment names."""
+    """Return sender, recipients, date, subject, body and attachments."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     headers = "\n".join(f"{name}: {' '.join(str(message[name]).split())}  " for name in _HEADERS if message[name])
-    names = [name for part in message.iter_attachments() if (name := part.get_filename())]
-    attachments = f"Attached (not read): {', '.join(names)}" if names else ""
+    sections, warnings = read_embedded(_attachments(message), request)
     title = str(message["Subject"]) if message["Subject"] else None
-    return ParsedDocument(
-        "eml", "\n\n".join(filter(None, (headers.rstrip(), _body(message), attachments))), title=title
-    )
+    markdown = "\n\n".join(filter(None, (headers.rstrip(), _body(message), *sections)))
+    return ParsedDocument("eml", markdown, title=title, warnings=warnings)
+
+
+def _attachments(message: EmailMessage) -> Iterator[EmbeddedFile]:
+    """Yield the attached files, and attached emails as their text."""
+    for part in message.iter_attachments():
+        name, media_type = part.get_filename() or "", part.get_content_type()
+        is_email = media_type == "message/rfc822"
+        try:
+            payload: object = part.get_content() if is_email else part.get_payload(decode=True)
+            data = _body(payload).encode() if isinstance(payload, EmailMessage) else payload
+        except (LookupError, KeyError, ValueError, AttributeError):
+            data = b""
+        if isinstance(data, bytes) and (name or data):
+            yield EmbeddedFile(name or f"attached {media_type}", data, "" if is_email else media_type)
 
 
 def _body(message: EmailMessage) -> str:
@@ -52,6 +66,11 @@ def _body(message: EmailMessage) -> str:
         text = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
     if part.get_content_type() != "text/html":
         return text.strip()
+    return convert_html(text)
+
+
+def convert_html(text: str) -> str:
+    """Return the Markdown of an email in HTML; empty if it cannot be parsed."""
     try:
         root = parse_html(text).root
     except (etree.XMLSyntaxError, ValueError):

@@ -32,6 +32,8 @@ _READERS: Mapping[DocumentKind, str] = {
     DocumentKind.NOTEBOOK: "text:read_notebook", DocumentKind.MARKDOWN: "text:read_markdown",
     DocumentKind.TEXT: "text:read_text", DocumentKind.FEED: "feed:read", DocumentKind.HTML: "html:read",
     DocumentKind.EMAIL: "email:read", DocumentKind.IMAGE: "image:read", DocumentKind.ARCHIVE: "archive:read",
+    DocumentKind.DOC: "ole.doc:read", DocumentKind.PPT: "ole.ppt:read", DocumentKind.MSG: "ole.msg:read",
+    DocumentKind.IWORK: "iwork:read",
 }  # fmt: skip
 """Module and function of each format."""
 _FALLBACK_READERS: Mapping[DocumentKind, str] = {
@@ -39,14 +41,6 @@ _FALLBACK_READERS: Mapping[DocumentKind, str] = {
     DocumentKind.DOCX: "docx.fallback_reader:read",
 }
 _UNREADABLE: Mapping[DocumentKind, ScraperError] = {
-    DocumentKind.DOC: UnsupportedTypeError(
-        "This is a Word file of the format used until 2003 (.doc), which is not read here.",
-        next_step="Convert it to .docx (Word, LibreOffice: `soffice --convert-to docx`), or look for a PDF.",
-    ),
-    DocumentKind.PPT: UnsupportedTypeError(
-        "This is a PowerPoint file of the format used until 2003 (.ppt), which is not read here.",
-        next_step="Convert it to .pptx (PowerPoint, LibreOffice: `soffice --convert-to pptx`), or look for a PDF.",
-    ),
     DocumentKind.LOCKED_OFFICE: EncryptedDocumentError(
         "This is an Office document that is locked with a password, which cannot be opened here.",
         next_step="Save it without a password, or look for another copy.",
@@ -82,6 +76,11 @@ def find_reader(kind: DocumentKind, *, use_fallback: bool = False) -> Reader:
     path = _FALLBACK_READERS.get(kind, _READERS[kind]) if use_fallback else _READERS[kind]
     module, _, name = path.partition(":")
     return cast(Reader, getattr(importlib.import_module(f"scraper.extract.documents.{module}"), name))
+
+
+def list_readers() -> list[Reader]:
+    """Import and return the readers of all formats."""
+    return [find_reader(kind) for kind in _READERS]
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:

@@ -38,10 +38,14 @@ class DocumentKind(enum.StrEnum):
     EMAIL = "eml"
     IMAGE = "image"
     ARCHIVE = "archive"
+    MSG = "msg"
+    IWORK = "iwork"
     BINARY = "binary"
     EMPTY = "empty"
 
 
+CONTAINERS = (DocumentKind.EMAIL, DocumentKind.MSG, DocumentKind.ARCHIVE)
+"""Formats of files that hold other files."""
 _PDF_SIGNATURE_BYTES = 1_024
 """Bytes that are searched for the signature; Acrobat's own rule."""
 _HEAD_BYTES = 4_096
@@ -55,6 +59,7 @@ _OLE_STREAMS = (
     ("PowerPoint Document", DocumentKind.PPT),
     ("Workbook", DocumentKind.XLS),
     ("Book", DocumentKind.XLS),
+    ("__properties_version1.0", DocumentKind.MSG),
 )
 _MIMETYPES = {
     "application/epub+zip": DocumentKind.EPUB,
@@ -69,6 +74,7 @@ _OFFICE_PARTS = (
     ("ppt/presentation", DocumentKind.PPTX),
     ("META-INF/container.xml", DocumentKind.EPUB),
 )
+_IWORK_PARTS = ("Index/Document.iwa", "Index.zip", "index.apxl", "index.xml.gz", "QuickLook/")
 _MAIN_TYPE = re.compile(
     rb"(?:(wordprocessingml|ms-word)|(ms-excel\.sheet\.binary)|(spreadsheetml|ms-excel)|(?:presentationml|ms-powerpoint))"
     rb"\.[\w.]{0,60}?(?<=\.)main\b",
@@ -143,6 +149,8 @@ def _detect_zip_kind(data: bytes) -> DocumentKind:
     except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, OSError, RuntimeError, struct.error):
         # Without a directory, search the names of the parts.
         return next((kind for part, kind in _OFFICE_PARTS if part.encode() in data), DocumentKind.ARCHIVE)
+    if any(name.startswith(_IWORK_PARTS) for name in names):
+        return DocumentKind.IWORK
     for part, kind in _OFFICE_PARTS:
         if any(name.startswith(part) for name in names):
             return kind

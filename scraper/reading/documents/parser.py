@@ -42,7 +42,8 @@ _DOCUMENTS = frozenset(
     {
         DocumentKind.PDF, DocumentKind.DOCX, DocumentKind.XLSX, DocumentKind.XLSB, DocumentKind.XLS,
         DocumentKind.ODS, DocumentKind.PPTX, DocumentKind.EPUB, DocumentKind.ODT,
-        DocumentKind.ODP, DocumentKind.RTF, DocumentKind.DOC, DocumentKind.PPT, DocumentKind.LOCKED_OFFICE,
+        DocumentKind.ODP, DocumentKind.RTF, DocumentKind.DOC, DocumentKind.PPT, DocumentKind.MSG,
+        DocumentKind.IWORK, DocumentKind.LOCKED_OFFICE,
     }
 )  # fmt: skip
 """Formats that are documents rather than pages or texts."""

@@ -124,7 +124,56 @@ def test_email_shows_headers_text_and_attachment_names() -> None:
     parsed = parse(mail)
     assert parsed.title == "Grüße"
     assert "Hello **you**" in parsed.markdown
-    assert parsed.markdown.endswith("Attached (not read): plan.pdf")
+    assert parsed.markdown.endswith("## plan.pdf\n\nx"), "the format is detected from the bytes"
+
+
+def test_attached_emails_and_archives_are_not_nested_further() -> None:
+    inner = b"From: x@y.example\nSubject: Inner\nMIME-Version: 1.0\nContent-Type: text/plain\n\nInner words\n"
+    mail = (
+        b"From: a@b.example\nTo: c@d.example\nSubject: Outer\nMIME-Version: 1.0\n"
+        b"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\nOuter words\n--x\n"
+        b"Content-Type: message/rfc822\n\n" + inner + b"--x\nContent-Type: application/zip\n"
+        b'Content-Transfer-Encoding: base64\nContent-Disposition: attachment; filename="a.zip"\n\n'
+        + base64.b64encode(builders.zipped({"a.txt": "secret"}))
+        + b"\n--x--\n"
+    )
+    markdown = parse(mail).markdown
+    assert "Outer words\n\n## attached message/rfc822\n\nInner words" in markdown
+    assert "not read inside of another file" in markdown
+    assert "secret" not in markdown
+
+
+def test_documents_in_a_zip_file_follow_the_list_of_its_files() -> None:
+    files = {
+        "notes/plan.txt": "The boat leaves at seven.",
+        "sheet.csv": "a,b\n1,2\n",
+        "broken.pdf": b"%PDF-1.4 broken",
+        "deck.pdf": builders.drawn_pdf([builders.text_at(60, 100, "Words of the deck")]),
+        "program.bin": bytes(range(256)),
+    }
+    parsed = parse(builders.zipped(files))
+    assert parsed.format == "archive"
+    assert "| program.bin | 256 |" in parsed.markdown
+    assert "## notes/plan.txt\n\nThe boat leaves at seven.\n\n## sheet.csv\n\n| a | b |" in parsed.markdown
+    assert "## deck.pdf\n\n(page 1)\n\nWords of the deck" in parsed.markdown
+    assert "## broken.pdf\n\n(15 bytes, not read: The file claims to be a PDF" in parsed.markdown
+    assert "## program.bin" not in parsed.markdown
+
+
+def test_only_the_first_documents_of_a_zip_file_are_read() -> None:
+    parsed = parse(builders.zipped({f"{number}.txt": "words" for number in range(40)}))
+    assert parsed.markdown.count("## ") == 30
+    assert parsed.warnings == ("Only the first 30 files inside of the document are read.",)
+
+
+def test_apple_file_is_read_from_its_preview_or_refused_with_advice() -> None:
+    preview = builders.drawn_pdf([builders.text_at(60, 100, "Words of the preview")])
+    parsed = parse(builders.zipped({"Index/Document.iwa": b"x", "QuickLook/Preview.pdf": preview}))
+    assert "Words of the preview" in parsed.markdown
+    assert "preview" in parsed.warnings[0]
+    with pytest.raises(errors.UnsupportedTypeError, match="Apple Pages") as raised:
+        parse(builders.zipped({"Index/Document.iwa": b"x", "preview.jpg": b"\xff\xd8"}))
+    assert "Export it as PDF" in raised.value.next_step
 
 
 def test_image_is_described() -> None:
@@ -163,8 +212,8 @@ def test_single_compressed_file_is_described_and_limited() -> None:
 @pytest.mark.parametrize(
     ("stream", "error", "words"),
     [
-        ("WordDocument", errors.UnsupportedTypeError, "Convert it to .docx"),
-        ("PowerPoint Document", errors.UnsupportedTypeError, "Convert it to .pptx"),
+        ("WordDocument", errors.MalformedDocumentError, "damaged Office document"),
+        ("PowerPoint Document", errors.MalformedDocumentError, "damaged Office document"),
         ("EncryptedPackage", errors.EncryptedDocumentError, "without a password"),
     ],
 )

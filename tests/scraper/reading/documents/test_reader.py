@@ -17,6 +17,7 @@ from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.workers.single_use import SingleUseProcesses
+from tests.scraper.extract.documents import builders
 from tests.scraper.extract.documents.builders import drawn_pdf, text_at
 from tests.scraper.reading.fakes import CountingPages, ScriptedBrowsers, ScriptedWorkers
 
@@ -203,3 +204,18 @@ async def test_local_paths_are_refused_without_a_root(shots: SingleUseProcesses)
 async def test_other_schemes_are_refused(shots: SingleUseProcesses) -> None:
     with pytest.raises(errors.InvalidUrlError):
         await Harness(shots).text("ftp://site.example/a.pdf")
+
+
+async def test_attached_documents_of_all_kinds_are_read_in_the_sandbox(shots: SingleUseProcesses) -> None:
+    files = {
+        "a.docx": builders.docx("<w:p><w:r><w:t>Words of Word</w:t></w:r></w:p>"),
+        "b.xlsx": builders.xlsx(("Towns", '<row r="1"><c r="A1"><v>17</v></c></row>')),
+        "c.pdf": builders.drawn_pdf([builders.text_at(60, 100, "Words of a page")]),
+        "d.epub": builders.epub({"one.xhtml": "<p>Words of a book</p>"}),
+        "e.rtf": rb"{\rtf1 Words of RTF}",
+        "f.odt": builders.odf("text", "<text:p>Words of a text</text:p>"),
+        "g.html": "<html><body><p>Words of a page</p></body></html>",
+    }
+    markdown = await Harness(shots, builders.zipped(files), "application/zip").text()
+    assert "not read" not in markdown
+    assert [name for name in ("Word", "RTF", "a book", "a text", "a page") if f"Words of {name}" not in markdown] == []
