@@ -36,7 +36,9 @@ _GOALS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class HiddenSample:
+    """A text of the test site, its marker, and whether a person sees it."""
+
     name: str
     marker: str
     visible: bool
@@ -46,7 +48,7 @@ class _Sample:
 async def measure(options: Options) -> Figures:
     """Read the pages of hidden text with every method."""
     with running_site() as site:
-        samples = await asyncio.to_thread(_samples, site)
+        samples = await asyncio.to_thread(read_samples, site)
         texts = {page: await _texts(site, page) for page in (_FIRST, _MORE)}
     figures = _print_page("Techniques", [one for one in samples if one.page == _FIRST], texts[_FIRST], "")
     figures |= _print_page("More techniques", [one for one in samples if one.page == _MORE], texts[_MORE], "more.")
@@ -54,10 +56,11 @@ async def measure(options: Options) -> Figures:
     return figures
 
 
-def _samples(site: Site) -> list[_Sample]:
+def read_samples(site: Site) -> list[HiddenSample]:
+    """Return the texts that the site lists."""
     with urllib.request.urlopen(site.direct("/hidden/manifest.json"), timeout=_LIMIT_S) as answer:
         rows = json.load(answer)
-    return [_Sample(row["name"], row["marker"], row["seen"], row["page"]) for row in rows]
+    return [HiddenSample(row["name"], row["marker"], row["seen"], row["page"]) for row in rows]
 
 
 async def _texts(site: Site, page: str) -> Mapping[str, str]:
@@ -92,7 +95,7 @@ async def _markers(plain: Running, url: str, method: str) -> str:
     return "\n".join(await plain.texts())
 
 
-def _print_page(title: str, samples: Sequence[_Sample], texts: Mapping[str, str], prefix: str) -> Figures:
+def _print_page(title: str, samples: Sequence[HiddenSample], texts: Mapping[str, str], prefix: str) -> Figures:
     rows = []
     for one in samples:
         found = [one.marker in texts[method].replace("\\", "") for method in _METHODS]

@@ -21,7 +21,7 @@ from benchmarks.common.wire_client import ERAS, WireClient, wire_client
 from tests.scraper.process import browsers_say, serving
 from tests.site.running import Site, running_site
 
-_HOSTILE = (
+HOSTILE = (
     "/loop",
     "/loop-microtask",
     "/loop-worker",
@@ -112,7 +112,7 @@ async def measure(options: Options) -> Figures:
                 pair = _ClientPair(site, hostile_site, one, other, itertools.count())
                 for render in _RENDER_MODES:
                     await pair.seconds(render, 3)
-                pages = _HOSTILE_QUICK if options.quick else _HOSTILE
+                pages = _HOSTILE_QUICK if options.quick else HOSTILE
                 rows = [await pair.row(path, render) for path in pages for render in _RENDER_MODES]
     print_table("Fetches beside a hostile page", ("hostile page", "render", "alone s", "beside s", "factor"), rows)
     factors = [row[-1] for row in rows]

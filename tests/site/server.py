@@ -27,6 +27,7 @@ from tests.site import (
     frames,
     guides,
     hidden,
+    hoards,
     lazy,
     memory,
     readiness,
@@ -47,7 +48,7 @@ from tests.site.markup import html, page
 
 _MODULES = (
     articles, apps, readiness, lazy, shadow, frames, guides, slow, redirects,
-    block_pages, hidden, spoofed_content, runaway_scripts, bodies, wire, documents,
+    block_pages, hidden, spoofed_content, runaway_scripts, hoards, bodies, wire, documents,
     charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages,
 )  # fmt: skip
 
