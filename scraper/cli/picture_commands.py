@@ -69,7 +69,12 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     (picture,) = answer.media
     write_file(output, picture.data)
     if as_json:
-        facts = {"file": str(output), "media_type": picture.media_type, "bytes": len(picture.data), "result": answer.text}
+        facts = {
+            "file": str(output),
+            "media_type": picture.media_type,
+            "bytes": len(picture.data),
+            "result": answer.text,
+        }
         click.echo(json.dumps(facts, ensure_ascii=False))
     for line in answer.text.splitlines():
         if line.startswith("Warning: ") and not as_json:

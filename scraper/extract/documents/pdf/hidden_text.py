@@ -51,6 +51,7 @@ class _Painted(NamedTuple):
     box: Box
     matrix: tuple[Matrix, ...]
     """Matrices of the forms that hold it, from the innermost outwards."""
+    order: int
 
 
 def declare_functions(library: ctypes.CDLL) -> None:
@@ -92,60 +93,90 @@ class _PageScan:
         self._float_refs = [ctypes.byref(self._floats, 4 * index) for index in range(4)]
         self._color_refs = [ctypes.byref(self._color, 4 * index) for index in range(4)]
         self._remaining = _MAX_OBJECTS
-        self._painted = list(self._objects(page, "FPDFPage", (), 0))
-        self._pictures = [one.box for one in self._painted if one.kind in (_IMAGE, _SHADING)]
         self._page_box = self._read_page_box()
-        self._covers = self._find_covers()
         self._below: list[_Painted] = []
         """Large objects below the text that is examined."""
         self._colors = [_WHITE]
         """Colors of the page and of these objects."""
-        self._contrasts: dict[tuple[int, int, int], bool] = {}
-        """Colors of text by whether all of these colors differ from them."""
+        self._contrasts: dict[bytes, bool] = {}
+        """Fills of text by whether they are seen on all of these colors."""
+        self._plain: list[_Painted] = []
+        """Text that can be seen unless it is covered or clipped: nearly all text."""
+        self._suspects: list[tuple[_Painted, int, bool]] = []
+        """Other text, with its mode and whether it has the color of its background."""
+        self._others: list[_Painted] = []
+        for one in self._objects(page, "FPDFPage", (), 0):
+            if one.kind != _TEXT:
+                self._others.append(one)
+                self._add_background(one)
+            elif one.box.x1 - one.box.x0 >= _MIN_WIDTH:
+                mode = library.FPDFTextObj_GetTextRenderMode(one.handle)
+                self._suspects.append((one, mode, self._has_color_of_background(one, mode)))
 
     def find(self, *, check_clips: bool) -> HiddenText:
         """Return the text objects by whether they can be seen."""
+        texts = [*self._plain, *(one for one, _, _ in self._suspects)]
+        covers = self._find_covers(min((one.order for one in texts), default=0))
+        pictures = [one.box for one in self._others if one.kind in (_IMAGE, _SHADING)]
         hidden: dict[int, Box] = {}
-        pixels: PagePixels | None = None
-        for order, one in enumerate(self._painted):
-            if one.kind != _TEXT:
-                self._add_background(one)
-                continue
-            if one.box.x1 - one.box.x0 < _MIN_WIDTH:
-                continue
-            mode = self._library.FPDFTextObj_GetTextRenderMode(one.handle)
-            if self._is_plain(one, mode, order) and not check_clips:
-                continue
+        covered: list[_Painted] = []
+        for one, mode, has_color_of_background in self._suspects:
             x, y = center(one.box)
-            has_picture = any(box.holds(x, y) for box in self._pictures)
-            if (
-                self._is_unpainted(one, mode, order, has_picture=has_picture)
-                or (self._page_box is not None and not self._page_box.overlap(widen(one.box)))
-                or (check_clips and self._is_clipped(one))
-            ):
+            has_picture = any(box.holds(x, y) for box in pictures)
+            is_outside = self._page_box is not None and not self._page_box.overlap(widen(one.box))
+            if is_outside or self._is_unpainted(one, mode, has_picture=has_picture):
                 hidden[one.handle] = one.box
-            elif not has_picture and (self._is_covered(one, order) or self._has_color_of_background(one, mode)):
-                pixels = pixels or PagePixels(self._library, self._page)
-                if not pixels.has_ink(*one.box):
-                    hidden[one.handle] = one.box
+            elif has_color_of_background and not has_picture:
+                covered.append(one)
+        for one in texts if covers else ():
+            if any(cover.order > one.order and cover.box.covers(one.box) for cover in covers):
+                x, y = center(one.box)
+                covered += [] if any(box.holds(x, y) for box in pictures) else [one]
+        pixels = PagePixels(self._library, self._page) if covered else None
+        hidden |= {one.handle: one.box for one in covered if pixels and not pixels.has_ink(*one.box)}
+        hidden |= {one.handle: one.box for one in texts if check_clips and self._is_clipped(one)}
         if not hidden:
             return HiddenText({}, ())
-        visible = (one.box for one in self._painted if one.kind == _TEXT and one.handle not in hidden)
-        return HiddenText(hidden, tuple(visible))
+        return HiddenText(hidden, tuple(one.box for one in texts if one.handle not in hidden))
 
-    def _is_plain(self, text: _Painted, mode: int, order: int) -> bool:
-        """Return True for text that is certainly seen: nearly all text, so this decides about the speed."""
-        box, page = text.box, self._page_box
-        if mode != _FILLED or box.y1 - box.y0 < _MIN_SIZE or (self._covers and self._is_covered(text, order)):
+    def _objects(self, parent: int, prefix: str, matrix: tuple[Matrix, ...], depth: int) -> Iterator[_Painted]:
+        """Yield the objects of a page or form with their boxes on the page, without plain text.
+
+        It runs for each word of a document, so it calls as little as possible.
+        """
+        library, floats, float_refs = self._library, self._floats, self._float_refs
+        get_object, get_type = getattr(library, f"{prefix}_GetObject"), library.FPDFPageObj_GetType
+        get_bounds, get_mode = library.FPDFPageObj_GetBounds, library.FPDFTextObj_GetTextRenderMode
+        left, bottom, right, top = self._page_box if self._page_box and not matrix else (0.0, 0.0, 0.0, 0.0)
+        for index in range(min(self._remaining, getattr(library, f"{prefix}_CountObjects")(parent))):
+            self._remaining -= 1
+            order = _MAX_OBJECTS - self._remaining
+            handle = get_object(parent, index)
+            kind = get_type(handle) if handle else 0
+            if kind == _FORM and depth < _MAX_DEPTH:
+                own = Matrix()
+                library.FPDFPageObj_GetMatrix(handle, ctypes.byref(own))
+                yield from self._objects(handle, "FPDFFormObj", (own, *matrix), depth + 1)
+            elif kind and get_bounds(handle, *float_refs):
+                x0, y0, x1, y1 = floats
+                one = _Painted(kind, handle, Box(x0, y0, x1, y1), matrix, order)
+                is_inside = left <= x0 and x1 <= right and bottom <= y0 and y1 - y0 >= _MIN_SIZE and y1 <= top
+                if kind == _TEXT and is_inside and get_mode(handle) == _FILLED and self._has_contrast(handle):
+                    self._plain.append(one)
+                else:
+                    yield one._replace(box=transform(one.box, matrix)) if matrix else one
+
+    def _has_contrast(self, text: int) -> bool:
+        """Return True if the fill of a text differs from all backgrounds so far."""
+        if not self._library.FPDFPageObj_GetFillColor(text, *self._color_refs):
             return False
-        if page is None or box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1:
-            return False
-        color = self._read_color(text)
-        if color is None or self._color[3] == 0:
-            return False
-        if color not in self._contrasts:
-            self._contrasts[color] = not any(_is_same(color, other) for other in self._colors)
-        return self._contrasts[color]
+        key = bytes(self._color)
+        found = self._contrasts.get(key)
+        if found is None:
+            red, green, blue, opacity = self._color
+            found = opacity != 0 and not any(_is_same((red, green, blue), other) for other in self._colors)
+            self._contrasts[key] = found
+        return found
 
     def _add_background(self, one: _Painted) -> None:
         """Remember an object that may be the background of text."""
@@ -158,35 +189,12 @@ class _PageScan:
                 self._colors.append(color)
                 self._contrasts.clear()
 
-    def _is_covered(self, text: _Painted, order: int) -> bool:
-        return any(at > order and box.covers(text.box) for at, box in self._covers)
-
-    def _find_covers(self) -> list[tuple[int, Box]]:
-        """Return the opaque rectangles that are painted after the first text, with their place in the order."""
-        painted = self._painted
-        first_text = next((order for order, one in enumerate(painted) if one.kind == _TEXT), len(painted))
-        later = [
-            (order, one) for order, one in enumerate(painted)
-            if order > first_text and one.kind == _PATH and _is_large(one.box)
-        ]  # fmt: skip
-        later = nlargest(_MAX_COVERS, later, key=lambda pair: pair[1].box.overlap(pair[1].box))
-        return [(order, one.box) for order, one in later if self._is_cover(one)]
-
-    def _objects(self, parent: int, prefix: str, matrix: tuple[Matrix, ...], depth: int) -> Iterator[_Painted]:
-        """Yield the objects of a page or form with their boxes on the page."""
-        library = self._library
-        get_object, get_type = getattr(library, f"{prefix}_GetObject"), library.FPDFPageObj_GetType
-        for index in range(min(self._remaining, getattr(library, f"{prefix}_CountObjects")(parent))):
-            self._remaining -= 1
-            handle = get_object(parent, index)
-            kind = get_type(handle) if handle else 0
-            if kind == _FORM and depth < _MAX_DEPTH:
-                own = Matrix()
-                library.FPDFPageObj_GetMatrix(handle, ctypes.byref(own))
-                yield from self._objects(handle, "FPDFFormObj", (own, *matrix), depth + 1)
-            elif kind and library.FPDFPageObj_GetBounds(handle, *self._float_refs):
-                box = Box(*self._floats)
-                yield _Painted(kind, handle, transform(box, matrix) if matrix else box, matrix)
+    def _find_covers(self, first_order: int) -> list[_Painted]:
+        """Return the opaque rectangles that are painted after the first text."""
+        later = (
+            one for one in self._others if one.order > first_order and one.kind == _PATH and _is_large(one.box)
+        )  # fmt: skip
+        return list(filter(self._is_cover, nlargest(_MAX_COVERS, later, key=lambda one: one.box.overlap(one.box))))
 
     def _read_page_box(self) -> Box | None:
         rectangle = (ctypes.c_float * 4)()  # FS_RECTF: left, top, right, bottom.
@@ -194,15 +202,13 @@ class _PageScan:
             return None
         return Box(rectangle[0], rectangle[3], rectangle[2], rectangle[1])
 
-    def _is_unpainted(self, text: _Painted, mode: int, order: int, *, has_picture: bool) -> bool:
+    def _is_unpainted(self, text: _Painted, mode: int, *, has_picture: bool) -> bool:
         """Return True for text that is not painted at all, unless a picture or outlines of letters stand there."""
+        overlapping = (one for one in self._others if one.box.overlap(text.box))
         if mode == _INVISIBLE:
-            return not has_picture and not any(
-                one.kind == _PATH and one.box.overlap(text.box) and not self._is_rectangle(one) for one in self._painted
-            )
+            return not has_picture and not any(one.kind == _PATH and not self._is_rectangle(one) for one in overlapping)
         if mode == _CLIP:  # It shows what is painted later.
-            later = self._painted[order:]
-            return not any(one.kind != _TEXT and one.box.overlap(text.box) for one in later)
+            return not any(one.order > text.order for one in overlapping)
         if mode in (_FILLED, _FILLED_CLIP) and self._read_color(text) is not None and self._color[3] == 0:
             return True
         return text.box.y1 - text.box.y0 < _MIN_SIZE and 0 < self._font_size(text) < _MIN_SIZE
@@ -241,8 +247,7 @@ class _PageScan:
         """Return red, green and blue of the fill; None for patterns. The opacity is then in `_color`."""
         if not self._library.FPDFPageObj_GetFillColor(one.handle, *self._color_refs):
             return None
-        red, green, blue, _ = self._color
-        return red, green, blue
+        return self._color[0], self._color[1], self._color[2]
 
     def _is_filled(self, path: _Painted) -> bool:
         fill, stroke = ctypes.c_int(), ctypes.c_int()
