@@ -136,6 +136,8 @@ class Document:
     """True if the document was encrypted and could be opened."""
     facts: tuple[tuple[str, str | float], ...] = ()
     """Facts of the product or recipe of a page: name and value, such as `price` and 12.5."""
+    withheld_characters: int = 0
+    """Length of the text that the page has for paying readers, if the content is only a part of it."""
 
 
 @dataclass(frozen=True, slots=True)

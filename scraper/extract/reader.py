@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from browsers.model import Snapshot
-from scraper.extract import fallback, page_facts, plaintext
+from scraper.extract import fallback, page_facts, plaintext, stated_article
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import extract_content
 from scraper.extract.discussion import discussion
@@ -64,7 +64,16 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     else:
         footnotes.attach_footnotes(root, notes)
     converted = converter.convert(root, page.base, may_hold_formulas=page.may_hold_formulas)
-    markdown = converted.markdown
+    markdown, text, withheld = converted.markdown, converted.text, 0
+    article = about.article
+    if article is not None and not is_thread and stated_article.exceeds(article, text, about.title):
+        if article.is_free:
+            whole = converter.convert(stated_article.build_article(article), page.base, may_hold_formulas=False)
+            is_part = stated_article.contains(article, text)
+            markdown = whole.markdown if is_part else f"{markdown}\n\n{whole.markdown}"
+            text = whole.text if is_part else f"{text}\n{whole.text}"
+        else:
+            withheld = article.characters
     if thread.posts and not is_thread:
         # Comments are not content of the page, so that its text does not contain them.
         comments = converter.convert(
@@ -73,7 +82,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         markdown = f"{markdown}\n\n{comments.markdown}"
     body, controls = sanitize.clean(markdown[:MAX_CHARACTERS])
     # The plain text of a thread has neither the headings of posts nor text that was not selected.
-    text, _ = sanitize.clean((content.text if is_thread else converted.text)[:MAX_CHARACTERS])
+    text, _ = sanitize.clean((content.text if is_thread else text)[:MAX_CHARACTERS])
     return Document(
         url=page.url,
         title=about.title,
@@ -95,6 +104,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         hidden_removed=page.hidden_removed,
         controls_removed=controls,
         facts=facts,
+        withheld_characters=withheld,
     )
 
 

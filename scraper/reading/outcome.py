@@ -212,6 +212,11 @@ def _build_warnings(snapshot: Snapshot, document: Document, may_render: bool, re
         is_hollow = document.verdict.reason == "hollow"
         warning = _TRUNCATED_UNRENDERED if snapshot.truncated else _TOO_LARGE
         yield warning if may_render else _MAYBE_INCOMPLETE if is_hollow else _NOT_RENDERED
+    if document.withheld_characters:
+        yield (
+            f"The page displays a part of its article ({len(document.text):,} of {document.withheld_characters:,} "
+            "characters): the rest is for paying readers."
+        )
     if document.degraded:
         yield "The page is too complex to be read in full detail: navigation may be mixed into the text."
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from scraper.extract.content.class_name_features import AREAS, COMMENTS, TAGS, TEASERS
+from scraper.extract.content.data_sections import select_data
 from scraper.extract.content.page_statistics import BlockMask, Floats, Ints, PageStatistics, compute_prefix_sums
 from scraper.extract.content.section_rules import complete_sections, drop_empty_headings
 
@@ -27,12 +28,14 @@ def select_blocks(page: PageStatistics, probabilities: Floats, types: Mapping[st
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
     chosen = drop_side_content(page, chosen, p, types)
     chosen, cells = complete_tables(page, chosen, p)
-    chosen = complete_sections(page, chosen, p, types)
+    chosen = complete_sections(page, select_data(page, chosen, p, types), p, types)
     if types["documentation"] >= _MIN_DOCUMENTATION:
         # References repeat the same sentences for many items.
         return drop_empty_headings(page, add_title(page, chosen), p, types)
-    chosen = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
-    chosen = drop_duplicate_blocks(chosen, page.text_ids, page.characters, cells)
+    repeatable = cells | find_listed(page, types)
+    remaining = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
+    remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable)
+    chosen = remaining | (chosen & repeatable)
     return drop_empty_headings(page, chosen, p, types)
 
 
@@ -94,6 +97,14 @@ def drop_duplicate_blocks(chosen: BlockMask, text_ids: Ints, characters: Floats,
     return remaining
 
 
+def find_listed(page: PageStatistics, types: Mapping[str, float]) -> BlockMask:
+    """Return the blocks of list items, which may repeat a text; of lists of pages, only the names of the items."""
+    if types["forum"] >= _MAX_FORUM:
+        return np.zeros(page.n, np.bool_)
+    listed = page.cards >= _MIN_LISTED
+    return listed & page.heading if types["listing"] + types["collection"] >= _MAX_FORUM else listed
+
+
 _BEYOND_DOUBT = 0.8
 """Probability from which a block stays, whatever its ancestor elements are called."""
 
@@ -112,6 +123,8 @@ _LIKELY = 0.3
 """Probability. If no block outside the footer reaches it, the footer may hold all content."""
 
 _MIN_CARDS = 4
+_MIN_LISTED = 8
+"""Cards of a list whose items may repeat a text, such as the title of a job. Shorter lists are often sliders."""
 _IN_ALL_CARDS, _IN_ALL_ARTICLE_CARDS, _IN_NO_CARD = 0.3, 0.5, 0.25
 """Shares of similar blocks in cards. If the first share is selected, all are; if at most the last, none."""
 

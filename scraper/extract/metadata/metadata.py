@@ -15,6 +15,7 @@ from scraper.extract.metadata import title as titles
 from scraper.extract.metadata.byline import find_near_headline, first_elements
 from scraper.extract.page import page_tree
 from scraper.extract.page.page_tree import Head, PageTree
+from scraper.extract.stated_article import StatedArticle, find_stated_article
 from scraper.extract.syntaxes import jsonld
 from scraper.extract.text.sanitize import clean_line
 
@@ -59,6 +60,8 @@ class Metadata:
     site_name: str | None = None
     language: str | None = None
     description: str | None = None
+    article: StatedArticle | None = None
+    """Text of the article in the page's data."""
 
 
 def read(page: PageTree) -> Metadata:
@@ -80,6 +83,7 @@ def read(page: PageTree) -> Metadata:
         site_name=site,
         language=_find_language(page.head, metas),
         description=_find_description(metas),
+        article=find_stated_article(items),
     )
 
 

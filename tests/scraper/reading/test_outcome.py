@@ -227,6 +227,11 @@ def test_a_hollow_page_read_as_served_has_a_hint() -> None:
             replace(TEXT, degraded=True),
             "The page is too complex to be read in full detail: navigation may be mixed into the text.",
         ),
+        (
+            PAGE,
+            replace(TEXT, text="x" * 538, withheld_characters=5_263),
+            "The page displays a part of its article (538 of 5,263 characters): the rest is for paying readers.",
+        ),
     ],
 )
 def test_deviations_from_the_request_are_warnings(snapshot: Snapshot, document: Document, warning: str) -> None:

@@ -1,0 +1,81 @@
+"""Select data that looks unlikely block by block: lists and tables below their usual headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from scraper.extract.content.class_name_features import AREAS
+from scraper.extract.content.page_statistics import BlockMask, Floats, PageStatistics
+from scraper.extract.content.section_rules import find_headings
+
+_FOOD = re.compile(
+    r"(?:recipe |the )?ingredients(?: list)?|nutrition(?:al)?(?: (?:information|facts|values?|data))?|"
+    r"zutaten|nährwerte(?: pro .{1,20})?|ingrédients|valeurs nutritionnelles|ingredientes|información nutricional|"
+    r"informação nutricional|ingredienti|valori nutrizionali|ingrediënten|voedingswaarden?|składniki|wartości odżywcze|"
+    r"ингредиенты|пищевая ценность|ingredienser|næringsinnhold|malzemeler|材料|栄養成分|配料|营养成分|재료|영양정보",
+    re.IGNORECASE,
+)
+_DEVICE = re.compile(
+    r"(?:tech(?:nical)?|product|full|key)?\s?(?:specs|specifications?)|technical (?:data|details|information)|"
+    r"technische (?:daten|details)|(?:caractéristiques|fiche) techniques?|especificaciones(?: técnicas)?|ficha técnica|"
+    r"especificações(?: técnicas)?|scheda tecnica|specifiche(?: tecniche)?|specificaties|specyfikacja|dane techniczne|"
+    r"(?:технические )?характеристики|specifikationer|teknik özellikler|仕様|规格参数",
+    re.IGNORECASE,
+)
+"""Headings of data that a page states once: what is in a food, what a device can do."""
+
+_POSSIBLE = 0.1
+"""Mean probability of the data of a device. Shops repeat it in short form."""
+
+_MAX_LABEL_WORDS, _MAX_SECTION_WORDS = 6, 400
+_MIN_ITEMS = 3
+_MAX_LINKED = 0.5
+_LISTS = frozenset({"ul", "ol", "dl", "table"})
+_FOOTER = 1 << AREAS.index("footer")
+_MAX_OTHER = 0.5
+"""Probability of documentation or a forum, whose lists need no help."""
+
+
+def select_data(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+    """Select the lists and tables of sections that state data, with their headings."""
+    if max(types["documentation"], types["forum"]) >= _MAX_OTHER or not chosen.any():
+        return chosen
+    return select_labeled_lists(page, chosen, p)
+
+
+def select_labeled_lists(page: PageStatistics, chosen: BlockMask, p: Floats) -> BlockMask:
+    """Select lists and tables below a heading such as "Ingredients", and the names of their groups."""
+    completed = chosen
+    for heading in find_headings(page):
+        if page.lengths[heading.start : heading.end].sum() > _MAX_LABEL_WORDS:
+            continue
+        label = " ".join(page.texts[heading.start : heading.end]).strip(" :：")
+        is_food = _FOOD.fullmatch(label) is not None
+        if not is_food and not _DEVICE.fullmatch(label):
+            continue
+        span = _find_list(page, heading.end, heading.section_end)
+        if span is None or page.areas[heading.start] & _FOOTER:
+            continue
+        at = slice(*span)
+        if span[1] - span[0] < _MIN_ITEMS or chosen[at].all() or not (is_food or p[at].mean() >= _POSSIBLE):
+            continue
+        if completed is chosen:
+            completed = chosen.copy()
+        completed[heading.start : heading.end] = True
+        completed[at] = True
+    return completed
+
+
+def _find_list(page: PageStatistics, start: int, end: int) -> tuple[int, int] | None:
+    """Return the blocks from the first block of a section to the end of its last list or table."""
+    elements = page.segments.elements
+    within = np.flatnonzero((page.first >= start) & (page.last <= end) & (page.blocks > 0))
+    ends = [int(page.last[number]) for number in within.tolist() if elements.tags[number] in _LISTS]
+    if not ends:
+        return None
+    last = max(ends)
+    linked = page.links[start:last].sum() > _MAX_LINKED * page.characters[start:last].sum()
+    return None if linked or page.lengths[start:last].sum() > _MAX_SECTION_WORDS else (start, last)
