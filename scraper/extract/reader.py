@@ -24,6 +24,8 @@ _WARM_UP_PAGE = "<title>Any page</title><h1>Any page</h1>" + "<p>A passage of it
 _SHOP_PAGE_TYPES = frozenset({"product", "collection", "listing", "service"})
 """Types of pages that sell. Their footnotes are small print, so that marks and notes are removed."""
 
+_LIST_PAGE_TYPES = frozenset({"collection", "listing"})
+
 
 def read(snapshot: Snapshot, model: BlockClassifier | None = None) -> Document:
     """Return the document in a snapshot, with its verdict from the same pass.
@@ -83,12 +85,14 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     body, controls = sanitize.clean(markdown[:MAX_CHARACTERS])
     # The plain text of a thread has neither the headings of posts nor text that was not selected.
     text, _ = sanitize.clean((content.text if is_thread else text)[:MAX_CHARACTERS])
+    # A date in the text of a list belongs to one of its items.
+    is_dated = about.published_source != "text" or content.page_type not in _LIST_PAGE_TYPES
     return Document(
         url=page.url,
         title=about.title,
         author=about.author,
-        published=about.published,
-        published_source=about.published_source,
+        published=about.published if is_dated else None,
+        published_source=about.published_source if is_dated else None,
         site_name=about.site_name,
         language=language.choose_language(about.language, text),
         description=about.description,

@@ -66,8 +66,9 @@ def _is_article(item: Item) -> bool:
 def _paragraphs(body: str) -> tuple[str, ...]:
     """Return the lines of a text, which may be escaped HTML."""
     text = html.unescape(body)
-    if _TAG.search(text):
-        return tuple(segment(parsing.parse_html(f"<body>{text}</body>").root).texts)
+    root = parsing.parse_html(f"<body>{text}</body>").root if _TAG.search(text) else None
+    if root is not None:
+        return tuple(segment(root).texts)
     return tuple(line.strip() for line in _LINES.split(text) if line.strip())
 
 

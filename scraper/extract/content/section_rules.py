@@ -30,8 +30,7 @@ _MAX_FORUM = 0.3
 _MAX_LISTS = 0.3
 """Probability of the page types of lists, whose items may be headings alone."""
 
-_MIN_ITEMS, _MIN_LISTED = 4, 8
-"""Items of a list whose names may stand alone, and of one whose names may repeat."""
+_MIN_ITEMS = 4
 _CERTAIN = 0.8
 """Probability from which a heading stays without its text."""
 
@@ -157,7 +156,6 @@ def drop_empty_headings(page: PageStatistics, chosen: BlockMask, p: Floats, type
         is_repeated = below < page.n and page.heading[below] and page.text_ids[below] == page.text_ids[heading.start]
         is_empty = heading.end < heading.section_end <= below and not has_items and heading.level > 1
         is_item = page.cards[heading.start] >= _MIN_ITEMS
-        is_repeated = is_repeated and page.cards[heading.start] < _MIN_LISTED
         if is_repeated or (is_empty and not is_item and p[at].max() <= _CERTAIN):
             remaining[at] = False
     return remaining

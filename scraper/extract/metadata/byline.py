@@ -101,6 +101,12 @@ _CHANGE_WORD = re.compile(
     r"event",
     re.IGNORECASE,
 )
+_MEMBER_WORD = re.compile(
+    r"\b(?:joined|join date|registered|member since|founded|dabei seit|mitglied seit|registriert|beigetreten|inscrit|"
+    r"membre depuis|registrado|miembro desde|membro dal|lid sinds|dołączył|регистрация|на форуме с)\b",
+    re.IGNORECASE,
+)
+"""Words before the date since when somebody takes part in a forum."""
 _PUBLICATION_WORD = re.compile(r"publi|posted|veröffentlicht|erschienen|first\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:(?:19|20)\d{2}|25[5-9]\d)(?!\d)|[٠-٩۰-۹०-९০-৯]{4}")
 """Years, also of the Thai calendar and in digits of other scripts."""
@@ -112,7 +118,7 @@ def find_visible_date(near: Sequence[Element]) -> datetime | None:
     changed: datetime | None = None
     for element in near:
         moment = _read_date(element)
-        if moment is None:
+        if moment is None or _is_labeled(element, _MEMBER_WORD):
             continue
         if not _is_modification_date(element):
             return moment
@@ -141,14 +147,21 @@ def _read_date(element: Element) -> datetime | None:
 def _is_modification_date(element: Element) -> bool:
     if _PUBLICATION_WORD.search(text_of(element)[:_MAX_DATE_TEXT]):
         return False
+    return _is_labeled(element, _CHANGE_WORD)
+
+
+def _is_labeled(element: Element, words: re.Pattern[str]) -> bool:
+    """Return True if one of the words is in an element, before it, or in its names."""
     around = element.getparent()
     before = element.getprevious()
     texts = [element.get("class"), element.get("itemprop"), (element.text or "")[:_MAX_DATE_TEXT]]
     if around is not None:
         texts += [around.get("class"), (around.text or "")[-_MAX_DATE_TEXT:]]
     if before is not None:
-        texts += [before.tail, text_of(before)[-_MAX_DATE_TEXT:] if len(text_of(before)) < _MAX_DATE_TEXT else ""]
-    return any(part and _CHANGE_WORD.search(part) for part in texts)
+        label = text_of(before)
+        # A text with a date of its own labels that date.
+        texts += [before.tail, label if len(label) < _MAX_DATE_TEXT and not _YEAR.search(label) else ""]
+    return any(part and words.search(part) for part in texts)
 
 
 MAX_ELEMENTS = 20_000

@@ -38,8 +38,10 @@ _DESCRIPTION_METAS = ("description", "og:description", "twitter:description")
 _MAX_DESCRIPTION = 500
 _PLACEHOLDER_NAMES = frozenset(
     "admin administrator author editor editors guest staff unknown anonymous post posts webmaster undefined "
-    "null none name comment category review".split()
+    "null none name comment category review team newsdesk agency agencies agenturen agentur agence agences agencia "
+    "agencias agenzia agenzie agentschappen agencje byråer".split()
 )
+"""Names that tell nobody, lower case: accounts, fields, and "news agencies" in several languages."""
 _GIVEN_NAME_BY = re.compile(r"(?:Di|Von|Par)\s[^\s,]+(?:,|\Z)")
 """Words for "by" that are also names of people if one word follows: `Di Wang` is not by Wang."""
 
@@ -197,7 +199,8 @@ def _find_site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | No
     names += [name for item in items if "WebSite" in jsonld.types(item) for name in jsonld.names(item.get("name"))]
     names += [name for item in items for name in jsonld.names(item.get("publisher"))]
     names.append(metas.get("citation_journal_title", ""))
-    return next((name for name in (clean_line(text, MAX_NAME) for text in names) if name and "://" not in name), None)
+    cleaned = (clean_line(text, MAX_NAME).rstrip("/") for text in names if "://" not in text)
+    return next((name for name in cleaned if any(map(str.isalnum, name))), None)
 
 
 def _find_language(head: Head, metas: dict[str, str]) -> str | None:

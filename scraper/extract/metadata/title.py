@@ -39,6 +39,7 @@ _BEFORE_TOPIC = re.compile(
 )
 """What old forums write before the title of a thread: their name and the function of the page."""
 
+_CUT = re.compile(r"\s*(?:…|\.\.\.)\s*\Z")
 _NEW_LINES = ("br", "div", "p", "li")
 _ESCAPED = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
@@ -60,7 +61,17 @@ def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | No
         return next(heading for heading in headings if heading.lower() == first)
     if site and not is_front:  # the title of a front page is the site's name
         head_title = _strip_site_prefix(head_title, site)
-    return _strip_site_suffix(head_title, site) or (headings[0] if headings else None)
+    title = _strip_site_suffix(head_title, site)
+    if _CUT.search(title) and not is_front:
+        title = _complete_title(title, headings)
+    return title or (headings[0] if headings else None)
+
+
+def _complete_title(title: str, headings: Sequence[str]) -> str:
+    """Return the heading that continues a title that was cut; a single heading replaces a cut description."""
+    stem = _CUT.sub("", title).lower()
+    only = headings[0] if len(headings) == 1 else title
+    return next((heading for heading in headings if heading.lower().startswith(stem)), only)
 
 
 def unescape_twice(title: str) -> str:

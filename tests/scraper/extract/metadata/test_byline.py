@@ -54,6 +54,8 @@ def test_a_byline_is_read_near_the_headline(around: str, name: str | None) -> No
     ("around", "date"),
     [
         ("<h1>T</h1><p>May 17, 2024</p>", "2024-05-17"),
+        ("<h1>T</h1><p class=meta>Joined: May 3, 2011</p><p class=date>May 17, 2024</p>", "2024-05-17"),
+        ("<h1>T</h1><dl><dt>Registriert</dt><dd class=date>3. Mai 2011</dd></dl>", None),
         ('<h1>T</h1><p class="meta">Von Ada, 17. Mai 2024 um 10 Uhr</p>', "2024-05-17"),
         ("<h1>T</h1><time>17 février 2024</time>", "2024-02-17"),
         ("<span>2024年5月17日</span><h1>T</h1>", "2024-05-17"),

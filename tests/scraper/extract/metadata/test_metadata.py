@@ -244,3 +244,27 @@ def test_a_paper_s_site_is_its_journal_where_none_is_named() -> None:
     assert read(f"{journal}<h1>Nets</h1><p>{WORDS}</p>").site_name == "Journal of Nets"
     publisher = "<meta property=og:site_name content='Press'>"
     assert read(f"{journal}{publisher}<h1>Nets</h1><p>{WORDS}</p>").site_name == "Press"
+
+
+@pytest.mark.parametrize("name", ["Agenturen", "agences", "Team", "Newsdesk"])
+def test_names_of_nobody_give_way_to_the_publisher(name: str) -> None:
+    block = {"@type": "NewsArticle", "author": {"name": name}, "publisher": {"name": "The Daily"}}
+    html = f'<head><script type="application/ld+json">{json.dumps(block)}</script></head><body><p>{WORDS}</p>'
+    assert read(html).author is None
+
+
+@pytest.mark.parametrize(("name", "site"), [("tdg.ch/", "tdg.ch"), ("/", None), ("The Daily", "The Daily")])
+def test_the_name_of_a_site_is_no_path(name: str, site: str | None) -> None:
+    assert read(f"<head><meta property=og:site_name content='{name}'></head><p>{WORDS}</p>").site_name == site
+
+
+def test_a_date_in_the_text_of_a_list_is_not_that_of_the_list() -> None:
+    cards = "".join(
+        f'<li class="card"><a href="/p/{n}"><img src="/{n}.jpg"><h3>Copper kettle {n}</h3></a>'
+        f'<span class="price">${n}.90</span><button>Add to cart</button></li>'
+        for n in range(10, 40)
+    )
+    html = f"<title>Kettles</title><h1>Kettles</h1><p class=date>May 3, 2011</p><ul class=products>{cards}</ul>"
+    document = read(html, url="https://shop.example/collections/kettles")
+    assert document.page_type == "collection"
+    assert document.published is None

@@ -135,3 +135,24 @@ def test_a_heading_that_is_all_before_the_first_mark_is_the_title_however_long_t
     assert read(f"<title>Flexbox — {rest}</title>{body}").title == "Flexbox"
     assert read(f"<title>The Daily — {rest}</title>{SITE}{body.replace('Flexbox', 'The Daily')}").title != "The Daily"
     assert read(f"<title>Flexbox — {rest}</title>{body}", url="https://example.com/").title != "Flexbox"
+
+
+@pytest.mark.parametrize(
+    ("title", "headings", "expected"),
+    [
+        (
+            "A kettle that leaks in the ki... - Forum",
+            "<h1>Forum</h1><h1>A kettle that leaks in the kitchen</h1>",
+            "kitchen",
+        ),
+        ("We offer the best kettles of… | Shop", "<h1>Copper kettles</h1>", "Copper kettles"),
+        ("We offer the best kettles of…", "<h1>One</h1><h1>Two</h1>", "kettles of…"),
+        ("And then …", "", "And then …"),
+    ],
+)
+def test_a_title_that_was_cut_gives_way_to_the_heading(title: str, headings: str, expected: str) -> None:
+    found = read(
+        f"<title>{title}</title><body>{headings}<main><p>{WORDS}</p></main>", url="https://example.org/a"
+    ).title
+    assert found is not None
+    assert found.endswith(expected)
