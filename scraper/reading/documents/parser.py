@@ -77,7 +77,9 @@ _RECOGNIZED_AT_ONCE = min(4, os.cpu_count() or 1)
 _ANSWER_RESERVE_S, _MIN_RECOGNITION_S = 2.0, 3.0
 """Seconds that the answer takes after the last page, and that one page takes at least."""
 OCR_TIME_WARNING = "Time ran out before all pictures of pages were read: call again for the others."
-_SECOND_READER_WARNING = "The file is unusual: a simpler reader was used, which may miss tables, notes and parts."
+_SECOND_READER_WARNING = (
+    "The file is unusual: a simpler reader was used, which may miss tables, notes and parts, and show hidden text."
+)
 
 
 class DocumentParser:

@@ -1,7 +1,6 @@
 """Find text of a PDF page that a person cannot see, from the page objects of PDFium.
 
-Hidden text may be an instruction to a model. It stays where something visible stands for it: the text layer over the
-picture of a scanned page is invisible, too.
+Hidden text may be an instruction to a model. The invisible text layer over the picture of a scanned page stays.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ _MIN_WIDTH = 0.05
 """Points. Spaces have no width."""
 _SAME_COLOR = 8
 """Difference of each color channel, of 255, that nobody sees."""
-_OPAQUE = 255
-_MAX_RECTANGLE_SEGMENTS = 6
+_OPAQUE, _MAX_RECTANGLE_SEGMENTS = 255, 6
 _MAX_OBJECTS, _MAX_DEPTH, _MAX_CLIP_PATHS = 50_000, 6, 8
-_MAX_COVERS, _MAX_COLORS = 400, 50
+_MAX_COVERS, _MAX_COLORS, _MAX_TESTS, _MAX_LOOKS = 100, 50, 1_000_000, 2_000
 _MIN_BACKGROUND = 4.0
 """Points. Thinner rectangles are rules."""
 _WHITE = (255, 255, 255)
@@ -92,7 +90,7 @@ class _PageScan:
         self._floats, self._color = (ctypes.c_float * 4)(), (ctypes.c_uint * 4)()
         self._float_refs = [ctypes.byref(self._floats, 4 * index) for index in range(4)]
         self._color_refs = [ctypes.byref(self._color, 4 * index) for index in range(4)]
-        self._remaining = _MAX_OBJECTS
+        self._remaining, self._remaining_tests = _MAX_OBJECTS, _MAX_TESTS
         self._page_box = self._read_page_box()
         self._below: list[_Painted] = []
         """Large objects below the text that is examined."""
@@ -133,7 +131,9 @@ class _PageScan:
                 x, y = center(one.box)
                 covered += [] if any(box.holds(x, y) for box in pictures) else [one]
         pixels = PagePixels(self._library, self._page) if covered else None
-        hidden |= {one.handle: one.box for one in covered if pixels and not pixels.has_ink(*one.box)}
+        for looks, one in enumerate(covered):
+            if pixels is None or looks >= _MAX_LOOKS or not pixels.has_ink(*one.box):
+                hidden[one.handle] = one.box
         hidden |= {one.handle: one.box for one in texts if check_clips and self._is_clipped(one)}
         if not hidden:
             return HiddenText({}, ())
@@ -191,10 +191,8 @@ class _PageScan:
 
     def _find_covers(self, first_order: int) -> list[_Painted]:
         """Return the opaque rectangles that are painted after the first text."""
-        later = (
-            one for one in self._others if one.order > first_order and one.kind == _PATH and _is_large(one.box)
-        )  # fmt: skip
-        return list(filter(self._is_cover, nlargest(_MAX_COVERS, later, key=lambda one: one.box.overlap(one.box))))
+        paths = (one for one in self._others if one.order > first_order and one.kind == _PATH and _is_large(one.box))
+        return list(filter(self._is_cover, nlargest(_MAX_COVERS, paths, key=lambda one: one.box.overlap(one.box))))
 
     def _read_page_box(self) -> Box | None:
         rectangle = (ctypes.c_float * 4)()  # FS_RECTF: left, top, right, bottom.
@@ -204,7 +202,9 @@ class _PageScan:
 
     def _is_unpainted(self, text: _Painted, mode: int, *, has_picture: bool) -> bool:
         """Return True for text that is not painted at all, unless a picture or outlines of letters stand there."""
-        overlapping = (one for one in self._others if one.box.overlap(text.box))
+        if mode in (_INVISIBLE, _CLIP):
+            self._remaining_tests -= len(self._others)
+        overlapping = (one for one in self._others if self._remaining_tests > 0 and one.box.overlap(text.box))
         if mode == _INVISIBLE:
             return not has_picture and not any(one.kind == _PATH and not self._is_rectangle(one) for one in overlapping)
         if mode == _CLIP:  # It shows what is painted later.
@@ -250,8 +250,8 @@ class _PageScan:
         return self._color[0], self._color[1], self._color[2]
 
     def _is_filled(self, path: _Painted) -> bool:
-        fill, stroke = ctypes.c_int(), ctypes.c_int()
-        self._library.FPDFPath_GetDrawMode(path.handle, ctypes.byref(fill), ctypes.byref(stroke))
+        fill = ctypes.c_int()
+        self._library.FPDFPath_GetDrawMode(path.handle, ctypes.byref(fill), ctypes.byref(ctypes.c_int()))
         return fill.value != 0
 
     def _is_rectangle(self, path: _Painted) -> bool:
