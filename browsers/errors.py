@@ -170,9 +170,9 @@ class PageLimitError(PageCrashedError):
 
     code = "PageLimit"
 
-    def __init__(self, limit: str, *, url: str = "") -> None:
-        """Set the limit as text, such as "memory"."""
-        super().__init__(f"The page was ended because it exceeded the limit of {limit} for a page.", url=url)
+    def __init__(self, message: str, *, limit: str = "memory", url: str = "") -> None:
+        """Set the message, and what the page used too much of, as text."""
+        super().__init__(message, url=url)
         self.limit = limit
 
 

@@ -169,7 +169,8 @@ class Session:
         self.post("Page.crash")
         for session in (self, *self._children.values()):
             self._connection.mute(session)
-        self.fail(errors.PageLimitError("messages to the browser"))
+        message = "The page sent too many messages to the browser and was ended."
+        self.fail(errors.PageLimitError(message, limit="messages to the browser"))
 
     def _dispatch(self, method: str, params: Event) -> None:
         if method == "Target.detachedFromTarget":
@@ -218,7 +219,7 @@ class Connection:
         while self._kills:
             # The browser reports the end of a killed process within milliseconds.
             if time.monotonic() - self._kills.popleft() < KILL_REPORT_S:
-                return errors.PageLimitError("memory")
+                return errors.PageLimitError("The page used too much memory and was ended.")
         return errors.PageCrashedError("The page's renderer died.")
 
     def ping(self) -> None:

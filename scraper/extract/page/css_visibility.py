@@ -1,10 +1,9 @@
-"""Detect text that an inline style or a simple style sheet rule hides, without a browser."""
+"""Detect text that declarations of a style hide, without a browser."""
 
 from __future__ import annotations
 
 import colorsys
 import re
-from collections.abc import Iterable
 
 _READABLE_PX = 4.0
 """Pixels. Smaller text is not meant for people."""
@@ -19,12 +18,6 @@ _FAR_AWAY_PX = 4_000.0
 
 _LOW_CONTRAST = 1.1
 _MAX_STYLE = 2_000
-_MAX_CSS = 64_000
-"""Characters of the style sheets of a page. Rules that hide are at the top of inlined style sheets."""
-
-_MAX_AT_RULES = 500
-"""At-rules. With more, nothing counts as hidden: unclosed blocks cost the square of their number."""
-
 _PX_PER_UNIT = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 0.16, "vw": 12.8, "vh": 9.0}
 # Possessive: no number matches in two ways. A style of 2,000 zeros took 30 ms, and a page may have thousands.
 _LENGTH = re.compile(r"(-?(?:\d++(?:\.\d++)?|\.\d++))(px|pt|em|rem|%|vw|vh|)(?![a-z0-9])")
@@ -75,7 +68,12 @@ def parse_declarations(style: str) -> dict[str, str]:
 
 def hides_text(style: dict[str, str]) -> bool:
     """Return True if these declarations alone hide the text of their element."""
-    return _hides_subtree(style) or _is_too_small(style) or _is_transparent(style)
+    return hides_subtree(style) or _is_too_small(style) or _is_transparent(style)
+
+
+def hides_subtree(style: dict[str, str]) -> bool:
+    """Return True if no descendant can undo the effect. Sizes and colors are ignored: children often set them."""
+    return _is_not_displayed(style) or _is_off_screen(style) or _is_clipped(style) or _is_faint(style)
 
 
 def find_background(style: dict[str, str]) -> Color | None:
@@ -101,6 +99,7 @@ def _is_not_displayed(style: dict[str, str]) -> bool:
         or style.get("visibility") in {"hidden", "collapse"}
         or style.get("content-visibility") == "hidden"
         or _ZERO_SCALE.search(style.get("transform", "")) is not None
+        or _parse_number(style.get("scale", "").partition(" ")[0]) == 0
         or _ZERO_OPACITY.search(style.get("filter", "")) is not None
         or _EMPTY_MASK.search(style.get("mask-image", style.get("mask", ""))) is not None
     )
@@ -223,46 +222,3 @@ def _luminance(color: Color) -> float:
         return share / 12.92 if share <= 0.03928 else ((share + 0.055) / 1.055) ** 2.4
 
     return 0.2126 * linear(color[0]) + 0.7152 * linear(color[1]) + 0.0722 * linear(color[2])
-
-
-_AT_BLOCK = re.compile(r"@[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
-_FOR_SCREENS = re.compile(r"@media\s+(?:only\s+)?(?:screen|all)\s*\{")
-_RULE = re.compile(r"(?<![^{}])([^{}]++)\{([^{}]*+)\}")
-"""A rule after a brace. A pattern that could start at each letter took 16 s on a truncated font."""
-_NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
-_SIMPLE = re.compile(r"\s*[.#][A-Za-z_-][\w-]*\s*")
-_HIDES = re.compile(r"none|hidden|opacity|clip|-\d{3,}")
-_SHOWS = re.compile(r"display|visibility|opacity|clip|left|text-indent|position")
-
-
-def _hides_subtree(style: dict[str, str]) -> bool:
-    """Return True if no descendant can undo the effect. Sizes and colors are ignored: children often set them."""
-    return _is_not_displayed(style) or _is_off_screen(style) or _is_clipped(style) or _is_faint(style)
-
-
-def find_hidden_selectors(sheets: Iterable[str]) -> frozenset[str]:
-    """Return classes and ids (`.a`, `#b`) that a rule of their own hides and no other rule may show again."""
-    css = "\n".join(sheets)[:_MAX_CSS]
-    if not _HIDES.search(css) or css.count("@") > _MAX_AT_RULES:
-        return frozenset()
-    css = _COMMENT.sub("", css)
-    hidden: set[str] = set()
-    revealed: set[str] = set()
-    for block in _AT_BLOCK.findall(css):
-        if _FOR_SCREENS.match(block):
-            css += block.partition("{")[2].removesuffix("}")
-        else:
-            revealed.update(
-                name
-                for selector, body in _RULE.findall(block.partition("{")[2])
-                if _SHOWS.search(body) and not _hides_subtree(parse_declarations(body))
-                for name in _NAME.findall(selector)
-            )
-    for selector, body in _RULE.findall(_AT_BLOCK.sub("", css)):
-        if not _HIDES.search(body) and not _SHOWS.search(body):
-            continue
-        if _hides_subtree(parse_declarations(body)):
-            hidden.update(part.strip() for part in selector.split(",") if _SIMPLE.fullmatch(part))
-        else:
-            revealed.update(_NAME.findall(selector))
-    return frozenset(hidden - revealed)

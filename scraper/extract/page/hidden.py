@@ -14,10 +14,10 @@ from itertools import islice
 
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, attribute_selector, text_of
+from scraper.extract.page.css_rules import find_hidden_by_rules
 from scraper.extract.page.css_visibility import (
     Color,
     find_background,
-    find_hidden_selectors,
     hides_text,
     is_same_color,
     parse_color,
@@ -28,8 +28,6 @@ _MARKED = attribute_selector("data-x-hidden")
 _STYLED = attribute_selector("style")
 _HIDDEN = attribute_selector("hidden")
 _POPOVERS = attribute_selector("popover")
-_CLASSED = attribute_selector("class")
-_IDENTIFIED = attribute_selector("id")
 _MAX_STYLES = 10_000
 """Different inline styles that are parsed, at some 30 us each; a page with more is hostile or a spreadsheet."""
 
@@ -51,9 +49,8 @@ def remove_styled(root: Element) -> int:
     checker = _StyleChecker(has_style_sheet=has_sheet)
     candidates = [*_STYLED(root), *_HIDDEN(root), *_POPOVERS(root), *root.iter("font", "dialog")]
     hidden = [element for element in candidates if checker.hides(element)]
-    names = find_hidden_selectors(sheet.text or "" for sheet in sheets)
-    if names:
-        hidden += [element for element in (*_CLASSED(root), *_IDENTIFIED(root)) if _matches_selector(element, names)]
+    hidden += find_hidden_by_rules(root, (sheet.text or "" for sheet in sheets))
+    hidden += [*root.iter("rp", "defs"), *filter(_is_empty_picture, root.iter("svg"))]
     return _remove_all(mark_collapsed(hidden, wrappers=True))
 
 
@@ -69,9 +66,8 @@ def _remove_all(hidden: list[Element]) -> int:
     return with_text
 
 
-def _matches_selector(element: Element, names: frozenset[str]) -> bool:
-    classes = (element.get("class") or "").split()
-    return f"#{element.get('id')}" in names or any(f".{name}" in names for name in classes)
+def _is_empty_picture(picture: Element) -> bool:
+    return any((picture.get(side) or "").removesuffix("px") in {"0", "0.0"} for side in ("width", "height"))
 
 
 class _StyleChecker:

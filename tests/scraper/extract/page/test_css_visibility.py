@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.page.css_visibility import (
-    find_background,
-    find_hidden_selectors,
-    hides_text,
-    is_same_color,
-    parse_declarations,
-)
+from scraper.extract.page.css_visibility import find_background, hides_text, is_same_color, parse_declarations
 from tests.scraper.soon import soon
 
 
@@ -99,26 +93,6 @@ def test_white_is_detected_in_other_notations(color: str, is_white: bool) -> Non
 )
 def test_the_background_color_is_found_in_the_shorthand(background: str, color: tuple[float, ...] | None) -> None:
     assert find_background(parse_declarations(f"background: {background}")) == color
-
-
-def test_a_rule_is_found_after_any_other_css() -> None:
-    sheets = (
-        "@font-face { src: url(data:font/woff2;base64,AAAA) } .gone { display: none }",
-        "/* .shown { display: none } */ #away, .off { visibility: hidden } .off { visibility: visible }",
-        "@media print { .gone { display: block } .only { display: none } }",
-    )
-    assert find_hidden_selectors(sheets[:1]) == {".gone"}
-    assert find_hidden_selectors(sheets[1:2]) == {"#away"}
-    assert find_hidden_selectors(sheets) == {"#away"}
-
-
-FONT = "@font-face { src: url(data:font/woff2;base64," + "A" * 100_000
-
-
-@pytest.mark.parametrize("rest", [FONT, "x" * 70_000, ".a," * 20_000, "a{b" * 20_000, "@a{" * 400, "/* " * 20_000])
-def test_a_truncated_style_sheet_is_parsed_fast(rest: str) -> None:
-    with soon():
-        assert ".gone" in find_hidden_selectors([f".gone {{ display: none }} {rest}"])
 
 
 @pytest.mark.parametrize(

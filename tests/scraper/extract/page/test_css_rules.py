@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+from lxml import html
+
+from scraper.extract.page.css_rules import find_hidden_by_rules
+from tests.scraper.soon import soon
+
+PAGE = """<html><body><main class="page"><p id="first" class="gone" data-kind="x">one</p>
+<p class="md:hidden kept">two</p><p class="kept">three</p><div class="box"><b>four</b></div></main></body></html>"""
+
+
+def hidden(*sheets: str) -> list[str]:
+    """Return the texts that the style sheets hide on the page."""
+    return sorted({found.text_content() for found in find_hidden_by_rules(html.fromstring(PAGE), sheets)})
+
+
+@pytest.mark.parametrize(
+    ("css", "texts"),
+    [
+        (".gone { display: none }", ["one"]),
+        ("@font-face { src: url(data:font/woff2;base64,AAAA) } .gone { display: none }", ["one"]),
+        ("#first { position: absolute; left: -9999px }", ["one"]),
+        ("[data-kind=x] { visibility: hidden }", ["one"]),
+        ("[data-kind^='x'] { opacity: 0 }", ["one"]),
+        (".gone { display: none !important } .gone { display: block }", ["one"]),
+        ("main > p:nth-child(3) { display: none }", ["three"]),
+        ("p:nth-of-type(1) { transform: scale(0) }", ["one"]),
+        (".box:has(b) { clip-path: inset(100%) }", ["four"]),
+        (":root { --off: none } .gone { display: var(--off) }", ["one"]),
+        (".gone { display: var(--missing, none) }", ["one"]),
+        ("@layer base { .gone { display: none } }", ["one"]),
+        ("@supports (display: grid) { .gone { display: none } }", ["one"]),
+        (".page { .gone { display: none } & .box { scale: 0 } }", ["four", "one"]),
+        (".page { @media screen { .gone { display: none } } }", ["one"]),
+        (r".md\:hidden { display: none }", ["two"]),
+        (r".g\6fne { display: none }", ["one"]),
+        (".box b { color: #fff; background: white }", ["four"]),
+        ("@media (min-width: 600px) { .gone { display: none } }", ["one"]),
+        ("@media only screen and (max-width: 1600px) { .gone { display: none } }", ["one"]),
+        (".box::before { content: '}' } .gone { display: none }", ["one"]),
+    ],
+)
+def test_rules_that_hide_on_a_screen_are_found(css: str, texts: list[str]) -> None:
+    assert hidden(css) == texts
+
+
+@pytest.mark.parametrize(
+    "css",
+    [
+        ".gone { display: none } .gone.open { display: block }",
+        ".gone { display: none } @media print { .gone { display: block } }",
+        "@media print { .gone { display: none } }",
+        "@media (max-width: 600px) { .gone { display: none } }",
+        "@media (prefers-color-scheme: dark) { .gone { display: none } }",
+        "@supports not (display: grid) { .gone { display: none } }",
+        "@keyframes fade { from { opacity: 0 } }",
+        ".gone:hover { display: none }",
+        ".gone { opacity: 0; transition: opacity 1s }",
+        "[x-cloak], [data-kind].cloak { display: none }",
+        "body, html { display: none }",
+        ".box { color: #fff }",
+        "p:nth-child( { display: none }",
+        ".absent .gone { display: none }",
+    ],
+)
+def test_text_that_a_person_may_see_stays(css: str) -> None:
+    assert hidden(css) == []
+
+
+def test_a_rule_of_another_sheet_shows_text_again() -> None:
+    assert hidden("#first, .kept { visibility: hidden }", ".kept { visibility: visible }") == ["one"]
+
+
+FONT = "@font-face { src: url(data:font/woff2;base64," + "A" * 100_000
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        FONT, "x" * 70_000, ".a," * 20_000, "a{b" * 20_000, "@a{" * 400, "/* " * 20_000, ".b&{" * 5_000, "&" * 60_000,
+        "p:nth-child(2),p ~ p{display:none}" * 1_500, "'\"" * 20_000, "--x:var(--x);" * 5_000, "[" * 60_000,
+    ],
+)  # fmt: skip
+def test_any_style_sheet_is_read_fast(rest: str) -> None:
+    with soon():
+        assert "one" in hidden(f".gone {{ display: none }} {rest}")
+
+
+@pytest.mark.parametrize("count", [2_900, 19_000, 50_000])
+@pytest.mark.parametrize("selector", ["p:nth-last-child({}) ~ p:has(b)", ".a ~ .a ~ b.a", ".a .a > b.a"])
+def test_selectors_are_matched_fast_on_large_pages(selector: str, count: int) -> None:
+    root = html.fromstring("<html><body>" + "<p class=a>text</p>" * count + "</body></html>")
+    css = "".join(f"{selector.format(number)} {{ display: none }}" for number in range(1_000))
+    with soon():
+        assert find_hidden_by_rules(root, [css]) == []
