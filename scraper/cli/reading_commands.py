@@ -21,6 +21,8 @@ _SUFFIXES = frozenset(".pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .epub .rt
 
 _render_option = click.option("--render", type=_RENDER, help="auto renders only pages that need it.  [auto]")
 _start_option = click.option("--start", type=int, help="First character to print.  [0]")
+_question_option = click.option("--question", help="Print only the passages that answer it; | separates wordings.")
+_tokens_option = click.option("--tokens", type=int, help="Budget of these passages in tokens.  [1000]")
 _length_option = click.option("--length", type=click.IntRange(1), help="Number of characters to print.  [all]")
 
 
@@ -30,6 +32,7 @@ _length_option = click.option("--length", type=click.IntRange(1), help="Number o
         "fetch example.com",
         "fetch https://example.com/article -o article.md",
         "fetch example.com/app --render browser --json",
+        'fetch example.com/terms --question "How do I cancel?" --tokens 300',
     ],
 )
 @click.argument("url")
@@ -38,6 +41,8 @@ _length_option = click.option("--length", type=click.IntRange(1), help="Number o
 @click.option("--max-age-hours", type=float, help="Use a cached page only if it is younger than this.")
 @_start_option
 @_length_option
+@_question_option
+@_tokens_option
 @with_output()
 @with_settings(READ | {"max_answer_tokens"})
 def fetch(**flags: Any) -> int:
@@ -45,7 +50,7 @@ def fetch(**flags: Any) -> int:
 
     Prints the whole text of the page and nothing else. --json and --marked print the part that an agent gets.
     """
-    return _print_page("fetch", flags, "url", is_whole=True)
+    return _print_page("fetch", flags, "url", is_whole=flags["question"] is None)
 
 
 @click.command(
@@ -55,6 +60,8 @@ def fetch(**flags: Any) -> int:
 @click.argument("urls", nargs=-1)
 @click.option("-f", "--file", type=click.File("r", encoding="utf-8"), help=_URL_FILE)
 @_render_option
+@_question_option
+@_tokens_option
 @with_output()
 @with_settings(READ_MANY | {"batch_limit"})
 def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
@@ -80,6 +87,8 @@ def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> in
 @click.option("--pages", help='Only these pages, e.g. "3-5,9".')
 @click.option("--outline", is_flag=True, default=None, help="Print the headings with their offsets.")
 @click.option("--password", help="Password of an encrypted PDF.")
+@_question_option
+@_tokens_option
 @with_output()
 @with_settings(READ | {"max_answer_tokens", "document_root", "document_mb"})
 def read_doc(**flags: Any) -> int:
@@ -87,18 +96,19 @@ def read_doc(**flags: Any) -> int:
 
     SOURCE is a URL or a file. With --document-root, only files of that folder are read.
     """
+    is_whole = not flags["outline"] and flags["question"] is None
     file = Path(flags["source"]).expanduser()
     if flags["document_root"] is None and file.is_file():
         file = file.resolve()
         return print_answer(
             "read_doc",
             {**flags, "source": file.name, "document_root": str(file.parent)},
-            plain=None if flags["outline"] else whole_text(flags),
+            plain=whole_text(flags) if is_whole else None,
         )
     is_path = (file.suffix.lower() in _SUFFIXES and file.name == flags["source"]) or not _is_url(flags["source"])
     if flags["document_root"] is None and is_path:
         raise click.UsageError(f"There is no file {flags['source']}. Give a URL, or the path of a file.")
-    return _print_page("read_doc", flags, "source", is_whole=not flags["outline"])
+    return _print_page("read_doc", flags, "source", is_whole=is_whole)
 
 
 @click.command(cls=Command, examples=['compare "battery life" example.com/phone-a example.com/phone-b'])

@@ -30,6 +30,15 @@ class ImageItem(TypedDict):
     alt: str
 
 
+class ExcerptItem(TypedDict):
+    """The place of an excerpt; `url` opens the page at it."""
+
+    start: int
+    end: int
+    heading: str
+    url: str
+
+
 class PageAnswer(TypedDict):
     """A page, as `fetch` returns it."""
 
@@ -58,6 +67,7 @@ class PageAnswer(TypedDict):
     headings: NotRequired[list[HeadingItem]]
     links: NotRequired[list[LinkItem]]
     images: NotRequired[list[ImageItem]]
+    excerpts: NotRequired[list[ExcerptItem]]
     cached: bool
     retrieved_at: str
     warnings: NotRequired[list[str]]
@@ -87,6 +97,7 @@ class BatchRow(TypedDict):
     next_start: NotRequired[int]
     before: NotRequired[str]
     after: NotRequired[str]
+    excerpts: NotRequired[list[ExcerptItem]]
     cached: NotRequired[bool]
     retrieved_at: NotRequired[str]
     warnings: NotRequired[list[str]]
@@ -123,6 +134,7 @@ class DocumentAnswer(TypedDict):
     ocr_needed: NotRequired[list[int]]
     encrypted: NotRequired[bool]
     outline: NotRequired[list[OutlineRow]]
+    excerpts: NotRequired[list[ExcerptItem]]
     cached: bool
     retrieved_at: str
     warnings: NotRequired[list[str]]
@@ -165,15 +177,6 @@ class SourceItem(TypedDict):
     date: str | None
     read: bool
     also: NotRequired[list[str]]
-
-
-class ExcerptItem(TypedDict):
-    """The place of an excerpt; `url` opens the page at it."""
-
-    start: int
-    end: int
-    heading: str
-    url: str
 
 
 class ResearchDocument(TypedDict):

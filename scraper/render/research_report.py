@@ -233,11 +233,16 @@ def _page_object(page: ReadPage, reading: Reading) -> dict[str, object]:
     return {
         **{name: value for name, value in fields.items() if name not in _PAGING_FIELDS},
         "truncated": reading.truncated or characters < len(reading.document.markdown.strip()),
-        "excerpts": [
-            {"start": part.start, "end": part.end, "heading": _heading(part), "url": _excerpt_url(reading, part)}
-            for part in page.excerpts
-        ],
+        "excerpts": excerpt_rows(page, reading),
     }
+
+
+def excerpt_rows(page: ReadPage, reading: Reading) -> list[dict[str, object]]:
+    """Return the place, the headings and the link of each excerpt."""
+    return [
+        {"start": part.start, "end": part.end, "heading": _heading(part), "url": _excerpt_url(reading, part)}
+        for part in page.excerpts
+    ]
 
 
 def _excerpt_label(reading: Reading, excerpt: Excerpt, linked: bool) -> str:

@@ -49,21 +49,28 @@ def select_from_page(document: Document, question: str, budget: int) -> list[Exc
 
 
 def select_passages(
-    texts: Sequence[str], question: str, budget: int, min_page_share: float = MIN_PAGE_SHARE
+    texts: Sequence[str],
+    question: str,
+    budget: int,
+    min_page_share: float = MIN_PAGE_SHARE,
+    link_tokens: int = LINK_TOKENS,
 ) -> list[list[Excerpt]]:
     """Return the excerpts of each Markdown text in its order. All together cost at most the budget.
+
+    `link_tokens` is the cost of an excerpt in addition to its text.
 
     Texts that fit together are returned whole. A text without a word of the question returns its beginning.
     """
     query = Question.of(question)
-    pages = [_Page(text[:MAX_CHARACTERS], query) for text in texts]
+    pages = [_Page(text[:MAX_CHARACTERS], query, link_tokens) for text in texts]
     for page, row in zip(pages, bm25.score_chunks(query, [page.terms for page in pages]), strict=True):
         page.scores = row
     allowance = budget
     for _ in range(_MAX_ROUNDS):
         _select_chunks(pages, allowance, min_page_share)
         chosen = [page.excerpts(query) for page in pages]
-        excess = sum(_excerpt_cost(excerpt) for excerpts in chosen for excerpt in excerpts) - budget
+        costs = (token_estimate.estimate(excerpt.text) + link_tokens for excerpts in chosen for excerpt in excerpts)
+        excess = sum(costs) - budget
         if excess <= 0:
             return chosen
         allowance -= excess
@@ -73,8 +80,9 @@ def select_passages(
 class _Page:
     """One text, its chunks and the selected ones."""
 
-    def __init__(self, markdown: str, query: Question) -> None:
+    def __init__(self, markdown: str, query: Question, link_tokens: int) -> None:
         self.markdown = markdown
+        self._link_tokens = link_tokens
         self.chunks = split_chunks(markdown)
         texts = [markdown[chunk.start : chunk.end] for chunk in self.chunks]
         self.terms = [
@@ -87,11 +95,11 @@ class _Page:
     @property
     def whole_cost(self) -> int:
         """Cost of the whole text."""
-        return sum(self.costs) + LINK_TOKENS
+        return sum(self.costs) + self._link_tokens
 
     def price(self, at: int) -> int:
         """Return the cost of one more chunk. Next to a selected one it needs no link of its own."""
-        return self.costs[at] + LINK_TOKENS * (1 - (at - 1 in self.chosen) - (at + 1 in self.chosen))
+        return self.costs[at] + self._link_tokens * (1 - (at - 1 in self.chosen) - (at + 1 in self.chosen))
 
     def select_affordable(self, places: Iterable[int], budget: int) -> int:
         """Select chunks in this order while they are affordable. Return the rest of the budget."""
@@ -105,7 +113,8 @@ class _Page:
     @property
     def spent(self) -> int:
         """Cost of the selected chunks."""
-        return sum(self.costs[at] for at in self.chosen) + LINK_TOKENS * len(list(_runs(sorted(self.chosen))))
+        links = self._link_tokens * len(list(_runs(sorted(self.chosen))))
+        return sum(self.costs[at] for at in self.chosen) + links
 
     def rank_chunks(self) -> list[int]:
         """Return the relevant chunks, best first."""
@@ -147,10 +156,6 @@ class _Page:
             end=last.end,
             fragment=build_text_directive(plain, self.chunks[at].start, self.chunks[at].end, term_weights),
         )
-
-
-def _excerpt_cost(excerpt: Excerpt) -> int:
-    return token_estimate.estimate(excerpt.text) + LINK_TOKENS
 
 
 def _select_chunks(pages: Sequence[_Page], budget: int, min_page_share: float) -> None:
@@ -217,7 +222,7 @@ class PassageSelection:
 
 
 def select_distinct_passages(
-    texts: Sequence[str], question: str, budget: int, min_page_share: float, once: bool
+    texts: Sequence[str], question: str, budget: int, min_page_share: float, once: bool, link_tokens: int = LINK_TOKENS
 ) -> PassageSelection:
     """Return the excerpts of some Markdown texts within a token budget.
 
@@ -226,7 +231,7 @@ def select_distinct_passages(
     """
     same_as = find_near_copies(texts)
     distinct = [text for text, earlier in zip(texts, same_as, strict=True) if earlier is None or not once]
-    chosen = iter(select_passages(distinct, question, budget, min_page_share))
+    chosen = iter(select_passages(distinct, question, budget, min_page_share, link_tokens))
     excerpts = (tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as)
     return PassageSelection(tuple(excerpts), tuple(same_as))
 

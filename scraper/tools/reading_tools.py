@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.model import CachePolicy, DocumentRequest, ReadRequest, Reuse
+from scraper.model import CachePolicy, DocumentRequest, Reading, ReadPage, ReadRequest, Reuse
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
+from scraper.render import quotes as render_quotes
 from scraper.render import structured as render_structured
 from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer, StructuredAnswer
+from scraper.retrieval.passage_selection import LINK_TOKENS, MIN_PAGE_SHARE
+from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.tools.model import (
     FORMAT,
@@ -52,6 +57,20 @@ _URL = Parameter("url", StringValue(), "Absolute http(s) URL.", required=True)
 _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
+_DEFAULT_TOKENS = 1_000
+_MIN_TOKENS, _MAX_TOKENS = 50, 20_000
+_MIN_SELECTED = 120
+"""Tokens of the passages that are selected of each page: the best of them is cut to a smaller budget."""
+_MARK_TOKENS = 5
+"""Tokens of the mark of a gap. In JSON the links of passages are not part of their text."""
+_MAX_QUESTION_CHARS = 2_000
+_QUESTION = Parameter(
+    "question", StringValue(_MAX_QUESTION_CHARS), "Return only the passages that answer it; | separates wordings."
+)
+_TOKENS = Parameter("tokens", IntegerValue(_MIN_TOKENS, _MAX_TOKENS), "Their budget. Default: 1000.")
+_ALSO_QUESTION = replace(_QUESTION, about="As in `fetch`.")
+
+
 class _IncludeValue(CommaListValue):
     """Names of lists, separated by commas; the schema of a text is shorter than that of a list."""
 
@@ -73,9 +92,11 @@ def fetch_tool(settings: Settings) -> Tool:
         Parameter(
             "include", _IncludeValue(ChoiceValue(tuple(render_page.LISTS))), "json: also headings, links, images."
         ),
+        _QUESTION,
+        _TOKENS,
     )
     return make_tool(
-        "fetch", "Read a web page", parameters, _fetch, answer=PageAnswer, check=_check_url, result_chars=RESULT_CHARS
+        "fetch", "Read a web page", parameters, _fetch, answer=PageAnswer, check=_check_fetch, result_chars=RESULT_CHARS
     )
 
 
@@ -85,8 +106,12 @@ def fetch_batch_tool(settings: Settings) -> Tool:
         Parameter("urls", StringListValue(settings.batch_limit), "Absolute http(s) URLs.", required=True),
         replace(RENDER, about="As in `fetch`."),
         FORMAT,
+        _ALSO_QUESTION,
+        _TOKENS,
     )
-    return make_tool("fetch_batch", "Read several web pages", parameters, _fetch_batch, answer=list[BatchRow])
+    return make_tool(
+        "fetch_batch", "Read several web pages", parameters, _fetch_batch, answer=list[BatchRow], check=_check_question
+    )
 
 
 def extract_structured_tool(settings: Settings) -> Tool:
@@ -111,6 +136,8 @@ def read_doc_tool(settings: Settings) -> Tool:
         Parameter("pages", StringValue(MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
         Parameter("outline", BooleanValue(), "Return headings with offsets.", default=False),
         Parameter("password", StringValue(MAX_PASSWORD_CHARS), "Of an encrypted PDF."),
+        _ALSO_QUESTION,
+        _TOKENS,
     )
     return make_tool(
         "read_doc",
@@ -118,13 +145,59 @@ def read_doc_tool(settings: Settings) -> Tool:
         parameters,
         _read_doc,
         answer=DocumentAnswer,
-        check=lambda arguments: parse_page_ranges(arguments["pages"]),
+        check=_check_read_doc,
         result_chars=RESULT_CHARS,
     )
 
 
 def _check_url(arguments: Any) -> None:
     parse_target(arguments["url"])
+
+
+def _check_fetch(arguments: Any) -> None:
+    _check_url(arguments)
+    _check_question(arguments)
+
+
+def _check_read_doc(arguments: Any) -> None:
+    parse_page_ranges(arguments["pages"])
+    _check_question(arguments)
+
+
+def _check_question(arguments: Any) -> None:
+    """Check arguments that only one of both ways of reading has: by question, or by position."""
+    if arguments["question"] is None:
+        if arguments["tokens"] is not None:
+            raise InvalidArgumentError("tokens needs a question: use length for a part of the text.", target="tokens")
+        return
+    if not arguments["question"].replace("|", " ").strip():
+        raise InvalidArgumentError("question must have words.", target="question")
+    for name in ("start", "length", "outline"):
+        if arguments.get(name):
+            raise InvalidArgumentError(f"question and {name} exclude each other: leave one of them out.", target=name)
+
+
+async def _select_quotes(
+    services: Services,
+    outcomes: Sequence[tuple[str, Reading | ScraperError]],
+    arguments: dict[str, Any],
+    call: ToolCall,
+) -> tuple[tuple[ReadPage, ...], int]:
+    """Return the pages with their passages for the question, and the budget of tokens."""
+    tokens = arguments["tokens"] or _DEFAULT_TOKENS
+    # The words of all wordings count together.
+    question = arguments["question"].replace("|", " ")
+    pages = await add_excerpts(
+        services.workers,
+        outcomes,
+        question,
+        max(tokens, _MIN_SELECTED * len(outcomes)),
+        Deadline.within(call.deadline_s),
+        least_share=MIN_PAGE_SHARE,
+        skips_duplicates=False,
+        link_tokens=_MARK_TOKENS if arguments["format"] == "json" else LINK_TOKENS // 2,
+    )
+    return render_quotes.fit_quotes(pages, tokens, linked=arguments["format"] != "json"), tokens
 
 
 async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
@@ -140,6 +213,8 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
         deadline_s=call.deadline_s,
     )
     reading = await services.fetcher.fetch(request, progress=call.progress)
+    if arguments["question"] is not None:
+        return await _answer_question(services, arguments["url"], reading, arguments, call)
     if arguments["format"] == "json":
         return json_answer(
             render_page.as_json(reading, start=start, length=length, budget=budget, include=arguments["include"] or ())
@@ -150,6 +225,21 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
     return ToolAnswer(text, reading=reading)
 
 
+async def _answer_question(
+    services: Services, url: str, reading: Reading, arguments: dict[str, Any], call: ToolCall
+) -> ToolAnswer:
+    """Return the passages of one page or document that answer the question."""
+    (page,), tokens = await _select_quotes(services, [(url, reading)], arguments, call)
+    is_empty = not render_quotes.has_match(page)
+    if arguments["format"] == "json":
+        answer = render_quotes.page_as_json(page, tokens=tokens)
+        if "source" in arguments:
+            answer |= {"source": url, "format": reading.document.format}
+        return replace(json_answer(answer), is_empty=is_empty)
+    text = render_quotes.page_as_markdown(page, tokens=tokens, region=new_region(), now=datetime.now(UTC))
+    return ToolAnswer(text, reading=reading, is_empty=is_empty)
+
+
 async def _fetch_batch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     urls, render, budget = arguments["urls"], arguments["render"], body_budget(services.settings)
     outcomes = await services.fetcher.fetch_batch(
@@ -158,6 +248,16 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: Tool
     items = [render_batch.BatchItem(url, outcome) for url, outcome in zip(urls, outcomes, strict=True)]
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, ScraperError))
     is_empty = len(failures) == len(items)
+    if arguments["question"] is not None:
+        pages, tokens = await _select_quotes(services, list(zip(urls, outcomes, strict=True)), arguments, call)
+        share = max(1, tokens // len(pages))
+        if arguments["format"] == "json":
+            rows = [render_quotes.page_as_json(page, tokens=share) for page in pages]
+            rows = [row if "error" in row else {**row, "error": None} for row in rows]
+            return replace(json_answer(rows), failures=failures, is_empty=is_empty)
+        region, now = new_region(), datetime.now(UTC)
+        sections = [render_quotes.page_as_markdown(page, tokens=share, region=region, now=now) for page in pages]
+        return ToolAnswer(render_batch.RULE.join(sections), failures=failures, is_empty=is_empty)
     if arguments["format"] == "json":
         return replace(json_answer(render_batch.as_json(items, budget=budget)), failures=failures, is_empty=is_empty)
     text = render_batch.as_markdown(items, region=new_region(), render=render, now=datetime.now(UTC), budget=budget)
@@ -179,6 +279,9 @@ async def _read_doc(services: Services, arguments: dict[str, Any], call: ToolCal
     pages = parse_page_ranges(arguments["pages"])
     request = DocumentRequest(arguments["source"], arguments["password"], (), call.principal)
     reading = await services.documents.read(request, pages=pages, deadline_s=call.deadline_s, progress=call.progress)
+    if arguments["question"] is not None:
+        selected = render_document.select_pages(reading, pages)
+        return await _answer_question(services, arguments["source"], selected, arguments, call)
     part = render_document.DocumentPart(arguments["start"], arguments["length"], pages, arguments["outline"])
     budget = body_budget(services.settings)
     if arguments["format"] == "json":

@@ -1,0 +1,1 @@
+"""Benchmark of question-aware reading."""

@@ -1,0 +1,111 @@
+"""Render the quotes of a page that bear on a question, for `fetch`, `fetch_batch` and `read_doc`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from scraper.extract.text import token_estimate
+from scraper.extract.text.sanitize import clean_line
+from scraper.model import Reading, ReadPage
+from scraper.render import page as render_page
+from scraper.render.answer_text import EXPLANATION, TextCut, error_object, error_sentence
+from scraper.render.research_report import excerpt_rows, join_excerpts
+
+NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
+_MAX_HEADINGS = 40
+_MAX_HEADING = 120
+_MAX_URL = 500
+_OUTLINE_SHARE = 3
+"""Part of the budget that the outline may take if nothing was found: one third."""
+
+
+def fit_quotes(pages: Sequence[ReadPage], tokens: int, *, linked: bool) -> tuple[ReadPage, ...]:
+    """Return the pages with the best quotes that together have at most `tokens` tokens, with their headings.
+
+    With `linked`, the links of the headings count too.
+    """
+    kept = list(pages)
+    while (excess := sum(_count_tokens(page, linked) for page in kept) - tokens) > 0:
+        several = [
+            (excerpt.score, at, number)
+            for at, page in enumerate(kept)
+            for number, excerpt in enumerate(page.excerpts)
+            if len(page.excerpts) > 1
+        ]
+        if several:
+            _, at, number = min(several)
+            excerpts = kept[at].excerpts
+            kept[at] = replace(kept[at], excerpts=(*excerpts[:number], *excerpts[number + 1 :]))
+            continue
+        # Each page has one quote: the longest is cut.
+        at = max(range(len(kept)), key=lambda at: _count_tokens(kept[at], linked))
+        shorter = _cut_only_quote(kept[at], _count_tokens(kept[at], linked) - excess)
+        if _count_tokens(shorter, linked) >= _count_tokens(kept[at], linked):
+            break
+        kept[at] = shorter
+    return tuple(kept)
+
+
+def has_match(page: ReadPage) -> bool:
+    """Return True if a quote of the page has a word of the question."""
+    return any(excerpt.score > 0 for excerpt in page.excerpts)
+
+
+def page_as_markdown(page: ReadPage, *, tokens: int, region: str, now: datetime) -> str:
+    """Return the header of a page and its quotes in an untrusted region, or the error of reading it."""
+    if not isinstance(page.outcome, Reading):
+        return f"Error: {error_sentence(page.outcome)}"
+    piece = TextCut.whole(_build_text(page, page.outcome, tokens, linked=True))
+    lines = render_page.header(page.outcome, piece, now)
+    if not has_match(page):
+        lines.append(NOT_FOUND)
+    lines.append(EXPLANATION.format(region=region))
+    return "\n".join(lines) + "\n\n" + render_page.sealed_page(page.outcome.document, piece, region)
+
+
+def page_as_json(page: ReadPage, *, tokens: int) -> dict[str, object]:
+    """Return a page as an object whose content is the quotes, with a row for each in `excerpts`."""
+    if not isinstance(page.outcome, Reading):
+        return {"url": clean_line(page.url, _MAX_URL), "title": None, "content": "", **error_object(page.outcome)}
+    reading = page.outcome
+    text = _build_text(page, reading, tokens, linked=False)
+    answer = render_page.page_object(reading, TextCut.whole(text))
+    answer["excerpts"] = excerpt_rows(page, reading)
+    answer["total_chars"] = len(reading.document.markdown)
+    answer["truncated"] = True
+    if not has_match(page):
+        warnings = answer.get("warnings")
+        answer["warnings"] = [*(warnings if isinstance(warnings, list) else []), NOT_FOUND]
+    return answer
+
+
+def _build_text(page: ReadPage, reading: Reading, tokens: int, *, linked: bool) -> str:
+    """Return the quotes; if no one matches, the outline and the beginning of the page."""
+    if has_match(page):
+        return join_excerpts(page, linked=linked)
+    lines: list[str] = []
+    left = tokens // _OUTLINE_SHARE
+    for heading in reading.document.outline[:_MAX_HEADINGS]:
+        line = f"{'  ' * (heading.level - 1)}- {clean_line(heading.text, _MAX_HEADING)} (start={heading.start})"
+        left -= token_estimate.estimate(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    outline = "\n".join(lines)
+    room = max(1, tokens - token_estimate.estimate(outline) - 2)
+    end = token_estimate.fit_prefix(reading.document.markdown, 0, room)
+    return "\n\n".join(filter(None, (outline, reading.document.markdown[:end].strip())))
+
+
+def _count_tokens(page: ReadPage, linked: bool) -> int:
+    return token_estimate.estimate(join_excerpts(page, linked=linked)) if page.excerpts else 0
+
+
+def _cut_only_quote(page: ReadPage, tokens: int) -> ReadPage:
+    """Return the page with its quote cut at the budget, without heading and link if these leave no room."""
+    (excerpt,) = page.excerpts
+    bare = replace(excerpt, heading="", fragment="")
+    end = token_estimate.fit_prefix(bare.text, 0, max(1, tokens - 6))
+    return replace(page, excerpts=(replace(bare, text=bare.text[:end].rstrip(), end=bare.start + end),))
