@@ -20,6 +20,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 ERAS = ("legacy", "modern")
 CONNECT_MS = "60000"
 """Seconds. The default of 15 s is too short to start a server on a busy machine."""
+OFTEN = frozenset({"fetch", "search", "see", "search_add_document"})
+"""Tools that every run calls; a start of the inspector takes four seconds, and full runs call all tools."""
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "search": {"query": "lemons", "engines": ["bing"]},
     "fetch": {"url": "{page}"},
@@ -70,7 +72,9 @@ def test_every_tool_has_valid_test_arguments(tool: Tool) -> None:
     jsonschema.validate(ARGUMENTS[tool.name], tool.input_schema)
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
+@pytest.mark.parametrize(
+    "name", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.full_size) for name in ARGUMENTS]
+)
 @pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_every_tool_is_called(served: Product, site: Site, transport: str, name: str) -> None:
     named = {
