@@ -36,7 +36,7 @@ CALLS: tuple[tuple[str, str, tuple[dict[str, Any], ...]], ...] = tuple(
         ("full", "extract_structured", {"url": _TIDES}, _BOTH),
         ("full", "read_doc", {"source": "http://site.example/document/table.csv"}, _BOTH),
         ("full", "compare", {"question": _QUESTION, "urls": [_TIDES, _FERRIES]}, _BOTH),
-        ("full", "map", {"url": "http://site.example/", "question": "tides", "max_pages": 3}, _BOTH),
+        ("full", "map", {"url": "http://site.example/static/0", "question": "static 3"}, _BOTH),
         ("full", "see", {"url": _TIDES}, _DEFAULT),
         ("full", "cache_search", {"query": "spring tide"}, _BOTH),
         ("full", "search", {"query": "tidal power", "max_results": 2}, _BOTH),

@@ -98,7 +98,7 @@ class HostDownError(NetworkError):
     """The host of the URL has no address or accepts no connection; its other pages would fail too."""
 
 
-class NoNetworkError(NetworkError):
+class OfflineError(NetworkError):
     """This machine reaches no host; every other URL would fail too."""
 
     code = "no_network"

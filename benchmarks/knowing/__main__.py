@@ -22,13 +22,13 @@ from scraper.extract.text.markdown_structure import find_headings
 from scraper.model import Document, Reading, ReadPage
 from scraper.render.quotes import fit_quotes
 from scraper.render.research_report import join_excerpts
-from scraper.retrieval.passage_selection import select_passages
+from scraper.retrieval.passage_selection import SHORT_STYLE, select_passages
 
 BUDGETS = (300, 500)
 _QUESTIONS = 270
 _QUICK = 60
 _SEED = 1
-_MIN_SELECTED, _MARK_TOKENS = 120, 5
+_MIN_SELECTED = 120
 """As in `scraper.tools.reading_tools`."""
 _NO_LETTER = re.compile(r"[\W_]+")
 
@@ -91,7 +91,7 @@ async def measure(options: Options) -> Figures:
 def ask(text: str, question: str, budget: int) -> ReadPage:
     """Return the text with its passages for the question, as the tools select them."""
     document = Document("https://text.example/", markdown=text, text=text, outline=find_headings(text))
-    (excerpts,) = select_passages([text], question, max(budget, _MIN_SELECTED), link_tokens=_MARK_TOKENS)
+    (excerpts,) = select_passages([text], question, max(budget, _MIN_SELECTED), style=SHORT_STYLE)
     reading = Reading(document, document.url, document.url, 200, "http", False, datetime.now(UTC))
     page = ReadPage(document.url, reading, tuple(excerpts))
     return fit_quotes((page,), budget, linked=False)[0]

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 STRUCTURED_LIMIT_S = 5.0
 """Seconds. JSON-LD takes 5 to 20 ms; a page that takes longer than this is hostile."""
-_NO_REQUEST_ERRORS = (errors.BadRequestError, errors.PolicyError, errors.OverloadedError, errors.NoNetworkError)
+_NO_REQUEST_ERRORS = (errors.BadRequestError, errors.PolicyError, errors.OverloadedError, errors.OfflineError)
 """Errors that occur before any request to the host."""
 
 

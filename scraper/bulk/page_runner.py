@@ -142,7 +142,7 @@ class PageRunner:
 
     def _note_network(self, result: PageResult, now: float) -> None:
         """Stop starting pages while there is no network; a page that reached its host ends the wait."""
-        if isinstance(result.error, errors.NoNetworkError):
+        if isinstance(result.error, errors.OfflineError):
             if self._no_network_until is None:
                 log.warning("%s Pages wait until the network is back.", result.error)
             self._no_network_until = now + NETWORK_PAUSE_S

@@ -79,7 +79,7 @@ class RetryPolicy:
         None means that the page is not read again. An attempt without a network is not counted: the page is read when
         the network is back.
         """
-        if isinstance(error, errors.NoNetworkError):
+        if isinstance(error, errors.OfflineError):
             return NETWORK_PAUSE_S
         self._tries[page.number] += 1
         tries = self._tries[page.number]

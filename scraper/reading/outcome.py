@@ -316,7 +316,7 @@ _ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], type[errors.ScraperErr
     browser_errors.BlockedAddressError: errors.PrivateAddressError,
     browser_errors.UnsafePortError: errors.PolicyError,
     browser_errors.RefusedError: errors.PolicyError,
-    browser_errors.NoNetworkError: errors.NoNetworkError,
+    browser_errors.NoNetworkError: errors.OfflineError,
     browser_errors.NameNotResolvedError: errors.HostDownError,
     browser_errors.NameLookupTimeoutError: errors.HostDownError,
     browser_errors.RefusedConnectionError: errors.HostDownError,

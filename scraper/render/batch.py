@@ -141,10 +141,16 @@ def _section(
     return "\n\n".join(parts)
 
 
+def failed_row(url: str, error: ScraperError) -> dict[str, object]:
+    """Return the object of a page that could not be read."""
+    return {**_NO_PAGE, "url": url, **error_object(error)}
+
+
 def _object(item: BatchItem, piece: TextCut | None) -> dict[str, object]:
-    if isinstance(item.outcome, ScraperError) or piece is None:
-        failure = error_object(item.outcome) if isinstance(item.outcome, ScraperError) else {}
-        return {**_NO_PAGE, "url": item.url, **failure}
+    if isinstance(item.outcome, ScraperError):
+        return failed_row(item.url, item.outcome)
+    if piece is None:
+        return {**_NO_PAGE, "url": item.url}
     return {**page_object(item.outcome, piece), "error": None}
 
 

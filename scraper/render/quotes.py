@@ -10,13 +10,13 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading, ReadPage
 from scraper.render import page as render_page
-from scraper.render.answer_text import EXPLANATION, TextCut, error_object, error_sentence
+from scraper.render.answer_text import EXPLANATION, TextCut, error_sentence
+from scraper.render.batch import failed_row
 from scraper.render.research_report import excerpt_rows, join_excerpts
 
 NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
 _MAX_HEADINGS = 40
 _MAX_HEADING = 120
-_MAX_URL = 500
 _OUTLINE_SHARE = 3
 """Part of the budget that the outline may take if nothing was found: one third."""
 
@@ -68,7 +68,7 @@ def page_as_markdown(page: ReadPage, *, tokens: int, region: str, now: datetime)
 def page_as_json(page: ReadPage, *, tokens: int) -> dict[str, object]:
     """Return a page as an object whose content is the quotes, with a row for each in `excerpts`."""
     if not isinstance(page.outcome, Reading):
-        return {"url": clean_line(page.url, _MAX_URL), "title": None, "content": "", **error_object(page.outcome)}
+        return failed_row(page.url, page.outcome)
     reading = page.outcome
     text = _build_text(page, reading, tokens, linked=False)
     answer = render_page.page_object(reading, TextCut.whole(text))

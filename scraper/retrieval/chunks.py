@@ -51,10 +51,13 @@ class _Atom:
     ends_block: bool = False
 
 
-def split_chunks(markdown: str) -> list[Chunk]:
-    """Return the chunks in order. Together they contain all text except the white space between them."""
+def split_chunks(markdown: str, target_bytes: int = TARGET_BYTES) -> list[Chunk]:
+    """Return the chunks in order. Together they contain all text except the white space between them.
+
+    A chunk has about `target_bytes` at most, unless a sentence, row or code block is longer.
+    """
     paths = _HeadingPaths(markdown)
-    return [_build_chunk(atoms, paths) for atoms in _pack(markdown)]
+    return [_build_chunk(atoms, paths) for atoms in _pack(markdown, target_bytes)]
 
 
 def _build_chunk(atoms: list[_Atom], paths: _HeadingPaths) -> Chunk:
@@ -62,13 +65,13 @@ def _build_chunk(atoms: list[_Atom], paths: _HeadingPaths) -> Chunk:
     return Chunk(atoms[0].start, atoms[-1].end, headings[:-1] if atoms[0].is_heading else headings)
 
 
-def _pack(markdown: str) -> Iterator[list[_Atom]]:
+def _pack(markdown: str, target: int) -> Iterator[list[_Atom]]:
     """Yield lists of atoms that form a chunk, up to the target size and never across a heading."""
     pack: list[_Atom] = []
     size = 0
-    for atom in _atoms(markdown):
+    for atom in _atoms(markdown, target):
         begins_section = atom.is_heading and not all(other.is_heading for other in pack)
-        is_full = size + atom.size > TARGET_BYTES or (size > TARGET_BYTES // 2 and pack[-1].ends_block)
+        is_full = size + atom.size > target or (size > target // 2 and pack[-1].ends_block)
         has_only_headings = all(other.is_heading for other in pack)
         if pack and (begins_section or (is_full and not has_only_headings)):
             yield pack
@@ -79,32 +82,32 @@ def _pack(markdown: str) -> Iterator[list[_Atom]]:
         yield pack
 
 
-def _atoms(markdown: str) -> Iterator[_Atom]:
+def _atoms(markdown: str, target: int) -> Iterator[_Atom]:
     at = 0
     for fence in find_atomic_blocks(markdown, len(markdown)):
-        yield from _text_atoms(markdown, at, fence.start)
-        yield from _code_atoms(markdown, fence)
+        yield from _text_atoms(markdown, at, fence.start, target)
+        yield from _code_atoms(markdown, fence, target)
         at = fence.end
-    yield from _text_atoms(markdown, at, len(markdown))
+    yield from _text_atoms(markdown, at, len(markdown), target)
 
 
-def _code_atoms(markdown: str, fence: AtomicBlock) -> Iterator[_Atom]:
+def _code_atoms(markdown: str, fence: AtomicBlock, target: int) -> Iterator[_Atom]:
     if _measure(markdown, fence.start, fence.end) <= _CODE_BYTES:
         yield _make_atom(markdown, fence.start, fence.end, ends_block=True)
     else:
-        yield from _split_lines(markdown, fence.start, fence.end)
+        yield from _split_lines(markdown, fence.start, fence.end, target)
 
 
-def _text_atoms(markdown: str, start: int, end: int) -> Iterator[_Atom]:
+def _text_atoms(markdown: str, start: int, end: int, target: int) -> Iterator[_Atom]:
     at = start
     while at < end:
         gap = _BLANK.search(markdown, at, end)
         block_end = gap.start() if gap else end
-        yield from _block_atoms(markdown, at, block_end)
+        yield from _block_atoms(markdown, at, block_end, target)
         at = gap.end() if gap else end
 
 
-def _block_atoms(markdown: str, start: int, end: int) -> Iterator[_Atom]:
+def _block_atoms(markdown: str, start: int, end: int, target: int) -> Iterator[_Atom]:
     while start < end and markdown[start] == "\n":
         start += 1
     if not markdown[start:end].strip():
@@ -113,19 +116,19 @@ def _block_atoms(markdown: str, start: int, end: int) -> Iterator[_Atom]:
         line_end = markdown.find("\n", start, end)
         line_end = end if line_end < 0 else line_end
         yield _make_atom(markdown, start, line_end, is_heading=True)
-        yield from _block_atoms(markdown, line_end, end)
-    elif end - start <= TARGET_BYTES // 4 or _measure(markdown, start, end) <= TARGET_BYTES:
+        yield from _block_atoms(markdown, line_end, end, target)
+    elif end - start <= target // 4 or _measure(markdown, start, end) <= target:
         yield _make_atom(markdown, start, end, ends_block=True)
     else:
-        yield from _split_lines(markdown, start, end)
+        yield from _split_lines(markdown, start, end, target)
 
 
-def _split_lines(markdown: str, start: int, end: int) -> Iterator[_Atom]:
+def _split_lines(markdown: str, start: int, end: int, target: int) -> Iterator[_Atom]:
     at = start
     while at < end:
         line_end = markdown.find("\n", at, end)
         line_end = end if line_end < 0 else line_end
-        if _measure(markdown, at, line_end) <= TARGET_BYTES or markdown[at:line_end].lstrip(" >").startswith("|"):
+        if _measure(markdown, at, line_end) <= target or markdown[at:line_end].lstrip(" >").startswith("|"):
             if line_end > at:
                 yield from _split_long(markdown, at, line_end, ends_block=line_end == end)
         else:

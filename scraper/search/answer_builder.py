@@ -55,7 +55,7 @@ def raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> Non
         wait_s = math.ceil(min(result.expected_wait_s for result in engine_results))
         raise errors.OverloadedError("Other searches are waiting for these engines.", retry_after_s=max(1, wait_s))
     if found == {"no_network"}:
-        raise errors.NoNetworkError(
+        raise errors.OfflineError(
             "No search engine can be reached: this machine has no network, or its upstream proxy does not answer.",
             next_step="Check the network connection of this machine, then try again.",
         )

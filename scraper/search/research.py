@@ -26,10 +26,11 @@ from scraper.render import research_report as render
 from scraper.render.answer_text import cut
 from scraper.render.research_report import PAGE_TOKENS
 from scraper.retrieval.passage_selection import (
-    LINK_TOKENS,
     MAX_CHARACTERS,
     MIN_PAGE_SHARE,
+    USUAL_STYLE,
     PassageSelection,
+    PassageStyle,
     select_distinct_passages,
 )
 from scraper.workers import WorkerFailedError, WorkerPool
@@ -219,13 +220,13 @@ async def add_excerpts(
     *,
     least_share: float,
     skips_duplicates: bool,
-    link_tokens: int = LINK_TOKENS,
+    style: PassageStyle = USUAL_STYLE,
 ) -> tuple[ReadPage, ...]:
     """Return the pages in order, with excerpts of those that were read, of together `budget` tokens.
 
     The selection runs in a worker. If it fails, the excerpts are the beginnings of the pages. Each page gets at least
     `least_share` of an equal part of the budget, or nothing if it has the text of an earlier page and
-    `skips_duplicates` is set. An excerpt costs `link_tokens` in addition to its text.
+    `skips_duplicates` is set. `style` gives the size of the passages.
     """
     readings = {at: outcome for at, (_, outcome) in enumerate(outcomes) if isinstance(outcome, Reading)}
     read, texts = list(readings), [one.document.markdown[:MAX_CHARACTERS] for one in readings.values()]
@@ -241,7 +242,7 @@ async def add_excerpts(
                     budget,
                     least_share,
                     skips_duplicates,
-                    link_tokens,
+                    style,
                     limit_s=limit_s,
                 )
         except (WorkerFailedError, TimeoutError) as error:

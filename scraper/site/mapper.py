@@ -140,7 +140,7 @@ class SiteMapper:
     async def _load_start(self, url: str) -> tuple[str, Outlinks] | errors.ScraperError:
         try:
             return await self._count(self._reader.load_links(url))
-        except errors.NoNetworkError:
+        except errors.OfflineError:
             raise
         except errors.ScraperError as error:
             return error

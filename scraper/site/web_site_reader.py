@@ -37,7 +37,7 @@ class WebSiteReader:
         """Return the text of the robots.txt of an origin, or "" if there is none."""
         try:
             snapshot = await self._load_file(f"{origin}/robots.txt", MAX_ROBOTS_BYTES)
-        except errors.NoNetworkError:
+        except errors.OfflineError:
             raise
         except errors.ScraperError:
             return ""

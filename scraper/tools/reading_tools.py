@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
+from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachePolicy, DocumentRequest, Reading, ReadPage, ReadRequest, Reuse
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
@@ -17,7 +18,7 @@ from scraper.render import page as render_page
 from scraper.render import quotes as render_quotes
 from scraper.render import structured as render_structured
 from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer, StructuredAnswer
-from scraper.retrieval.passage_selection import LINK_TOKENS, MIN_PAGE_SHARE
+from scraper.retrieval.passage_selection import MIN_PAGE_SHARE, SHORT_STYLE
 from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.tools.model import (
@@ -61,9 +62,10 @@ _DEFAULT_TOKENS = 1_000
 _MIN_TOKENS, _MAX_TOKENS = 50, 20_000
 _MIN_SELECTED = 120
 """Tokens of the passages that are selected of each page: the best of them is cut to a smaller budget."""
-_MARK_TOKENS = 5
-"""Tokens of the mark of a gap. In JSON the links of passages are not part of their text."""
+_LINKED_STYLE = replace(SHORT_STYLE, link_tokens=30)
+"""In Markdown the links of passages are part of their text."""
 _MAX_QUESTION_CHARS = 2_000
+_MAX_HEADING_URL = 200
 _QUESTION = Parameter(
     "question", StringValue(_MAX_QUESTION_CHARS), "Return only the passages that answer it; | separates wordings."
 )
@@ -195,7 +197,7 @@ async def _select_quotes(
         Deadline.within(call.deadline_s),
         least_share=MIN_PAGE_SHARE,
         skips_duplicates=False,
-        link_tokens=_MARK_TOKENS if arguments["format"] == "json" else LINK_TOKENS // 2,
+        style=SHORT_STYLE if arguments["format"] == "json" else _LINKED_STYLE,
     )
     return render_quotes.fit_quotes(pages, tokens, linked=arguments["format"] != "json"), tokens
 
@@ -256,7 +258,11 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: Tool
             rows = [row if "error" in row else {**row, "error": None} for row in rows]
             return replace(json_answer(rows), failures=failures, is_empty=is_empty)
         region, now = new_region(), datetime.now(UTC)
-        sections = [render_quotes.page_as_markdown(page, tokens=share, region=region, now=now) for page in pages]
+        sections = [
+            f"## {number}. {clean_line(page.url, _MAX_HEADING_URL)}\n\n"
+            + render_quotes.page_as_markdown(page, tokens=share, region=region, now=now)
+            for number, page in enumerate(pages, start=1)
+        ]
         return ToolAnswer(render_batch.RULE.join(sections), failures=failures, is_empty=is_empty)
     if arguments["format"] == "json":
         return replace(json_answer(render_batch.as_json(items, budget=budget)), failures=failures, is_empty=is_empty)

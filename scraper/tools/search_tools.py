@@ -119,7 +119,7 @@ def _engine_failure(reason: str) -> errors.ScraperError:
     if reason in _BLOCKED:
         return errors.BlockedBySiteError(reason, reason=reason)
     if reason == "no_network":
-        return errors.NoNetworkError(reason)
+        return errors.OfflineError(reason)
     return errors.NetworkError(reason) if reason in _UNREACHABLE else errors.ScraperError(reason)
 
 

@@ -19,7 +19,7 @@ import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.cdp.transports import PipeHandshake
-from browsers.chromium import process as processes
+from browsers.chromium import process_tree
 from browsers.chromium.process_tree import list_tree_pids
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
 from browsers.egress.proxy_listener import ProxyLimits
@@ -232,12 +232,12 @@ async def test_crashed_browser_is_replaced_without_linux_features(
     # Simulate macOS: no pidfd reports the end of a process, and no /proc lists its children and memory.
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     before = set(ours())
-    monkeypatch.setattr(processes, "PROC", Path("/nonexistent"))
+    monkeypatch.setattr(process_tree, "PROC", Path("/nonexistent"))
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as client:
         assert marks(await visit(client, site, "/spa/1")) == 60
-        monkeypatch.setattr(processes, "PROC", Path("/proc"))
+        monkeypatch.setattr(process_tree, "PROC", Path("/proc"))
         found = victims("browser", before)
-        monkeypatch.setattr(processes, "PROC", Path("/nonexistent"))
+        monkeypatch.setattr(process_tree, "PROC", Path("/nonexistent"))
         kill(found)
         assert found and await served_again(client, site, Tier.LIGHT)
         assert client.status().browsers[0].memory_bytes is None

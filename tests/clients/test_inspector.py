@@ -29,7 +29,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "read_doc": {"source": "{document}"},
     "research": {"question": "lemons", "engines": ["bing"]},
     "see": {"url": "{page}"},
-    "map": {"url": "{page}", "max_pages": "3"},
+    "map": {"url": "{page}", "max_pages": 3},
     "compare": {"question": "lemons or limes?", "urls": ["{page}", "{other}"]},
     "extract_structured": {"url": "{page}"},
     "cache_search": {"query": "lemons"},

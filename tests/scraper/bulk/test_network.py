@@ -28,7 +28,7 @@ PAUSE_S = 0.2
 def test_attempts_without_a_network_are_not_counted() -> None:
     tries = RetryPolicy()
     page = JobPage(1, "http://a.example/1", "a.example")
-    missing = errors.NoNetworkError("This machine has no network.")
+    missing = errors.OfflineError("This machine has no network.")
     assert [tries.get_retry_delay_s(page, missing) for _ in range(50)] == [NETWORK_PAUSE_S] * 50
     assert tries.get_site_error(page) is None
     assert tries.pop_tries(page) == 0
@@ -71,7 +71,7 @@ async def test_one_page_is_tried_while_there_is_no_network(tmp_path: Path, monke
         running -= 1
         outcome = PageOutcome(page, OutputRow(page.url), 0.0)
         if len(at_once) < 20:
-            return PageResult(outcome, None, errors.NoNetworkError("This machine has no network."))
+            return PageResult(outcome, None, errors.OfflineError("This machine has no network."))
         return PageResult(outcome, 1.0)
 
     urls = [f"http://host{number}.example/" for number in range(40)]

@@ -16,7 +16,7 @@ TOLD = {
     browser_errors.BadSchemeError: (errors.InvalidUrlError, False),
     browser_errors.BlockedAddressError: (errors.PrivateAddressError, False),
     browser_errors.UnsafePortError: (errors.PolicyError, False),
-    browser_errors.NoNetworkError: (errors.NoNetworkError, True),
+    browser_errors.NoNetworkError: (errors.OfflineError, True),
     browser_errors.NameNotResolvedError: (errors.HostDownError, False),
     browser_errors.NameLookupTimeoutError: (errors.HostDownError, True),
     browser_errors.RefusedConnectionError: (errors.HostDownError, True),

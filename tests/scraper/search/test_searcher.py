@@ -223,7 +223,7 @@ class TestFaults:
         harness = Harness()
         harness.fail(browser_errors.NoNetworkError("no network"))
         for _ in range(4):
-            with pytest.raises(errors.NoNetworkError, match="no network"):
+            with pytest.raises(errors.OfflineError, match="no network"):
                 await harness.searcher.search(SearchRequest("words"))
         harness.fail(browser_errors.NoNetworkError("no network"), "one")
         answer = await harness.searcher.search(SearchRequest("words"))

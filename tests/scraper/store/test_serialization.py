@@ -31,6 +31,7 @@ FULL_DOCUMENT = Document(
     discussion=(Post(1, "Ann", "May 3", datetime(2024, 5, 3, tzinfo=UTC), "Text.", 4, True, "Quote.", 2),),
     hidden_removed=3,
     controls_removed=4,
+    withheld_characters=5_263,
     format="pdf",
     page_count=9,
     ocr_pages=(2, 3),
