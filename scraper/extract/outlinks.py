@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from browsers.model import Snapshot
 from scraper.extract.dom.parsing import parse_html
@@ -41,8 +42,8 @@ class Outlinks:
     links: tuple[Outlink, ...] = ()
     feeds: tuple[str, ...] = ()
     title: str = ""
-    hidden: int = 0
-    """Hidden elements whose links are left out: they may lead robots into traps."""
+    hidden: tuple[str, ...] = ()
+    """URLs of hidden links, which are left out: they may lead robots into traps."""
 
 
 def extract_outlinks(snapshot: Snapshot) -> Outlinks:
@@ -57,11 +58,15 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
         if "alternate" in (link.get("rel") or "").lower().split() and _FEED_TYPE.match(link.get("type") or "")
     ]
     title = root.find(".//title")
-    removed = hidden.remove_marked(root) if snapshot.rendered else hidden.remove_styled(root)
+    linked = list(dict.fromkeys(_read_url(urls, element) for element in islice(root.iter("a", "area"), MAX_LINKS)))
+    if snapshot.rendered:
+        hidden.remove_marked(root)
+    else:
+        hidden.remove_styled(root)
     found: dict[str, Outlink] = {}
     for element in root.iter("a", "area"):
-        url = urls.absolute(element.get("href")).partition("#")[0]
-        if not url.startswith(("http://", "https://")) or len(found) >= MAX_LINKS:
+        url = _read_url(urls, element)
+        if not url or len(found) >= MAX_LINKS:
             continue
         link = Outlink(url, _read_text(element), _find_place(element))
         known = found.get(url)
@@ -70,8 +75,14 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
         tuple(found.values()),
         tuple(dict.fromkeys(feed for feed in feeds if feed)),
         clean_line(text_of(title), _MAX_TEXT) if title is not None else "",
-        removed,
+        tuple(url for url in linked if url and url not in found),
     )
+
+
+def _read_url(urls: UrlResolver, element: Element) -> str:
+    """Return the http(s) URL of a link without its fragment, or ""."""
+    url = urls.absolute(element.get("href")).partition("#")[0]
+    return url if url.startswith(("http://", "https://")) else ""
 
 
 def _merge(one: Outlink, other: Outlink) -> Outlink:

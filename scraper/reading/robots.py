@@ -262,9 +262,13 @@ class RobotsRules:
         delay_s = self._parser.crawl_delay(PRODUCT)
         self.gap_s = None if delay_s is None else min(delay_s, GAP_LIMIT_S)
 
+    def allows(self, url: str) -> bool:
+        """Return True if the file allows this program to load the URL."""
+        return bool(self._parser.can_fetch(url, PRODUCT))
+
     def find_disallow_rule(self, url: str) -> str | None:
         """Return the rule that forbids a URL, or None if it is allowed."""
-        if self._parser.can_fetch(url, PRODUCT):
+        if self.allows(url):
             return None
         # The parser does not name the rule. It is the longest that forbids the URL by itself.
         path = unquote(ada_url.URL(url).pathname + ada_url.URL(url).search)

@@ -14,6 +14,7 @@ from scraper.call_context import ProgressCallback, ignore_progress
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import MAX_ENTRIES, SitemapFile, find_sitemaps
 from scraper.model import LeftOut, SiteMap, SitePage
+from scraper.reading.robots import RobotsRules
 from scraper.site.url_identity import is_action, is_file, page_key, site_host
 
 _T = TypeVar("_T")
@@ -121,11 +122,14 @@ class SiteMapper:
         await self._add_lists(found, parsed.origin, find_sitemaps(robots, f"{parsed.origin}/robots.txt"))
         await self._add_files(found, links.feeds[:MAX_FEEDS])
         listed = len(found.pages)
-        _add_links(found, links.links)
+        _add_links(found, links)
         for hub in await asyncio.gather(*(self._load_links(one) for one in _choose_hubs(found, links.links, final))):
-            _add_links(found, hub.links)
+            _add_links(found, hub)
         if isinstance(start, errors.ScraperError) and not listed:
             raise start
+        if "disallow" in robots.lower():
+            # A site of 100,000 pages takes some seconds.
+            await asyncio.to_thread(_leave_out_forbidden, found, RobotsRules(robots))
         warnings = (f"The start page could not be read: {start}",) if isinstance(start, errors.ScraperError) else ()
         return SiteMap(
             final,
@@ -205,9 +209,18 @@ class SiteMapper:
         return await request
 
 
-def _add_links(found: _Collector, links: Iterable[Outlink]) -> None:
-    for link in links:
+def _add_links(found: _Collector, outlinks: Outlinks) -> None:
+    for link in outlinks.links:
         found.add(SitePage(link.url, link.text, source="link", place=link.place))
+    for url in outlinks.hidden:
+        found.leave_out("hidden link", url)
+
+
+def _leave_out_forbidden(found: _Collector, rules: RobotsRules) -> None:
+    for key, page in list(found.pages.items()):
+        if page.source != "start" and not rules.allows(page.url):
+            del found.pages[key]
+            found.leave_out("forbidden by robots.txt", page.url)
 
 
 def _choose_hubs(found: _Collector, links: Sequence[Outlink], start: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 import ada_url
 
@@ -17,6 +17,8 @@ _SESSION_NAME = re.compile(
 )
 _SESSION_VALUE = re.compile(r"(?=.*\d)[0-9a-zA-Z]{16,}")
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|cfid)=[^/;?]*", re.IGNORECASE)
+_PLAIN_ESCAPE = re.compile(r"%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])")
+"""Escapes of letters, digits and `-._~`, which need none (RFC 3986, 2.3)."""
 _SLASHES = re.compile(r"/{2,}")
 _INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
 _FILE = re.compile(
@@ -46,7 +48,8 @@ def page_key(url: str) -> str:
     parameters are sorted.
     """
     parsed = ada_url.URL(url)
-    path = _INDEX_PAGE.sub("/", _SLASHES.sub("/", _PATH_SESSION.sub("", parsed.pathname)))
+    path = _PLAIN_ESCAPE.sub(lambda match: unquote(match.group()), _PATH_SESSION.sub("", parsed.pathname))
+    path = _INDEX_PAGE.sub("/", _SLASHES.sub("/", path))
     pairs = parse_qsl(parsed.search.removeprefix("?"), keep_blank_values=True)
     kept = sorted({pair for pair in pairs if not _is_noise(*pair)})
     query = "?" + urlencode(kept, quote_via=quote) if kept else ""
@@ -55,8 +58,9 @@ def page_key(url: str) -> str:
 
 
 def site_host(host: str) -> str:
-    """Return the host without `www.`: both are one site."""
-    return host.removeprefix("www.")
+    """Return a host, perhaps with a port, without `www.` and final dot: both are one site."""
+    name, colon, port = host.partition(":")
+    return f"{name.rstrip('.').removeprefix('www.')}{colon}{port}"
 
 
 def is_file(url: str) -> bool:

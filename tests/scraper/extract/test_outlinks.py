@@ -41,7 +41,7 @@ def test_hidden_links_are_left_out() -> None:
         "<div class='off'><a href='/trap2'>Trap</a></div><p hidden><a href='/trap3'>Trap</a></p>"
     )
     assert [link.url for link in found.links] == ["https://site.example/a"]
-    assert found.hidden == 3
+    assert found.hidden == tuple(f"https://site.example/{name}" for name in ("trap", "trap2", "trap3"))
 
 
 def test_the_base_and_other_schemes_are_respected() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -98,6 +99,15 @@ def test_what_is_left_out_is_counted_with_an_example() -> None:
         f"{ORIGIN}/login",
         "https://other.example/x",
     }
+
+
+def test_forbidden_and_hidden_pages_are_left_out_and_counted() -> None:
+    site = MadeSite("User-agent: *\nDisallow: /private/").page("/", "/a", "/private/b")
+    site.pages[f"{ORIGIN}/"] = replace(site.pages[f"{ORIGIN}/"], hidden=(f"{ORIGIN}/trap",))
+    site.sitemap("/sitemap.xml", "/private/c")
+    found = build(site)
+    assert paths(found) == ["/", "/a"]
+    assert reasons(found) == {"forbidden by robots.txt": 2, "hidden link": 1}
 
 
 def test_a_folder_is_not_its_namesake() -> None:

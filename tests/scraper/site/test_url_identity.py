@@ -19,6 +19,8 @@ from scraper.site.url_identity import find_language, is_action, is_file, page_ke
         "https://site.example/a?PHPSESSID=0123456789abcdef0",
         "https://site.example/a;jsessionid=12AB",
         "https://SITE.example/a",
+        "https://site.example./a",
+        "https://site.example/%61",
     ],
 )
 def test_urls_of_one_page_have_one_key(other: str) -> None:
