@@ -364,6 +364,7 @@ async def test_a_page_delivered_twice_is_written_once(tmp_path: Path) -> None:
     assert numbers_in(tmp_path / "out", Format.JSONL) == {URLS[0]: 1}
 
 
+@pytest.mark.slow
 async def test_invalid_lines_do_not_wait_for_a_host(tmp_path: Path) -> None:
     lines = [f"line {number}" for number in range(3_000)]
     pages = Pages()

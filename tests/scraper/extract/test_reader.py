@@ -137,6 +137,7 @@ SECONDS = 20.0
 
 
 @hostile_inputs(GROWING, CHEAP)
+@pytest.mark.slow
 def test_hostile_pages_are_read_in_seconds(hostile: Hostile[str]) -> None:
     document = hostile.run(lambda html: reader.read(page(html)), limit_s=SECONDS)
     assert len(document.markdown) <= reader.MAX_CHARACTERS
@@ -146,6 +147,7 @@ def test_hostile_pages_are_read_in_seconds(hostile: Hostile[str]) -> None:
     {"nested and closed": GROWING["nested and closed"]},
     {name: CHEAP[name] for name in ("500,000 attributes", "100,000 hidden elements")},
 )
+@pytest.mark.slow
 def test_text_after_hostile_markup_is_extracted(hostile: Hostile[str]) -> None:
     assert "after" in reader.read(page(hostile.value)).text
 

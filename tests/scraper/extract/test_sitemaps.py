@@ -126,6 +126,7 @@ def test_the_number_of_entries_is_limited() -> None:
     assert found.is_cut
 
 
+@pytest.mark.slow
 def test_a_gzip_bomb_takes_little_memory() -> None:
     bomb = gzip.compress(b"<urlset>" + b" " * (2 * MAX_BYTES))
     tracemalloc.start()
@@ -139,6 +140,7 @@ def test_a_gzip_bomb_takes_little_memory() -> None:
 
 
 @pytest.mark.parametrize("piece", [b"<url>", b"<!--", b"<url><loc>", b"x", b"<", b"&amp;", b"\n"])
+@pytest.mark.slow
 def test_hostile_files_take_linear_time(piece: bytes) -> None:
     with soon():
         parse_sitemap(b"<urlset>" + piece * (4_000_000 // len(piece)), URL)

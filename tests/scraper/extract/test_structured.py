@@ -152,6 +152,7 @@ def always(html: str) -> Callable[[], str]:
 
 
 @hostile_inputs(GROWING, {name: always(html) for name, html in CHEAP.items()})
+@pytest.mark.slow
 def test_hostile_pages_cost_seconds_at_most_and_never_the_other_data(hostile: Hostile[str]) -> None:
     found = hostile.run(extract, limit_s=20)
     assert pickle.loads(pickle.dumps(found)) == found

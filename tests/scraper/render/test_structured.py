@@ -36,6 +36,7 @@ def test_json_has_the_fields_of_the_contract_first_and_the_others_only_where_the
 
 @pytest.mark.parametrize("blocks", [1, 5, 200])
 @pytest.mark.parametrize("budget", [500, 7_500])
+@pytest.mark.slow
 def test_no_page_outgrows_the_budget(blocks: int, budget: int) -> None:
     found = huge(blocks)
     text = render.as_markdown(found, region="abc", budget=budget)

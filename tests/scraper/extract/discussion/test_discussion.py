@@ -175,6 +175,7 @@ def test_quotes_nested_200_deep_keep_the_own_text() -> None:
     )
 
 
+@pytest.mark.slow
 def test_time_grows_linearly_with_the_number_of_posts() -> None:
     def cost(count: int) -> float:
         tree = build_page_tree(page(_forum("".join(_post(number) for number in range(count)))))

@@ -89,6 +89,7 @@ def test_any_style_sheet_is_read_fast(rest: str) -> None:
 
 @pytest.mark.parametrize("count", [2_900, 19_000, 50_000])
 @pytest.mark.parametrize("selector", ["p:nth-last-child({}) ~ p:has(b)", ".a ~ .a ~ b.a", ".a .a > b.a"])
+@pytest.mark.slow
 def test_selectors_are_matched_fast_on_large_pages(selector: str, count: int) -> None:
     root = html.fromstring("<html><body>" + "<p class=a>text</p>" * count + "</body></html>")
     css = "".join(f"{selector.format(number)} {{ display: none }}" for number in range(1_000))

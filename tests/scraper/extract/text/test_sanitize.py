@@ -69,6 +69,7 @@ def _hidden_characters() -> list[str]:
 
 
 @pytest.mark.parametrize("carrier", ["a", "è", "中", "0"])
+@pytest.mark.slow
 def test_no_hidden_bit_survives(carrier: str) -> None:
     # Two bits of each character, beside any other: present or not, once or twice. A space replaces every other space.
     survivors = []

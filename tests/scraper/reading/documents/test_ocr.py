@@ -49,6 +49,7 @@ async def read(parser: DocumentParser, data: bytes = SCAN, limit_s: float = 60.0
 
 
 @needs_tesseract
+@pytest.mark.slow
 async def test_pictures_of_pages_are_read_with_their_confidence(processes: SingleUseProcesses) -> None:
     parser = DocumentParser(processes, OCR)
     parsed = await read(parser)
@@ -62,6 +63,7 @@ async def test_pictures_of_pages_are_read_with_their_confidence(processes: Singl
 
 
 @needs_tesseract
+@pytest.mark.slow
 async def test_late_pages_are_read_by_the_next_call(processes: SingleUseProcesses) -> None:
     parser = DocumentParser(processes, OCR)
     with pytest.raises(errors.OcrNeededError, match="no text was recognized"):

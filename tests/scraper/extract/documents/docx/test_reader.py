@@ -229,6 +229,7 @@ def test_fallback_reader_reads_the_start_of_a_truncated_file(lost: int) -> None:
     assert parse(data[:-lost], plain_reader=True).markdown.startswith("# Head\n\nWords & more")
 
 
+@pytest.mark.slow
 def test_fallback_reader_limits_decompression() -> None:
     bomb = builders.docx("<w:p><w:r><w:t>" + "a" * 150_000_000 + "</w:t></w:r></w:p>")
     with pytest.raises(errors.ContentTooLargeError):
