@@ -106,7 +106,7 @@ _MEMBER_WORD = re.compile(
     r"membre depuis|registrado|miembro desde|membro dal|lid sinds|dołączył|регистрация|на форуме с)\b",
     re.IGNORECASE,
 )
-"""Words before the date since when somebody takes part in a forum."""
+"""Words before the date since when a person takes part in a forum."""
 _PUBLICATION_WORD = re.compile(r"publi|posted|veröffentlicht|erschienen|first\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:(?:19|20)\d{2}|25[5-9]\d)(?!\d)|[٠-٩۰-۹०-९০-৯]{4}")
 """Years, also of the Thai calendar and in digits of other scripts."""

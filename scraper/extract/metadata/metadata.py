@@ -41,7 +41,7 @@ _PLACEHOLDER_NAMES = frozenset(
     "null none name comment category review team newsdesk agency agencies agenturen agentur agence agences agencia "
     "agencias agenzia agenzie agentschappen agencje byråer".split()
 )
-"""Names that tell nobody, lower case: accounts, fields, and "news agencies" in several languages."""
+"""Names that identify no person, lower case: accounts, fields, and "news agencies" in several languages."""
 _GIVEN_NAME_BY = re.compile(r"(?:Di|Von|Par)\s[^\s,]+(?:,|\Z)")
 """Words for "by" that are also names of people if one word follows: `Di Wang` is not by Wang."""
 

@@ -24,7 +24,7 @@ _MIN_SIZE = 1.0
 _MIN_WIDTH = 0.05
 """Points. Spaces have no width."""
 _SAME_COLOR = 8
-"""Difference of each color channel, of 255, that nobody sees."""
+"""Difference of each color channel, of 255, that is not visible."""
 _OPAQUE, _MAX_RECTANGLE_SEGMENTS = 255, 6
 _MAX_OBJECTS, _MAX_DEPTH, _MAX_CLIP_PATHS = 50_000, 6, 8
 _MAX_COVERS, _MAX_COLORS, _MAX_TESTS, _MAX_LOOKS = 100, 50, 1_000_000, 2_000
