@@ -24,9 +24,12 @@ _OUTLINE_SHARE = 3
 def fit_quotes(pages: Sequence[ReadPage], tokens: int, *, linked: bool) -> tuple[ReadPage, ...]:
     """Return the pages with the best quotes that together have at most `tokens` tokens, with their headings.
 
-    With `linked`, the links of the headings count too.
+    With `linked`, the links of the headings count too. A page without a match keeps an equal share for its outline and
+    beginning, which replace its quotes.
     """
-    kept = list(pages)
+    kept = [page if has_match(page) else replace(page, excerpts=()) for page in pages]
+    unmatched = sum(isinstance(page.outcome, Reading) and not page.excerpts for page in kept)
+    tokens -= unmatched * (tokens // max(1, len(kept)))
     while (excess := sum(_count_tokens(page, linked) for page in kept) - tokens) > 0:
         several = [
             (excerpt.score, at, number)

@@ -59,7 +59,7 @@ _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
 _DEFAULT_TOKENS = 1_000
-_MIN_TOKENS, _MAX_TOKENS = 50, 20_000
+_MIN_TOKENS, _MAX_TOKENS = 100, 8_000
 _MIN_SELECTED = 120
 """Tokens of the passages that are selected of each page: the best of them is cut to a smaller budget."""
 _LINKED_STYLE = replace(SHORT_STYLE, link_tokens=30)
