@@ -37,6 +37,7 @@ CALLS: tuple[tuple[str, str, tuple[dict[str, Any], ...]], ...] = tuple(
         ("full", "read_doc", {"source": "http://site.example/document/table.csv"}, _BOTH),
         ("full", "compare", {"question": _QUESTION, "urls": [_TIDES, _FERRIES]}, _BOTH),
         ("full", "map", {"url": "http://site.example/static/0", "question": "static 3"}, _BOTH),
+        ("full", "crawl", {"url": "http://site.example/", "include": ["/guide/*"], "question": _QUESTION}, _BOTH),
         ("full", "see", {"url": _TIDES}, _DEFAULT),
         ("full", "cache_search", {"query": "spring tide"}, _BOTH),
         ("full", "search", {"query": "tidal power", "max_results": 2}, _BOTH),
@@ -67,6 +68,7 @@ _CHANGING = (
     (re.compile(r"\b[0-9a-f]{12}\b"), "0123456789ab"),
     (re.compile(r"\b20(?:2[5-9]|[3-9]\d)-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"), "2026-01-01T12:00:00+00:00"),
     (re.compile(r"\b20(?:2[5-9]|[3-9]\d)-\d\d-\d\d(?!T)\b"), "2026-01-01"),
+    (re.compile(r'(?<=crawl=")[\w-]{12}(?=")|(?<="crawl":")[\w-]{12}(?=")'), "q3ZtT0gYb1cA"),
     (re.compile(r"\b\d+ (?:seconds?|min(?:utes?)?) ago"), "0 seconds ago"),
 )
 """Parts that differ between two runs: ids of regions, times and ages."""

@@ -45,6 +45,12 @@ class InvalidArgumentError(BadRequestError):
     code = "bad_argument"
 
 
+class CrawlNotFoundError(BadRequestError):
+    """There is no crawl with this ID, or it was deleted."""
+
+    code = "no_such_crawl"
+
+
 class LocalFileNotFoundError(BadRequestError):
     """There is no such file below the root of local files."""
 
@@ -207,6 +213,13 @@ class HostBusyError(OverloadedError):
     """The host must not be visited now; the server itself may be idle."""
 
     code = "host_busy"
+
+
+class StoreUnavailableError(ScraperError):
+    """The store of this server cannot be used."""
+
+    code = "store_unavailable"
+    retryable = True
 
 
 class BrowserFailedError(ScraperError):

@@ -459,3 +459,30 @@ class SiteMap:
     pages_read: int = 0
     """Pages whose links were read."""
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlReport:
+    """State of a crawl after one call."""
+
+    crawl: str
+    """ID that continues the crawl."""
+    url: str
+    """Start page."""
+    question: str | None
+    index: str
+    """Named index that holds the pages."""
+    is_done: bool
+    """True if no URL is left that is worth a visit."""
+    visited: int
+    """Pages that were visited, by all calls."""
+    kept: int
+    """Pages with content of their own, by all calls."""
+    waiting: int
+    """URLs that were found and not visited."""
+    pages: tuple[SitePage, ...] = ()
+    """Without a question, the kept pages of this call; with one, all kept pages, best first."""
+    readings: tuple[Reading, ...] = ()
+    """With a question, the best pages."""
+    left_out: tuple[LeftOut, ...] = ()
+    warnings: tuple[str, ...] = ()

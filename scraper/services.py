@@ -22,6 +22,7 @@ from scraper.search.engine_throttle import open_engine_throttle
 from scraper.search.instant_answers import InstantAnswers
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings, SettingsError
+from scraper.site.crawls import Crawls
 from scraper.site.site_maps import SiteMaps
 from scraper.store.factory import Store, open_store
 from scraper.workers import WorkerPool
@@ -41,11 +42,11 @@ class Services:
     searcher: Searcher
     structured: StructuredReader
     site_maps: SiteMaps
+    crawls: Crawls
     pictures: PictureReader
     shared: SharedState
 
     def __post_init__(self) -> None:
-        """Create the services that are built from the others."""
         """Create the services that are built from the others."""
         self.pages = self.store.pages
         self.indexes = self.store.indexes
@@ -83,9 +84,10 @@ class Services:
             stack.push_async_callback(searcher.close)
             site_maps = SiteMaps(fetcher, workers)
             stack.push_async_callback(site_maps.close)
+            crawls = Crawls(fetcher, workers, store.records, store.indexes)
             pictures = PictureReader(fetcher.visitor)
             stack.push_async_callback(pictures.close)
-            readers = (fetcher, documents, searcher, structured, site_maps, pictures)
+            readers = (fetcher, documents, searcher, structured, site_maps, crawls, pictures)
             yield cls(settings, browsers, workers, store, *readers, shared)
 
 

@@ -1,13 +1,15 @@
-"""Measure how early the map of a site shows the pages that answer a question.
+"""Measure maps and crawls of whole sites, without a network.
 
-The corpus `site-pages` has four saved sites and 36 questions with their answers. The order by the published formula of
-a service's map (cosine of the counts of the question's words in the URL) stands beside ours.
+The corpus `site-pages` has four saved sites and 36 questions with their answers. Nineteen made sites have traps for
+crawlers. Peers: the order of a map by the published formula of a service (cosine of the counts of the question's words
+in the URL), and a breadth-first crawl without guards.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +17,15 @@ from urllib.parse import urlsplit
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.corpora import corpus_folder
+from benchmarks.site.crawling import rate_crawl, rate_order, summarize_crawls, summarize_orders
+from benchmarks.site.offline_reader import OfflineReader
 from benchmarks.site.saved_sites import Question, SavedSite, load_sites
-from scraper.model import SiteMap
+from scraper.model import Document, SiteMap
 from scraper.site.mapper import SiteMapper
 from scraper.site.ranking import rank_pages
+from tests.site.traps.sites import HARD_SITES, TRAP_SITES
+
+Sites = dict[str, tuple[SavedSite, list[Question]]]
 
 _EARLY = 20
 """Pages over which "early" is a mean."""
@@ -41,10 +48,45 @@ async def measure(options: Options) -> Figures:
     """
     if options.corpora is None:
         raise FileNotFoundError("The sites are missing: give --corpora DIR.")
+    sites = load_sites(corpus_folder(options.corpora, "site-pages"))
+    known: dict[bytes, Document] = {}
+    figures = await measure_maps(sites, known)
+    figures |= await measure_crawls(sites, known)
+    return figures
+
+
+async def measure_crawls(sites: Sites, known: dict[bytes, Document]) -> Figures:
+    """Crawl the made and the saved sites."""
+    traps = [await rate_crawl(site(), known) for site in TRAP_SITES]
+    hard = [await rate_crawl(site(), known) for site in HARD_SITES]
+    saved = [await rate_crawl(site, known) for site, _ in sites.values()]
+    print_table(
+        "Crawls within a budget of visits",
+        ("site", "recall", "wasted", "copies", "junk", "CPU ms a visit"),
+        [
+            (one.name, round(one.recall, 3), one.wasted, one.kept_copies, one.kept_junk, round(one.decide_ms, 1))
+            for one in (*traps, *hard, *saved)
+        ],
+    )
+    orders = [await rate_order(site, question, known) for site, questions in sites.values() for question in questions]
+    order = summarize_orders(orders)
+    print_table(f"Crawls for {len(orders)} questions", tuple(order), [tuple(order.values())])
+    figures: Figures = {}
+    for name, ratings in (("made", traps), ("hard", hard), ("saved", saved)):
+        figures |= {f"{name}.{key}": value for key, value in summarize_crawls(ratings).items()}
+    figures |= {f"order.{key}": value for key, value in order.items()}
+    figures["lists.recall"] = round(next(one.recall for one in traps if one.name == "sitemap_lies"), 3)
+    figures["cpu.decide_ms"] = round(statistics.fmean(one.decide_ms for one in (*traps, *saved)), 2)
+    return figures
+
+
+async def measure_maps(sites: Sites, known: dict[bytes, Document]) -> Figures:
+    """Map every site and rank its pages for every question."""
     ours, formula, requests, seconds = [], [], [], []
-    for site, questions in load_sites(corpus_folder(options.corpora, "site-pages")).values():
-        found = await SiteMapper(site).build(f"{site.origin}/")
-        requests.append(site.requests)
+    for site, questions in sites.values():
+        reader = OfflineReader(site.get, known)
+        found = await SiteMapper(reader).build(f"{site.origin}/")
+        requests.append(len(reader.visits))
         for question in questions:
             began = time.process_time()
             order = [page.url for page, _ in rank_pages(found.pages, question.text)]

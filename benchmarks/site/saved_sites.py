@@ -1,4 +1,4 @@
-"""Sites that were saved as files, served from memory as a static host serves them."""
+"""Sites that were saved as files, answered from memory as a static host answers."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
-from browsers.model import Snapshot
-from scraper import errors
-from scraper.extract.outlinks import Outlinks, extract_outlinks
-from scraper.extract.sitemaps import SitemapFile, parse_sitemap
+from tests.site.traps.made_site import Response, missing, redirect
 
 _REFRESH = re.compile(r"http-equiv=[\"']?refresh", re.IGNORECASE)
 _HEAD = 3_000
 """Characters in which a page states that it only redirects."""
+_BUDGET_PER_PAGE = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,48 +26,39 @@ class Question:
 
 
 class SavedSite:
-    """A site as a `SiteReader`; `requests` counts what was loaded."""
+    """A saved site."""
 
     def __init__(self, folder: Path) -> None:
         """Read the files of the site in a folder of the corpus `site-pages`."""
         facts = json.loads((folder / "site.json").read_text(encoding="utf-8"))
         self.origin: str = facts["origin"]
-        self.requests = 0
+        self.name = folder.name
         root = folder / "files"
         self._files = {str(file.relative_to(root)): file for file in root.rglob("*") if file.is_file()}
         self.pages = self._find_pages()
         """File names of the pages, each content once."""
 
+    @property
+    def budget(self) -> int:
+        """Visits after which a crawl is rated."""
+        return round(_BUDGET_PER_PAGE * len(self.pages))
+
+    def get(self, url: str) -> Response:
+        """Answer a request."""
+        parts = urlsplit(url)
+        if f"{parts.scheme}://{parts.netloc}" != self.origin:
+            return Response(0)
+        name = self._find_file(url)
+        if name is None:
+            return redirect(f"{parts.path}/", 301) if self._find_file(f"{url}/") else missing()
+        is_page = name.endswith((".html", ".htm"))
+        page = name if name in self.pages else ""
+        return Response(200, self._files[name].read_bytes(), "text/html" if is_page else "application/xml", page=page)
+
     def find_page(self, url: str) -> str | None:
         """Return the file name of the page at a URL, or None if there is no page of the site."""
         name = self._find_file(url) or self._find_file(f"{url}/")
         return name if name in self.pages else None
-
-    async def load_robots(self, origin: str) -> str:
-        """Return the text of the robots.txt."""
-        file = self._files.get("robots.txt")
-        return file.read_text("utf-8", "replace") if file else ""
-
-    async def load_list(self, url: str) -> SitemapFile:
-        """Return a sitemap or feed. Raises HttpStatusError if it does not exist."""
-        final, data = self._load(url)
-        return parse_sitemap(data, final)
-
-    async def load_links(self, url: str) -> tuple[str, Outlinks]:
-        """Return the links of a page. Raises HttpStatusError if it does not exist."""
-        final, data = self._load(url)
-        html = data.decode("utf-8", "replace")
-        return final, extract_outlinks(Snapshot(final, url, 200, {}, "text/html", data, html))
-
-    def _load(self, url: str) -> tuple[str, bytes]:
-        self.requests += 1
-        name = self._find_file(url)
-        if name is None and self._find_file(f"{url}/") is not None:
-            url = urljoin(url, urlsplit(url).path + "/")
-            name = self._find_file(url)
-        if name is None:
-            raise errors.HttpStatusError(f"{url} has status 404.", status=404, target=url)
-        return url, self._files[name].read_bytes()
 
     def _find_file(self, url: str) -> str | None:
         parts = urlsplit(url)

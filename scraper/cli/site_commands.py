@@ -1,4 +1,4 @@
-"""Commands that read whole sites: map."""
+"""Commands that read whole sites: map and crawl."""
 
 from __future__ import annotations
 
@@ -26,3 +26,29 @@ def map_site(**flags: Any) -> int:
     """List the pages of a site, or of a folder of it, from its sitemaps, feeds and links."""
     url, *others = guess_urls(flags["url"])
     return print_answer("map", {**flags, "url": url}, other_urls={url: others[0]} if others else {})
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "crawl docs.example.com --max-pages 100",
+        'crawl docs.example.com --question "rate limits"',
+        "crawl example.com --include '/blog/*' --exclude '*/tag/*'",
+        "crawl --crawl s3cretId123",
+    ],
+)
+@click.argument("url", required=False)
+@click.option("--crawl", metavar="ID", help="Continue this crawl.")
+@click.option("--question", help="Read the pages first that have these words, and print their passages.")
+@click.option("--max-pages", type=int, help="Number of pages to read now.  [30]")
+@click.option("--include", multiple=True, metavar="PATTERN", help="Read only paths like /docs/*.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Read no paths like these.")
+@with_output()
+@with_settings(READ_MANY)
+def crawl(**flags: Any) -> int:
+    """Read the pages of a site, or of a folder of it, into an index, without copies and traps."""
+    flags = {name: value for name, value in flags.items() if value != ()}
+    if flags.get("url") is None:
+        return print_answer("crawl", flags)
+    url, *others = guess_urls(flags["url"])
+    return print_answer("crawl", {**flags, "url": url}, other_urls={url: others[0]} if others else {})

@@ -1,9 +1,9 @@
-"""Extract all links of a page, also those outside of its content, with their place on the page."""
+"""Extract all links of a page, also those outside of its content, and what its head states about following them."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from browsers.model import Snapshot
@@ -15,13 +15,19 @@ from scraper.extract.page.page_tree import find_base_url
 from scraper.extract.text.sanitize import clean_line
 
 MAX_LINKS = 20_000
+MAX_ALTERNATES = 200
 _MAX_TEXT = 200
 _PARENTS = 12
 """Ancestors of a link that are examined for its place."""
 _FEED_TYPE = re.compile(r"application/(?:rss|atom|feed)\+(?:xml|json)", re.IGNORECASE)
 _NAVIGATION = re.compile(r"navigation|navbar|menu", re.IGNORECASE)
 _SIDE = re.compile(r"filter|facet|refine|sort|calendar|tag-?cloud|breadcrumb|share|social|pagination|pager", re.I)
-_PLACES = ("body", "nav", "side", "footer")
+_NEXT = re.compile(r"\W*(?:next|older|more|weiter|suivant|siguiente|следующая|次|下一页|»|›|→|>)", re.IGNORECASE)
+_NEXT_CHARS = 24
+_REFRESH = re.compile(r"\s*([\d.]+)\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
+_REFRESH_LIMIT_S = 10.0
+"""Seconds. A page that reloads later is content, not a redirect."""
+_PLACES = ("body", "paging", "nav", "side", "footer")
 """Places on a page, most important first."""
 
 
@@ -32,18 +38,30 @@ class Outlink:
     url: str
     text: str
     place: str
-    """`body`, `nav`, `side` or `footer`; the most important place of several links to one URL."""
+    """`body`, `paging`, `nav`, `side` or `footer`; the most important place of several links to one URL."""
+    nofollow: bool = False
+    language: str = ""
+    """`hreflang` of the link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outlinks:
-    """Links of a page."""
+    """Links of a page, and what its head states about the page itself."""
 
     links: tuple[Outlink, ...] = ()
     feeds: tuple[str, ...] = ()
     title: str = ""
     hidden: tuple[str, ...] = ()
     """URLs of hidden links, which are left out: they may lead robots into traps."""
+    canonical: str = ""
+    alternates: tuple[tuple[str, str], ...] = ()
+    """Language and URL of the translations that the head names."""
+    refresh: str = ""
+    """URL to which the page redirects by `<meta http-equiv="refresh">`."""
+    noindex: bool = False
+    nofollow: bool = False
+    has_password: bool = False
+    """True if a form asks for a password."""
 
 
 def extract_outlinks(snapshot: Snapshot) -> Outlinks:
@@ -52,12 +70,7 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
     if root is None:
         return Outlinks()
     urls = UrlResolver(find_base_url(root, snapshot.url))
-    feeds = [
-        urls.absolute(link.get("href"))
-        for link in root.iter("link")
-        if "alternate" in (link.get("rel") or "").lower().split() and _FEED_TYPE.match(link.get("type") or "")
-    ]
-    title = root.find(".//title")
+    head = _read_head(root, urls)
     linked = list(dict.fromkeys(_read_url(urls, element) for element in islice(root.iter("a", "area"), MAX_LINKS)))
     if snapshot.rendered:
         hidden.remove_marked(root)
@@ -68,14 +81,64 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
         url = _read_url(urls, element)
         if not url or len(found) >= MAX_LINKS:
             continue
-        link = Outlink(url, _read_text(element), _find_place(element))
+        link = _read_link(element, url)
         known = found.get(url)
         found[url] = link if known is None else _merge(known, link)
+    return replace(head, links=tuple(found.values()), hidden=tuple(url for url in linked if url and url not in found))
+
+
+def _read_head(root: Element, urls: UrlResolver) -> Outlinks:
+    """Return what the head of a page states about the page and its translations."""
+    feeds, alternates, canonical, refresh = [], [], "", ""
+    for link in root.iter("link"):
+        relation = (link.get("rel") or "").lower().split()
+        url = urls.absolute(link.get("href"))
+        if not url.startswith(("http://", "https://")):
+            continue
+        if "canonical" in relation:
+            canonical = canonical or url
+        elif "alternate" in relation and link.get("hreflang"):
+            alternates.append(((link.get("hreflang") or "").lower(), url))
+        elif "alternate" in relation and _FEED_TYPE.match(link.get("type") or ""):
+            feeds.append(url)
+    robots = set()
+    for meta in root.iter("meta"):
+        content = meta.get("content") or ""
+        if (meta.get("name") or "").lower() in ("robots", "search-mcp"):
+            robots.update(re.split(r"[\s,]+", content.lower()))
+        elif (meta.get("http-equiv") or "").lower() == "refresh" and (target := _REFRESH.match(content)):
+            refresh = urls.absolute(target[2]) if _seconds(target[1]) <= _REFRESH_LIMIT_S else ""
+    title = root.find(".//title")
     return Outlinks(
-        tuple(found.values()),
-        tuple(dict.fromkeys(feed for feed in feeds if feed)),
-        clean_line(text_of(title), _MAX_TEXT) if title is not None else "",
-        tuple(url for url in linked if url and url not in found),
+        feeds=tuple(dict.fromkeys(feeds)),
+        title=clean_line(text_of(title), _MAX_TEXT) if title is not None else "",
+        canonical=canonical,
+        alternates=tuple(alternates[:MAX_ALTERNATES]),
+        refresh=refresh if refresh.startswith(("http://", "https://")) else "",
+        noindex=not robots.isdisjoint(("noindex", "none")),
+        nofollow=not robots.isdisjoint(("nofollow", "none")),
+        has_password=any((box.get("type") or "").lower() == "password" for box in root.iter("input")),
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def _read_link(element: Element, url: str) -> Outlink:
+    text = _read_text(element)
+    relation = (element.get("rel") or "").lower().split()
+    is_next = "next" in relation or (len(text) <= _NEXT_CHARS and _NEXT.match(text) is not None)
+    place = _find_place(element)
+    return Outlink(
+        url,
+        text,
+        "paging" if is_next and place in ("body", "side") else place,
+        not {"nofollow", "ugc"}.isdisjoint(relation),
+        (element.get("hreflang") or "").lower(),
     )
 
 
@@ -87,7 +150,13 @@ def _read_url(urls: UrlResolver, element: Element) -> str:
 
 def _merge(one: Outlink, other: Outlink) -> Outlink:
     place = min(one.place, other.place, key=_PLACES.index)
-    return Outlink(one.url, max(one.text, other.text, key=len), place)
+    return Outlink(
+        one.url,
+        max(one.text, other.text, key=len),
+        place,
+        one.nofollow and other.nofollow,
+        one.language or other.language,
+    )
 
 
 def _read_text(element: Element) -> str:

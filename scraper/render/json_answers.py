@@ -327,3 +327,26 @@ class SiteMapAnswer(TypedDict):
     lists: SiteLists
     warnings: NotRequired[list[str]]
     notice: str
+
+
+class CrawledRow(TypedDict):
+    """One page of `crawl`."""
+
+    url: str
+    title: NotRequired[str]
+    excerpt: NotRequired[str]
+
+
+class CrawlAnswer(TypedDict):
+    """The answer of `crawl`."""
+
+    crawl: str
+    index: str
+    done: bool
+    read: int
+    kept: int
+    left: int
+    pages: list[CrawledRow]
+    left_out: list[LeftOutItem]
+    warnings: NotRequired[list[str]]
+    notice: str

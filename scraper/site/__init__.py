@@ -1,1 +1,1 @@
-"""Read whole sites: list the pages of a site."""
+"""Read whole sites: list the pages of a site, or visit them."""

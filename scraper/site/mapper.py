@@ -3,56 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
 
 import ada_url
 
 from scraper import errors
-from scraper.call_context import ProgressCallback, ignore_progress
 from scraper.extract.outlinks import Outlink, Outlinks
-from scraper.extract.sitemaps import MAX_ENTRIES, SitemapFile, find_sitemaps
+from scraper.extract.sitemaps import MAX_ENTRIES
 from scraper.model import LeftOut, SiteMap, SitePage
 from scraper.reading.robots import RobotsRules
+from scraper.site.site_lists import SiteLists
+from scraper.site.site_reader import SiteReader
 from scraper.site.url_identity import is_action, is_file, page_key, site_host
 
-_T = TypeVar("_T")
-
-MAX_LIST_FILES = 200
-"""Sitemaps and feeds of a site that are requested."""
-MAX_INDEX_DEPTH = 5
-LISTS_AT_ONCE = 4
-MAX_FEEDS = 3
 MAX_HUBS = 6
 """Pages beside the start page whose links are read: those that the navigation of the start page names first."""
-_USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
-"""Sitemaps that are tried if robots.txt names none."""
 _OTHER_HOST, _OTHER_FOLDER = "another host", "outside the folder"
 _FILE, _ACTION = "file", "sign-in, basket or other action"
 _LIMIT = "beyond the limit of pages"
-_NAVIGATION = ("nav", "body", "side", "footer")
-
-
-class SiteReader(Protocol):
-    """Access to the files and pages of a site."""
-
-    async def load_robots(self, origin: str) -> str:
-        """Return the text of the robots.txt of an origin, or "" if there is none."""
-
-    async def load_list(self, url: str) -> SitemapFile:
-        """Return the sitemap or feed at a URL.
-
-        Raises:
-            ScraperError: It cannot be loaded.
-        """
-
-    async def load_links(self, url: str) -> tuple[str, Outlinks]:
-        """Return the URL of a page after redirects, and its links.
-
-        Raises:
-            ScraperError: The page cannot be read.
-        """
+_NAVIGATION = ("nav", "body", "paging", "side", "footer")
 
 
 @dataclass
@@ -98,12 +68,10 @@ class _Collector:
 class SiteMapper:
     """Builds the map of one site."""
 
-    def __init__(self, reader: SiteReader, progress: ProgressCallback | None = None) -> None:
-        """Read the site with `reader`; `progress` receives the number of requests."""
+    def __init__(self, reader: SiteReader) -> None:
+        """Read the site with `reader`."""
         self._reader = reader
-        self._progress = progress or ignore_progress
-        self._requests = 0
-        self._list_files = self._list_failures = self._pages_read = 0
+        self._pages_read = 0
 
     async def build(self, url: str) -> SiteMap:
         """Return the pages of the site of `url`, or of its folder if the path has one.
@@ -119,8 +87,10 @@ class SiteMapper:
         found = _Collector(site_host(parsed.host), folder)
         if not isinstance(start, errors.ScraperError):
             found.add(SitePage(final, links.title, source="start"))
-        await self._add_lists(found, parsed.origin, find_sitemaps(robots, f"{parsed.origin}/robots.txt"))
-        await self._add_files(found, links.feeds[:MAX_FEEDS])
+        lists = SiteLists(self._reader, found.host, found.leave_out)
+        await lists.read(parsed.origin, robots, links.feeds)
+        for entry in lists.entries:
+            found.add(SitePage(entry.url, entry.title, entry.modified, "list"))
         listed = len(found.pages)
         _add_links(found, links)
         for hub in await asyncio.gather(*(self._load_links(one) for one in _choose_hubs(found, links.links, final))):
@@ -135,78 +105,28 @@ class SiteMapper:
             final,
             tuple(found.pages.values()),
             tuple(LeftOut(reason, len(urls), urls[0]) for reason, urls in found.reasons.items()),
-            self._list_files,
-            self._list_failures,
+            len(lists.files),
+            lists.failures,
             self._pages_read,
             warnings,
         )
 
     async def _load_start(self, url: str) -> tuple[str, Outlinks] | errors.ScraperError:
         try:
-            return await self._count(self._reader.load_links(url))
+            page = await self._reader.load_page(url)
         except errors.OfflineError:
             raise
         except errors.ScraperError as error:
             return error
+        return page.url, page.outlinks
 
     async def _load_links(self, url: str) -> Outlinks:
         try:
-            _, links = await self._count(self._reader.load_links(url))
+            page = await self._reader.load_page(url)
         except errors.ScraperError:
             return Outlinks()
         self._pages_read += 1
-        return links
-
-    async def _add_lists(self, found: _Collector, origin: str, named: Sequence[str]) -> None:
-        """Add the URLs of all sitemaps, following indexes."""
-        if not named:
-            for path in _USUAL_SITEMAPS:
-                # One that exists is enough: the other names are usually of the same list.
-                if await self._add_level(found, [f"{origin}{path}"], set()):
-                    return
-            return
-        await self._add_level(found, named, set())
-
-    async def _add_level(self, found: _Collector, urls: Sequence[str], seen: set[str]) -> int:
-        """Add the URLs of sitemaps and of the sitemaps that they name; return the number of files that were read."""
-        level: Sequence[str] = urls
-        for _ in range(MAX_INDEX_DEPTH):
-            files = [url for url in dict.fromkeys(level) if url not in seen]
-            seen.update(files)
-            level = [named for file in await self._add_files(found, files) for named in file.sitemaps]
-        return self._list_files - self._list_failures
-
-    async def _add_files(self, found: _Collector, urls: Iterable[str]) -> list[SitemapFile]:
-        """Load lists of this site, add their URLs, and return them."""
-        own: list[str] = []
-        for url in urls:
-            if site_host(ada_url.URL(url).host) != found.host:
-                found.leave_out("list on another host", url)
-            elif self._list_files + len(own) >= MAX_LIST_FILES:
-                found.leave_out("list beyond the limit of files", url)
-            else:
-                own.append(url)
-        files: list[SitemapFile] = []
-        for at in range(0, len(own), LISTS_AT_ONCE):
-            files += await asyncio.gather(*(self._load_list(url) for url in own[at : at + LISTS_AT_ONCE]))
-        for file in files:
-            for entry in file.entries:
-                found.add(SitePage(entry.url, entry.title, entry.modified, "list"))
-        return files
-
-    async def _load_list(self, url: str) -> SitemapFile:
-        self._list_files += 1
-        try:
-            file = await self._count(self._reader.load_list(url))
-        except errors.ScraperError:
-            file = SitemapFile()
-        self._list_failures += file.is_empty
-        return file
-
-    async def _count(self, request: Awaitable[_T]) -> _T:
-        self._requests += 1
-        self._progress(self._requests, None, "mapping")
-        return await request
+        return page.outlinks
 
 
 def _add_links(found: _Collector, outlinks: Outlinks) -> None:

@@ -26,7 +26,7 @@ _STOP_WORDS = frozenset(
     "or our should so than that the their them then there these they this to us was we were what when where which who "
     "whose why will with you your".split()
 )
-_PLACES = {"body": 0, "nav": 0, "": 1, "side": 2, "footer": 3}
+_PLACES = {"body": 0, "paging": 0, "nav": 0, "": 1, "side": 2, "footer": 3}
 
 
 def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = "") -> list[tuple[SitePage, float]]:
@@ -44,8 +44,8 @@ def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = 
     if not question:
         order = sorted(range(len(pages)), key=lambda at: (others[at], _rank_source(pages[at])))
         return [(pages[at], 0.0) for at in order]
-    wanted = list(dict.fromkeys(_split_stems(question)))
-    rows = [(set(_split_stems(_url_words(page.url))), set(_split_stems(page.title))) for page in pages]
+    wanted = list(dict.fromkeys(split_stems(question)))
+    rows = [(set(split_stems(split_url(page.url))), set(split_stems(page.title))) for page in pages]
     counts = Counter(term for address, title in rows for term in address | title)
     rarity = {term: math.log(1 + (len(rows) - counts[term] + 0.5) / (counts[term] + 0.5)) for term in wanted}
     whole = sum(rarity.values()) or 1.0
@@ -71,10 +71,12 @@ def _rank_source(page: SitePage) -> tuple[int, int]:
     return int(page.source == "list"), _PLACES.get(page.place, 1)
 
 
-def _split_stems(text: str) -> Iterable[str]:
+def split_stems(text: str) -> Iterable[str]:
+    """Return the stems of a text without stop words."""
     return (stem(term) for term in split_terms(text) if term not in _STOP_WORDS)
 
 
-def _url_words(url: str) -> str:
+def split_url(url: str) -> str:
+    """Return the words of the path and the query of a URL."""
     parsed = ada_url.URL(url)
     return _CAMEL_CASE.sub(" ", unquote(f"{parsed.pathname} {parsed.search}"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 from scraper.caching.read_through import Load, MemoryCache, ReadThrough
-from scraper.call_context import Deadline, ProgressCallback
+from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.errors import FetchTimeoutError
 from scraper.model import CachePolicy, Reuse, SiteMap
 from scraper.reading.fetcher import Fetcher
@@ -39,10 +41,18 @@ class SiteMaps:
         """
         target = parse_target(url)
         deadline = Deadline.within(deadline_s)
-        reader = WebSiteReader(self._fetcher, self._workers, principal, Deadline.within(deadline_s - _RESERVE_S))
+        count = itertools.count(1)
+        report = progress or ignore_progress
+        reader = WebSiteReader(
+            self._fetcher,
+            self._workers,
+            principal,
+            Deadline.within(deadline_s - _RESERVE_S),
+            lambda: report(next(count), None, "mapping"),
+        )
         load: Load[SiteMap] = Load(
             (target, principal),
-            run=lambda _: SiteMapper(reader, progress).build(target),
+            run=lambda _: SiteMapper(reader).build(target),
             memory_key=(target, principal),
             label=host_of(target),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from browsers.model import Snapshot, VisitLimits
@@ -12,6 +13,7 @@ from scraper.extract.sitemaps import MAX_BYTES, SitemapFile, parse_sitemap
 from scraper.model import REFRESH, ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.visitor import run_in_worker
+from scraper.site.site_reader import LoadedPage
 from scraper.urls import parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
@@ -26,8 +28,16 @@ MAX_ROBOTS_BYTES = 500 * 1024
 class WebSiteReader:
     """Reader of one site for one call."""
 
-    def __init__(self, fetcher: Fetcher, workers: WorkerPool, principal: str, deadline: Deadline) -> None:
-        """Read as `principal` until the deadline."""
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        workers: WorkerPool,
+        principal: str,
+        deadline: Deadline,
+        on_request: Callable[[], None] | None = None,
+    ) -> None:
+        """Read as `principal` until the deadline; `on_request` is called before each request."""
+        self._on_request = on_request or (lambda: None)
         self._fetcher = fetcher
         self._workers = workers
         self._principal = principal
@@ -57,28 +67,29 @@ class WebSiteReader:
         except WorkerFailedError as error:
             raise errors.UnreadableError(f"The list at {url} could not be read: {error}.", target=url) from error
 
-    async def load_links(self, url: str) -> tuple[str, Outlinks]:
-        """Return the URL of a page after redirects, and its links.
+    async def load_page(self, url: str) -> LoadedPage:
+        """Return a page with all its links.
 
         Raises:
             ScraperError: The page cannot be read.
         """
+        self._on_request()
         visited: list[Snapshot] = []
         request = ReadRequest(url, cache=REFRESH, principal=self._principal, deadline_s=self._deadline.left_s())
         reading = await self._fetcher.fetch(request, on_snapshot=visited.append)
         if visited and visited[-1].is_html:
             try:
                 light = replace(visited[-1], body=b"")
-                return reading.url, await run_in_worker(
-                    self._workers, extract_outlinks, light, LINKS_LIMIT_S, self._deadline
-                )
+                outlinks = await run_in_worker(self._workers, extract_outlinks, light, LINKS_LIMIT_S, self._deadline)
+                return LoadedPage(reading.url, reading.document, outlinks)
             except WorkerFailedError:
                 pass
         # Another caller made the visit, or the page is no HTML: its content has links too.
         links = tuple(Outlink(link.url, link.text, "body") for link in reading.document.links)
-        return reading.url, Outlinks(links, title=reading.document.title or "")
+        return LoadedPage(reading.url, reading.document, Outlinks(links, title=reading.document.title or ""))
 
     async def _load_file(self, url: str, max_bytes: int) -> Snapshot:
+        self._on_request()
         snapshot = await self._fetcher.visitor.load_file(
             url, self._principal, self._deadline, VisitLimits(body_bytes=max_bytes)
         )

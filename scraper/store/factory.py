@@ -9,7 +9,9 @@ from scraper.settings import Settings, SettingsError
 from scraper.settings.optional_dependencies import install_command
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.protocols import NullPageStore, PageStore, SearchCache
+from scraper.store.record_logs import RecordLogs
 from scraper.store.sqlite.pages import SqlitePageStore
+from scraper.store.sqlite.record_logs import SqliteRecordLogs
 from scraper.store.sqlite.search_cache import SqliteSearchCache
 
 if TYPE_CHECKING:
@@ -22,11 +24,12 @@ CHECK_LIMIT_S = 12.0
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The page store, the search cache and the named indexes of a server."""
+    """The page store, the search cache, the named indexes and the record logs of a server."""
 
     pages: PageStore
     searches: SearchCache
     indexes: IndexService
+    records: RecordLogs
     server: PostgresPool | None = None
     """Connections to PostgreSQL; None if SQLite files are used."""
 
@@ -42,6 +45,7 @@ class Store:
 
     async def close(self) -> None:
         """Write everything that is queued, then close files and connections."""
+        await self.records.close()
         await self.indexes.close()
         await self.searches.close()
         await self.pages.close()
@@ -60,7 +64,7 @@ def open_store(settings: Settings) -> Store:
     is_caching = settings.cache_mb > 0
     pages = SqlitePageStore(settings.data_dir, limit_bytes=settings.cache_mb * MB) if is_caching else NullPageStore()
     searches = SqliteSearchCache(settings.data_dir, keeps_answers=is_caching)
-    return Store(pages, searches, IndexService(settings.data_dir))
+    return Store(pages, searches, IndexService(settings.data_dir), SqliteRecordLogs(settings.data_dir))
 
 
 def _open_database(settings: Settings, url: str) -> Store:
@@ -68,6 +72,7 @@ def _open_database(settings: Settings, url: str) -> Store:
         from scraper.store.postgres.connection_pool import PostgresPool
         from scraper.store.postgres.indexes import PostgresIndexStore
         from scraper.store.postgres.pages import PostgresPageStore
+        from scraper.store.postgres.record_logs import PostgresRecordLogs
         from scraper.store.postgres.search_cache import PostgresSearchCache
     except ImportError:
         raise SettingsError(f"SEARCH_MCP_DATABASE_URL needs asyncpg. Run: {install_command('shared')}") from None
@@ -76,7 +81,7 @@ def _open_database(settings: Settings, url: str) -> Store:
     is_caching = settings.cache_mb > 0
     pages = PostgresPageStore(server, limit_bytes=settings.cache_mb * MB) if is_caching else NullPageStore()
     searches = PostgresSearchCache(server, keeps_answers=is_caching)
-    return Store(pages, searches, IndexService(PostgresIndexStore(server)), server)
+    return Store(pages, searches, IndexService(PostgresIndexStore(server)), PostgresRecordLogs(server), server)
 
 
 async def find_database_problem(settings: Settings) -> str | None:

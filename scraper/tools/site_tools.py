@@ -1,13 +1,20 @@
-"""Tools that read whole sites: `map`."""
+"""Tools that read whole sites: `map` and `crawl`."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from scraper.call_context import Deadline
+from scraper.errors import InvalidArgumentError
+from scraper.model import ReadPage
+from scraper.render import crawl as render_crawl
 from scraper.render import site_map as render
-from scraper.render.json_answers import SiteMapAnswer
+from scraper.render.json_answers import CrawlAnswer, SiteMapAnswer
+from scraper.search.research import add_excerpts
 from scraper.settings import Settings
+from scraper.site.crawls import CrawlRequest
 from scraper.site.ranking import rank_pages
 from scraper.site.url_identity import find_language
 from scraper.tools.model import (
@@ -23,7 +30,7 @@ from scraper.tools.model import (
     new_region,
 )
 from scraper.urls import parse_target
-from scraper.values.types import IntegerValue, StringValue
+from scraper.values.types import IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -31,6 +38,11 @@ if TYPE_CHECKING:
 MAX_PAGES = 500
 MAX_START = 100_000
 MAX_QUESTION_CHARS = 2_000
+MAX_VISITS = 1_000
+MAX_PATTERNS = 20
+MAX_CRAWL_ID_CHARS = 64
+LINES_TOKENS = 2_000
+"""Tokens of the pages or passages of a crawl. `search_index` finds the rest."""
 
 
 def map_tool(settings: Settings) -> Tool:
@@ -50,6 +62,62 @@ def map_tool(settings: Settings) -> Tool:
         answer=SiteMapAnswer,
         check=lambda arguments: parse_target(arguments["url"]),
     )
+
+
+def crawl_tool(settings: Settings) -> Tool:
+    """Return `crawl`: read the pages of a site, a part at each call."""
+    patterns = StringListValue(MAX_PATTERNS)
+    parameters = Parameters(
+        Parameter("url", StringValue(), "Where to begin."),
+        Parameter("crawl", StringValue(MAX_CRAWL_ID_CHARS), "Continue this crawl instead."),
+        Parameter("question", StringValue(MAX_QUESTION_CHARS), "What you look for."),
+        Parameter("max_pages", IntegerValue(1, MAX_VISITS), "Pages to read now.", default=30),
+        Parameter("include", patterns, "Only paths like /docs/*."),
+        Parameter("exclude", patterns, "No paths like these."),
+        FORMAT,
+    )
+    return make_tool("crawl", "Read the pages of a site", parameters, _crawl, answer=CrawlAnswer, check=_check_crawl)
+
+
+def _check_crawl(arguments: Mapping[str, Any]) -> None:
+    if (arguments["url"] is None) == (arguments["crawl"] is None):
+        raise InvalidArgumentError(
+            "Give either url or crawl.", target="url", next_step="`url` begins a crawl, `crawl` continues one."
+        )
+    if arguments["url"] is not None:
+        parse_target(arguments["url"])
+    elif fixed := [name for name in ("question", "include", "exclude") if arguments[name]]:
+        raise InvalidArgumentError(
+            f"{fixed[0]} cannot change while a crawl continues.", target=fixed[0], next_step="Begin another crawl."
+        )
+
+
+async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    deadline = Deadline.within(call.deadline_s)
+    options: dict[str, Any] = {
+        "pages": arguments["max_pages"],
+        "principal": call.principal,
+        "deadline_s": call.deadline_s,
+        "progress": call.progress,
+    }
+    if arguments["crawl"] is not None:
+        report = await services.crawls.resume(arguments["crawl"], **options)
+    else:
+        patterns = {name: tuple(arguments[name] or ()) for name in ("include", "exclude")}
+        report = await services.crawls.start(
+            CrawlRequest(arguments["url"], arguments["question"], **patterns), **options
+        )
+    budget = min(LINES_TOKENS, body_budget(services.settings))
+    pages: Sequence[ReadPage] = ()
+    if report.question:
+        outcomes = [(reading.url, reading) for reading in report.readings]
+        pages = await add_excerpts(
+            services.workers, outcomes, report.question, budget, deadline, least_share=0.0, skips_duplicates=True
+        )
+    if arguments["format"] == "json":
+        return json_answer(dict(render_crawl.as_json(report, pages, budget=budget)))
+    text = render_crawl.as_markdown(report, pages, region=new_region(), budget=budget)
+    return ToolAnswer(text, is_empty=not report.kept)
 
 
 async def _map(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:

@@ -30,6 +30,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "research": {"question": "lemons", "engines": ["bing"]},
     "see": {"url": "{page}"},
     "map": {"url": "{page}", "max_pages": 3},
+    "crawl": {"url": "{page}", "max_pages": 2},
     "compare": {"question": "lemons or limes?", "urls": ["{page}", "{other}"]},
     "extract_structured": {"url": "{page}"},
     "cache_search": {"query": "lemons"},

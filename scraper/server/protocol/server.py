@@ -252,7 +252,7 @@ need JavaScript.
 Which tool:
 - find pages: search; answer one question with cited pages: research
 - one URL: fetch; several: fetch_batch; 2 to 5 for one question: compare
-- the pages of a site: map; a picture of a page: see
+- the pages of a site: map; read them all: crawl; a picture of a page: see
 - PDF, Word, Excel and other files: read_doc
 - price, rating, author and other fields: extract_structured
 - pages read before: cache_search; your own texts: search_add_document, then search_index

@@ -10,7 +10,7 @@ import asyncpg
 from scraper.store.postgres.errors import PostgresRefusedError
 
 SCHEMA_NAME = "search_mcp"
-VERSION = 1
+VERSION = 2
 OLDEST_SERVER = 12
 """Oldest supported major version of PostgreSQL."""
 ENCODING = "UTF8"
@@ -27,6 +27,16 @@ WORDS_INDEX = (
     f"CREATE INDEX words_by_vector ON {SCHEMA_NAME}.words USING gin (vector) WITH (gin_pending_list_limit = 1024)"
 )
 """New words wait in a list that every search reads; a megabyte of it takes 1 ms."""
+_CREATE_RECORDS = f"""
+    CREATE TABLE IF NOT EXISTS {SCHEMA_NAME}.records (
+        principal text NOT NULL,
+        log text NOT NULL,
+        number int NOT NULL,
+        written_at double precision NOT NULL,
+        data bytea NOT NULL,
+        PRIMARY KEY (principal, log, number)
+    );
+"""
 # `words` is separate from `pages` so that ranking reads a narrow table. Its rows are stored whole (MAIN). Only the
 # vector is stored outside (EXTERNAL) if four rows would not fit into a block with it; it is read if positions count.
 # Long URLs do not fit into a B-tree, so a page's place is a digest. Statistics of vectors are expensive and do not
@@ -111,7 +121,12 @@ _CREATE = f"""
     CREATE INDEX documents_by_number ON {SCHEMA_NAME}.documents (index_id, number);
 """
 
-_MIGRATIONS: Mapping[int, Callable[[Connection], Awaitable[None]]] = {}
+
+async def _add_records(connection: Connection) -> None:
+    await connection.execute(_CREATE_RECORDS)
+
+
+_MIGRATIONS: Mapping[int, Callable[[Connection], Awaitable[None]]] = {1: _add_records}
 """Function that migrates each version to the next one."""
 
 
@@ -130,7 +145,7 @@ async def prepare(connection: Connection) -> None:
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
         version = await _read_version(connection)  # another server may have created them first
         if version is None:
-            await connection.execute(_CREATE)
+            await connection.execute(_CREATE + _CREATE_RECORDS)
             return
         for step in range(version, VERSION):
             await _MIGRATIONS[step](connection)

@@ -10,9 +10,10 @@ import pytest
 from scraper import errors
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry, SitemapFile
-from scraper.model import SiteMap
-from scraper.site import mapper
+from scraper.model import Document, SiteMap
+from scraper.site import site_lists
 from scraper.site.mapper import SiteMapper
+from scraper.site.site_reader import LoadedPage
 
 ORIGIN = "https://site.example"
 
@@ -46,12 +47,12 @@ class MadeSite:
             raise errors.HttpStatusError(f"{url} has status 404.", status=404)
         return self.lists[url]
 
-    async def load_links(self, url: str) -> tuple[str, Outlinks]:
+    async def load_page(self, url: str) -> LoadedPage:
         self.requests.append(url)
         url = self.redirects.get(url, url)
         if url not in self.pages:
             raise errors.HttpStatusError(f"{url} has status 404.", status=404)
-        return url, self.pages[url]
+        return LoadedPage(url, Document(url), self.pages[url])
 
 
 def build(site: MadeSite, path: str = "/") -> SiteMap:
@@ -149,11 +150,11 @@ def test_lists_that_name_each_other_are_read_once() -> None:
 
 
 def test_depth_and_number_of_lists_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mapper, "MAX_LIST_FILES", 20)
+    monkeypatch.setattr(site_lists, "MAX_LIST_FILES", 20)
     site = MadeSite("Sitemap: /0.xml").page("/")
     for number in range(9):
         site.sitemap(f"/{number}.xml", sitemaps=(f"/{number + 1}.xml",))
-    assert build(site).list_files == mapper.MAX_INDEX_DEPTH
+    assert build(site).list_files == site_lists.MAX_INDEX_DEPTH
     wide = MadeSite("Sitemap: /index.xml").page("/")
     wide.sitemap("/index.xml", sitemaps=tuple(f"/{number}.xml" for number in range(100)))
     found = build(wide)

@@ -29,6 +29,7 @@ WANTED = {
     "compare two phones side by side": "compare",
     "which is better, A versus B": "compare",
     "list all pages of a website": "map",
+    "read the whole documentation of a site": "crawl",
     "take a screenshot of a page": "see",
     "price and availability of a product": "extract_structured",
     "get the json-ld metadata": "extract_structured",

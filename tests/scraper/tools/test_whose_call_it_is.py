@@ -21,6 +21,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "read_doc": {"source": URL},
     "research": {"question": "how high are tides"},
     "map": {"url": URL},
+    "crawl": {"url": URL},
     "see": {"url": URL},
     "compare": {"question": "tides", "urls": [URL, URL + "b"]},
     "extract_structured": {"url": URL},

@@ -1,0 +1,76 @@
+"""Find texts that are nearly equal among thousands, by sketches of their runs of words."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SKETCH_SIZE = 64
+"""Numbers of a sketch. The similarity of two texts is estimated with a standard error of about .06 (Broder 1997)."""
+_RUN_WORDS = 5
+"""Words of a run. Runs of five words are rarely equal by chance."""
+_LOOKUP_SIZE = 12
+"""Numbers of a sketch by which similar texts are looked up: two texts with a similarity of .85 share at least one."""
+_WORD = re.compile(r"\w+")
+_DIGITS = re.compile(r"\d+")
+
+
+def split_words(text: str, *, ignore_numbers: bool = False) -> list[str]:
+    """Return the words of a text in lower case; with `ignore_numbers` all numbers are equal."""
+    text = text.lower()
+    return _WORD.findall(_DIGITS.sub("0", text) if ignore_numbers else text)
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """The smallest hashes of the runs of words of a text (bottom-k sketch, Broder 1997)."""
+
+    numbers: tuple[int, ...] = ()
+    """At most 64 hashes, ascending."""
+    run_count: int = 0
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Sketch:
+        """Return the sketch of a text."""
+        count = max(1, len(words) - _RUN_WORDS + 1) if words else 0
+        runs = {zlib.crc32(" ".join(words[at : at + _RUN_WORDS]).encode()) for at in range(count)}
+        return cls(tuple(sorted(runs)[:SKETCH_SIZE]), len(runs))
+
+    def similarity(self, other: Sketch) -> float:
+        """Return the estimated Jaccard similarity of the runs of two texts, from 0 to 1."""
+        one, two = set(self.numbers), set(other.numbers)
+        if not one or not two:
+            return 0.0
+        if max(self.run_count, other.run_count) <= SKETCH_SIZE:
+            return len(one & two) / len(one | two)
+        smallest = sorted(one | two)[:SKETCH_SIZE]
+        return sum(number in one and number in two for number in smallest) / len(smallest)
+
+
+class SketchIndex:
+    """Sketches of texts by name."""
+
+    def __init__(self) -> None:
+        """Create an empty index."""
+        self._sketches: dict[str, Sketch] = {}
+        self._names: defaultdict[int, list[str]] = defaultdict(list)
+
+    def add(self, name: str, sketch: Sketch) -> None:
+        """Add the sketch of one text."""
+        self._sketches[name] = sketch
+        for number in sketch.numbers[:_LOOKUP_SIZE]:
+            self._names[number].append(name)
+
+    def get(self, name: str) -> Sketch | None:
+        """Return the sketch of a text, or None."""
+        return self._sketches.get(name)
+
+    def find_nearest(self, sketch: Sketch) -> tuple[str, float]:
+        """Return the name of the most similar text and its similarity, or "" and 0."""
+        names = {name: None for number in sketch.numbers[:_LOOKUP_SIZE] for name in self._names.get(number, ())}
+        found = [(sketch.similarity(self._sketches[name]), name) for name in names]
+        similarity, name = max(found, key=lambda one: one[0], default=(0.0, ""))
+        return name, similarity

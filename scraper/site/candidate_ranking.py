@@ -1,0 +1,121 @@
+"""Rank the URLs that a crawl may visit, by their place and words and by the pages of their kind."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import islice
+
+from scraper.site.ranking import split_stems, split_url
+from scraper.site.site_languages import SiteLanguages
+from scraper.site.url_kinds import Candidate, KindTable, UrlKind
+
+PLACES = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
+"""Worth of a link by its place."""
+STOP_BELOW = 0.12
+"""Value of the best candidate below which the crawl ends."""
+MIN_LEAD = 0.3
+MAX_LEVELS = 10
+MIN_VISITS = 20
+"""Visits before the crawl may end because nothing promising is left."""
+_LEVEL_LOSS = 0.02
+_REPEATED, _REPEATED_LOSS = 8, 0.8
+"""A link text that names more URLs than these names none of them, such as "Surprise me"."""
+_BARREN_LOSS = 0.7
+_CHAIN_LOSS, _MIN_CHAIN_VALUE = 0.9, 0.55
+_IN_FLIGHT_LOSS = 0.6
+"""For each page of a hardly known kind that is being visited: others are tried meanwhile."""
+_SHARE_LOSS = 0.2
+"""For the share of the visits that a kind has had, so that other kinds are tried in time."""
+_SELF_FED_LOSS = 0.4
+_EXPLORE, _EXPLORE_WAITING = 0.25, 8
+"""Bonus for a kind with many candidates of which fewer than two were tried."""
+_NAVIGATE_EVERY = 4
+"""With a question, one visit of so many goes to the nearest list, since pages behind it have no words yet."""
+_KIND_SHARE, _MIN_KIND_VISITS = 0.25, 8
+"""Share of the visits that one kind may take while listed URLs or navigation of other kinds wait."""
+_SCANNED = 50
+"""Candidates of a kind among which the nearest list is searched."""
+_NEAR_LEVELS = 2
+
+
+class CandidateRanking:
+    """Order of the candidates of one crawl."""
+
+    def __init__(self, question: str | None, languages: SiteLanguages, kinds: KindTable) -> None:
+        """Rank for a question, or by the worth of the pages if it is None."""
+        self.stems = list(dict.fromkeys(split_stems(question or "")))
+        self._languages = languages
+        self._kinds = kinds
+        self._known = 0
+        self._term_counts: Counter[str] = Counter()
+        """Number of candidates by stem."""
+        self._text_counts: Counter[str] = Counter()
+        """Number of candidates by link text."""
+
+    def add(self, candidate: Candidate) -> None:
+        """Count the words of a new candidate."""
+        self._known += 1
+        self._text_counts.update(candidate.texts)
+        self._term_counts.update(set(self._terms(candidate)))
+
+    def rate(self, candidate: Candidate) -> float:
+        """Return the worth of a URL by its place, depth, language and match with the question."""
+        place = PLACES.get(candidate.place, 0.7) - _LEVEL_LOSS * min(MAX_LEVELS, candidate.depth)
+        if candidate.texts and all(self._text_counts[text] > _REPEATED for text in candidate.texts):
+            place *= _REPEATED_LOSS
+        candidate.language_weight = self._languages.weigh(candidate.key)
+        if not self.stems:
+            return place * candidate.language_weight
+        counts = Counter(self._terms(candidate))
+        found = whole = 0.0
+        for term in self.stems:
+            number = self._term_counts[term]
+            rarity = math.log(1 + (max(1, self._known) - number + 0.5) / (number + 0.5))
+            whole += rarity
+            found += rarity * min(1.0, 0.7 + 0.15 * counts[term]) if counts[term] else 0.0
+        return (0.15 * place + found / whole + 0.35 * candidate.parent_relevance) * candidate.language_weight
+
+    def choose(self, visits: int, max_visits: int) -> Candidate | None:
+        """Return the candidate that is worth most, or None if none is worth a visit."""
+        if self.stems and visits % _NAVIGATE_EVERY == 0 and (near := self._find_nearest_list()) is not None:
+            return near
+        ranked = [(self._value(kind, one, visits), kind, one) for kind, one in self._kinds.iter_waiting()]
+        if not ranked:
+            return None
+        value, kind, candidate = max(ranked, key=lambda one: one[0])
+        if kind.tries >= max(_MIN_KIND_VISITS, _KIND_SHARE * max_visits):
+            others = [one for one in ranked if one[1] is not kind and one[2].place in ("listed", "nav")]
+            other_value, _, other = max(others, key=lambda one: one[0], default=(0.0, kind, candidate))
+            if other_value >= MIN_LEAD:
+                return other
+        return candidate if visits <= MIN_VISITS or value >= STOP_BELOW * candidate.language_weight else None
+
+    def _value(self, kind: UrlKind, candidate: Candidate, visits: int) -> float:
+        is_untried = kind.tries < 2 and len(kind.waiting) > _EXPLORE_WAITING and candidate.place != "listed"
+        promise = kind.promise + (_EXPLORE if is_untried else 0.0)
+        if self.stems:
+            value = candidate.worth * (0.25 + 0.75 * promise) + 0.25 * kind.relevance
+        else:
+            value = candidate.worth * promise - _SHARE_LOSS * kind.tries / (visits + MIN_VISITS)
+        if kind.tries < 3:
+            value *= _BARREN_LOSS**candidate.barren * _IN_FLIGHT_LOSS**kind.in_flight
+        value *= 1 - _SELF_FED_LOSS * kind.self_fed_share
+        return float(value * max(_MIN_CHAIN_VALUE, _CHAIN_LOSS**candidate.chain))
+
+    def _find_nearest_list(self) -> Candidate | None:
+        """Return the linked navigation page with the shortest path."""
+        near = [
+            one
+            for kind in self._kinds.kinds.values()
+            if not kind.is_closed and (kind.tries <= 2 or kind.lead >= MIN_LEAD)
+            for _, _, _, one in islice(kind.waiting, _SCANNED)
+            if one.place in ("nav", "paging") and one.depth <= _NEAR_LEVELS and not one.is_done
+            if one.kind == kind.name and self._languages.weigh(one.key) == 1.0
+        ]
+        return min(near, key=lambda one: (one.depth, one.key.count("/"), len(one.key), one.key), default=None)
+
+    def _terms(self, candidate: Candidate) -> list[str]:
+        if not self.stems:
+            return []
+        return [stem for text in (split_url(candidate.url), *candidate.texts) for stem in split_stems(text)]

@@ -1,0 +1,176 @@
+"""What a crawl knows of one visited page: its text in short, and its links."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+from urllib.parse import unquote
+
+from scraper.extract.outlinks import Outlink, Outlinks
+from scraper.extract.text.sketches import Sketch, split_words
+from scraper.extract.text.terms import split_terms, stem
+from scraper.model import Document
+
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u0e00-\u0eff]")
+"""Scripts without spaces, where two characters count as a word."""
+_SAME_PAGE = 0.7
+"""Similarity of word pairs from which a page is the site's page for missing URLs."""
+_SATURATION = 4
+"""Occurrences of a word in a text beyond which more make no difference."""
+MAX_LINKS = 5_000
+"""Links of one page that a crawl follows."""
+_MAX_HIDDEN = 200
+_MAX_URL = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class MissingPage:
+    """What a site answers for a URL that does not exist, with status 200."""
+
+    url: str
+    text: str
+
+    def is_like(self, text: str, url: str) -> bool:
+        """Return True if the text is the same, apart from the words of both URLs."""
+        echo = " ".join(split_words(f"{unquote(url)} {unquote(self.url)}", ignore_numbers=True))
+        pairs, others = (_word_pairs(one, echo) for one in (text, self.text))
+        return len(pairs & others) >= _SAME_PAGE * len(pairs | others)
+
+
+@dataclass(frozen=True, slots=True)
+class CrawledPage:
+    """Result of one visit of a crawl."""
+
+    url: str
+    """The requested URL."""
+    final_url: str
+    """The URL after redirects."""
+    status: int = 200
+    """HTTP status; 0 if there was no response."""
+    problem: str = ""
+    """Why the page was not read, in one sentence; "" if it was."""
+    title: str = ""
+    language: str = ""
+    word_count: int = 0
+    link_share: float = 0.0
+    """Share of the words that are links, from 0 to 1."""
+    relevance: float = 0.0
+    """Match with the question, from 0 to 1."""
+    is_missing: bool = False
+    """True if the page looks like the site's answer to a URL that does not exist."""
+    sketch: Sketch = field(default_factory=Sketch)
+    plain_sketch: Sketch = field(default_factory=Sketch)
+    """Sketch in which all numbers are equal."""
+    outlinks: Outlinks = field(default_factory=Outlinks)
+
+
+def _word_pairs(text: str, echo: str) -> set[tuple[str, str]]:
+    """Return the pairs of adjacent words of a text, without words that `echo` contains."""
+    words = [word for word in split_words(text, ignore_numbers=True) if word not in echo]
+    return set(pairwise(words))
+
+
+def describe_page(
+    url: str,
+    final_url: str,
+    document: Document,
+    outlinks: Outlinks,
+    *,
+    question: Sequence[str] = (),
+    missing_page: MissingPage | None = None,
+) -> CrawledPage:
+    """Return what a crawl needs of a page that was read.
+
+    Args:
+        url: The requested URL.
+        final_url: The URL after redirects.
+        document: The page, as the reader returned it.
+        outlinks: All links of the page.
+        question: Stems of the question.
+        missing_page: The answer of the site for missing URLs; None if it is not known or has another status.
+    """
+    words = split_words(document.text)
+    plain = split_words(document.text, ignore_numbers=True)
+    linked = sum(len(link.text.split()) for link in document.links)
+    return CrawledPage(
+        url,
+        final_url,
+        title=document.title or outlinks.title,
+        language=(document.language or "").partition("-")[0].lower(),
+        word_count=len(words) + len(_WIDE.findall(document.text)) // 2,
+        link_share=min(1.0, linked / max(1, len(words))),
+        relevance=rate_relevance(document, question),
+        is_missing=missing_page is not None and missing_page.is_like(document.text, final_url),
+        sketch=Sketch.of(words),
+        plain_sketch=Sketch.of(plain),
+        outlinks=_cut(outlinks),
+    )
+
+
+def _cut(outlinks: Outlinks) -> Outlinks:
+    links = tuple(link for link in outlinks.links[:MAX_LINKS] if len(link.url) <= _MAX_URL)
+    return replace(outlinks, links=links, hidden=outlinks.hidden[:_MAX_HIDDEN])
+
+
+def rate_relevance(document: Document, question: Sequence[str]) -> float:
+    """Return the match of a page with the stems of a question, from 0 to 1; the title counts .3."""
+    if not question:
+        return 0.0
+    counts = Counter(map(stem, split_terms(document.text)))
+    title = set(map(stem, split_terms(document.title or "")))
+    rates = (0.7 * min(1.0, counts[term] / _SATURATION) + 0.3 * (term in title) for term in question)
+    return sum(rates) / len(question)
+
+
+def dump_page(page: CrawledPage) -> bytes:
+    """Return a page as compressed JSON."""
+    links = [[link.url, link.text, link.place, int(link.nofollow), link.language] for link in page.outlinks.links]
+    head = page.outlinks
+    row = {
+        "url": page.url,
+        "final_url": page.final_url,
+        "status": page.status,
+        "problem": page.problem,
+        "title": page.title,
+        "language": page.language,
+        "word_count": page.word_count,
+        "link_share": round(page.link_share, 3),
+        "relevance": round(page.relevance, 3),
+        "is_missing": page.is_missing,
+        "sketch": [page.sketch.run_count, *page.sketch.numbers],
+        "plain_sketch": [page.plain_sketch.run_count, *page.plain_sketch.numbers],
+        "links": links,
+        "feeds": head.feeds,
+        "hidden": head.hidden,
+        "canonical": head.canonical,
+        "alternates": head.alternates,
+        "refresh": head.refresh,
+        "flags": [head.noindex, head.nofollow, head.has_password],
+    }
+    return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)
+
+
+def load_page(data: bytes) -> CrawledPage:
+    """Return a page that `dump_page` wrote."""
+    row: dict[str, Any] = json.loads(zlib.decompress(data))
+    noindex, nofollow, has_password = row.pop("flags")
+    outlinks = Outlinks(
+        tuple(Outlink(url, text, place, bool(flag), language) for url, text, place, flag, language in row.pop("links")),
+        tuple(row.pop("feeds")),
+        row["title"],
+        tuple(row.pop("hidden")),
+        canonical=row.pop("canonical"),
+        alternates=tuple((language, url) for language, url in row.pop("alternates")),
+        refresh=row.pop("refresh"),
+        noindex=noindex,
+        nofollow=nofollow,
+        has_password=has_password,
+    )
+    sketches = {name: Sketch(tuple(row[name][1:]), row[name][0]) for name in ("sketch", "plain_sketch")}
+    return CrawledPage(**{**row, **sketches}, outlinks=outlinks)

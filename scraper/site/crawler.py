@@ -1,0 +1,171 @@
+"""Visit the pages of a site in the order of a frontier, some at once."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from itertools import islice
+
+import ada_url
+
+from scraper import errors
+from scraper.call_context import Deadline
+from scraper.extract.sitemaps import SitemapEntry
+from scraper.model import Document
+from scraper.reading.robots import RobotsRules
+from scraper.site.crawl_scope import CrawlScope
+from scraper.site.crawled_page import CrawledPage, MissingPage, describe_page
+from scraper.site.frontier import CrawlFrontier
+from scraper.site.site_lists import SiteLists
+from scraper.site.site_reader import SiteReader
+from scraper.site.url_identity import site_host
+
+PAGES_AT_ONCE = 4
+"""Pages of a crawl that are read at once; the politeness of the host may allow fewer."""
+MIN_VISIT_S = 1.0
+"""Seconds of the deadline below which no visit begins."""
+MAX_LISTED = 50_000
+"""URLs of sitemaps and feeds that a crawl keeps."""
+
+OnPage = Callable[[CrawledPage, Document | None], Awaitable[None]]
+"""Lets the frontier take each visited page, and stores it; the document is None if the page was not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFacts:
+    """What a crawl reads of a site before its pages."""
+
+    robots: str = ""
+    listed: tuple[SitemapEntry, ...] = ()
+    missing_page: MissingPage | None = None
+    left_out: tuple[tuple[str, str], ...] = field(default=())
+    """Reason and URL of lists that were not read."""
+
+
+class Crawler:
+    """Visits pages of one site."""
+
+    def __init__(
+        self, reader: SiteReader, frontier: CrawlFrontier, on_page: OnPage, deadline: Deadline, facts: SiteFacts
+    ) -> None:
+        """Crawl until the deadline, with facts of an earlier call, or with empty ones that `begin` replaces."""
+        self._reader = reader
+        self._deadline = deadline
+        self._frontier = frontier
+        self._on_page = on_page
+        self.facts = facts
+
+    async def begin(self, on_facts: Callable[[SiteFacts], Awaitable[None]]) -> SiteFacts:
+        """Read robots.txt, the start page, the lists and the page for missing URLs; return the facts.
+
+        `on_facts` receives the facts before `on_page` receives the start page.
+
+        Raises:
+            FetchTimeoutError: The start page was not read before the deadline.
+            OfflineError: This machine has no network.
+            UnreadableError: The start page cannot be read, and no list names a page.
+        """
+        start = self._frontier.scope.start
+        origin: str = ada_url.URL(start).origin
+        robots = await self._reader.load_robots(origin)
+        self._frontier.rules = RobotsRules(robots)
+        read = await self._read(self._frontier.next() or start)
+        if read is None:
+            raise errors.FetchTimeoutError(f"The page {start} was not read in time.", target=start)
+        page, document = read
+        left_out: list[tuple[str, str]] = []
+        host = site_host(ada_url.URL(page.final_url).host)
+        lists = SiteLists(self._reader, host, lambda reason, url: left_out.append((reason, url)))
+        await lists.read(ada_url.URL(page.final_url).origin, robots, page.outlinks.feeds)
+        listed = tuple(islice(lists.entries, MAX_LISTED))
+        if page.problem and not listed:
+            raise errors.UnreadableError(
+                f"The crawl cannot begin: {page.problem}", target=start, next_step="Begin at another page of the site."
+            )
+        self.facts = SiteFacts(robots, listed, await self._probe(origin), tuple(left_out))
+        await on_facts(self.facts)
+        await self._on_page(page, document)
+        self._frontier.add_facts(self.facts.listed, self.facts.left_out)
+        return self.facts
+
+    async def run(self, visits: int) -> None:
+        """Visit up to `visits` pages, best first, until the deadline.
+
+        Raises:
+            OfflineError: This machine has no network.
+        """
+        left = visits
+        running: set[asyncio.Task[bool]] = set()
+        try:
+            while True:
+                while left > 0 and len(running) < PAGES_AT_ONCE and (url := self._next()) is not None:
+                    left -= 1
+                    running.add(asyncio.create_task(self._visit(url)))
+                if not running:
+                    return
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    if not task.result():
+                        left = 0
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    def _next(self) -> str | None:
+        return self._frontier.next() if self._deadline.left_s() > MIN_VISIT_S else None
+
+    async def _visit(self, url: str) -> bool:
+        """Visit a page; return False if it waits for a later call, because of the deadline or a host that is busy."""
+        read = await self._read(url)
+        if read is None:
+            self._frontier.put_back(url)
+            return False
+        await self._on_page(*read)
+        return True
+
+    async def _read(self, url: str) -> tuple[CrawledPage, Document | None] | None:
+        try:
+            loaded = await self._reader.load_page(url)
+        except errors.OfflineError:
+            raise
+        except errors.ScraperError as error:
+            is_late = isinstance(error, errors.FetchTimeoutError) and self._deadline.left_s() < MIN_VISIT_S
+            if is_late or isinstance(error, errors.OverloadedError):
+                return None
+            status = error.status if isinstance(error, errors.HttpStatusError) else 0
+            return CrawledPage(url, url, status, str(error)), None
+        page = describe_page(
+            url,
+            loaded.url,
+            loaded.document,
+            loaded.outlinks,
+            question=self._frontier.question_stems,
+            missing_page=self.facts.missing_page,
+        )
+        return page, loaded.document
+
+    async def _probe(self, origin: str) -> MissingPage | None:
+        """Return the answer of the site for a URL that does not exist, if it has status 200."""
+        url = f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
+        try:
+            loaded = await self._reader.load_page(url)
+        except errors.OfflineError:
+            raise
+        except errors.ScraperError:
+            return None
+        return MissingPage(url, loaded.document.text)
+
+
+def build_frontier(
+    scope: CrawlScope, question: str | None, max_visits: int, facts: SiteFacts, pages: list[CrawledPage]
+) -> CrawlFrontier:
+    """Return the frontier of a stored crawl."""
+    frontier = CrawlFrontier(scope, question, max_visits, RobotsRules(facts.robots))
+    for at, page in enumerate(pages):
+        frontier.take(page)
+        if at == 0:
+            frontier.add_facts(facts.listed, facts.left_out)
+    return frontier

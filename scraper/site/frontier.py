@@ -1,0 +1,333 @@
+"""Decide which page of a site a crawl visits next, from what the visited pages were worth.
+
+The frontier has no network and no clock: `next` returns a URL, and `take` learns from the page. Pages taken in the same
+order lead to the same decisions, so that a stored crawl continues by taking its pages again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import ada_url
+
+from scraper.extract.outlinks import Outlink, Outlinks
+from scraper.extract.sitemaps import SitemapEntry
+from scraper.model import LeftOut
+from scraper.reading.robots import RobotsRules
+from scraper.site.candidate_ranking import MAX_LEVELS, MIN_LEAD, PLACES, STOP_BELOW, CandidateRanking
+from scraper.site.crawl_scope import CrawlScope, LeftOutUrls
+from scraper.site.crawled_page import CrawledPage
+from scraper.site.page_identity import PageIdentity
+from scraper.site.site_languages import SiteLanguages
+from scraper.site.url_identity import page_key, site_host
+from scraper.site.url_kinds import Candidate, KindTable
+
+_THIN_WORDS, _FULL_WORDS = 10, 30
+_THIN_WORTH = 0.4
+"""Worth of a short page: it may be an example, a picture or a short entry."""
+_LIST_SHARE = 0.5
+"""Share of linked words from which a page is a list."""
+_THIN_LIST_SHARE = 0.25
+"""The same for a short page: one linked name with a price is a list too."""
+_LOGIN_WORDS = 120
+"""A page with a password field and fewer words than these is a sign-in page."""
+_STEP_LOSS = 0.7
+"""What a list that only leads to lists loses."""
+_UNTRIED_LEAD, _MAX_LOANS = 0.6, 3
+_TEXTS = 6
+_RETRY_STATUSES = (429, 503)
+_MAX_KNOWN = 200_000
+
+_COPY, _LANGUAGE, _VERSION = "copy of a page", "another language", "another version of a page"
+
+
+@dataclass
+class CrawlFrontier:
+    """URLs that wait, and what the visited pages taught."""
+
+    scope: CrawlScope
+    question: str | None = None
+    max_visits: int = 100
+    rules: RobotsRules | None = None
+    kept: dict[str, CrawledPage] = field(default_factory=dict)
+    """Pages with content of their own, by key, in the order of their visits."""
+    visits: int = 0
+
+    def __post_init__(self) -> None:
+        """Let the start page wait."""
+        self._host = site_host(ada_url.URL(self.scope.start).host)
+        self._known: dict[str, Candidate] = {}
+        self._done: set[str] = set()
+        self._retries: list[Candidate] = []
+        self._identity = PageIdentity()
+        self._languages = SiteLanguages()
+        self._kinds = KindTable()
+        self._ranking = CandidateRanking(self.question, self._languages, self._kinds)
+        self._left_out = LeftOutUrls()
+        self._offer(Outlink(self.scope.start, "", "body"), page_key(self.scope.start))
+
+    @property
+    def question_stems(self) -> list[str]:
+        """Stems of the question."""
+        return self._ranking.stems
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What was left out, by reason."""
+        return self._left_out.summary()
+
+    @property
+    def waiting_count(self) -> int:
+        """Number of URLs that were found and not visited."""
+        return self._kinds.count_waiting() + len(self._retries)
+
+    def add_facts(self, listed: Iterable[SitemapEntry], left_out: Iterable[tuple[str, str]]) -> None:
+        """Add the URLs of sitemaps and feeds, and the reasons and URLs of lists that were not read."""
+        links = tuple(Outlink(entry.url, entry.title, "listed") for entry in listed)
+        for link, key in self._iter_own_links(Outlinks(links)):
+            self._offer(link, key)
+        for reason, url in left_out:
+            self._left_out.add(reason, url)
+
+    def next(self) -> str | None:
+        """Return the URL that is worth most, or None if nothing promising is left."""
+        while (candidate := self._choose()) is not None:
+            candidate.is_done = True
+            key = self._identity.shorten(candidate.key)
+            if key != candidate.key and key in self._done:
+                self._left_out.add(_COPY, candidate.url)
+            elif self._languages.is_translation(candidate.key):
+                self._left_out.add(_LANGUAGE, candidate.url)
+            elif self._identity.has_other_version(candidate.key, self._done, self._known):
+                self._left_out.add(_VERSION, candidate.url)
+            else:
+                self._done.add(candidate.key)
+                self._kinds.get(candidate.kind).in_flight += 1
+                return candidate.url
+        return None
+
+    def has_next(self) -> bool:
+        """Return True if `next` would return a URL."""
+        url = self.next()
+        if url is not None:
+            self.put_back(url)
+        return url is not None
+
+    def put_back(self, url: str) -> None:
+        """Let a URL wait again that `next` returned and nobody could visit."""
+        candidate = self._known.get(self._identity.shorten(page_key(url)))
+        if candidate is not None:
+            candidate.is_done = False
+            self._kinds.get(candidate.kind).end_visit()
+            self._done.discard(candidate.key)
+            self._kinds.push(candidate, self._ranking.rate(candidate))
+
+    def take(self, page: CrawledPage) -> None:
+        """Learn from a visited page."""
+        if not self.visits and not page.problem:
+            # The site of a start page that redirects is the one to which it redirects.
+            self._host = site_host(ada_url.URL(page.final_url).host)
+        self.visits += 1
+        key = self._identity.shorten(page_key(page.url))
+        candidate = self._known.setdefault(key, Candidate(key, page.url, 1, "body"))
+        if candidate.is_taken:
+            return  # Another URL of the page, chosen before both were known to be one.
+        if not candidate.kind:
+            self._kinds.push(candidate, 0.0)
+        candidate.is_done = candidate.is_taken = True
+        self._done.add(candidate.key)
+        self._kinds.get(candidate.kind).end_visit()
+        if page.status in _RETRY_STATUSES and not candidate.retries:
+            candidate.retries += 1
+            candidate.is_taken = False
+            self._retries.append(candidate)
+            return
+        content, lead = self._judge(candidate, page)
+        self._kinds.get(candidate.kind).judge(content, lead, page.relevance)
+        self._reward_parents(candidate, content)
+
+    def _choose(self) -> Candidate | None:
+        candidate = self._ranking.choose(self.visits, self.max_visits)
+        if candidate is None and self._retries:
+            return self._retries.pop(0)
+        return candidate
+
+    def _offer(
+        self,
+        link: Outlink,
+        key: str,
+        parent: CrawledPage | None = None,
+        *,
+        source: Candidate | None = None,
+        barren: int = 0,
+    ) -> Candidate | None:
+        """Let a linked URL wait unless it is left out; return it if it is new.
+
+        Args:
+            link: The link.
+            key: Key of its URL.
+            parent: The page with the link.
+            source: The candidate of that page.
+            barren: Pages above the URL without content, as `Candidate.barren`.
+        """
+        key = self._identity.shorten(key)
+        known = self._known.get(key)
+        if known is not None:
+            self._add_link(known, link, parent, barren)
+            return None
+        reason = self.scope.find_reason(link, key, self.rules)
+        if not reason and self._languages.is_translation(key):
+            reason = _LANGUAGE
+        if not reason and len(self._known) >= _MAX_KNOWN:
+            reason = "beyond the limit of URLs"
+        if reason:
+            self._left_out.add(reason, link.url)
+            return None
+        candidate = Candidate(
+            key,
+            link.url,
+            source.depth + 1 if source else int(link.place == "listed"),
+            link.place,
+            [link.text] if link.text else [],
+            parent.relevance if parent else 0.0,
+            barren,
+            parent=source,
+        )
+        self._known[key] = candidate
+        self._ranking.add(candidate)
+        self._kinds.push(candidate, self._ranking.rate(candidate))
+        self._kinds.count_found(candidate)
+        return candidate
+
+    def _add_link(self, known: Candidate, link: Outlink, parent: CrawledPage | None, barren: int) -> None:
+        known.barren = min(known.barren, barren)
+        is_new_text = bool(link.text) and link.text not in known.texts and len(known.texts) < _TEXTS
+        is_better_place = PLACES.get(link.place, 0) > PLACES.get(known.place, 0)
+        if is_new_text:
+            known.texts.append(link.text)
+        if is_better_place:
+            known.place = link.place
+        if parent is not None:
+            known.parent_relevance = max(known.parent_relevance, parent.relevance)
+        if (is_better_place or (is_new_text and self.question_stems)) and not known.is_done:
+            self._kinds.push(known, self._ranking.rate(known))
+
+    def _iter_own_links(self, outlinks: Outlinks) -> Iterator[tuple[Outlink, str]]:
+        """Yield each link to this site with its key; count those to other hosts."""
+        refresh = (Outlink(outlinks.refresh, "", "body"),) if outlinks.refresh else ()
+        for link in (*refresh, *outlinks.links):
+            try:
+                key = page_key(link.url)
+            except ValueError:
+                continue
+            if key.partition("/")[0] == self._host:
+                yield link, key
+            else:
+                self._left_out.add("another host", link.url)
+
+    def _judge(self, candidate: Candidate, page: CrawledPage) -> tuple[float, float]:
+        """Return the worth of the text of a page, and the worth of the pages to which it links."""
+        key = self._identity.shorten(page_key(page.final_url))
+        if reason := self._find_fault(candidate, page, key):
+            self._left_out.add(reason, page.url)
+            return 0.0, 0.0
+        self._done.add(key)
+        if target := self._known.get(key):
+            target.is_done = True
+        links = list(self._iter_own_links(page.outlinks))
+        self._languages.learn(key, page)
+        if self._identity.learn_links(link_key for _, link_key in links):
+            self._rebuild_keys()
+        is_full = page.word_count >= _FULL_WORDS
+        is_list = page.link_share > (_LIST_SHARE if is_full else _THIN_LIST_SHARE)
+        comparison = self._identity.learn_page(key, page, self.kept, is_list=is_list)
+        if comparison.has_new_rule:
+            self._rebuild_keys()
+        if comparison.copied:
+            self._left_out.add(_COPY, page.final_url)
+            return 0.0, 0.0
+        content = 1.0 if is_full else _THIN_WORTH
+        if is_list or page.word_count < _THIN_WORDS:
+            self._left_out.add("list of links" if is_list else "page with hardly any text", page.final_url)
+            content = 0.0
+        elif not page.outlinks.noindex and (is_full or not comparison.differs_in_numbers):
+            self.kept[self._identity.shorten(key)] = page
+        if comparison.differs_in_numbers:
+            content = 0.0
+        return content, 0.0 if page.outlinks.nofollow else self._follow(candidate, page, links, content)
+
+    def _find_fault(self, candidate: Candidate, page: CrawledPage, key: str) -> str:
+        """Return why a visit gave no page, or ""."""
+        if page.status == 404 or page.is_missing:
+            return "missing page"
+        if page.problem or page.status != 200:
+            return "failed page"
+        if site_host(ada_url.URL(page.final_url).host) != self._host:
+            return "another host"
+        if key != candidate.key and key in self._done:
+            return "redirect to a known page"
+        is_login = page.outlinks.has_password and page.word_count < _LOGIN_WORDS
+        return "sign-in page" if is_login else ""
+
+    def _follow(
+        self, candidate: Candidate, page: CrawledPage, links: Sequence[tuple[Outlink, str]], content: float
+    ) -> float:
+        """Let the links of a page wait; return the worth of the kinds to which they lead."""
+        barren = 0 if content or self._leads_to_proven(candidate, links) else candidate.barren + 1
+        new_kinds: dict[str, None] = {}
+        for link, key in links:
+            if link.language:
+                self._languages.add_translation(link.language, link.url)
+            new = self._offer(link, key, page, source=candidate, barren=barren)
+            if new is not None:
+                new_kinds[new.kind] = None
+        for url in page.outlinks.hidden:
+            self._left_out.add("hidden link", url)
+        return self._rate_lead(candidate, new_kinds)
+
+    def _rate_lead(self, candidate: Candidate, kinds: Iterable[str]) -> float:
+        """Return the worth of the best of some kinds; more of a page's own kind proves nothing."""
+        best = 0.0
+        for name in kinds:
+            kind = self._kinds.get(name)
+            if name == candidate.kind or kind.is_closed:
+                continue
+            if kind.tries >= 2:
+                promise = max(kind.content, _STEP_LOSS * kind.lead)
+                best = max(best, promise if promise >= MIN_LEAD else 0.0)
+            elif kind.loans < _MAX_LOANS:
+                kind.loans += 1
+                best = max(best, _UNTRIED_LEAD)
+        return best
+
+    def _leads_to_proven(self, candidate: Candidate, links: Sequence[tuple[Outlink, str]]) -> bool:
+        found = (self._known.get(self._identity.shorten(key)) for _, key in links)
+        waiting = (known for known in found if known is not None and not known.is_done and known.kind != candidate.kind)
+        return any(self._kinds.get(known.kind).is_proven for known in waiting)
+
+    def _reward_parents(self, candidate: Candidate, worth: float) -> None:
+        """Let the lists that led to a good page share its worth; pages of its own kind prove nothing."""
+        parent = candidate.parent
+        for _ in range(MAX_LEVELS):
+            if parent is None or worth < STOP_BELOW:
+                return
+            if parent.kind != candidate.kind:
+                self._kinds.get(parent.kind).reward(worth)
+            worth *= _STEP_LOSS
+            parent = parent.parent
+
+    def _rebuild_keys(self) -> None:
+        """Shorten all keys by what was learned; of candidates with equal keys the first stays."""
+        shorten = self._identity.shorten
+        known, self._known = self._known, {}
+        for candidate in known.values():
+            key = shorten(candidate.key)
+            first = self._known.setdefault(key, candidate)
+            first.is_done = candidate.is_done = first.is_done or candidate.is_done
+            if key != candidate.key:
+                candidate.key = key
+                if not candidate.is_done:
+                    self._kinds.push(candidate, candidate.worth)
+        self._done = {shorten(key) for key in self._done}
+        self.kept = {shorten(key): page for key, page in self.kept.items()}

@@ -1,0 +1,103 @@
+"""Decide whether two URLs or two texts of a site are one page."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+
+from scraper.extract.text.sketches import SketchIndex
+from scraper.site.crawled_page import CrawledPage
+from scraper.site.url_identity import page_key
+from scraper.site.url_shapes import SessionSegments, UrlRules, path_shape
+
+COPY = 0.85
+"""Similarity from which a page is a copy of another."""
+_EQUAL = 0.97
+"""Similarity from which two texts are equal for the rules about URLs."""
+_CANONICAL = 0.5
+"""Similarity with the canonical page from which a page's claim to be a version of it is believed."""
+_MIN_COPY_WORDS, _MIN_VERSION_WORDS = 8, 30
+_MIN_SWAPS = 3
+"""Copies that differ in one segment, before other URLs with that segment are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Comparison of a page with the pages that were read before."""
+
+    copied: str = ""
+    """Key of the page of which it is a copy or a version."""
+    differs_in_numbers: bool = False
+    """True if it equals another page except for numbers: an empty month of a calendar."""
+    has_new_rule: bool = False
+    """True if keys have to be shortened again."""
+
+
+class PageIdentity:
+    """What a site taught about its URLs and copies."""
+
+    def __init__(self) -> None:
+        """Start without knowledge."""
+        self._rules: defaultdict[str, UrlRules] = defaultdict(UrlRules)
+        self._sessions = SessionSegments()
+        self._texts, self._plain_texts = SketchIndex(), SketchIndex()
+        self._swaps: Counter[tuple[int, str, str]] = Counter()
+
+    def shorten(self, key: str) -> str:
+        """Return the key without what makes no difference on this site."""
+        key = self._sessions.remove(key)
+        rules = self._rules.get(path_shape(key))
+        return rules.shorten(key) if rules else key
+
+    def learn_links(self, keys: Iterable[str]) -> bool:
+        """Look for session ids in the keys of the links of one page; return True if keys have to be shortened again."""
+        return self._sessions.learn(list(keys))
+
+    def learn_page(self, key: str, page: CrawledPage, kept: Mapping[str, CrawledPage], *, is_list: bool) -> Comparison:
+        """Compare a page with earlier ones and remember its text.
+
+        Lists are never copies, because their links count.
+        """
+        copied, similarity = self._texts.find_nearest(page.sketch)
+        plain_copied, plain_similarity = self._plain_texts.find_nearest(page.plain_sketch)
+        text = copied if copied and similarity >= _EQUAL else key
+        has_new_rule = self._rules[path_shape(key)].learn(page_key(page.url), text)
+        if has_new_rule:
+            key = self.shorten(key)
+        is_copy = bool(copied) and similarity >= COPY and page.word_count >= _MIN_COPY_WORDS and not is_list
+        if is_copy and page.word_count >= _MIN_VERSION_WORDS:
+            self._learn_version(key, copied)
+        original = self._find_canonical(page, key, kept) or (copied if is_copy else "")
+        if not original:
+            self._texts.add(key, page.sketch)
+            self._plain_texts.add(key, page.plain_sketch)
+        return Comparison(original, bool(plain_copied) and plain_similarity >= COPY, has_new_rule)
+
+    def has_other_version(self, key: str, *known: Container[str]) -> bool:
+        """Return True if a copy of a page is known, after `/v3/` for `/latest/` made no difference three times."""
+        parts = key.split("/")
+        for (at, own, other), count in self._swaps.items():
+            if count >= _MIN_SWAPS and at < len(parts) and parts[at] == own:
+                counterpart = "/".join([*parts[:at], other, *parts[at + 1 :]])
+                if any(counterpart in keys for keys in known):
+                    return True
+        return False
+
+    def _find_canonical(self, page: CrawledPage, key: str, kept: Mapping[str, CrawledPage]) -> str:
+        """Return the key of the kept page that the page claims to be, if their texts are similar; else ""."""
+        try:
+            canonical = self.shorten(page_key(page.outlinks.canonical)) if page.outlinks.canonical else ""
+        except ValueError:
+            return ""
+        known = kept.get(canonical)
+        if canonical == key or known is None:
+            return ""
+        return canonical if known.sketch.similarity(page.sketch) >= _CANONICAL else ""
+
+    def _learn_version(self, key: str, other: str) -> None:
+        """Count that two URLs with equal texts differ in one segment of the path."""
+        one, two = key.split("/"), other.split("/")
+        apart = [at for at, parts in enumerate(zip(one, two, strict=False)) if parts[0] != parts[1]]
+        if len(one) == len(two) and len(apart) == 1 and apart[0] < len(one) - 1:
+            self._swaps[apart[0], one[apart[0]], two[apart[0]]] += 1

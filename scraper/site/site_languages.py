@@ -1,0 +1,48 @@
+"""Recognize the pages of a site in other languages than its start page."""
+
+from __future__ import annotations
+
+import contextlib
+
+from scraper.site.crawled_page import CrawledPage
+from scraper.site.url_identity import find_language, page_key
+
+OTHER_LANGUAGE = 0.3
+"""Weight of a URL that names another language."""
+
+
+class SiteLanguages:
+    """Languages of one site."""
+
+    def __init__(self) -> None:
+        """Start without knowledge; the first page that is learned decides the language."""
+        self._own = ""
+        self._is_other: dict[str, bool] = {}
+        """Whether a code in URLs is another language, by code: `/it/` may be a department."""
+        self._translations: set[str] = set()
+
+    def learn(self, key: str, page: CrawledPage) -> None:
+        """Learn from a page that was read, and from the translations that its head names."""
+        self._own = self._own or page.language
+        for language, url in page.outlinks.alternates:
+            self.add_translation(language, url)
+        code = find_language(f"https://{key}")
+        if code and page.language:
+            self._is_other[code] = page.language != self._own
+
+    def add_translation(self, language: str, url: str) -> None:
+        """Note that a URL is the page in a language, as `hreflang` states it."""
+        code = language.partition("-")[0]
+        if self._own and code not in (self._own, "x", ""):
+            with contextlib.suppress(ValueError):
+                self._translations.add(page_key(url))
+
+    def is_translation(self, key: str) -> bool:
+        """Return True if a page stated that this URL is in another language."""
+        return key in self._translations
+
+    def weigh(self, key: str) -> float:
+        """Return 1, or less for a URL that names another language."""
+        code = find_language(f"https://{key}")
+        is_other = self._is_other.get(code, code != (self._own or "en")) if code else False
+        return OTHER_LANGUAGE if is_other else 1.0

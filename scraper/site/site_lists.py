@@ -1,0 +1,88 @@
+"""Read the lists of a site: sitemaps, indexes of sitemaps, and feeds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import ada_url
+
+from scraper import errors
+from scraper.extract.sitemaps import SitemapEntry, SitemapFile, find_sitemaps
+from scraper.site.site_reader import SiteReader
+from scraper.site.url_identity import site_host
+
+MAX_LIST_FILES = 200
+"""Sitemaps and feeds of a site that are requested."""
+MAX_INDEX_DEPTH = 5
+LISTS_AT_ONCE = 4
+MAX_FEEDS = 3
+_USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
+"""Sitemaps that are tried if robots.txt names none."""
+
+
+class SiteLists:
+    """The lists of one site; `leave_out` receives the reason and the URL of each list that is not read."""
+
+    def __init__(self, reader: SiteReader, host: str, leave_out: Callable[[str, str], None]) -> None:
+        """Read lists of a host, as `site_host` returns it."""
+        self._reader = reader
+        self._host = host
+        self._leave_out = leave_out
+        self.files: list[SitemapFile] = []
+        self.failures = 0
+
+    @property
+    def entries(self) -> Iterator[SitemapEntry]:
+        """Entries of all lists that were read."""
+        return (entry for file in self.files for entry in file.entries)
+
+    async def read(self, origin: str, robots: str, feeds: Sequence[str]) -> None:
+        """Read the sitemaps that robots.txt names, or the usual ones, and the first feeds of the start page."""
+        named = find_sitemaps(robots, f"{origin}/robots.txt")
+        if named:
+            await self._read_tree(named)
+        else:
+            for path in _USUAL_SITEMAPS:
+                # One that exists is enough: the other names are usually of the same list.
+                if await self._read_tree([f"{origin}{path}"]):
+                    break
+        await self._read_files(feeds[:MAX_FEEDS])
+
+    async def _read_tree(self, urls: Sequence[str]) -> bool:
+        """Read lists and the lists that they name; return True if one could be read."""
+        seen: set[str] = set()
+        level: Sequence[str] = urls
+        is_found = False
+        for _ in range(MAX_INDEX_DEPTH):
+            new = [url for url in dict.fromkeys(level) if url not in seen]
+            seen.update(new)
+            read = await self._read_files(new)
+            is_found = is_found or any(not file.is_empty for file in read)
+            level = [named for file in read for named in file.sitemaps]
+        return is_found
+
+    async def _read_files(self, urls: Iterable[str]) -> list[SitemapFile]:
+        own: list[str] = []
+        for url in urls:
+            if site_host(ada_url.URL(url).host) != self._host:
+                self._leave_out("list on another host", url)
+            elif len(self.files) + len(own) >= MAX_LIST_FILES:
+                self._leave_out("list beyond the limit of files", url)
+            else:
+                own.append(url)
+        files: list[SitemapFile] = []
+        for at in range(0, len(own), LISTS_AT_ONCE):
+            files += await asyncio.gather(*(self._read_file(url) for url in own[at : at + LISTS_AT_ONCE]))
+        self.files += files
+        return files
+
+    async def _read_file(self, url: str) -> SitemapFile:
+        try:
+            file = await self._reader.load_list(url)
+        except errors.OfflineError:
+            raise
+        except errors.ScraperError:
+            file = SitemapFile()
+        self.failures += file.is_empty
+        return file

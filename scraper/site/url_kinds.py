@@ -1,0 +1,230 @@
+"""Kinds of URLs of a site, and how much their pages have been worth."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from scraper.site.url_shapes import url_shape
+
+EXPECTED = 0.85
+"""Worth of a kind of which no page was read."""
+CLOSE_BELOW = 0.12
+MIN_TRIES = 5
+"""Pages of a kind that are read before it may close."""
+_MEMORY = 0.3
+"""Least weight of the latest page in the moving means."""
+_PARAMETER_LOSS = 0.9
+"""Factor for each parameter beyond the first of an untried kind."""
+MAX_WORDS = 8
+"""Words at one position of a path that are shapes of their own; more of them are one shape."""
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A URL that may be visited."""
+
+    key: str
+    url: str
+    depth: int
+    """Links between the start page and this one."""
+    place: str
+    """Place of the link as in `Outlink`, or `listed` if only a sitemap or feed names the URL."""
+    texts: list[str] = field(default_factory=list)
+    """Texts of the links to it."""
+    parent_relevance: float = 0.0
+    barren: int = 0
+    """Pages above it, up to the last good one, that had no content and led to nothing known as good."""
+    chain: int = 0
+    """Pages of the same kind above it, up to the first of another kind."""
+    kind: str = ""
+    worth: float = 0.0
+    language_weight: float = 1.0
+    """Factor in `worth` for a URL that names another language."""
+    retries: int = 0
+    is_done: bool = False
+    """True if it was chosen or left out."""
+    is_taken: bool = False
+    """True if it was visited."""
+    parent: Candidate | None = None
+    """The page that linked to it first."""
+
+
+@dataclass(slots=True)
+class UrlKind:
+    """URLs of one shape."""
+
+    name: str
+    content: float = EXPECTED
+    """Moving mean of the worth of the text of its pages, from 0 to 1."""
+    lead: float = EXPECTED
+    """Moving mean of the worth of the kinds to which its pages link, from 0 to 1."""
+    relevance: float = 0.0
+    """Moving mean of the match of its pages with the question."""
+    tries: int = 0
+    in_flight: int = 0
+    """Pages that are being visited."""
+    found: int = 0
+    found_within: int = 0
+    """URLs that were found, and those found first on pages of this kind."""
+    loans: int = 0
+    """Lists that were judged by this kind before a page of it was read."""
+    is_closed: bool = False
+    waiting: list[tuple[float, int, int, Candidate]] = field(default_factory=list)
+    """Heap of candidates, best first."""
+
+    @property
+    def promise(self) -> float:
+        """Expected worth of its next page."""
+        return max(self.content, self.lead)
+
+    @property
+    def is_proven(self) -> bool:
+        """True if its pages have been worth reading."""
+        return self.tries >= 2 and self.content >= 0.5
+
+    @property
+    def self_fed_share(self) -> float:
+        """Share of its URLs that only its own pages name, as in a maze or an endless list."""
+        return self.found_within / self.found if self.found and self.tries >= MIN_TRIES else 0.0
+
+    def judge(self, content: float, lead: float, relevance: float) -> None:
+        """Include the worth of one page; close the kind if its pages are worth too little."""
+        share = max(_MEMORY, 1 / (self.tries + 2))
+        self.tries += 1
+        self.content += share * (content - self.content)
+        self.lead += share * (lead - self.lead)
+        self.relevance += _MEMORY * (relevance - self.relevance)
+        self.is_closed = self.is_closed or (self.tries >= MIN_TRIES and self.promise < CLOSE_BELOW)
+
+    def end_visit(self) -> None:
+        """Note that a page of this kind is no longer being visited."""
+        self.in_flight = max(0, self.in_flight - 1)
+
+    def reward(self, worth: float) -> None:
+        """Include the worth of a page to which a page of this kind led; a closed kind may open again."""
+        self.lead += max(0.0, _MEMORY * (worth - self.lead))
+        self.is_closed = self.is_closed and self.promise < CLOSE_BELOW
+
+    def best(self) -> Candidate | None:
+        """Return the best candidate that waits, or None."""
+        while self.waiting:
+            rank, _, _, candidate = self.waiting[0]
+            if not candidate.is_done and candidate.kind == self.name and candidate.worth == -rank:
+                return candidate
+            heapq.heappop(self.waiting)
+        return None
+
+    def absorb(self, other: UrlKind) -> None:
+        """Include the pages and the experience of another kind."""
+        if total := self.tries + other.tries:
+            for name in ("content", "lead", "relevance"):
+                mean = (getattr(self, name) * self.tries + getattr(other, name) * other.tries) / total
+                setattr(self, name, mean)
+        self.tries, self.loans = total, self.loans + other.loans
+        self.in_flight, self.found = self.in_flight + other.in_flight, self.found + other.found
+        self.found_within += other.found_within
+        self.is_closed = self.is_closed and other.is_closed
+
+
+class KindTable:
+    """The kinds of one site."""
+
+    def __init__(self) -> None:
+        """Start without kinds."""
+        self.kinds: dict[str, UrlKind] = {}
+        self._pushed: list[Candidate] = []
+        self._words: dict[str, set[str]] = {}
+        self._has_new_variable = False
+        self._numbers = itertools.count()
+
+    def push(self, candidate: Candidate, worth: float) -> None:
+        """Let a candidate wait, or change its worth."""
+        if not candidate.kind:
+            self._pushed.append(candidate)
+        candidate.worth = worth
+        candidate.kind = self._name_kind(candidate)
+        if self._has_new_variable:
+            self._has_new_variable = False
+            self._merge()
+        self._add(candidate)
+
+    def count_found(self, candidate: Candidate) -> None:
+        """Count a new candidate for its kind, and whether a page of the same kind names it first."""
+        kind = self.get(candidate.kind)
+        kind.found += 1
+        if candidate.parent is not None and candidate.parent.kind == candidate.kind:
+            kind.found_within += 1
+            candidate.chain = candidate.parent.chain + 1
+
+    def get(self, name: str) -> UrlKind:
+        """Return a kind; a new one with parameters is expected to do as its relatives with fewer parameters."""
+        if name not in self.kinds:
+            kind = self.kinds[name] = UrlKind(name)
+            path, _, query = name.partition("?")
+            parameters = set(query.split("&")) if query else set()
+            relatives = [
+                other
+                for other in self.kinds.values()
+                if other.tries >= 2
+                and set(other.name.partition("?")[2].split("&")) - {""} < parameters
+                # The page without parameters is another page, not the same page with fewer.
+                and "?" in other.name
+                and other.name.partition("?")[0] == path
+            ]
+            if parameters:
+                expected = EXPECTED * _PARAMETER_LOSS ** (len(parameters) - 1)
+                kind.content = min([expected, *(other.content for other in relatives)])
+                kind.lead = min([expected, *(other.lead for other in relatives)])
+                kind.is_closed = any(other.is_closed for other in relatives)
+        return self.kinds[name]
+
+    def iter_waiting(self) -> Iterator[tuple[UrlKind, Candidate]]:
+        """Yield each open kind with its best candidate."""
+        for kind in self.kinds.values():
+            if not kind.is_closed and (candidate := kind.best()) is not None:
+                yield kind, candidate
+
+    def count_waiting(self) -> int:
+        """Return the number of candidates that wait, those of closed kinds included."""
+        return sum(not candidate.is_done for candidate in self._pushed)
+
+    def _merge(self) -> None:
+        """Join the kinds whose names have become equal."""
+        before, self.kinds = self.kinds, {}
+        names: dict[str, str] = {}
+        for candidate in self._pushed:
+            name = self._name_kind(candidate)
+            names.setdefault(candidate.kind, name)
+            candidate.kind = name
+        for kind in before.values():
+            kind.name = names.get(kind.name, kind.name)
+            kind.waiting = []
+            self.kinds.setdefault(kind.name, kind)
+            if self.kinds[kind.name] is not kind:
+                self.kinds[kind.name].absorb(kind)
+        for candidate in self._pushed:
+            if not candidate.is_done:
+                self._add(candidate)
+
+    def _add(self, candidate: Candidate) -> None:
+        waiting = self.get(candidate.kind).waiting
+        heapq.heappush(waiting, (-candidate.worth, candidate.depth, next(self._numbers), candidate))
+
+    def _name_kind(self, candidate: Candidate) -> str:
+        """Return the shape of a candidate, with `{w}` where many words occur; listed URLs are kinds of their own."""
+        path, mark, query = url_shape(candidate.key).partition("?")
+        parts = path.split("/")
+        for at in range(1, len(parts)):
+            if not parts[at] or parts[at].startswith("{"):
+                continue
+            words = self._words.setdefault("/".join(parts[:at]) + f"#{len(parts) - at}", set())
+            if len(words) <= MAX_WORDS and parts[at] not in words:
+                words.add(parts[at])
+                self._has_new_variable = self._has_new_variable or len(words) > MAX_WORDS
+            if len(words) > MAX_WORDS:
+                parts[at] = "{w}"
+        name = "/".join(parts) + mark + query
+        return f"listed {name}" if candidate.place == "listed" else name

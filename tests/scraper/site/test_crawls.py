@@ -1,0 +1,190 @@
+"""Tests for crawls over a real server and browser: slices, continuation after a kill, limits between callers."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scraper import errors
+from scraper.services import Services
+from scraper.settings import Settings
+from scraper.site.crawls import CrawlRequest
+from scraper.tools import registry
+from scraper.tools.model import ToolAnswer, ToolCall
+from tests.site.pdf import pdf
+from tests.site.traps.addresses import Versions
+from tests.site.traps.made_site import MadeSite, Response, build_page, links
+from tests.site.traps.ordinary import Robots
+from tests.site.traps.serving import ServedSite, serving
+
+pytestmark = pytest.mark.browser
+
+
+def settings(folder: Path, served: ServedSite) -> Settings:
+    return Settings(data_dir=folder, test_hosts=served.test_hosts)
+
+
+async def call(app: Services, tool: str, **arguments: Any) -> ToolAnswer:
+    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
+    return await found.run(app, arguments, ToolCall(deadline_s=60))
+
+
+async def test_a_crawl_in_slices_reads_every_page_once_and_fills_an_index(tmp_path: Path) -> None:
+    with serving(Robots) as (made, served):
+        async with Services.open(settings(tmp_path, served)) as app:
+            answer = await call(app, "crawl", url=served.url, max_pages=12, format="json")
+            rows, ids = list(answer.structured["pages"]), {answer.structured["crawl"]}
+            assert answer.structured["read"] == 12 and not answer.structured["done"]
+            while not answer.structured["done"]:
+                answer = await call(app, "crawl", crawl=answer.structured["crawl"], max_pages=25, format="json")
+                rows += answer.structured["pages"]
+                ids.add(answer.structured["crawl"])
+            assert len(ids) == 1 and answer.structured["notice"]
+            found = [row["url"] for row in rows]
+            assert len(found) == len(set(found))
+            assert {url.removeprefix("http://trap.example") for url in found} == {"/", *made.pages}
+            assert max(served.requests.values()) == 1
+            assert not [path for path in served.requests if path.startswith(("/private", "/search"))]
+            title = made.title("/open/7")
+            hits = await call(app, "search_index", index_name=answer.structured["index"], query=title, k=1)
+            assert "/open/7" in hits.text
+            assert "Robots" not in hits.text
+
+
+async def test_a_killed_crawl_continues_without_loss_on_another_server(tmp_path: Path) -> None:
+    with serving(Robots) as (made, served):
+        async with Services.open(settings(tmp_path, served)) as app:
+            crawl_id = (await app.crawls.start(CrawlRequest(served.url), pages=5)).crawl
+        for _ in range(4):
+            async with Services.open(settings(tmp_path, served)) as app:
+                await cancel_after(app, crawl_id, pages=7)
+        async with Services.open(settings(tmp_path, served)) as app:
+            report = await app.crawls.resume(crawl_id, pages=100)
+            assert report.is_done
+            ids = await app.indexes.list_documents(report.index, principal="local", limit=200)
+            assert {url.removeprefix("http://trap.example") for url in ids} == {"/", *made.pages}
+            assert report.kept == len(ids)
+
+
+async def cancel_after(app: Services, crawl_id: str, *, pages: int) -> None:
+    """Continue a crawl and cancel it after some pages."""
+    enough = asyncio.Event()
+
+    def note(done: float, total: float | None = None, message: str | None = None) -> None:
+        if done >= pages:
+            enough.set()
+
+    call = asyncio.create_task(app.crawls.resume(crawl_id, pages=100, progress=note))
+    waiting = asyncio.create_task(enough.wait())
+    await asyncio.wait({call, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (call, waiting):
+        task.cancel()
+    await asyncio.gather(call, waiting, return_exceptions=True)
+
+
+async def test_a_crawl_belongs_to_its_caller_and_runs_once(tmp_path: Path) -> None:
+    with serving(Robots) as (_, served):
+        async with Services.open(settings(tmp_path, served)) as app:
+            report = await app.crawls.start(CrawlRequest(served.url), pages=3, principal="ann")
+            with pytest.raises(errors.CrawlNotFoundError):
+                await app.crawls.resume(report.crawl, pages=3, principal="bob")
+            with pytest.raises(errors.CrawlNotFoundError):
+                await app.crawls.resume("unknown", pages=3, principal="ann")
+            first = asyncio.create_task(app.crawls.resume(report.crawl, pages=20, principal="ann"))
+            second = asyncio.create_task(app.crawls.resume(report.crawl, pages=20, principal="ann"))
+            results = await asyncio.gather(first, second, return_exceptions=True)
+            assert sum(isinstance(result, errors.OverloadedError) for result in results) == 1
+
+
+async def test_two_servers_cannot_write_one_crawl(tmp_path: Path) -> None:
+    with serving(Robots) as (_, served):
+        async with Services.open(settings(tmp_path, served)) as one, Services.open(settings(tmp_path, served)) as two:
+            report = await one.crawls.start(CrawlRequest(served.url), pages=3)
+            results = await asyncio.gather(
+                *(app.crawls.resume(report.crawl, pages=40) for app in (one, two)), return_exceptions=True
+            )
+            failed = [result for result in results if isinstance(result, BaseException)]
+            assert all(isinstance(error, errors.OverloadedError) for error in failed) and len(failed) == 1
+
+
+async def test_a_question_gives_passages_and_the_best_pages(tmp_path: Path) -> None:
+    with serving(Versions) as (made, served):
+        async with Services.open(settings(tmp_path, served)) as app:
+            title = made.title("p7.html")
+            answer = await call(app, "crawl", url=served.url, question=title, max_pages=12)
+            first = answer.text.split("## ")[1]
+            assert title in first and "p7.html" in first
+            assert answer.text.count("<<<untrusted") == 1
+
+
+class Mixed(MadeSite):
+    """Pages, a PDF, a huge page, a broken page and a page that needs scripts."""
+
+    name = "mixed"
+
+    def build(self) -> None:
+        """Add pages of all kinds."""
+        pages = self.add_pages("/page/{}", 3)
+        self.home(
+            links(
+                [
+                    *((name, name) for name in pages),
+                    ("/report.pdf", "Report"),
+                    ("/empty", "Empty"),
+                    ("/script", "Script"),
+                ]
+            )
+        )
+        self.route(r"(/page/\d)", lambda query, name: self.show(name))
+        self.route("/empty", lambda query: build_page("", ""))
+        text = "'<p>' + 'Rendered lighthouse words. '.repeat(60) + '</p>'"
+        script = f"<script>document.querySelector('main').innerHTML = {text}</script>"
+        self.route("/script", lambda query: build_page("Script", script))
+        document = Response(body=pdf(["Harbour report of the lighthouse"] * 20), media_type="application/pdf")
+        self.route(r"/report\.pdf", lambda query: document)
+
+
+async def test_documents_and_pages_that_need_scripts_are_pages(tmp_path: Path) -> None:
+    with serving(Mixed) as (_, served):
+        async with Services.open(settings(tmp_path, served)) as app:
+            report = await app.crawls.start(CrawlRequest(served.url), pages=20)
+            assert report.is_done
+            for path, text in (("/report.pdf", "Harbour report"), ("/script", "Rendered lighthouse")):
+                found = await app.indexes.document(report.index, f"http://trap.example{path}", principal="local")
+                assert found is not None and text in found.content
+            assert "http://trap.example/empty" not in {page.url for page in report.pages}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "Give either url or crawl"),
+        ({"url": "http://a.example/", "crawl": "x"}, "Give either url or crawl"),
+        ({"crawl": "x", "question": "why"}, "question cannot change"),
+        ({"url": "ftp://a.example/"}, "ftp"),
+        ({"url": "http://a.example/", "max_pages": 1_001}, "max_pages"),
+        ({"crawl": "unknown"}, "There is no crawl"),
+    ],
+)
+async def test_bad_arguments_are_explained(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+    async with Services.open(Settings(data_dir=tmp_path)) as app:
+        answer = await call(app, "crawl", **arguments)
+        assert answer.is_error and message in answer.text
+
+
+async def test_an_unusable_store_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "records.sqlite").mkdir()
+    with serving(Robots) as (_, served):
+        async with Services.open(settings(tmp_path, served)) as app:
+            answer = await call(app, "crawl", url=served.url, max_pages=2)
+            assert answer.is_error and "The store of this server cannot be used" in answer.text
+
+
+async def test_a_start_page_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    with serving(Robots) as (_, served):
+        async with Services.open(settings(tmp_path, served)) as app:
+            answer = await call(app, "crawl", url="http://missing.example/", max_pages=2)
+            assert answer.is_error and "cannot begin" in answer.text

@@ -1,0 +1,1 @@
+"""Made sites with traps for crawlers, answered from memory; each knows its true pages."""

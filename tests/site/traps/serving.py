@@ -1,0 +1,69 @@
+"""Serve a made site over HTTP in a thread, and count its requests."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.site.traps.made_site import MadeSite
+
+HOST = "trap.example"
+
+
+@dataclass
+class ServedSite:
+    """A made site that runs."""
+
+    port: int
+    requests: Counter[str] = field(default_factory=Counter)
+    """Number of requests by path and query."""
+
+    @property
+    def test_hosts(self) -> tuple[tuple[str, str, int], ...]:
+        """Return the host of the site as `Settings` takes it."""
+        return ((HOST, "127.0.0.1", self.port),)
+
+    @property
+    def url(self) -> str:
+        """Return the URL of the start page."""
+        return f"http://{HOST}/"
+
+
+@contextmanager
+def serving(made: type[MadeSite]) -> Iterator[tuple[MadeSite, ServedSite]]:
+    """Serve a made site while the block runs."""
+    lock = threading.Lock()
+    site = made(origin=f"http://{HOST}")
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            with lock:
+                served.requests[self.path] += 1
+                response = site.get(f"{site.origin}{self.path}")
+            self.send_response(response.status or 500)
+            if response.location:
+                self.send_header("Location", response.location)
+            self.send_header("Content-Type", response.media_type)
+            self.send_header("Content-Length", str(len(response.body)))
+            self.end_headers()
+            self.wfile.write(response.body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    served = ServedSite(server.server_address[1])
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield site, served
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
