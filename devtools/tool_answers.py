@@ -38,6 +38,7 @@ CALLS: tuple[tuple[str, str, tuple[dict[str, Any], ...]], ...] = tuple(
         ("full", "compare", {"question": _QUESTION, "urls": [_TIDES, _FERRIES]}, _BOTH),
         ("full", "map", {"url": "http://site.example/static/0", "question": "static 3"}, _BOTH),
         ("full", "crawl", {"url": "http://site.example/", "include": ["/guide/*"], "question": _QUESTION}, _BOTH),
+        ("full", "changes", {"urls": [_TIDES]}, _BOTH),
         ("full", "see", {"url": _TIDES}, _DEFAULT),
         ("full", "cache_search", {"query": "spring tide"}, _BOTH),
         ("full", "search", {"query": "tidal power", "max_results": 2}, _BOTH),

@@ -462,6 +462,39 @@ class SiteMap:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockChange:
+    """One change of a page."""
+
+    kind: str
+    """`added`, `removed`, `edited` or `moved`."""
+    heading: str
+    old: str = ""
+    new: str = ""
+    only_numbers: bool = False
+    """True if an edit changed only numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """What changed on a page since an earlier version."""
+
+    url: str
+    """The requested URL."""
+    status: str
+    """`first`, `same`, `changed`, `gone`, `moved`, `reader_changed`."""
+    now: float
+    """Time of the new version in seconds of the epoch."""
+    before: float | None = None
+    """Time of the earlier version."""
+    title: str = ""
+    new_url: str = ""
+    """The URL to which the page moved."""
+    changes: tuple[BlockChange, ...] = ()
+    noise: int = 0
+    """Differences that are noise: clocks, counts, advertisements."""
+
+
+@dataclass(frozen=True, slots=True)
 class CrawlReport:
     """State of a crawl after one call."""
 

@@ -22,6 +22,7 @@ from scraper.search.engine_throttle import open_engine_throttle
 from scraper.search.instant_answers import InstantAnswers
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings, SettingsError
+from scraper.site.change_tracker import ChangeTracker
 from scraper.site.crawls import Crawls
 from scraper.site.site_maps import SiteMaps
 from scraper.store.factory import Store, open_store
@@ -43,6 +44,7 @@ class Services:
     structured: StructuredReader
     site_maps: SiteMaps
     crawls: Crawls
+    change_tracker: ChangeTracker
     pictures: PictureReader
     shared: SharedState
 
@@ -85,9 +87,10 @@ class Services:
             site_maps = SiteMaps(fetcher, workers)
             stack.push_async_callback(site_maps.close)
             crawls = Crawls(fetcher, workers, store.records, store.indexes)
+            tracker = ChangeTracker(fetcher, store.records)
             pictures = PictureReader(fetcher.visitor)
             stack.push_async_callback(pictures.close)
-            readers = (fetcher, documents, searcher, structured, site_maps, crawls, pictures)
+            readers = (fetcher, documents, searcher, structured, site_maps, crawls, tracker, pictures)
             yield cls(settings, browsers, workers, store, *readers, shared)
 
 

@@ -13,10 +13,12 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.corpora import corpus_folder
+from benchmarks.site.changes import rate_noise, rate_pairs
 from benchmarks.site.crawling import rate_crawl, rate_order, summarize_crawls, summarize_orders
 from benchmarks.site.offline_reader import OfflineReader
 from benchmarks.site.saved_sites import Question, SavedSite, load_sites
@@ -52,7 +54,31 @@ async def measure(options: Options) -> Figures:
     known: dict[bytes, Document] = {}
     figures = await measure_maps(sites, known)
     figures |= await measure_crawls(sites, known)
+    figures |= await measure_changes(corpus_folder(options.corpora, "site-revisions"))
     return figures
+
+
+async def measure_changes(folder: Path) -> Figures:
+    """Compare pages with their earlier versions."""
+    pairs, noise = rate_pairs(folder), await rate_noise(folder)
+    print_table(
+        "Changes of saved pages",
+        ("comparison", f"false alarms of {pairs.unchanged}", f"found of {pairs.changed}"),
+        [
+            ("search-mcp", pairs.false_alarms, pairs.found),
+            ("sorted characters of the Markdown", pairs.sorted_alarms, pairs.sorted_found),
+        ],
+    )
+    return {
+        "changes.false_alarms": pairs.false_alarms,
+        "changes.found": pairs.found,
+        "changes.block_precision": round(pairs.correct_blocks / pairs.predicted_blocks, 3),
+        "changes.block_recall": round(pairs.found_blocks / pairs.gold_blocks, 3),
+        "made_changes.alarms": noise["alarms"],
+        "made_changes.alarms_second_look": noise["alarms_second_look"],
+        "made_changes.edits_found": noise["edits_found"],
+        "cpu.compare_ms": round(1_000 * pairs.seconds / (pairs.changed + pairs.unchanged), 2),
+    }
 
 
 async def measure_crawls(sites: Sites, known: dict[bytes, Document]) -> Figures:

@@ -23,7 +23,8 @@ from scraper.cli.process_setup import prepare_streams, raise_open_files_limit
 from scraper.cli.reading_commands import compare, extract_structured, fetch, fetch_batch, read_doc
 from scraper.cli.search_commands import engines, instant_answer, research, search, web_search
 from scraper.cli.server_commands import serve, stdio, version
-from scraper.cli.site_commands import crawl, map_site
+from scraper.cli.site_commands import changes, crawl, map_site
+from scraper.cli.watch import watch
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Errors of a write to standard output on a full disk."""
@@ -48,7 +49,7 @@ def group(ctx: click.Context) -> None:
 
 assert isinstance(group, CommandGroup)
 group.sections = {
-    "Read": (fetch, fetch_batch, read_doc, extract_structured, compare, map_site, crawl, see, bulk),
+    "Read": (fetch, fetch_batch, read_doc, extract_structured, compare, map_site, crawl, changes, watch, see, bulk),
     "Search": (search, research, web_search, instant_answer, engines),
     "Stored texts": (cache, index),
     "MCP server": (serve, stdio, client),

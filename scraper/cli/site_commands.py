@@ -1,4 +1,4 @@
-"""Commands that read whole sites: map and crawl."""
+"""Commands that read whole sites and follow pages: map, crawl and changes."""
 
 from __future__ import annotations
 
@@ -52,3 +52,13 @@ def crawl(**flags: Any) -> int:
         return print_answer("crawl", flags)
     url, *others = guess_urls(flags["url"])
     return print_answer("crawl", {**flags, "url": url}, other_urls={url: others[0]} if others else {})
+
+
+@click.command(cls=Command, examples=["changes example.com/pricing", "changes example.com --since 2026-05-31 --json"])
+@click.argument("urls", nargs=-1, required=True)
+@click.option("--since", metavar="DATE", help="Compare with the version of this date.  [the last version]")
+@with_output()
+@with_settings(READ_MANY)
+def changes(**flags: Any) -> int:
+    """Print what changed on pages since they were compared before, without clocks, counts and ads."""
+    return print_answer("changes", {**flags, "urls": [guess_urls(url)[0] for url in flags["urls"]]})

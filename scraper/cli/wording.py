@@ -12,8 +12,8 @@ _VERBS = {
 }
 """Commands that are not named like their tool."""
 TOOLS = (
-    "search fetch fetch_batch read_doc research compare map crawl see extract_structured cache_search engines "
-    "web_search instant_answer search_index search_add_document search_create_index find_tools"
+    "search fetch fetch_batch read_doc research compare map crawl changes see extract_structured cache_search "
+    "engines web_search instant_answer search_index search_add_document search_create_index find_tools"
 ).split()
 _POSITIONAL = frozenset({"url", "urls", "query", "question", "source", "doc_id", "index_name"})
 _OPTIONS = {
@@ -26,7 +26,7 @@ _OPTIONS = {
     name: "--" + name.replace("_", "-")
     for name in (
         "render force_refresh max_age_hours format start length pages outline password max_results freshness category "
-        "include_text exclude_text depth limit metadata kind backend crawl include exclude"
+        "include_text exclude_text depth limit metadata kind backend crawl include exclude since"
     ).split()
 }
 _NAME = "|".join(sorted([*_OPTIONS, *_POSITIONAL], key=len, reverse=True))

@@ -8,7 +8,7 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from scraper import errors
 from scraper.caching.single_flight import CANCEL_LIMIT_S
@@ -17,6 +17,8 @@ from scraper.model import Reading
 from scraper.urls import cache_key, host_of, parse_target
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 PageOutcome = Reading | errors.ScraperError
 ReadUrl = Callable[[str, float], Awaitable[Reading]]
@@ -37,10 +39,15 @@ def repeated_hosts(urls: Iterable[str]) -> frozenset[str]:
 
 
 async def read_all(
-    read: ReadUrl, urls: Sequence[str], *, concurrency: int, deadline: Deadline, progress: ProgressCallback | None
-) -> list[PageOutcome]:
-    """Return a reading or an error for each URL, in their order; a repeated URL is read once."""
-    outcomes: dict[str, PageOutcome] = {}
+    read: Callable[[str, float], Awaitable[T]],
+    urls: Sequence[str],
+    *,
+    concurrency: int,
+    deadline: Deadline,
+    progress: ProgressCallback | None,
+) -> list[T | errors.ScraperError]:
+    """Return a result of `read` or an error for each URL, in their order; a repeated URL is read once."""
+    outcomes: dict[str, T | errors.ScraperError] = {}
     targets: dict[str, str] = {}
     keys: list[str] = []
     for url in urls:
@@ -54,8 +61,8 @@ async def read_all(
             targets.setdefault(keys[-1], target)
     slots, done = asyncio.Semaphore(concurrency), itertools.count(1)
 
-    async def read_one(target: str) -> PageOutcome:
-        outcome: PageOutcome
+    async def read_one(target: str) -> T | errors.ScraperError:
+        outcome: T | errors.ScraperError
         async with slots:
             try:
                 outcome = await read(target, deadline.left_s(reserve_s=LAST_RESERVE_S))
@@ -143,12 +150,13 @@ async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
         await asyncio.wait(running, timeout=CANCEL_LIMIT_S)
 
 
-def _task_outcome(task: asyncio.Task[Any], target: str) -> PageOutcome:
+def _task_outcome(
+    task: asyncio.Task[T] | asyncio.Task[T | errors.ScraperError], target: str
+) -> T | errors.ScraperError:
     """Return the outcome of a task that has ended; an unexpected exception is logged."""
     error = task.exception()
     if error is None:
-        outcome: PageOutcome = task.result()
-        return outcome
+        return task.result()
     if isinstance(error, errors.ScraperError):
         return error
     log.error("internal error while reading %s", host_of(target), exc_info=error)

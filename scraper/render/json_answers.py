@@ -350,3 +350,36 @@ class CrawlAnswer(TypedDict):
     left_out: list[LeftOutItem]
     warnings: NotRequired[list[str]]
     notice: str
+
+
+class ChangedBlock(TypedDict):
+    """One change of a page."""
+
+    kind: str
+    heading: NotRequired[str]
+    old: NotRequired[str]
+    new: NotRequired[str]
+    only_numbers: NotRequired[bool]
+
+
+class ChangedPage(TypedDict):
+    """One page of `changes`."""
+
+    url: str
+    status: str
+    title: NotRequired[str]
+    before: NotRequired[str]
+    now: NotRequired[str]
+    new_url: NotRequired[str]
+    changes: NotRequired[list[ChangedBlock]]
+    noise: NotRequired[int]
+    error: NotRequired[str]
+    error_code: NotRequired[str]
+    retryable: NotRequired[bool]
+
+
+class ChangesAnswer(TypedDict):
+    """The answer of `changes`."""
+
+    pages: list[ChangedPage]
+    notice: str

@@ -25,6 +25,7 @@ _MAKERS = (
     research_tools.compare_tool,
     site_tools.map_tool,
     site_tools.crawl_tool,
+    site_tools.changes_tool,
     picture_tools.see_tool,
     reading_tools.extract_structured_tool,
     search_tools.cache_search_tool,

@@ -1,17 +1,20 @@
-"""Tools that read whole sites: `map` and `crawl`."""
+"""Tools that read whole sites and follow pages: `map`, `crawl` and `changes`."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
-from scraper.errors import InvalidArgumentError
+from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.model import ReadPage
 from scraper.render import crawl as render_crawl
+from scraper.render import page_changes as render_changes
 from scraper.render import site_map as render
-from scraper.render.json_answers import CrawlAnswer, SiteMapAnswer
+from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
 from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.site.crawls import CrawlRequest
@@ -30,7 +33,7 @@ from scraper.tools.model import (
     new_region,
 )
 from scraper.urls import parse_target
-from scraper.values.types import IntegerValue, StringListValue, StringValue
+from scraper.values.types import CustomValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -39,6 +42,7 @@ MAX_PAGES = 500
 MAX_START = 100_000
 MAX_QUESTION_CHARS = 2_000
 MAX_VISITS = 1_000
+MAX_CHANGE_URLS = 20
 MAX_PATTERNS = 20
 MAX_CRAWL_ID_CHARS = 64
 LINES_TOKENS = 2_000
@@ -48,10 +52,10 @@ LINES_TOKENS = 2_000
 def map_tool(settings: Settings) -> Tool:
     """Return `map`: the pages of a site."""
     parameters = Parameters(
-        Parameter("url", StringValue(), "The site, or a folder of it.", required=True),
+        Parameter("url", StringValue(), "Site or folder.", required=True),
         Parameter("question", StringValue(MAX_QUESTION_CHARS), "What you look for."),
-        Parameter("max_pages", IntegerValue(1, MAX_PAGES), "Pages to list.", default=50),
-        Parameter("start", IntegerValue(0, MAX_START), "First page to list.", default=0),
+        Parameter("max_pages", IntegerValue(1, MAX_PAGES), "Number.", default=50),
+        Parameter("start", IntegerValue(0, MAX_START), "First page.", default=0),
         FORMAT,
     )
     return make_tool(
@@ -69,11 +73,11 @@ def crawl_tool(settings: Settings) -> Tool:
     patterns = StringListValue(MAX_PATTERNS)
     parameters = Parameters(
         Parameter("url", StringValue(), "Where to begin."),
-        Parameter("crawl", StringValue(MAX_CRAWL_ID_CHARS), "Continue this crawl instead."),
+        Parameter("crawl", StringValue(MAX_CRAWL_ID_CHARS), "ID to continue."),
         Parameter("question", StringValue(MAX_QUESTION_CHARS), "What you look for."),
-        Parameter("max_pages", IntegerValue(1, MAX_VISITS), "Pages to read now.", default=30),
-        Parameter("include", patterns, "Only paths like /docs/*."),
-        Parameter("exclude", patterns, "No paths like these."),
+        Parameter("max_pages", IntegerValue(1, MAX_VISITS), "Number now.", default=30),
+        Parameter("include", patterns, "Paths like /docs/*."),
+        Parameter("exclude", patterns, "The same."),
         FORMAT,
     )
     return make_tool("crawl", "Read the pages of a site", parameters, _crawl, answer=CrawlAnswer, check=_check_crawl)
@@ -118,6 +122,43 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
         return json_answer(dict(render_crawl.as_json(report, pages, budget=budget)))
     text = render_crawl.as_markdown(report, pages, region=new_region(), budget=budget)
     return ToolAnswer(text, is_empty=not report.kept)
+
+
+def changes_tool(settings: Settings) -> Tool:
+    """Return `changes`: what changed on pages since they were read before."""
+    parameters = Parameters(
+        Parameter("urls", StringListValue(MAX_CHANGE_URLS), "Pages.", required=True),
+        Parameter("since", CustomValue("a date like 2026-05-31", parse_since, ""), "Date of the earlier version."),
+        FORMAT,
+    )
+    return make_tool("changes", "What changed on pages", parameters, _changes, answer=ChangesAnswer)
+
+
+def parse_since(text: str) -> datetime:
+    """Return a date or time in ISO format as a moment; a date alone means its end, and no time zone UTC.
+
+    Raises:
+        ValueError: The text is no date.
+    """
+    moment = datetime.fromisoformat(text.strip())
+    if len(text.strip()) == len("2026-05-31"):
+        moment += timedelta(days=1)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+async def _changes(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    urls = arguments["urls"]
+    outcomes = await services.change_tracker.compare(
+        urls, since=arguments["since"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
+    )
+    failures = tuple(outcome for outcome in outcomes if isinstance(outcome, ScraperError))
+    budget = body_budget(services.settings)
+    is_failed = len(failures) == len(outcomes)
+    if arguments["format"] == "json":
+        answer = json_answer(dict(render_changes.as_json(urls, outcomes, budget=budget)), is_error=is_failed)
+        return replace(answer, failures=failures)
+    text = render_changes.as_markdown(urls, outcomes, region=new_region(), budget=budget)
+    return ToolAnswer(text, is_error=is_failed, failures=failures)
 
 
 async def _map(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:

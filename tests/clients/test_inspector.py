@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "see": {"url": "{page}"},
     "map": {"url": "{page}", "max_pages": 3},
     "crawl": {"url": "{page}", "max_pages": 2},
+    "changes": {"urls": ["{page}"]},
     "compare": {"question": "lemons or limes?", "urls": ["{page}", "{other}"]},
     "extract_structured": {"url": "{page}"},
     "cache_search": {"query": "lemons"},

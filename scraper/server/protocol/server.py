@@ -253,6 +253,7 @@ Which tool:
 - find pages: search; answer one question with cited pages: research
 - one URL: fetch; several: fetch_batch; 2 to 5 for one question: compare
 - the pages of a site: map; read them all: crawl; a picture of a page: see
+- what changed on a page: changes
 - PDF, Word, Excel and other files: read_doc
 - price, rating, author and other fields: extract_structured
 - pages read before: cache_search; your own texts: search_add_document, then search_index

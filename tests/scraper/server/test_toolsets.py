@@ -24,9 +24,9 @@ from tests.scraper.server.wire import ERAS
 from tests.site.engine_server import EngineSite, running_engines
 
 FULL = [
-    "search", "fetch", "fetch_batch", "read_doc", "research", "compare", "map", "crawl", "see", "extract_structured",
-    "cache_search", "engines", "web_search", "instant_answer", "search_index", "search_add_document",
-    "search_create_index", "find_tools",
+    "search", "fetch", "fetch_batch", "read_doc", "research", "compare", "map", "crawl", "changes", "see",
+    "extract_structured", "cache_search", "engines", "web_search", "instant_answer", "search_index",
+    "search_add_document", "search_create_index", "find_tools",
 ]  # fmt: skip
 TOKENS = 5_300
 PRODUCT = ("-m", "scraper.cli.main")

@@ -96,6 +96,7 @@ def calls_of(site: Site, era: str) -> list[tuple[str, dict[str, Any]]]:
         ("research", {"question": "tidal power", "depth": 2}),
         ("map", {"url": page, "max_pages": 3}),
         ("crawl", {"url": page, "max_pages": 2}),
+        ("changes", {"urls": [page]}),
         ("compare", {"question": "ships", "urls": [page, broken]}),
         ("extract_structured", {"url": site.url("/rich")}),
         ("cache_search", {"query": "the"}),

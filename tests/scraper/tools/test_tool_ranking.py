@@ -30,6 +30,7 @@ WANTED = {
     "which is better, A versus B": "compare",
     "list all pages of a website": "map",
     "read the whole documentation of a site": "crawl",
+    "what changed on this page since last week": "changes",
     "take a screenshot of a page": "see",
     "price and availability of a product": "extract_structured",
     "get the json-ld metadata": "extract_structured",

@@ -22,6 +22,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "research": {"question": "how high are tides"},
     "map": {"url": URL},
     "crawl": {"url": URL},
+    "changes": {"urls": [URL]},
     "see": {"url": URL},
     "compare": {"question": "tides", "urls": [URL, URL + "b"]},
     "extract_structured": {"url": URL},

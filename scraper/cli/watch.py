@@ -1,0 +1,238 @@
+"""Command `watch`: a list of pages whose changes are reported, for cron."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from scraper.cli.exit_codes import ExitCode, code_of_error
+from scraper.cli.options import LOG, READ_MANY, STORE, Command, load, with_settings
+from scraper.errors import InvalidUrlError, ScraperError
+from scraper.settings import Settings, SettingsError
+from scraper.urls import guess_urls, parse_target
+
+if TYPE_CHECKING:
+    from scraper.model import PageChange
+    from scraper.store.record_logs import RecordLogs
+
+T = TypeVar("T")
+
+_PRINCIPAL = "local"
+_LOG = "watch:"
+_EVERY = re.compile(r"(\d+)\s*([mhd])")
+_UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
+_EARLY_SHARE = 0.05
+"""Share of the interval by which a page may be due early: cron starts at slightly different times."""
+EXEC_LIMIT_S = 60.0
+_DEADLINE_S = 120.0
+_ROW_TOKENS = 4_000
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedPage:
+    """One page of the list."""
+
+    url: str
+    every_s: int
+    added_at: float
+    checked_at: float = 0.0
+    status: str = "new"
+
+
+@click.group()
+def watch() -> None:
+    """Report the changes of a list of pages, for cron."""
+
+
+@watch.command(cls=Command, examples=["watch add example.com/pricing --every 6h"])
+@click.argument("url")
+@click.option("--every", default="1d", metavar="TIME", help="Least time between two checks: 30m, 6h, 1d.  [1d]")
+@_json_option
+@with_settings(LOG | STORE)
+def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
+    """Add a page to the list, or change its interval."""
+    found = _EVERY.fullmatch(every.strip())
+    if found is None or not int(found[1]):
+        raise click.UsageError(f"--every must be a number with m, h or d, such as 6h, not {every!r}.")
+    try:
+        target = parse_target(guess_urls(url)[0])
+    except InvalidUrlError as error:
+        raise click.UsageError(str(error)) from None
+    page = WatchedPage(target, int(found[1]) * _UNITS_S[found[2]], time.time())
+    _with_records(load(flags), lambda records: _write(records, page))
+    click.echo(json.dumps(asdict(page)) if as_json else f"{target} is watched every {every}.")
+    return ExitCode.SUCCESS
+
+
+@watch.command(name="list", cls=Command, examples=["watch list", "watch list --json"])
+@_json_option
+@with_settings(LOG | STORE)
+def list_pages(as_json: bool, **flags: Any) -> int:
+    """Print the watched pages."""
+    pages = _with_records(load(flags), _read)
+    if as_json:
+        click.echo(json.dumps([asdict(page) for page in pages]))
+        return ExitCode.SUCCESS
+    for page in pages:
+        checked = _moment(page.checked_at) if page.checked_at else "never"
+        click.echo(f"{page.url}  every {_interval(page.every_s)}, checked {checked}, {page.status}")
+    if not pages:
+        click.echo("No page is watched. Add one: search-mcp watch add URL", err=True)
+    return ExitCode.SUCCESS if pages else ExitCode.INCOMPLETE
+
+
+@watch.command(cls=Command, examples=["watch remove example.com/pricing"])
+@click.argument("url")
+@_json_option
+@with_settings(LOG | STORE)
+def remove(url: str, as_json: bool, **flags: Any) -> int:
+    """Remove a page from the list; its versions stay."""
+    wanted = set(guess_urls(url))
+
+    async def work(records: RecordLogs) -> list[str]:
+        known = {page.url for page in await _read(records)}
+        found = sorted(known & {parse_target(one) for one in wanted})
+        for one in found:
+            await records.delete(_PRINCIPAL, _LOG + one)
+        return found
+
+    try:
+        found = _with_records(load(flags), work)
+    except InvalidUrlError as error:
+        raise click.UsageError(str(error)) from None
+    if as_json:
+        click.echo(json.dumps({"removed": found}))
+    elif found:
+        click.echo(f"{found[0]} is no longer watched.")
+    else:
+        click.echo(f"{url} was not watched. See: search-mcp watch list", err=True)
+    return ExitCode.SUCCESS if found else ExitCode.INCOMPLETE
+
+
+@watch.command(
+    cls=Command,
+    examples=["watch run", "watch run --json", "watch run --exec 'mail -s Changes me@example.com'", "watch run --all"],
+)
+@click.option("--all", "check_all", is_flag=True, help="Check every page, whether it is due or not.")
+@click.option("--exec", "command", metavar="COMMAND", help="Run this for each changed page, with JSON on its input.")
+@_json_option
+@with_settings(READ_MANY)
+def run(check_all: bool, command: str | None, as_json: bool, **flags: Any) -> int:
+    """Check the pages that are due and print what changed.
+
+    The exit code is 10 if a page changed, 0 if none did, and that of the failure if pages failed and none changed.
+    """
+    return asyncio.run(_run(load(flags), command, check_all=check_all, as_json=as_json))
+
+
+async def _run(settings: Settings, command: str | None, *, check_all: bool, as_json: bool) -> int:
+    from scraper.render import page_changes as render
+    from scraper.services import Services
+
+    async with Services.open(settings) as services:
+        records, now = services.store.records, time.time()
+        pages = [page for page in await _read(records) if check_all or _is_due(page, now)]
+        outcomes = await services.change_tracker.compare([page.url for page in pages], deadline_s=_DEADLINE_S)
+        for page, outcome in zip(pages, outcomes, strict=True):
+            status = "failed" if isinstance(outcome, ScraperError) else outcome.status
+            await _write(records, WatchedPage(page.url, page.every_s, page.added_at, now, status))
+    rows = [dict(render.as_row(page.url, one, _ROW_TOKENS)) for page, one in zip(pages, outcomes, strict=True)]
+    if as_json:
+        click.echo(json.dumps({"pages": rows}, ensure_ascii=False))
+    else:
+        for page, outcome in zip(pages, outcomes, strict=True):
+            click.echo(render.as_text(page.url, outcome, _ROW_TOKENS) + "\n")
+    failed_commands = 0
+    for row, outcome in zip(rows, outcomes, strict=True):
+        if command is not None and _is_change(outcome):
+            failed_commands += not await asyncio.to_thread(_execute, command, row)
+    return _exit_code(outcomes, failed_commands)
+
+
+def _is_due(page: WatchedPage, now: float) -> bool:
+    # A clock that was set back must not postpone a page.
+    return now < page.checked_at or now - page.checked_at >= page.every_s * (1 - _EARLY_SHARE)
+
+
+def _is_change(outcome: PageChange | ScraperError) -> bool:
+    return not isinstance(outcome, ScraperError) and outcome.status in ("changed", "gone", "moved")
+
+
+def _exit_code(outcomes: Sequence[PageChange | ScraperError], failed_commands: int) -> int:
+    if any(map(_is_change, outcomes)):
+        return ExitCode.INCOMPLETE if failed_commands else ExitCode.CHANGED
+    codes = {code_of_error(outcome) for outcome in outcomes if isinstance(outcome, ScraperError)}
+    if not codes:
+        return ExitCode.SUCCESS
+    return codes.pop() if len(codes) == 1 and len(outcomes) == 1 else ExitCode.INCOMPLETE
+
+
+def _execute(command: str, row: dict[str, Any]) -> bool:
+    """Run a command with the change as JSON on its standard input; return True if it succeeded in time."""
+    text = json.dumps(row, ensure_ascii=False)
+    try:
+        # The operator of this machine wrote the command; the page only reaches its standard input.
+        done = subprocess.run(command, shell=True, input=text, text=True, timeout=EXEC_LIMIT_S, check=False)
+    except subprocess.TimeoutExpired:
+        click.echo(f"The command did not end within {EXEC_LIMIT_S:.0f} s: {command}", err=True)
+        return False
+    if done.returncode:
+        click.echo(f"The command ended with code {done.returncode}: {command}", err=True)
+    return done.returncode == 0
+
+
+async def _read(records: RecordLogs) -> list[WatchedPage]:
+    logs = [await records.read(_PRINCIPAL, name) for name in await records.list_logs(_PRINCIPAL, _LOG)]
+    return [WatchedPage(**json.loads(rows[-1].data)) for rows in logs if rows]
+
+
+async def _write(records: RecordLogs, page: WatchedPage) -> None:
+    """Replace the state of a page."""
+    rows = await records.read(_PRINCIPAL, _LOG + page.url)
+    number = rows[-1].number + 1 if rows else 0
+    await records.append(_PRINCIPAL, _LOG + page.url, number, json.dumps(asdict(page)).encode())
+    await records.delete(_PRINCIPAL, _LOG + page.url, below=number)
+
+
+def _with_records(settings: Settings, work: Callable[[RecordLogs], Awaitable[T]]) -> T:
+    """Run work with the record logs of the store.
+
+    Raises:
+        ClickException: The store cannot be used.
+    """
+    from scraper.store.factory import open_store
+    from scraper.store.record_logs import RecordsUnavailableError
+
+    async def opened() -> T:
+        store = open_store(settings)
+        try:
+            await store.wait_connected()
+            return await work(store.records)
+        finally:
+            await store.close()
+
+    try:
+        return asyncio.run(opened())
+    except RecordsUnavailableError:
+        raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="minutes")
+
+
+def _interval(seconds: int) -> str:
+    unit = next(name for name in "dhm" if seconds % _UNITS_S[name] == 0)
+    return f"{seconds // _UNITS_S[unit]}{unit}"

@@ -1,0 +1,354 @@
+"""Compare two versions of a page block by block, and tell changes from noise.
+
+Noise changes without anybody editing the page: ages, clocks, counts of visitors, ids of requests. A number alone is no
+noise: prices, versions and dates are what people watch. What differs between two readings of one state is noise too.
+"""
+
+from __future__ import annotations
+
+import bisect
+import difflib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from scraper.extract.text.terms import split_terms
+from scraper.model import BlockChange
+
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_HEADING = re.compile(r"#{1,6} ")
+_ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
+_TABLE_RULE = re.compile(r"\|[\s:|-]+\|?")
+_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)")
+_URL = re.compile(r"<?https?://[^\s>)\]]+>?")
+_CALLOUT = re.compile(r"\[!\w+\]\s*")
+_MARKS = re.compile(r"[*_`~#>|\\\[\]]+")
+_SPACE_BEFORE_SIGN = re.compile(r" (?=[.,;:!?)])")
+
+_MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_UNIT = r"(?:s|m|h|d|sec(?:ond)?s?|min(?:ute)?s?|hours?|hrs?|days?|weeks?|months?|years?)"
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\.?)?(?:\s*(?:utc|gmt|ces?t|es?t|ps?t|edt|pdt|z))?"
+_DAY = (
+    r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,?\s+)?"
+    rf"(?:\d{{4}}-\d\d-\d\d(?:t[\d:.]+(?:z|[+-]\d\d:?\d\d)?)?|{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th|\.)?\s+{_MONTH},?\s+\d{{4}}|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}})"
+)
+_COUNT = r"\d[\d.,\u00a0]*(?:[km]|bn)?\+?"
+_NOISE = re.compile(
+    "|".join(
+        (
+            rf"(?:about |over |almost )?(?:\d+|an?|one|a few)\s*{_UNIT}(?:\s+(?:and\s+)?\d+\s*{_UNIT})*\s+ago\b",
+            r"\bjust now\b",
+            rf"\b(?:yesterday|today) at {_CLOCK}",
+            # A word for an update is noise only with its time.
+            r"(?:(?:last |recently )?(?:updated|modified|generated|retrieved|refreshed|checked|rendered)|as of|stand|"
+            r"zuletzt (?:geändert|aktualisiert)|mis à jour)(?:\s+(?:on|at|in|le|am))?\s*:?\s*"
+            rf"(?:{_DAY}(?:[ ,]+(?:at )?{_CLOCK})?|{_CLOCK})",
+            rf"{_COUNT}\s*(?:page)?(?:views?|reads?|visits?|visitors?|likes?|shares?|upvotes?|votes?|points?|followers?|"
+            r"subscribers?|comments?|replies|downloads|stars?|forks?|watchers?|users? online|members? online|online|"
+            r"bookmarks?|reactions?|aufrufe|vues|kommentare|people (?:are )?(?:viewing|watching|looking))\b",
+            rf"\b(?:views?|reads?|visits?|likes?|shares?|votes?|stars?|forks?|downloads|comments?|replies|followers|hits|"
+            rf"aufrufe)\s*[:(]\s*{_COUNT}\)?",
+            r"(?:generated|rendered|served|loaded) in\s*:?\s*\d[\d.,]*\s*(?:ms|s|sec|seconds?|milliseconds?)?",
+            r"\b(?:request id|ray id|trace id|session(?: id)?|csrf|nonce)\s*[:#]?\s*(?=[\w.-]*\d)[\w.-]{6,}",
+            r"(?:©|\(c\)|copyright)\s*(?:\d{4}\s*[-–]\s*)?\d{4}",
+            r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?=[a-f]*\d)[0-9a-f]{16,}\b",
+            rf"\b{_CLOCK}(?=\s*(?:remaining|left|until))|\bends in [\d :hms]+",
+        )
+    ),
+    re.IGNORECASE,
+)
+_LONE = re.compile(rf"\W*(?:{_DAY}|{_CLOCK}|{_COUNT})(?:[ ,]+{_CLOCK})?\W*", re.IGNORECASE)
+"""A block that is only a date, a time or a number."""
+_FURNITURE = re.compile(
+    r"(?:edit|improve) (?:this|on)\b.{0,40}|share (?:this|on)\b.{0,30}|follow us\b.{0,30}|subscribe\b.{0,40}|"
+    r"sign up\b.{0,30}|(?:you (?:may|might) also|related|recommended|trending|most (?:read|popular)|popular|"
+    r"read (?:more|next))\b.{0,40}|(?:advertisement|sponsored|promoted|previous|next|table of contents)\W*",
+    re.IGNORECASE,
+)
+"""A short block of the page's frame."""
+_NUMBERS = re.compile(r"\d[\d.,]*")
+
+_PAIR_SIMILARITY = 0.5
+"""Share of words from which a removed and an added block are one edited block."""
+_UNSTABLE_SIMILARITY = 0.7
+_MAX_WORD_BLOCKS = 50
+"""Blocks with one word beyond which the word does not help to find pairs."""
+_MAX_CANDIDATES = 20
+_REPLACED_CHARS = 200
+_MAX_SEGMENT = 400
+"""Blocks of a segment without common unique blocks, beyond which it is replaced as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, list item, table row, heading or block of code."""
+
+    text: str
+    key: str
+    """Text as it is compared: without formatting, link targets and noise."""
+    heading: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageComparison:
+    """Changes between two versions of a page."""
+
+    changes: tuple[BlockChange, ...] = ()
+    noise: int = 0
+    """Differences that are noise."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Return True if the page says something else, not only in another order."""
+        return any(change.kind != "moved" for change in self.changes)
+
+    @property
+    def has_replacement(self) -> bool:
+        """Return True if a short block took the place of another, as an advertisement does."""
+        kinds = {change.kind for change in self.changes if 0 < len(change.old or change.new) <= _REPLACED_CHARS}
+        return {"added", "removed"} <= kinds
+
+
+def compare_pages(old: str, new: str, again: Sequence[str] = ()) -> PageComparison:
+    """Return the changes from one Markdown text to another.
+
+    Args:
+        old: The earlier version.
+        new: The later version.
+        again: The later version, read once more or twice; what differs between the readings is noise.
+    """
+    before, after = split_blocks(old), split_blocks(new)
+    instability = _Instability(after, [split_blocks(one) for one in again]) if again else None
+    gone: list[Block] = []
+    come: list[Block] = []
+    noise = 0
+    for a1, a2, b1, b2 in _find_differences([one.key for one in before], [one.key for one in after]):
+        if instability is not None and instability.explains(after[b1:b2], b1, b2, a2 - a1):
+            noise += a2 - a1 + b2 - b1
+        else:
+            gone += before[a1:a2]
+            come += after[b1:b2]
+    moved = Counter(one.key for one in gone) & Counter(one.key for one in come)
+    changes = [BlockChange("moved", one.heading, one.text, one.text) for one in _split_off(come, moved)[1]]
+    gone, come = _split_off(gone, moved)[0], _split_off(come, moved)[0]
+    pairs = _pair_blocks(gone, come)
+    paired_old, paired_new = {id(one) for one, _ in pairs}, {id(one) for _, one in pairs}
+    edits = {id(new_block): old_block for old_block, new_block in pairs}
+    for block in gone:
+        if id(block) not in paired_old:
+            if _is_noise(block, instability):
+                noise += 1
+            else:
+                changes.append(BlockChange("removed", block.heading, old=block.text))
+    for block in come:
+        if id(block) in paired_new:
+            earlier = edits[id(block)]
+            both_lone = block.kind != "row" and _LONE.fullmatch(earlier.text) and _LONE.fullmatch(block.text)
+            if both_lone or (instability is not None and instability.covers(block)):
+                noise += 1
+                continue
+            only_numbers = _NUMBERS.sub("0", earlier.key) == _NUMBERS.sub("0", block.key)
+            changes.append(BlockChange("edited", block.heading, earlier.text, block.text, only_numbers))
+        elif _is_noise(block, instability):
+            noise += 1
+        else:
+            changes.append(BlockChange("added", block.heading, new=block.text))
+    return PageComparison(tuple(changes), noise)
+
+
+def split_blocks(markdown: str) -> list[Block]:
+    """Return the blocks of a Markdown text that have words."""
+    blocks = []
+    heading = ""
+    for text, kind in _iter_blocks(markdown):
+        key = _clean_code(text) if kind == "code" else _clean_text(text)
+        if kind == "heading":
+            heading = text.lstrip("# ")
+        if any(character.isalnum() for character in key):
+            blocks.append(Block(text, key, heading, kind))
+    return blocks
+
+
+def mark_words(old: str, new: str) -> str:
+    """Return the new text with removed words as `[-old-]` and added words as `{+new+}`."""
+    one, two = re.findall(r"\S+\s*", old), re.findall(r"\S+\s*", new)
+    parts = []
+    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
+        if tag == "equal":
+            parts.append("".join(two[b1:b2]))
+            continue
+        removed, added = "".join(one[a1:a2]).strip(), "".join(two[b1:b2]).strip()
+        parts.append(" ".join(filter(None, (removed and f"[-{removed}-]", added and f"{{+{added}+}}"))) + " ")
+    return "".join(parts).strip()
+
+
+def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
+    """Yield the text and the kind of each block."""
+    lines: list[str] = []
+    fence = ""
+    for line in markdown.split("\n"):
+        text = line.strip().lstrip("> ")
+        if fence:
+            lines.append(line)
+            if text.startswith(fence):
+                yield "\n".join(lines), "code"
+                lines, fence = [], ""
+            continue
+        opening = _FENCE.match(text)
+        is_row, is_heading = text.startswith("|"), _HEADING.match(text)
+        if lines and (opening or not text or is_row or is_heading or _ITEM.match(text)):
+            yield " ".join(lines), "text"
+            lines = []
+        if opening:
+            fence, lines = opening.group(1), [line]
+        elif is_heading:
+            yield text, "heading"
+        elif is_row:
+            if not _TABLE_RULE.fullmatch(text):
+                yield text, "row"
+        elif text:
+            lines.append(text)
+    if lines:
+        yield ("\n" if fence else " ").join(lines), "code" if fence else "text"
+
+
+def _clean_text(text: str) -> str:
+    text = _URL.sub(" ", _CALLOUT.sub(" ", _LINK_TARGET.sub("]", _IMAGE.sub(r"\1", text))))
+    text = " ".join(_MARKS.sub(" ", _NOISE.sub(" ", text)).split()).casefold()
+    return _SPACE_BEFORE_SIGN.sub("", text)
+
+
+def _clean_code(text: str) -> str:
+    """Return code without its fences, language and indentation, which themes change and authors do not."""
+    lines = (line.lstrip("> ").strip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line and not _FENCE.match(line))
+
+
+def _find_differences(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the ranges (old from, to, new from, to) that differ.
+
+    Unique common blocks in order divide the texts (patience diff, Cohen 2003), so the cost stays near linear.
+    """
+    a, b = 0, 0
+    for i, j in (*_find_anchors(old, new), (len(old), len(new))):
+        yield from _compare_segment(old, new, (a, i), (b, j))
+        a, b = i + 1, j + 1
+
+
+def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the longest ascending run of pairs of places of blocks that occur once in each text."""
+    counts_old, counts_new = Counter(old), Counter(new)
+    places = {key: at for at, key in enumerate(new) if counts_new[key] == 1}
+    pairs = [(at, places[key]) for at, key in enumerate(old) if counts_old[key] == 1 and key in places]
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for number, (_, place) in enumerate(pairs):
+        at = bisect.bisect_left(tails, place)
+        before.append(ends[at - 1] if at else -1)
+        tails[at:] = [place, *tails[at + 1 :]] if at < len(tails) else [place]
+        ends[at:] = [number, *ends[at + 1 :]] if at < len(ends) else [number]
+    run = []
+    number = ends[-1] if ends else -1
+    while number >= 0:
+        run.append(pairs[number])
+        number = before[number]
+    return run[::-1]
+
+
+def _compare_segment(
+    old: Sequence[str], new: Sequence[str], old_range: tuple[int, int], new_range: tuple[int, int]
+) -> Iterator[tuple[int, int, int, int]]:
+    (a1, a2), (b1, b2) = old_range, new_range
+    if max(a2 - a1, b2 - b1) > _MAX_SEGMENT:
+        yield a1, a2, b1, b2
+        return
+    matcher = difflib.SequenceMatcher(None, old[a1:a2], new[b1:b2], autojunk=False)
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag != "equal":
+            yield a1 + i1, a1 + i2, b1 + j1, b1 + j2
+
+
+def _split_off(blocks: Sequence[Block], counts: Counter[str]) -> tuple[list[Block], list[Block]]:
+    """Return the blocks without those that `counts` names, and those."""
+    left = Counter(counts)
+    rest: list[Block] = []
+    found: list[Block] = []
+    for block in blocks:
+        is_found = left[block.key] > 0
+        left[block.key] -= is_found
+        (found if is_found else rest).append(block)
+    return rest, found
+
+
+def _pair_blocks(gone: Sequence[Block], come: Sequence[Block]) -> list[tuple[Block, Block]]:
+    """Return removed and added blocks of one kind that share most words, the most similar first."""
+    words = [Counter(split_terms(block.key)) for block in come]
+    sizes = [sum(counts.values()) for counts in words]
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for at, counts in enumerate(words):
+        for word in counts:
+            places[word].append(at)
+    offers = []
+    for i, block in enumerate(gone):
+        own = Counter(split_terms(block.key))
+        size = sum(own.values())
+        shared = Counter(at for word in own if len(places[word]) <= _MAX_WORD_BLOCKS for at in places[word])
+        for j, _ in shared.most_common(_MAX_CANDIDATES):
+            similarity = 2 * sum((own & words[j]).values()) / (size + sizes[j])
+            if come[j].kind == block.kind and similarity >= _PAIR_SIMILARITY:
+                offers.append((similarity - 0.001 * abs(i - j), i, j))
+    used_old: set[int] = set()
+    used_new: set[int] = set()
+    pairs = []
+    for _, i, j in sorted(offers, reverse=True):
+        if i not in used_old and j not in used_new:
+            used_old.add(i)
+            used_new.add(j)
+            pairs.append((gone[i], come[j]))
+    return pairs
+
+
+def _is_noise(block: Block, instability: _Instability | None) -> bool:
+    if block.kind != "row" and _LONE.fullmatch(block.text):
+        return True
+    if block.kind == "text" and _FURNITURE.fullmatch(block.key):
+        return True
+    return instability is not None and instability.covers(block)
+
+
+@dataclass(slots=True)
+class _Instability:
+    """What two readings of one state do not agree on."""
+
+    after: Sequence[Block]
+    again: Sequence[Sequence[Block]]
+    _places: set[int] = field(default_factory=set)
+    _texts: list[Counter[str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        first = [one.key for one in self.after]
+        for blocks in self.again:
+            other = [one.key for one in blocks]
+            for a1, a2, _, _ in _find_differences(first, other):
+                self._places.update(range(a1, a2 + 1))
+            one, two = Counter(first), Counter(other)
+            self._texts += [Counter(split_terms(key)) for key in (*(one - two), *(two - one))]
+
+    def covers(self, block: Block) -> bool:
+        """Return True if the block is similar to one that is in only one of the readings."""
+        words = Counter(split_terms(block.key))
+        total = sum(words.values())
+        return any(
+            2 * sum((words & text).values()) >= _UNSTABLE_SIMILARITY * (total + sum(text.values()))
+            for text in self._texts
+        )
+
+    def explains(self, blocks: Sequence[Block], start: int, end: int, removed: int) -> bool:
+        """Return True if a difference is at a place that both readings fill differently."""
+        is_there = not self._places.isdisjoint(range(start, end + 1))
+        return is_there and removed <= len(blocks) + 2 and all(map(self.covers, blocks))

@@ -1,0 +1,193 @@
+"""Find what changed on pages since they were read before; keep a bounded number of versions of each page."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import itertools
+import json
+import math
+import time
+import zlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib.metadata import version
+
+from scraper import errors
+from scraper.call_context import Deadline, ProgressCallback, ignore_progress
+from scraper.extract.text.page_changes import PageComparison, compare_pages
+from scraper.model import REFRESH, PageChange, Reading, ReadRequest
+from scraper.reading.batch import read_all
+from scraper.reading.fetcher import Fetcher
+from scraper.site.url_identity import page_key
+from scraper.store.record_logs import Record, RecordExistsError, RecordLogs, RecordsUnavailableError
+from scraper.urls import parse_target
+
+MAX_VERSIONS = 20
+MAX_VERSION_BYTES = 1_000_000
+"""Compressed bytes of all versions of one page."""
+PAGES_AT_ONCE = 4
+MAX_LOOKS = 2
+"""Readings after the first one of a changed page."""
+_LOG = "versions:"
+_GONE = frozenset({404, 410})
+_RENDER = {"http": "http", "browser": "browser"}
+"""`render` that reads a page as its earlier version was read; documents and other pages are read with `auto`."""
+READER = version("search-mcp")
+"""Version of the reader. Another reader may return another text of the same page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageVersion:
+    """One stored version of a page."""
+
+    url: str
+    """URL after redirects."""
+    at: float
+    method: str
+    reader: str
+    markdown: str
+
+
+class ChangeTracker:
+    """Compares pages with their stored versions."""
+
+    def __init__(self, fetcher: Fetcher, records: RecordLogs) -> None:
+        """Read pages with the fetcher; store versions in `records`."""
+        self._fetcher = fetcher
+        self._records = records
+
+    async def compare(
+        self,
+        urls: Sequence[str],
+        *,
+        since: datetime | None = None,
+        principal: str = "local",
+        deadline_s: float = 55.0,
+        progress: ProgressCallback | None = None,
+    ) -> list[PageChange | errors.ScraperError]:
+        """Read pages, compare them with an earlier version, and store the new ones.
+
+        Args:
+            urls: URLs of the pages.
+            since: Compare with the newest version that is not later; None for the latest version.
+            principal: Owner of the versions.
+            deadline_s: Seconds for all pages.
+            progress: Receives the number of pages that are done.
+
+        Returns:
+            A change or an error for each URL, in their order.
+        """
+
+        async def compare_one(url: str, left_s: float) -> PageChange:
+            return await self._compare_one(url, since, principal, Deadline.within(left_s))
+
+        return await read_all(
+            compare_one,
+            urls,
+            concurrency=PAGES_AT_ONCE,
+            deadline=Deadline.within(deadline_s),
+            progress=progress or ignore_progress,
+        )
+
+    async def _compare_one(self, url: str, since: datetime | None, principal: str, deadline: Deadline) -> PageChange:
+        target = parse_target(url)
+        log = _LOG + hashlib.blake2b(page_key(target).encode(errors="replace"), digest_size=16).hexdigest()
+        try:
+            records = await self._records.read(principal, log)
+        except RecordsUnavailableError:
+            raise _store_error() from None
+        latest = _load_version(records[-1].data) if records else None
+        before = _choose_version(records, since)
+        render = _RENDER.get(before.method, "auto") if before else "auto"
+
+        async def read() -> Reading:
+            request = ReadRequest(
+                target, render=render, cache=REFRESH, principal=principal, deadline_s=deadline.left_s()
+            )
+            return await self._fetcher.fetch(request)
+
+        try:
+            reading = await read()
+        except errors.HttpStatusError as error:
+            if error.status in _GONE and before is not None:
+                return PageChange(url, "gone", time.time(), before.at)
+            raise
+        new = PageVersion(
+            reading.url, reading.retrieved_at.timestamp(), reading.method, READER, reading.document.markdown
+        )
+        if latest is None or latest.markdown != new.markdown or latest.reader != new.reader:
+            await self._store(principal, log, records, new)
+        title = reading.document.title or ""
+        if before is None:
+            return PageChange(url, "first", new.at, title=title)
+        if before.reader != new.reader and before.markdown != new.markdown:
+            return PageChange(url, "reader_changed", new.at, before.at, title)
+        comparison = await compare_readings(before.markdown, new.markdown, lambda: _markdown_of(read()))
+        is_moved = page_key(before.url) != page_key(new.url)
+        status = "changed" if comparison.is_changed else "moved" if is_moved else "same"
+        return PageChange(
+            url, status, new.at, before.at, title, new.url if is_moved else "", comparison.changes, comparison.noise
+        )
+
+    async def _store(self, principal: str, log: str, records: Sequence[Record], new: PageVersion) -> None:
+        data = _dump_version(new)
+        number = records[-1].number + 1 if records else 0
+        try:
+            await self._records.append(principal, log, number, data)
+            stored = (Record(number, new.at, data), *reversed(records))
+            sizes = itertools.accumulate(len(record.data) for record in stored)
+            for kept, (record, size) in enumerate(zip(stored, sizes, strict=True)):
+                if kept == MAX_VERSIONS or (kept and size > MAX_VERSION_BYTES):
+                    await self._records.delete(principal, log, below=record.number + 1)
+                    break
+        except RecordExistsError:
+            pass  # Another call has just stored a version of the page.
+        except RecordsUnavailableError:
+            raise _store_error() from None
+
+
+async def _markdown_of(reading: Awaitable[Reading]) -> str:
+    return (await reading).document.markdown
+
+
+async def compare_readings(old: str, new: str, read_again: Callable[[], Awaitable[str]]) -> PageComparison:
+    """Compare two versions of a page; read the later one again, up to twice, while its changes may be noise.
+
+    The second reading shows what differs on each visit. The third is made only for a short block that took the place
+    of another, because two visits may get the same advertisement by chance.
+    """
+    comparison = await asyncio.to_thread(compare_pages, old, new)
+    again: list[str] = []
+    while len(again) < MAX_LOOKS and (comparison.has_replacement if again else comparison.is_changed):
+        try:
+            again.append(await read_again())
+        except errors.ScraperError:
+            break
+        comparison = await asyncio.to_thread(compare_pages, old, new, again)
+    return comparison
+
+
+def _store_error() -> errors.StoreUnavailableError:
+    return errors.StoreUnavailableError(
+        "The store of this server cannot be used, so pages cannot be compared with earlier versions.",
+        next_step="See `search-mcp doctor`, or read the pages with `fetch`.",
+    )
+
+
+def _choose_version(records: Sequence[Record], since: datetime | None) -> PageVersion | None:
+    """Return the newest version that is not later than `since`; the oldest if all are later."""
+    if not records:
+        return None
+    limit = since.timestamp() if since else math.inf
+    chosen = next((one for one in reversed(records) if one.written_at <= limit), records[0])
+    return _load_version(chosen.data)
+
+
+def _dump_version(page: PageVersion) -> bytes:
+    return zlib.compress(json.dumps(asdict(page), ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _load_version(data: bytes) -> PageVersion:
+    return PageVersion(**json.loads(zlib.decompress(data)))

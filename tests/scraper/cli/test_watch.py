@@ -1,0 +1,118 @@
+"""The command `watch`: a list of pages, exit codes, and a command for each change."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from scraper.cli import watch
+from scraper.cli.watch import WatchedPage
+from tests.scraper.cli.in_process import command_output
+from tests.site.traps.made_site import MadeSite, Prose, Response, build_page
+from tests.site.traps.serving import ServedSite, serving
+
+
+class Shop(MadeSite):
+    """One page with a price."""
+
+    name = "shop"
+    price = "12 EUR"
+
+    def build(self) -> None:
+        """Add the page."""
+        text = Prose("shop").paragraphs()
+
+        def page(query: dict[str, str]) -> Response:
+            return build_page("Shop", f"{text}<p>A ticket costs {self.price} for adults.</p>")
+
+        self.route("/", page)
+
+
+def variables(folder: Path, served: ServedSite | None = None) -> dict[str, str]:
+    hosts = {"SEARCH_MCP_TEST_HOSTS": f"trap.example=127.0.0.1:{served.port}"} if served else {}
+    return {"SEARCH_MCP_DATA": str(folder / "data"), "SEARCH_MCP_LOG_LEVEL": "error", **hosts}
+
+
+def test_pages_are_added_listed_and_removed(tmp_path: Path) -> None:
+    env = variables(tmp_path)
+    assert command_output("watch", "list", env=env).code == 1
+    added = command_output("watch", "add", "example.com/prices", "--every", "6h", env=env)
+    assert (added.code, added.out) == (0, "https://example.com/prices is watched every 6h.\n")
+    command_output("watch", "add", "https://example.org/", env=env)
+    listed = command_output("watch", "list", env=env)
+    assert listed.code == 0
+    assert "https://example.com/prices  every 6h, checked never, new" in listed.out
+    rows = json.loads(command_output("watch", "list", "--json", env=env).out)
+    assert {row["url"]: row["every_s"] for row in rows} == {
+        "https://example.com/prices": 21_600,
+        "https://example.org/": 86_400,
+    }
+    assert command_output("watch", "remove", "example.com/prices", env=env).code == 0
+    again = command_output("watch", "remove", "example.com/prices", env=env)
+    assert again.code == 1 and "was not watched" in again.err
+    assert "example.com" not in command_output("watch", "list", env=env).out
+
+
+@pytest.mark.parametrize("every", ["", "6", "0h", "h", "six hours", "-1d"])
+def test_a_wrong_interval_is_explained(tmp_path: Path, every: str) -> None:
+    output = command_output("watch", "add", "example.com", f"--every={every}", env=variables(tmp_path))
+    assert output.code == 2 and "6h" in output.err
+
+
+def test_a_wrong_address_is_explained(tmp_path: Path) -> None:
+    output = command_output("watch", "add", "ftp://example.com", env=variables(tmp_path))
+    assert output.code == 2 and "ftp" in output.err
+
+
+def test_an_unusable_store_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "data" / "records.sqlite").mkdir(parents=True)
+    output = command_output("watch", "list", env=variables(tmp_path))
+    assert output.code == 1 and "doctor" in output.err
+
+
+def test_pages_are_due_after_their_interval() -> None:
+    page = WatchedPage("https://example.com/", 3_600, 0.0, 10_000.0)
+    assert not watch._is_due(page, 13_000.0)
+    assert watch._is_due(page, 13_500.0)
+    assert watch._is_due(page, 9_000.0), "a clock that was set back postpones a page"
+
+
+@pytest.mark.browser
+def test_changes_are_printed_given_to_a_command_and_in_the_exit_code(tmp_path: Path) -> None:
+    with serving(Shop) as (made, served):
+        assert isinstance(made, Shop)
+        env = variables(tmp_path, served)
+        command_output("watch", "add", served.url, "--every", "1m", env=env)
+        first = command_output("watch", "run", env=env)
+        assert first.code == 0 and "first reading" in first.out
+        due = command_output("watch", "run", "--json", env=env)
+        assert due.code == 0 and json.loads(due.out) == {"pages": []}
+        made.price = "15 EUR"
+        script = tmp_path / "note.py"
+        script.write_text(f"import sys, pathlib; pathlib.Path({str(tmp_path / 'seen')!r}).write_text(sys.stdin.read())")
+        changed = command_output("watch", "run", "--all", "--exec", f"{sys.executable} {script}", env=env)
+        assert changed.code == 10 and "~ A ticket costs [-12-] {+15+} EUR for adults." in changed.out
+        seen = json.loads((tmp_path / "seen").read_text())
+        assert seen["url"] == served.url and seen["changes"][0]["kind"] == "edited"
+        made.price = "18 EUR"
+        failed = command_output("watch", "run", "--all", "--json", "--exec", "exit 3", env=env)
+        assert failed.code == 1 and "ended with code 3" in failed.err
+        assert json.loads(failed.out)["pages"][0]["status"] == "changed"
+        rows = json.loads(command_output("watch", "list", "--json", env=env).out)
+        assert rows[0]["status"] == "changed" and rows[0]["checked_at"] > 0
+
+
+@pytest.mark.browser
+def test_a_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "EXEC_LIMIT_S", 0.3)
+    with serving(Shop) as (made, served):
+        assert isinstance(made, Shop)
+        env = variables(tmp_path, served)
+        command_output("watch", "add", served.url, env=env)
+        command_output("watch", "run", env=env)
+        made.price = "15 EUR"
+        output = command_output("watch", "run", "--all", "--exec", "sleep 20", env=env)
+        assert output.code == 1 and "did not end within" in output.err

@@ -1,0 +1,151 @@
+"""Tests for the comparison of two versions of a page."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from scraper.extract.text.page_changes import compare_pages, mark_words, split_blocks
+
+PAGE = """# Ferries
+
+The morning ferry leaves at half past six, whatever the tide, and takes two hundred passengers.
+
+## Prices
+
+| Ticket | Price |
+| --- | --- |
+| Adult | 12 EUR |
+| Child | 6 EUR |
+
+- Bicycles travel free of charge on weekdays.
+- Dogs need a muzzle and a ticket of their own.
+
+```python
+print("ferry")
+```
+"""
+
+
+def kinds(old: str, new: str, *again: str) -> list[tuple[str, str]]:
+    """Return the kind and the new (or old) text of each change."""
+    return [(change.kind, change.new or change.old) for change in compare_pages(old, new, again).changes]
+
+
+def test_blocks_are_paragraphs_items_rows_headings_and_code() -> None:
+    found = [(block.kind, block.heading) for block in split_blocks(PAGE)]
+    assert found == [
+        ("heading", "Ferries"), ("text", "Ferries"), ("heading", "Prices"), ("row", "Prices"), ("row", "Prices"),
+        ("row", "Prices"), ("text", "Prices"), ("text", "Prices"), ("code", "Prices"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("", ""),
+        ("the same", "the same"),
+        ("whatever the tide", "**whatever** the [tide](https://a.example/?sid=1)"),
+        ("# Ferries", "## Ferries"),
+        ("```python", "``` py"),
+    ],
+)
+def test_formatting_and_link_targets_are_no_change(old: str, new: str) -> None:
+    assert not compare_pages(PAGE, PAGE.replace(old, new) if old else PAGE).is_changed
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("12 EUR", "21 EUR"),
+        ("half past six", "half past five"),
+        ("Dogs need", "Dogs do not need"),
+        ('"ferry"', '"boat"'),
+    ],
+)
+def test_an_edit_is_one_change_with_both_texts(old: str, new: str) -> None:
+    (change,) = compare_pages(PAGE, PAGE.replace(old, new)).changes
+    assert change.kind == "edited" and old in change.old and new in change.new
+    assert change.only_numbers == (old == "12 EUR")
+
+
+def test_blocks_that_come_go_and_move() -> None:
+    item = "- Dogs need a muzzle and a ticket of their own.\n"
+    assert kinds(PAGE, PAGE.replace(item, "")) == [("removed", item.strip())]
+    assert kinds(PAGE.replace(item, ""), PAGE) == [("added", item.strip())]
+    moved = PAGE.replace(item, "").replace("- Bicycles", f"{item}- Bicycles")
+    assert [kind for kind, _ in kinds(PAGE, moved)] == ["moved"]
+    assert not compare_pages(PAGE, moved).is_changed
+
+
+def test_a_page_that_was_replaced_has_no_edits() -> None:
+    comparison = compare_pages(PAGE, "# Other\n\nNothing of the old text is left on this page, which is new.")
+    assert {change.kind for change in comparison.changes} == {"added", "removed"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Last updated: 4 minutes ago", "Last updated: 2 hours ago"),
+        ("1,204 views · 12 comments", "1,377 views · 15 comments"),
+        ("14 people are viewing this page", "3 people are viewing this page"),
+        ("Page generated in 0.123 seconds", "Page generated in 0.2 seconds"),
+        ("Request id: 09af88c1", "Request id: 77be12d0"),
+        ("© 2025 Harbour", "© 2026 Harbour"),
+        ("Updated on 3 May 2026 at 10:15", "Updated on 4 May 2026 at 09:00"),
+        ("12:41", "13:02"),
+        ("7", "9"),
+    ],
+)
+def test_noise_is_no_change(old: str, new: str) -> None:
+    comparison = compare_pages(f"{PAGE}\n{old}\n", f"{PAGE}\n{new}\n")
+    assert not comparison.is_changed
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The price was updated by the office", "The price was set by the office"),
+        ("Build 18362 is required for this", "Build 19041 is required for this"),
+        ("It needs version 3.11 of Python", "It needs version 3.12 of Python"),
+        ("Applications close on 14 March 2027", "Applications close on 2 April 2027"),
+        ("Commit 1a2b3c4 introduced the fault", "Commit 9d8e7f6 introduced the fault"),
+        ("Login is not required for readers", "Login is required for readers"),
+        ("Next to the station is a bakery with bread", "Next to the station is a bakery with cakes"),
+        ("There are 5 rooms", "There are 6 rooms"),
+    ],
+)
+def test_numbers_and_words_that_people_follow_are_changes(old: str, new: str) -> None:
+    assert [kind for kind, _ in kinds(f"{PAGE}\n{old}\n", f"{PAGE}\n{new}\n")] == ["edited"]
+
+
+def test_a_second_reading_shows_what_differs_on_each_visit() -> None:
+    ads = [f"Buy {what} from our partner this week.\n\n" for what in ("shirts", "piano lessons", "web hosting")]
+    old, new, again = (PAGE.replace("## Prices", f"{ad}## Prices") for ad in ads)
+    assert compare_pages(old, new).is_changed
+    assert not compare_pages(old, new, [again]).is_changed
+    edited = new.replace("12 EUR", "15 EUR"), again.replace("12 EUR", "15 EUR")
+    assert [kind for kind, _ in kinds(old, *edited)] == ["edited"]
+
+
+def test_words_are_marked() -> None:
+    assert mark_words("It costs 12 EUR now", "It costs 15 EUR today") == "It costs [-12-] {+15+} EUR [-now-] {+today+}"
+
+
+def test_a_megabyte_of_text_takes_no_quadratic_time() -> None:
+    chance = random.Random(1)
+    words = [f"word{at}" for at in range(5_000)]
+    rows = [" ".join(chance.choices(words, k=20)) for _ in range(6_000)]
+    changed = [row + " more" if at % 7 == 0 else row for at, row in enumerate(rows)]
+    chance.shuffle(same := ["the same line of a page"] * 500)
+
+    def compare(count: int) -> float:
+        began = time.process_time()
+        old, new = "\n\n".join(rows[:count] + same), "\n\n".join(changed[:count] + same[:400])
+        compare_pages(old, new)
+        return time.process_time() - began
+
+    small, large = compare(1_500), compare(6_000)
+    assert large < 12 * small + 0.2
