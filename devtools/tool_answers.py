@@ -22,6 +22,7 @@ from tests.site.running import running_site
 
 FILE = Path(__file__).with_suffix(".json")
 
+_KETTLES = "http://site.example/shop/late-list"
 _TIDES, _FERRIES = "http://site.example/guide/tides", "http://site.example/guide/ferries"
 _QUESTION = "Where does the ferry land at low tide?"
 _BOTH: tuple[Mapping[str, Any], ...] = ({}, {"format": "json"})
@@ -33,7 +34,7 @@ CALLS: tuple[tuple[str, str, tuple[dict[str, Any], ...]], ...] = tuple(
         ("full", "engines", {}, _DEFAULT),
         ("full", "fetch", {"url": _TIDES}, (*_BOTH, {"start": 150, "length": 120})),
         ("full", "fetch_batch", {"urls": [_TIDES, _FERRIES]}, _BOTH),
-        ("full", "extract_structured", {"url": _TIDES}, _BOTH),
+        ("full", "extract_structured", {"url": _TIDES}, (*_BOTH, {"url": _KETTLES, "records": True})),
         ("full", "read_doc", {"source": "http://site.example/document/table.csv"}, _BOTH),
         ("full", "compare", {"question": _QUESTION, "urls": [_TIDES, _FERRIES]}, _BOTH),
         ("full", "map", {"url": "http://site.example/static/0", "question": "static 3"}, _BOTH),

@@ -173,6 +173,12 @@ class NoContentError(UnreadableError):
     code = "empty"
 
 
+class NoRecordsError(UnreadableError):
+    """The page has no list of records."""
+
+    code = "no_records"
+
+
 class EncryptedDocumentError(UnreadableError):
     """The document needs a password."""
 

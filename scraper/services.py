@@ -16,6 +16,7 @@ from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.fields import FieldReader
 from scraper.reading.pictures import PictureReader
 from scraper.reading.structured import StructuredReader
 from scraper.search.engine_throttle import open_engine_throttle
@@ -46,6 +47,7 @@ class Services:
     crawls: Crawls
     change_tracker: ChangeTracker
     pictures: PictureReader
+    fields: FieldReader
     shared: SharedState
 
     def __post_init__(self) -> None:
@@ -90,7 +92,8 @@ class Services:
             tracker = ChangeTracker(fetcher, store.records)
             pictures = PictureReader(fetcher.visitor)
             stack.push_async_callback(pictures.close)
-            readers = (fetcher, documents, searcher, structured, site_maps, crawls, tracker, pictures)
+            fields = FieldReader(fetcher.visitor, workers)
+            readers = (fetcher, documents, searcher, structured, site_maps, crawls, tracker, pictures, fields)
             yield cls(settings, browsers, workers, store, *readers, shared)
 
 

@@ -122,9 +122,15 @@ def compare(urls: tuple[str, ...], **flags: Any) -> int:
 
 
 @click.command(
-    cls=Command, examples=["extract-structured example.com/product", "extract-structured example.com/recipe --json"]
+    cls=Command,
+    examples=[
+        "extract-structured example.com/product",
+        "extract-structured example.com/recipe --json",
+        "extract-structured example.com/shoes --records",
+    ],
 )
 @click.argument("url")
+@click.option("--records", is_flag=True, default=None, help="Print the rows of the list on the page.")
 @with_output()
 @with_settings(READ | {"max_answer_tokens"})
 def extract_structured(**flags: Any) -> int:

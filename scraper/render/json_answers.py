@@ -229,16 +229,18 @@ class ComparisonAnswer(TypedDict):
 
 
 class StructuredAnswer(TypedDict):
-    """The answer of `extract_structured`."""
+    """The answer of `extract_structured`: all four lists of data, or `records`."""
 
     url: str
-    json_ld: list[Any]
-    microdata: list[Any]
-    opengraph: list[Any]
-    rdfa: list[Any]
+    json_ld: NotRequired[list[Any]]
+    microdata: NotRequired[list[Any]]
+    opengraph: NotRequired[list[Any]]
+    rdfa: NotRequired[list[Any]]
     product: NotRequired[dict[str, Any]]
     recipe: NotRequired[dict[str, Any]]
     xhr: NotRequired[list[Any]]
+    records: NotRequired[list[dict[str, Any]]]
+    more: NotRequired[dict[str, Any]]
     warnings: NotRequired[list[str]]
 
 

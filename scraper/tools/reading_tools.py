@@ -1,4 +1,4 @@
-"""Tools that read a page or document by URL: `fetch`, `fetch_batch`, `extract_structured` and `read_doc`."""
+"""Tools that read a page or document by URL: `fetch`, `fetch_batch` and `read_doc`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
 from scraper.render import quotes as render_quotes
-from scraper.render import structured as render_structured
-from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer, StructuredAnswer
+from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer
 from scraper.retrieval.passage_selection import MIN_PAGE_SHARE, SHORT_STYLE
 from scraper.search.research import add_excerpts
 from scraper.settings import Settings
@@ -54,7 +53,7 @@ MAX_PAGES_CHARS = 10_000
 MAX_PASSWORD_CHARS = 1_000
 
 _LAST_PAGE = 100_000
-_URL = Parameter("url", StringValue(), "Absolute http(s) URL.", required=True)
+URL = Parameter("url", StringValue(), "Absolute http(s) URL.", required=True)
 _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
@@ -84,7 +83,7 @@ class _IncludeValue(CommaListValue):
 def fetch_tool(settings: Settings) -> Tool:
     """Return `fetch` with the operator's defaults in its schema."""
     parameters = Parameters(
-        _URL,
+        URL,
         RENDER,
         Parameter("force_refresh", BooleanValue(), "Ignore the cache.", default=False),
         max_age_parameter("Maximum age of a cached page; 0 forces a new read.", settings),
@@ -116,18 +115,6 @@ def fetch_batch_tool(settings: Settings) -> Tool:
     )
 
 
-def extract_structured_tool(settings: Settings) -> Tool:
-    """Return `extract_structured`: the machine-readable data of a page."""
-    return make_tool(
-        "extract_structured",
-        "Structured data of a web page",
-        Parameters(_URL, FORMAT),
-        _extract_structured,
-        answer=StructuredAnswer,
-        check=_check_url,
-    )
-
-
 def read_doc_tool(settings: Settings) -> Tool:
     """Return `read_doc`: the text of a document as Markdown."""
     parameters = Parameters(
@@ -152,12 +139,13 @@ def read_doc_tool(settings: Settings) -> Tool:
     )
 
 
-def _check_url(arguments: Any) -> None:
+def check_url(arguments: Any) -> None:
+    """Raise InvalidUrlError if the argument `url` is not an http(s) URL."""
     parse_target(arguments["url"])
 
 
 def _check_fetch(arguments: Any) -> None:
-    _check_url(arguments)
+    check_url(arguments)
     _check_question(arguments)
 
 
@@ -268,17 +256,6 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: Tool
         return replace(json_answer(render_batch.as_json(items, budget=budget)), failures=failures, is_empty=is_empty)
     text = render_batch.as_markdown(items, region=new_region(), render=render, now=datetime.now(UTC), budget=budget)
     return ToolAnswer(text, failures=failures, is_empty=is_empty)
-
-
-async def _extract_structured(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    data = await services.structured.extract(
-        arguments["url"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
-    )
-    budget = body_budget(services.settings)
-    is_empty = not (data.json_ld or data.microdata or data.opengraph or data.rdfa or data.xhr)
-    if arguments["format"] == "json":
-        return replace(json_answer(render_structured.as_json(data, budget=budget)), is_empty=is_empty)
-    return ToolAnswer(render_structured.as_markdown(data, region=new_region(), budget=budget), is_empty=is_empty)
 
 
 async def _read_doc(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:

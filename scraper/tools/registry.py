@@ -12,6 +12,7 @@ from scraper.tools import (
     research_tools,
     search_tools,
     site_tools,
+    structured_tools,
 )
 from scraper.tools.model import Tool
 from scraper.values.types import closest_match
@@ -27,7 +28,7 @@ _MAKERS = (
     site_tools.crawl_tool,
     site_tools.changes_tool,
     picture_tools.see_tool,
-    reading_tools.extract_structured_tool,
+    structured_tools.extract_structured_tool,
     search_tools.cache_search_tool,
     search_tools.engines_tool,
     search_tools.web_search_tool,

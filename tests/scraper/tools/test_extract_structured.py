@@ -141,3 +141,28 @@ async def test_a_page_that_hangs_ends_with_the_deadline(app: Services, site: Sit
         if f"within {deadline_s} s" in answer.text:
             break
     assert answer.is_error and f"within {deadline_s} s" in answer.text
+
+
+async def test_records_are_the_rows_of_a_list_that_a_script_writes_late(app: Services, site: Site) -> None:
+    found = (await extract(app, site.url("/shop/late-list"), records=True, format="json")).structured
+    assert isinstance(found, dict)
+    assert tuple(found)[:3] == ("url", "records", "more")
+    assert found["more"] == {"next_page": site.url("/shop/late-list?page=2")}
+    assert [row["price"] for row in found["records"]] == ["$40.50", "$41.50", "$42.50", "$43.50"]
+    assert found["records"][0] == {
+        "title": "Copper kettle", "url": site.url("/shop/item/0"), "price": "$40.50",
+        "text": "A copper kettle for every day of the week and for guests.",
+    }  # fmt: skip
+    assert "Ignore the price" not in json.dumps(found)
+
+
+async def test_records_are_a_table_in_an_untrusted_region(app: Services, site: Site) -> None:
+    answer = await extract(app, site.url("/shop/late-list"), records=True)
+    header, _, rest = answer.text.partition("\n\n<<<untrusted")
+    assert "Records: 4" in header and "Next page: " in header
+    assert "| title | url | price | text |" in rest and rest.count("\n| ") == 5
+
+
+async def test_a_page_without_a_list_is_an_error_that_says_so(app: Services, site: Site) -> None:
+    answer = await extract(app, site.url("/shop/none"), records=True)
+    assert answer.is_error and re.search(r"no list of 3 or more records on the page .*; largest: 2\.", answer.text)

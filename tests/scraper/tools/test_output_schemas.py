@@ -99,6 +99,7 @@ def calls_of(site: Site, era: str) -> list[tuple[str, dict[str, Any]]]:
         ("changes", {"urls": [page]}),
         ("compare", {"question": "ships", "urls": [page, broken]}),
         ("extract_structured", {"url": site.url("/rich")}),
+        ("extract_structured", {"url": site.url("/shop/late-list"), "records": True}),
         ("cache_search", {"query": "the"}),
     ]
     single: list[tuple[str, dict[str, Any]]] = [

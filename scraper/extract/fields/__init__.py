@@ -1,0 +1,1 @@
+"""Find values of named fields and lists of records on a page."""

@@ -1,0 +1,192 @@
+"""Read the columns of records that most lists have: title, address, price, date, picture and text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.dom.urls import join_url
+from scraper.extract.dom.xpath import Element
+from scraper.extract.fields import value_formats
+from scraper.extract.fields.record_lists import Record, RecordList, stable_classes
+from scraper.extract.fields.text_leaves import MAX_VALUE, PageText, letters_and_digits
+
+COLUMNS = ("title", "url", "price", "date", "image", "text")
+
+_USUAL_TITLE = 45
+_MAX_TITLE = 300
+_MIN_TEXT = 40
+_MAX_PRICE_TEXT = 60
+_CALL = re.compile(
+    r"(?:read more|more|view|details|see|add to (?:cart|basket)|buy(?: now)?|shop now|comments?|reply|share|"
+    r"save|cached|translate this page|\d[\d.,]*k?)\b.{0,12}",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"(?:https?://|www\.|[\w-]+\.[a-z]{2,6}(?:$|/|\s*›))", re.IGNORECASE)
+_OLD_PRICE = re.compile(
+    r"\b(?:del|s|strike|old|was|regular|compare|list|msrp|rrp|before|original|crossed|strikethrough|uvp)\b"
+)
+_TITLE_NAME = re.compile(r"\b(?:title|name|headline|heading|subject)\b")
+
+
+@dataclass(slots=True)
+class _Title:
+    element: Element
+    text: str
+    place: tuple[str, ...]
+    score: float
+
+
+def read_rows(page: PageText, found: RecordList) -> list[dict[str, str]]:
+    """Return one row per record with those of `COLUMNS` that it has. URLs are absolute."""
+    titles = _choose_titles(page, found.records)
+    return [_read_row(page, record, title) for record, title in zip(found.records, titles, strict=True)]
+
+
+def _choose_titles(page: PageText, records: Sequence[Record]) -> list[_Title | None]:
+    """Return the title of each record: from the place where most records have their best title."""
+    options = [_title_options(page, record) for record in records]
+    votes: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    texts: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    counts: Counter[tuple[str, ...]] = Counter()
+    for titles in options:
+        best_by_place: dict[tuple[str, ...], float] = {}
+        for title in titles:
+            best_by_place[title.place] = max(best_by_place.get(title.place, -9.0), title.score)
+            texts[title.place].add(title.text)
+        for place, score in best_by_place.items():
+            votes[place] += score
+            counts[place] += 1
+    for place in votes:
+        votes[place] = votes[place] / len(records) - 2.0 * (1 - len(texts[place]) / max(1, counts[place]))
+    return [max(titles, key=lambda one: one.score + votes[one.place], default=None) for titles in options]
+
+
+def _title_options(page: PageText, record: Record) -> list[_Title]:
+    found: list[_Title] = []
+    for element in record:
+        for part in page.descendants(element):
+            is_heading = part.tag in HEADINGS
+            names = _names(part)
+            parent = part.getparent()
+            own = f"{names} {_names(parent)}" if parent is not None and len(parent) == 1 else names
+            is_named = _TITLE_NAME.search(own) is not None
+            is_link = part.tag == "a" and bool(part.get("href"))
+            if not (is_heading or is_named or is_link) or not page.has_text(part):
+                continue
+            text = page.text(part)
+            if len(text) > _MAX_TITLE:
+                continue
+            has_link = _has_link(page, part)
+            if has_link and not is_link and not is_heading:
+                continue  # the link in it is the title
+            link = is_link or has_link or any(one.tag == "a" for one in part.iterancestors())
+            score = 3.0 * is_heading + 1.5 * is_named + 1.0 * link - abs(min(len(text), 150) - _USUAL_TITLE) / 60
+            score -= 2.0 * bool(_CALL.fullmatch(text)) + 1.5 * bool(_ADDRESS.match(text))
+            score -= 1.0 * bool(value_formats.MONEY.fullmatch(text))
+            found.append(_Title(part, text, _place(part, record), score))
+    return found
+
+
+def _has_link(page: PageText, element: Element) -> bool:
+    return any(part.tag == "a" and part.get("href") for part in page.descendants(element)[1:])
+
+
+def _read_row(page: PageText, record: Record, title: _Title | None) -> dict[str, str]:
+    parts = [part for element in record for part in page.descendants(element)]
+    row: dict[str, str] = {}
+    if title is not None:
+        row["title"] = title.text
+    target = _target(page, parts, title)
+    if target:
+        row["url"] = join_url(page.page.base, target)
+    price = _price(page, parts)
+    if price:
+        row["price"] = price
+    day = _day(page, parts)
+    if day:
+        row["date"] = day
+    source = next((part.get("src") or "" for part in parts if part.tag == "img"), "")
+    if source and not source.startswith("data:"):
+        row["image"] = join_url(page.page.base, source)
+    text = _longest_text(page, parts, title)
+    if text:
+        row["text"] = text[:MAX_VALUE]
+    return row
+
+
+def _target(page: PageText, parts: Sequence[Element], title: _Title | None) -> str:
+    """Return the address of the link that is, contains, or is in the title; else of the first link."""
+    if title is not None:
+        inner = page.descendants(title.element)
+        for part in (*inner, *title.element.iterancestors()):
+            if part.tag == "a" and part.get("href"):
+                return part.get("href") or ""
+    links = [part.get("href") or "" for part in parts if part.tag == "a" and part.get("href")]
+    return next((link for link in links if not link.startswith(("#", "javascript:"))), "")
+
+
+def _price(page: PageText, parts: Sequence[Element]) -> str:
+    """Return the first amount that is not the old one."""
+    old = ""
+    for part in parts:
+        if page.length(part) >= _MAX_PRICE_TEXT or not page.has_text(part):
+            continue
+        amount = value_formats.find_price(page.text(part))
+        if not amount or any(value_formats.MONEY.search(page.text(child)) for child in page.children(part)):
+            continue
+        parent = part.getparent()
+        around = parent.getparent() if parent is not None else None
+        names = " ".join(f"{one.tag} {_names(one)}" for one in (part, parent, around) if one is not None)
+        if not _OLD_PRICE.search(names):
+            return amount
+        old = old or amount
+    return old
+
+
+def _day(page: PageText, parts: Sequence[Element]) -> str:
+    for part in parts:
+        if part.tag == "time" and page.has_text(part):
+            return page.text(part)[:60]
+    for part in parts:
+        if 3 < page.length(part) < _MAX_PRICE_TEXT and (day := value_formats.find_day(page.text(part))):
+            return day
+    return ""
+
+
+def _longest_text(page: PageText, parts: Sequence[Element], title: _Title | None) -> str:
+    """Return the longest run of text that is neither the title nor a link."""
+    best = ""
+    own = letters_and_digits(title.text) if title is not None else ""
+    for part in parts:
+        if (
+            part.tag == "a"
+            or part.tag in HEADINGS
+            or page.has_blocks(part)
+            or page.length(part) <= max(_MIN_TEXT, len(best))
+        ):
+            continue
+        text = page.text(part)
+        if not own or own not in letters_and_digits(text) or len(text) > 2 * len(own):
+            best = text
+    return best
+
+
+def _place(part: Element, record: Record) -> tuple[str, ...]:
+    """Return the tags and classes from the record down to a part."""
+    steps: list[str] = []
+    node: Element | None = part
+    while node is not None:
+        steps.append(f"{node.tag}.{'.'.join(stable_classes(node.get('class') or '')[:2])}")
+        if node in record:
+            break
+        node = node.getparent()
+    return tuple(steps)
+
+
+def _names(element: Element) -> str:
+    names = " ".join(element.get(name) or "" for name in ("class", "id", "itemprop"))
+    return re.sub(r"[-_]|(?<=[a-z])(?=[A-Z])", " ", names[:300]).lower()

@@ -1,0 +1,325 @@
+"""Find lists of similar records on a page by their shape.
+
+A list is similar children of one parent, the same under several parents (grids), or runs of siblings that repeat
+(two table rows for each record, `dt` with `dd`). Lists are rated by number, text, shared columns, headings, images and
+links of their records.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.dom.xpath import Element
+from scraper.extract.fields.text_leaves import INLINE, PageText
+
+MIN_RECORDS = 3
+MAX_LISTS = 5
+MAX_RECORDS = 2_000
+
+Record = list[Element]
+"""Sibling elements that together are one record; mostly one."""
+
+_SHAPE_DEPTH = 4
+_MIN_ALIKE = 0.5
+_MAX_COMPARED = 400
+"""Children of one parent that are compared by shape; more are grouped by tag and class."""
+_MAX_RUN = 12
+_MIN_REGULAR = 0.6
+"""Share of the records of a run that have the usual number of elements."""
+_RATED_RECORDS = 30
+_ASIDE = re.compile(
+    r"\b(nav|navigation|menu|footer|header|breadcrumbs?|sidebar|pagination|pager|cookie|share|social|toolbar|filters?|"
+    r"facets?|related|recommend\w*|sponsor\w*|promo|language|tabs?)\b"
+)
+_VARIABLE_CLASS = re.compile(r"\d{2,}|[-_]\d+\Z|\A(?:first|last|odd|even|active|selected|current)\Z")
+_MIN_SCORE = 6.0
+"""Groups below it are menus and paragraphs: on pages without a list, most groups score less."""
+_NESTED_LISTS = 40
+"""Best rated lists that are compared for parts of records."""
+_NESTED_LOSS = 6.0
+_GROUP_LOSS = 5.0
+_PROSE_LOSS = 4.0
+"""Of records without links, headings and images: paragraphs of an article."""
+_NO_RECORDS = frozenset({"br", "hr", "img", "wbr"})
+_IGNORED_PARENTS = INLINE - {"span", "a", "label"}
+_BESIDE = frozenset({"nav", "footer", "header", "aside"})
+
+
+@dataclass(slots=True, eq=False)
+class RecordList:
+    """Records of one list in page order, and how much it looks like the list that the page is about."""
+
+    records: list[Record]
+    score: float = 0.0
+
+
+@lru_cache(maxsize=20_000)
+def stable_classes(value: str) -> tuple[str, ...]:
+    """Return the class names without those that differ from record to record."""
+    return tuple(sorted(name for name in value.split() if not _VARIABLE_CLASS.search(name)))
+
+
+def find_lists(page: PageText, most: int = MAX_LISTS) -> list[RecordList]:
+    """Return the best lists, best first; none is inside a record of another."""
+    return _ListFinder(page).find(most)
+
+
+def find_largest_group(page: PageText) -> int:
+    """Return the number of similar elements in the largest group that is too small to be a list."""
+    shapes: Counter[object] = Counter()
+    for element in page.elements:
+        link = element.tag == "a" and element.get("href")
+        if (element.tag == "li" or link or element.tag in HEADINGS) and page.has_text(element):
+            shapes[element.getparent(), element.tag] += 1
+    return min(MIN_RECORDS - 1, max(shapes.values(), default=0))
+
+
+class _ListFinder:
+    def __init__(self, page: PageText) -> None:
+        self._page = page
+        self._classes = {element: stable_classes(element.get("class") or "") for element in page.elements}
+        self._shapes = self._read_shapes()
+        self._total = max(1, page.length(page.body))
+
+    def _read_shapes(self) -> dict[Element, frozenset[str]]:
+        """Return the tag paths below each element, down to `_SHAPE_DEPTH`."""
+        levels: dict[Element, list[frozenset[str]]] = {}
+        for element in reversed(self._page.elements):
+            tag = element.tag
+            children = [levels[child] for child in element if child in levels and child.tag not in ("br", "wbr")]
+            own = [frozenset((tag,))]
+            for depth in range(1, _SHAPE_DEPTH + 1):
+                below = frozenset().union(*(child[depth - 1] for child in children)) if children else frozenset()
+                own.append(own[0] | {f"{tag}/{path}" for path in below} if below else own[0])
+            levels[element] = own
+        return {element: own[_SHAPE_DEPTH] for element, own in levels.items()}
+
+    def find(self, most: int) -> list[RecordList]:
+        lists = [one for one in self._candidates() if self._has_weight(one)]
+        for one in lists:
+            one.score = self._rate(one)
+        lists = [one for one in lists if one.score >= _MIN_SCORE]
+        lists.sort(key=lambda one: -one.score)
+        self._prefer_whole_records(lists)
+        chosen: list[RecordList] = []
+        is_covered = bytearray(len(self._page.elements))
+        for one in lists:
+            spans = [self._span([element]) for record in one.records for element in record]
+            if any(1 in is_covered[start:end] for start, end in spans):
+                continue
+            chosen.append(one)
+            for start, end in spans:
+                is_covered[start:end] = b"\x01" * (end - start)
+            if len(chosen) == most:
+                break
+        return chosen
+
+    def _prefer_whole_records(self, lists: list[RecordList]) -> None:
+        """Move a list before the better rated list of which each record is a part of one of its records.
+
+        The snippets of a result page are such parts: each record has one snippet, a title and an address.
+        """
+        for place, one in enumerate(lists[:_NESTED_LISTS]):
+            for outer in lists[place + 1 : _NESTED_LISTS]:
+                is_better = outer.score > one.score - _NESTED_LOSS and self._holds_each(outer, one)
+                if is_better or (outer.score > one.score - _GROUP_LOSS and self._is_split_by(one, outer)):
+                    lists.remove(outer)
+                    lists.insert(place, outer)
+                    break
+
+    def _holds_each(self, outer: RecordList, inner: RecordList) -> bool:
+        """Return True if each record of the inner list is in its own record of the outer list."""
+        if not len(inner.records) <= len(outer.records) <= 1.2 * len(inner.records) + 1:
+            return False
+        owners = self._owners(outer, inner)
+        return len(owners) == len(inner.records) == len(set(owners)) and outer.records[0] != inner.records[0]
+
+    def _owners(self, outer: RecordList, inner: RecordList) -> list[int]:
+        """Return the number of the outer record that contains it, for each inner record that one contains."""
+        spans = sorted(map(self._span, outer.records))
+        starts = [start for start, _ in spans]
+        owners: list[int] = []
+        for record in inner.records:
+            start, end = self._span(record)
+            at = bisect_right(starts, start) - 1
+            if at >= 0 and end <= spans[at][1]:
+                owners.append(at)
+        return owners
+
+    def _span(self, record: Record) -> tuple[int, int]:
+        """Return the numbers of the first element of a record and of the first one after it."""
+        return self._page.number[record[0]], self._page.end[self._page.number[record[-1]]]
+
+    def _is_split_by(self, groups: RecordList, parts: RecordList) -> bool:
+        """Return True if each record of `groups` is a group of several linked records of `parts`."""
+        if len(parts.records) < 2 * len(groups.records):
+            return False
+        page = self._page
+        if len(self._owners(groups, parts)) < 0.8 * len(parts.records):
+            return False
+        targets = {_first_link(page.descendants(record[0])) for record in parts.records} - {""}
+        size = sum(page.length(element) for record in parts.records for element in record)
+        whole = sum(page.length(element) for record in groups.records for element in record)
+        return len(targets) >= 0.8 * len(parts.records) and size >= 0.6 * whole
+
+    def _has_weight(self, one: RecordList) -> bool:
+        """Return True if a list has at least one percent of the text of the page."""
+        return 100 * sum(self._page.length(element) for record in one.records for element in record) >= self._total
+
+    def _candidates(self) -> Iterator[RecordList]:
+        by_parent: defaultdict[object, list[list[Element]]] = defaultdict(list)
+        paths: dict[Element, object] = {}
+        for element in self._page.elements:
+            parent = element.getparent()
+            paths[element] = hash((paths.get(parent) if parent is not None else 0, element.tag, self._classes[element]))
+            if element.tag in _IGNORED_PARENTS:
+                continue
+            children = self._page.children(element)
+            if not children:
+                continue
+            groups = self._group(children)
+            for group in groups:
+                with_content = [child for child in group if self._has_content(child)]
+                if with_content:
+                    first = with_content[0]
+                    by_parent[paths[element], first.tag, self._classes[first]].append(with_content)
+                if len(with_content) >= MIN_RECORDS:
+                    yield RecordList([[child] for child in with_content[:MAX_RECORDS]])
+            if len(children) >= 2 * MIN_RECORDS:
+                yield from self._runs(children)
+        for parts in by_parent.values():
+            records = [[child] for part in parts for child in part]
+            if len(parts) >= 2 and len(records) >= MIN_RECORDS:
+                yield RecordList(records[:MAX_RECORDS])
+
+    def _has_content(self, element: Element) -> bool:
+        return self._page.length(element) > 1 or any(one.tag == "img" for one in self._page.descendants(element))
+
+    def _group(self, children: Sequence[Element]) -> list[list[Element]]:
+        """Return groups of children that look alike."""
+        usable = [child for child in children if child.tag not in _NO_RECORDS]
+        if len(usable) > _MAX_COMPARED:
+            by_class: defaultdict[object, list[Element]] = defaultdict(list)
+            for child in usable:
+                by_class[child.tag, self._classes[child]].append(child)
+            return list(by_class.values())
+        groups: list[tuple[frozenset[str], tuple[str, ...], list[Element]]] = []
+        for child in usable:
+            shape, classes = self._shapes[child], self._classes[child]
+            best, best_score = -1, _MIN_ALIKE
+            for at, (other, other_classes, members) in enumerate(groups):
+                if members[0].tag != child.tag:
+                    continue
+                score = 1.0 if shape is other else len(shape & other) / len(shape | other)
+                if classes == other_classes:
+                    score += 0.25 if classes else 0.1
+                else:
+                    score += 0.1 if not set(classes).isdisjoint(other_classes) else -0.25
+                if score >= best_score:
+                    best, best_score = at, score
+            if best < 0:
+                groups.append((shape, classes, [child]))
+                continue
+            other, other_classes, members = groups[best]
+            members.append(child)
+            if len(shape) > len(other):
+                groups[best] = (shape, other_classes, members)
+        return [members for _, _, members in groups]
+
+    def _runs(self, children: Sequence[Element]) -> Iterator[RecordList]:
+        """Yield lists whose records are several siblings: from one sibling of a shape to the next of the same shape."""
+        by_shape: defaultdict[object, list[int]] = defaultdict(list)
+        for at, child in enumerate(children):
+            by_shape[child.tag, self._classes[child], self._shapes[child]].append(at)
+        if len(by_shape) < 2:
+            return
+        markers = [starts for starts in by_shape.values() if len(starts) >= MIN_RECORDS]
+        for starts in markers[:3]:
+            gaps = [after - before for before, after in itertools.pairwise(starts)]
+            usual, times = Counter(gaps).most_common(1)[0]
+            if usual < 2 or sorted(gaps)[len(gaps) // 2] < 2 or times < _MIN_REGULAR * len(gaps):
+                continue
+            ends = [*starts[1:], min(len(children), starts[-1] + max(usual, 2))]
+            records = [
+                list(children[start:end]) for start, end in zip(starts, ends, strict=True) if end - start <= _MAX_RUN
+            ]
+            with_more = sum(any(map(self._page.has_text, record[1:])) for record in records)
+            if len(records) >= MIN_RECORDS and 2 * with_more > len(records):
+                yield RecordList(records[:MAX_RECORDS])
+
+    def _rate(self, one: RecordList) -> float:
+        page, count = self._page, len(one.records)
+        texts = [" ".join(filter(None, map(page.text, record))) for record in one.records]
+        lengths = sorted(map(len, texts))
+        median = lengths[count // 2]
+        if median < 3:
+            return -math.inf
+        step = max(1, count // _RATED_RECORDS)
+        sample = one.records[::step][:_RATED_RECORDS]
+        inner = [[part for element in record for part in page.descendants(element)] for record in sample]
+        targets = [_first_link(parts) for parts in inner]
+        linked = sum(map(bool, targets)) / len(sample)
+        distinct_targets = len(set(filter(None, targets))) / len(sample)
+        headings = sum(any(part.tag in HEADINGS for part in parts) for parts in inner) / len(sample)
+        images = sum(any(part.tag == "img" for part in parts) for parts in inner) / len(sample)
+        plain_links = sum(self._is_plain_link(record, parts) for record, parts in zip(sample, inner, strict=True))
+        score = 1.0 * math.log2(min(count, 64)) + 1.1 * math.log2(1 + min(median, 600))
+        score += 1.2 * math.log2(1 + min(self._count_columns(sample, inner), 12))
+        score += 1.2 * headings + 0.5 * images + 0.8 * linked * distinct_targets
+        score += 0.5 * sum(any(map(str.isdigit, text)) for text in texts) / count
+        score += 3.0 * min(1.0, sum(lengths) / self._total)
+        aside = self._aside(one.records[0][0])
+        if aside == 1 and plain_links > len(sample) / 2:
+            return -math.inf
+        score -= 3.5 * aside + 2.5 * plain_links / len(sample)
+        score -= 4.0 * (1 - len(set(texts)) / count) + _PROSE_LOSS * (1 - max(linked, headings, images))
+        return score - 2 * math.log2(median / 1_500) if median > 1_500 else score
+
+    def _is_plain_link(self, record: Record, parts: Sequence[Element]) -> bool:
+        """Return True if a record is one link and nothing else, as in navigation."""
+        whole = sum(map(self._page.length, record))
+        linked = sum(self._page.length(part) for part in parts if part.tag == "a")
+        return linked >= 0.95 * whole and sum(bool((part.text or "").strip()) for part in parts) <= 1
+
+    def _count_columns(self, sample: Sequence[Record], inner: Sequence[list[Element]]) -> int:
+        """Return the number of places with text or an image that half of the records have."""
+        seen: Counter[object] = Counter()
+        for record, parts in zip(sample, inner, strict=True):
+            paths: dict[Element, object] = {}
+            places: set[object] = set()
+            for part in parts:
+                parent = part.getparent()
+                above = paths.get(parent) if parent is not None else None
+                key = record.index(part) if above is None and part in record else part.tag
+                paths[part] = place = hash((above, key, self._classes[part][:2] if above is not None else ()))
+                if part.tag == "img" or (part.text and part.text.strip()):
+                    places.add(place)
+            seen.update(places)
+        return sum(count >= 0.5 * len(sample) for count in seen.values())
+
+    def _aside(self, element: Element) -> float:
+        """Return how sure it is that an element is beside the content of the page, from 0 to 1."""
+        found = 0.0
+        for around in (element, *element.iterancestors()):
+            if around.tag in _BESIDE:
+                return 1.0
+            names = " ".join(around.get(name) or "" for name in ("class", "id", "role"))
+            if around.tag not in ("body", "html") and len(names) < 300 and _ASIDE.search(_separate(names)):
+                found = 0.6
+        return found
+
+
+def _first_link(parts: Sequence[Element]) -> str:
+    return next((part.get("href") or "" for part in parts if part.tag == "a" and part.get("href")), "")
+
+
+def _separate(names: str) -> str:
+    return names.lower().replace("-", " ").replace("_", " ")

@@ -1,0 +1,70 @@
+"""Recognize the formats of values: amounts of money, dates, phone numbers, numbers, ISBN, addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from scraper.extract.metadata.date_parsing import find_date
+
+_SIGN = r"[$€£¥₹₽₩₺₪₫฿₴]"
+_CODE = (
+    r"(?:USD|EUR|GBP|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|BRL|INR|JPY|CNY|TRY|ZAR|AED|Rs|kr|zł|Kč|Ft|lei|"
+    r"лв|руб|р)\b\.?"
+)
+MONEY = re.compile(
+    rf"(?:{_SIGN}|\b{_CODE})\s*\d(?:[\d.,\s']*\d)?|\d(?:[\d.,\s']*\d)?(?:,-|:-)?\s*(?:{_SIGN}|{_CODE})", re.IGNORECASE
+)
+_AMOUNT = re.compile(r"[\d.,\s']+")
+_DATE = re.compile(
+    r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}\b|"
+    r"\b[^\W\d_]{3,9}\.?\s+(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\b|"
+    r"\b\d{1,2}(?:st|nd|rd|th)?\.?\s+[^\W\d_]{3,9}\.?,?\s+(?:19|20)\d\d\b|\A(?:19|20)\d\d\Z|"
+    r"\b\d+\s+(?:minute|hour|day|week|month|year)s?\s+ago\b",
+    re.IGNORECASE,
+)
+_PHONE = re.compile(r"(?:\+?\d{1,3}[\s./-]?)?(?:\(\d{2,4}\)|\d{2,4})[\s./-]+\d{2,4}[\s./-]?\d{2,5}(?:[\s./-]?\d{2,4})?")
+_ISBN = re.compile(r"(?:97[89][\s-]?)?(?:\d[\s-]?){9}[\dXx]")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
+_SITE = re.compile(r"(?:https?://|www\.)[^\s<>]+|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|de|uk|fr|info)\b\S*")
+_NUMBER = re.compile(r"\d[\d.,]*")
+
+_PATTERNS: Mapping[str, tuple[re.Pattern[str], float]] = MappingProxyType(
+    {
+        "date": (_DATE, 0.4),
+        "email": (_EMAIL, 0.5),
+        "isbn": (_ISBN, 0.5),
+        "money": (MONEY, 0.5),
+        "phone": (_PHONE, 0.5),
+        "site": (_SITE, 0.9),
+    }
+)
+"""Pattern of each kind, and the share of a text that a value of the kind takes."""
+
+
+def fit_kind(kind: str, text: str) -> float:
+    """Return 1 if a text is a value of the kind, -1 if it cannot contain one, and values between if it may."""
+    if kind == "number":
+        return 0.6 if _NUMBER.search(text) and len(text) < 40 else -0.8
+    if kind == "title":
+        return 0.1 if 2 < len(text) < 200 and not MONEY.fullmatch(text) else -0.5
+    if kind not in _PATTERNS:
+        return 0.0
+    pattern, share = _PATTERNS[kind]
+    match = pattern.search(text[:400])
+    if match is None:
+        return 0.1 if kind == "money" and _AMOUNT.fullmatch(text) else -1.0
+    return 1.0 if len(match[0]) >= share * len(text) else 0.4
+
+
+def find_price(text: str) -> str:
+    """Return the first amount of money in a text, or an empty string."""
+    match = MONEY.search(text)
+    return match[0].strip() if match else ""
+
+
+def find_day(text: str) -> str:
+    """Return the first date in a text as it is written, or an empty string."""
+    match = _DATE.search(text)
+    return match[0] if match and (find_date(match[0]) or "ago" in match[0].lower()) else ""

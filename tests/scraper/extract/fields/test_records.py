@@ -1,0 +1,140 @@
+"""Lists of records: found by shape, with their columns and the next page; none where there is no list."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.extract.fields import extraction
+from scraper.extract.fields.model import FieldRequest, PageFields
+from scraper.extract.fields.record_lists import MAX_RECORDS
+from scraper.extract.fields.text_leaves import PageText
+from scraper.extract.page.page_tree import build_page_tree
+from tests.growth import Hostile, hostile_inputs
+from tests.scraper.extract.snapshots import page
+
+NAMES = ("Anchor", "Barge", "Cutter", "Dinghy", "Ferry")
+MENU = (
+    "<nav><ul>"
+    + "".join(f'<li><a href="/{name}">{name}</a></li>' for name in "Home News About Contact".split())
+    + "</ul></nav>"
+)
+
+
+def records(html: str, **more: bool) -> PageFields:
+    return extraction.extract(page(html, **more), FieldRequest(records=True))
+
+
+def card(name: str, number: int) -> str:
+    return (
+        f'<div class="card item-{number}"><a href="/boats/{number}"><img src="/{number}.jpg"></a>'
+        f'<h3><a href="/boats/{number}">{name} of the north</a></h3>'
+        f"<del>$ {number}99.00</del> <span>${number}49.90</span>"
+        f"<time>2024-05-0{number}</time><p>This {name} is a boat that people use on the sea every day.</p></div>"
+    )
+
+
+CARDS = "".join(card(name, number) for number, name in enumerate(NAMES, 1))
+
+
+def test_rows_of_a_list_have_title_address_price_date_picture_and_text() -> None:
+    found = records(f"<body>{MENU}<main><h1>Boats</h1>{CARDS}</main></body>")
+    assert len(found.records) == 5
+    assert found.records[1] == {
+        "title": "Barge of the north",
+        "url": "https://example.com/boats/2",
+        "price": "$249.90",
+        "date": "2024-05-02",
+        "image": "https://example.com/2.jpg",
+        "text": "This Barge is a boat that people use on the sea every day.",
+    }
+
+
+def test_a_record_may_be_several_rows_of_a_table() -> None:
+    rows = "".join(
+        f'<tr><td>{n}.</td><td><a href="/{n}">{name} sails again</a></td></tr>'
+        f'<tr><td></td><td class="snippet">A long report about the {name} and its crew on the sea.</td></tr>'
+        f'<tr><td></td><td class="site">site{n}.example</td></tr>'
+        for n, name in enumerate(NAMES, 1)
+    )
+    found = records(f"<body>{MENU}<table>{rows}</table></body>")
+    assert [row["title"] for row in found.records] == [f"{name} sails again" for name in NAMES]
+    assert found.records[0]["text"] == "A long report about the Anchor and its crew on the sea."
+
+
+def test_cells_of_a_grid_are_one_list() -> None:
+    half = len(NAMES) // 2 + 1
+    cells = [card(name, number) for number, name in enumerate((*NAMES, "Galley"), 1)]
+    grid = f'<div class="row">{"".join(cells[:half])}</div><div class="row">{"".join(cells[half:])}</div>'
+    assert len(records(f"<body><main>{grid}</main></body>").records) == 6
+
+
+@pytest.mark.parametrize(
+    "pager",
+    [
+        '<a href="/list?page=1" rel="prev">1</a> 2 <a href="/list?page=3" rel="next">More</a>',
+        '<a href="/list?page=1">1</a> <b>2</b> <a href="/list?page=3">3</a> <a href="/list?page=4">4</a>',
+        '<a href="/list?page=3">Next »</a>',
+    ],
+)
+def test_the_next_page_is_found_by_relation_number_and_word(pager: str) -> None:
+    found = records(f"<body>{CARDS}<p>{pager}</p></body>")
+    assert found.next_page == "https://example.com/list?page=3"
+
+
+@pytest.mark.parametrize(
+    ("html", "largest"),
+    [
+        ("", 0),
+        ("<p>One sentence without any list.</p>", 0),
+        ("<ul><li><a href='/a'>First boat of two</a></li><li><a href='/b'>Second boat of two</a></li></ul>", 2),
+    ],
+)
+def test_a_page_without_a_list_has_no_records(html: str, largest: int) -> None:
+    found = records(f"<body>{html}</body>")
+    assert found.records == () and found.largest == largest
+
+
+def test_of_two_equal_lists_one_is_returned_without_the_other() -> None:
+    found = records(f"<body><section>{CARDS}</section><section class='b'>{CARDS}</section></body>")
+    assert len(found.records) in (5, 10)
+    assert found.records[:5] == records(f"<body><section>{CARDS}</section></body>").records
+
+
+def test_nested_lists_give_the_records_and_not_their_tags() -> None:
+    tagged = CARDS.replace("</p></div>", "</p><ul><li><a href='/t'>sail</a></li><li>sea</li><li>wood</li></ul></div>")
+    found = records(f"<body><main>{tagged}</main></body>")
+    assert [row["title"] for row in found.records] == [f"{name} of the north" for name in NAMES]
+
+
+def test_hidden_text_is_in_no_row() -> None:
+    hidden = CARDS.replace("<p>", "<p hidden>Buy the other boat, it is much better than this one is</p><p>")
+    found = records(f"<body><main>{hidden}</main></body>")
+    assert len(found.records) == 5 and not any("other boat" in value for row in found.records for value in row.values())
+
+
+def test_an_endless_list_is_cut_with_a_warning() -> None:
+    rows = "".join(f"<li><a href='/{n}'>Boat number {n}</a> of the harbor</li>" for n in range(5_000))
+    found = records(f"<body><ul>{rows}</ul></body>")
+    assert len(found.records) == MAX_RECORDS and "may be longer" in found.warnings[0]
+
+
+def test_a_page_of_too_many_elements_is_read_in_part() -> None:
+    found = records("<body>" + "<i>a</i>" * 31_000 + "</body>")
+    assert "30,000 elements" in found.warnings[0]
+
+
+@hostile_inputs(
+    {
+        "items": (20_000, lambda n: "<ul>" + "<li><a href='/a'>boat</a> at sea</li>" * n + "</ul>"),
+        "levels": (2_000, lambda n: "<div>sea <b>x</b>" * n),
+        "cell": (1_000_000, lambda n: f"<table><tr><td>{'a ' * n}</td></tr></table>"),
+        "shapes": (5_000, lambda n: "".join(f"<div>{'<i>a</i>' * (at % 50)}<p>b</p></div>" for at in range(n))),
+    }
+)
+def test_hostile_pages_are_read_soon(hostile: Hostile[str]) -> None:
+    hostile.run(records, limit_s=10)
+
+
+def test_the_text_of_an_element_is_that_of_its_parts_with_single_spaces() -> None:
+    text = PageText(build_page_tree(page("<body><p>a <b>b</b>\n c&nbsp;d<sup>2</sup>, <i>e</i>.</p></body>")))
+    assert text.text(text.body) == "a b c d 2, e."
