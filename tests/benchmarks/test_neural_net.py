@@ -38,6 +38,7 @@ def _costs(table: Table) -> np.ndarray:
     return np.ones(len(table.seen), np.float32)
 
 
+@pytest.mark.full_size
 def test_inference_gives_the_logits_of_training(rows: list[Row], table: Table) -> None:
     chance = np.random.default_rng(1)
     usual = Usual.of(table.learned(), table.slices)

@@ -91,7 +91,7 @@ async def under_load(client: Browsers, site: Site, number: int, tier: Tier) -> s
         return type(error).__name__
 
 
-@pytest.mark.parametrize("tier", Tier)
+@pytest.mark.parametrize("tier", [Tier.LIGHT, pytest.param(Tier.FULL, marks=pytest.mark.full_size)])
 @pytest.mark.parametrize("victim", VICTIMS)
 async def test_visits_survive_a_kill_under_load(
     fresh: Browsers, site: Site, victim: str, tier: Tier, monkeypatch: pytest.MonkeyPatch

@@ -36,7 +36,7 @@ def _installed(tier: Tier) -> Tier:
     ("tier", "scheme"),
     [
         pytest.param(Tier.LIGHT, "https", id="light-https"),
-        pytest.param(Tier.FULL, "http", id="full-http"),
+        full_size(Tier.FULL, "http", id="full-http"),
         full_size(Tier.LIGHT, "http", id="light-http"),
         full_size(Tier.FULL, "https", id="full-https"),
     ],
@@ -50,6 +50,7 @@ async def test_hostile_pages_do_not_reach_local_services(tier: Tier, scheme: str
     assert sum(outcome.refused for outcome in outcomes) >= TRIED, "the pages tried, and the wall said no"
 
 
+@pytest.mark.full_size
 async def test_hostile_pages_reach_local_services_without_the_proxy() -> None:
     tier = _installed(Tier.LIGHT)
     async with HostileSite() as site, direct_browser(site, len(SAMPLE), tier) as client:

@@ -24,6 +24,7 @@ COMMANDS = {
 """Command that lists the servers, and text of a usable one. Codex does not connect for its list."""
 
 
+@pytest.mark.full_size
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_an_agent_uses_the_written_configuration(name: str, tmp_path: Path) -> None:
     require_environment(AGENTS)

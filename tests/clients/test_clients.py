@@ -20,6 +20,8 @@ PYTHON_CLIENTS = [
     *((PYTHON, name) for name in ("fastmcp", "openai_agents", "pydantic_ai", "llama_index")),
     *((OLD_SDK, name) for name in ("sdk_1", "mcp_use", "langchain")),
 ]
+OFTEN = "sdk_1"
+"""Client that `make test` runs: the first version of the official SDK."""
 LOOSE = 2
 """Tools with a free-form object, which a strict schema cannot express."""
 NAMES = [tool.name for tool in registry.tools()]
@@ -36,7 +38,14 @@ def check(seen: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize(("environment", "name"), PYTHON_CLIENTS, ids=[f"python-{name}" for _, name in PYTHON_CLIENTS])
+@pytest.mark.parametrize(
+    ("environment", "name"),
+    [
+        # One client of another make is tried at each run, all of them by `make test-all`.
+        pytest.param(environment, name, id=f"python-{name}", marks=() if name == OFTEN else pytest.mark.full_size)
+        for environment, name in PYTHON_CLIENTS
+    ],
+)
 async def test_a_python_client_reads_a_page(
     served: Product, site: Site, environment: Environment, name: str, transport: str
 ) -> None:
@@ -50,7 +59,9 @@ async def test_a_python_client_reads_a_page(
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize("name", ["sdk_1", "sdk_2", "vercel"])
+@pytest.mark.parametrize(
+    "name", ["sdk_2", *(pytest.param(name, marks=pytest.mark.full_size) for name in ("sdk_1", "vercel"))]
+)
 async def test_a_node_client_reads_a_page(served: Product, site: Site, name: str, transport: str) -> None:
     require_environment(NODE)
     node, program = str(NODE.folder / "bin" / "node"), str(PROGRAMS / "node_clients.mjs")

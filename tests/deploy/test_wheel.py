@@ -88,6 +88,7 @@ def test_pip_installs_it_for_an_ordinary_user(wheel: Path, folder: Path, site: S
     check_program((scripts / "search-mcp",), site, folder, user)
 
 
+@pytest.mark.full_size
 def test_uvx_runs_it(wheel: Path, folder: Path, site: Site) -> None:
     check_program((SCRIPTS / "uv", "tool", "run", "--from", wheel, "search-mcp"), site, folder)
 

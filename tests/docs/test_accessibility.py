@@ -62,6 +62,7 @@ def path_of(page: Path) -> str:
     return "" if folder == Path() else f"{folder.as_posix()}/"
 
 
+@pytest.mark.full_size
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", (WIDTHS[0], WIDTHS[-1]))

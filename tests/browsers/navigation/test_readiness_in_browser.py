@@ -11,6 +11,7 @@ import pytest_asyncio
 from browsers import Browsers, Mode
 from browsers.errors import BrowsersError
 from tests.browsers.visits import UNANSWERED, await_answers, await_frames, marks, until, visit
+from tests.growth import full_size
 from tests.site.running import Site
 from tests.site.server import all_pages
 
@@ -69,7 +70,13 @@ async def test_text_of_an_endless_page_is_captured(browsers: Browsers, site: Sit
 
 
 @pytest.mark.parametrize(
-    "path", ["/reload-loop", "/meta-loop", "/history-loop", "/dom-growth", "/request-flood", "/request-flood-apart"]
+    "path",
+    [
+        "/reload-loop",
+        "/dom-growth",
+        "/request-flood",
+        *(full_size(path, id=path) for path in ("/meta-loop", "/history-loop", "/request-flood-apart")),
+    ],
 )
 async def test_page_that_is_never_idle_ends_at_its_limit(
     browsers: Browsers, site: Site, path: str, monkeypatch: pytest.MonkeyPatch

@@ -284,6 +284,7 @@ async def read_in_one_batch(browsers: Browsers, site: Site, paths: list[str], ba
     return found
 
 
+@pytest.mark.full_size
 @pytest.mark.usefixtures("time_to_scroll")
 async def test_difficult_pages_of_a_batch_are_complete(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch

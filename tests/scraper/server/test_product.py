@@ -198,7 +198,7 @@ async def test_sigterm_lets_a_page_be_read_to_its_end_and_leaves_no_browser(site
         await until(lambda: not alive(chromium))
 
 
-@pytest.mark.parametrize("command", [("serve", "--port", "0"), ("stdio",)])
+@pytest.mark.parametrize("command", [("stdio",), pytest.param(("serve", "--port", "0"), marks=pytest.mark.full_size)])
 async def test_a_killed_server_leaves_no_browser(site: Site, tmp_path: Path, command: tuple[str, ...]) -> None:
     env = variables(site, tmp_path)
     async with running(*PRODUCT, *command, env=env, stdin=PIPE, stdout=PIPE) as program:

@@ -21,7 +21,7 @@ LONG_DRAIN = f"--drain_s={3 * LIMIT_S}"
 SHUTTING_DOWN = "The server is shutting down. Try again in a few seconds."
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.full_size)])
 async def test_an_idle_server_stops_at_once(number: signal.Signals) -> None:
     async with serving(*STAND_IN, "http") as program:
         program.process.send_signal(number)

@@ -58,7 +58,7 @@ async def test_deleting_an_unknown_session_does_not_end_it(server: Program, http
         assert answer.status == 200
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", ["auto", pytest.param("legacy", marks=pytest.mark.full_size)])
 async def test_a_client_outlives_a_restart_of_the_server(era: str) -> None:
     async with serving(*STAND_IN, "http") as first:
         port = first.base.rsplit(":", 1)[1]
