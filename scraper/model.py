@@ -175,6 +175,8 @@ class SearchResult:
     source: str | None = None
     also: tuple[str, ...] = ()
     """URLs of near-duplicates."""
+    facts: tuple[tuple[str, str | int | float], ...] = ()
+    """Facts by name from sources, such as authors, year, stars."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from scraper.coordination import open_shared_state
 from scraper.coordination.protocols import SharedState
 from scraper.engines.names import DEFAULTS
 from scraper.engines.registry import ENGINES
+from scraper.engines.sources.registry import SOURCES
 from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.documents.reader import DocumentReader
@@ -83,7 +84,14 @@ class Services:
             documents = DocumentReader(fetcher, parser, store.pages, settings, shared)
             stack.push_async_callback(documents.close)
             searcher = Searcher(
-                browsers, workers, store.searches, settings, engines=ENGINES, default_engines=DEFAULTS, shared=shared
+                browsers,
+                workers,
+                store.searches,
+                settings,
+                engines=ENGINES,
+                default_engines=DEFAULTS,
+                sources=SOURCES,
+                shared=shared,
             )
             stack.push_async_callback(searcher.close)
             site_maps = SiteMaps(fetcher, workers)

@@ -1,7 +1,7 @@
 """Measure how often the passages for a question contain the sentence that answers it.
 
 The corpus `knowing-passages` has texts with questions of people and the sentences that answer them. The beginning of
-the text with the same budget stands beside our passages.
+the text with the same budget stands beside our passages. The corpus `knowing-sources` has answers of sources.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.corpora import corpus_folder
+from benchmarks.knowing.sources import measure_sources
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import find_headings
 from scraper.model import Document, Reading, ReadPage
@@ -50,7 +51,7 @@ async def measure(options: Options) -> Figures:
         text = json.loads(line)
         name = text["set"] if text["set"] != "xquad" or text["lang"] == "en" else "xquad_other"
         asked[name] += [(text["text"], question) for question in text["qs"]]
-    figures: Figures = {}
+    figures: Figures = measure_sources(corpus_folder(options.corpora, "knowing-sources"))
     seconds = 0.0
     over_budget = 0
     is_exact = True

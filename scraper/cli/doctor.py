@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import logging
 import os
@@ -22,13 +23,15 @@ _NO_TEMPORARY_FOLDER = "Free some space, or set TMPDIR to a writable folder (in 
 _COLORS = {CheckLevel.GOOD: "green", CheckLevel.POOR: "yellow", CheckLevel.BAD: "red"}
 
 
-@click.command(cls=Command, examples=["doctor", "doctor --json", "doctor --port 9000"])
+@click.command(cls=Command, examples=["doctor", "doctor --json", "doctor --port 9000", "doctor --live"])
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.option("--live", is_flag=True, help="Ask every search engine and source once, and print which answered.")
 @with_settings()
-def doctor(as_json: bool, **flags: Any) -> int:
+def doctor(as_json: bool, live: bool, **flags: Any) -> int:
     """Check this machine, and read a page as a test.
 
-    Prints what is installed, what is missing and how to fix it. The exit code is 0 if the server can run.
+    Prints what is installed, what is missing and how to fix it. The exit code is 0 if the server can run; with --live,
+    if every engine and source answered. Attach the output of `doctor --live --json` to a report about an engine.
     """
     logging.basicConfig(level=logging.ERROR)
     show = list if as_json else _print_findings
@@ -40,6 +43,8 @@ def doctor(as_json: bool, **flags: Any) -> int:
         if as_json:
             click.echo(_as_json([finding]))
         return ExitCode.INVALID
+    if live:
+        return _ask_engines(settings, as_json=as_json)
     found = asyncio.run(_run_checks(settings, show))
     worst = int(any(finding.level is CheckLevel.BAD for finding in found))
     if as_json:
@@ -47,6 +52,25 @@ def doctor(as_json: bool, **flags: Any) -> int:
         return worst
     click.echo("\nThis machine cannot serve yet." if worst else "\nThis machine can serve.")
     return worst
+
+
+def _ask_engines(settings: Settings, *, as_json: bool) -> int:
+    from scraper.cli.live_check import LiveResult, ask_all
+    from scraper.cli.server_commands import version
+
+    def show(result: LiveResult) -> None:
+        reason = f" ({result.reason})" if result.reason else ""
+        rows = f"{result.rows} rows, " if result.rows else ""
+        click.echo(f"{result.name:<16} {result.state}{reason}, {rows}{result.seconds} s", err=as_json)
+
+    results = asyncio.run(ask_all(settings, show))
+    answered = sum(result.state == "answered" for result in results)
+    if as_json:
+        rows = [dataclasses.asdict(result) for result in results]
+        click.echo(json.dumps({"version": version(), "answered": answered, "engines": rows}, ensure_ascii=False))
+    else:
+        click.echo(f"\n{answered} of {len(results)} answered.")
+    return ExitCode.SUCCESS if answered == len(results) else ExitCode.INCOMPLETE
 
 
 async def _run_checks(settings: Settings, show: Callable[[Iterable[Finding]], list[Finding]]) -> list[Finding]:

@@ -9,16 +9,17 @@ import click
 
 from scraper.cli.answers import print_answer, print_text, wants_json, with_output
 from scraper.cli.options import READ, READ_MANY, Command, complete_from, with_settings
-from scraper.engines.names import DEFAULTS, NAMES
+from scraper.engines.common.query_operators import CATEGORIES
+from scraper.engines.names import DEFAULTS, NAMES, SOURCE_NAMES
 
 _FRESHNESS = click.Choice(["day", "week", "month", "year"])
-_CATEGORY = click.Choice(["news", "pdf", "github", "paper", "forum", "blog"])
+_CATEGORY = click.Choice(CATEGORIES)
 
 _engine_option = click.option(
     "--engine",
     "engines",
     multiple=True,
-    shell_complete=complete_from(NAMES),
+    shell_complete=complete_from((*NAMES, *SOURCE_NAMES)),
     help=f"Use this engine; may be repeated.  [{', '.join(DEFAULTS)}]",
 )
 _max_results_option = click.option("--max-results", type=int, help="Maximum number of results.  [10]")
@@ -76,12 +77,31 @@ def instant_answer(**flags: Any) -> int:
 @click.command(cls=Command, examples=["engines", "engines --json"])
 @with_output(has_marks=False)
 def engines(**flags: Any) -> None:
-    """List the search engines and their purpose."""
+    """List the search engines and sources, and their purpose."""
     # Imported late, so that help is printed without loading the page readers.
     from scraper.engines.registry import ENGINES
+    from scraper.engines.sources.registry import SOURCES
 
-    rows = [{"name": one.name, "default": one.name in DEFAULTS, "about": one.about} for one in ENGINES.values()]
+    rows: list[dict[str, Any]] = [
+        {"name": one.name, "default": one.name in DEFAULTS, "about": one.about} for one in ENGINES.values()
+    ]
     lines = [f"{row['name']}{' (default)' if row['default'] else ''}: {row['about']}" for row in rows]
+    lines.append("\nSources, asked for a category or by name:")
+    for one in SOURCES.values():
+        limit = f"1 request in {one.spacing_s:g} s" + (f", {one.per_day} a day" if one.per_day else "")
+        rows.append(
+            {
+                "name": one.name,
+                "default": False,
+                "about": one.about,
+                "category": one.category,
+                "by_name": one.is_by_name,
+                "kind": str(one.kind),
+                "limit": limit,
+            }
+        )
+        asked = "by name" if one.is_by_name else one.category
+        lines.append(f"{one.name} ({asked}, {one.kind}, {limit}): {one.about}")
     text = json.dumps(rows, ensure_ascii=False) if wants_json(flags) else "\n".join(lines)
     print_text(text, flags["output"])
 

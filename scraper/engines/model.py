@@ -10,6 +10,14 @@ from datetime import datetime
 from browsers.model import Request, Snapshot
 
 
+class EngineKind(enum.StrEnum):
+    """Format of the answers of an engine."""
+
+    PAGE = "page"
+    JSON = "json"
+    ATOM = "atom"
+
+
 class EngineOutcome(enum.StrEnum):
     """Outcome of one result page. A page that cannot be parsed is an error, never `none`."""
 
@@ -32,10 +40,12 @@ class SearchQuery:
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
     category: str | None = None
-    """`news`, `pdf`, `github`, `paper`, `forum` or `blog`."""
+    """One of `query_operators.CATEGORIES`."""
     language: str = "en-US"
     safe_search: str = "moderate"
     """`off`, `moderate` or `strict`."""
+    contact: str = ""
+    """Mail address of the operator, which some sources ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,10 @@ class EngineResult:
     source: str | None = None
     """Publisher, if the engine names one."""
     source_url: str | None = None
+    key: str = ""
+    """Identity of the thing, such as `doi:10.1/x`; results of several sources with one key are one result."""
+    facts: tuple[tuple[str, str | int | float], ...] = ()
+    """Facts by name, such as authors, year, stars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +121,15 @@ class Engine:
     """Alternative requests, tried in order when the first is blocked."""
     home_page_form: HomePageForm | None = None
     """Request through the home page, used when plain requests fail."""
+    kind: EngineKind = EngineKind.PAGE
+    category: str | None = None
+    """Category that asks a source; None for a search engine."""
+    is_by_name: bool = False
+    """True for a source that is only asked by name, not for its category."""
+    per_day: int = 0
+    """Requests a day that a source allows; 0 for no published limit."""
+
+    @property
+    def is_source(self) -> bool:
+        """Return True for a source with a documented API, False for a search engine."""
+        return self.category is not None

@@ -7,3 +7,10 @@ NAMES = ("duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "ba
 
 DEFAULTS = NAMES[:3]
 """Used when a caller names no engine."""
+
+SOURCE_NAMES = (
+    "arxiv crossref europepmc doaj semanticscholar openalex github gitlab codeberg crates rubygems packagist dockerhub "
+    "ecosystems stackexchange hackernews lemmy gdelt peertube youtube wikipedia wikidata wiktionary openlibrary "
+    "internetarchive"
+).split()
+"""Names of the sources, in display order."""

@@ -151,6 +151,7 @@ class ResultItem(TypedDict):
     date: NotRequired[str]
     source: NotRequired[str]
     also: NotRequired[list[str]]
+    facts: NotRequired[dict[str, Any]]
 
 
 class SearchResults(TypedDict):

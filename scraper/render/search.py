@@ -20,6 +20,7 @@ MAX_SNIPPET = 400
 _MAX_HINT = 500
 _MAX_QUERY = 200
 _MAX_SOURCE = 80
+_MAX_FACT = 160
 _MAX_ALSO = 5
 _MAX_TOPIC = 300
 _INSTANT_SOURCE = "_Source: DuckDuckGo Instant Answer API_"
@@ -145,6 +146,7 @@ def result_text(number: int, row: SearchResult) -> str:
     """Return a result as text: title, URL, snippet."""
     lines = [f"{number}. {clean_line(row.title, MAX_TITLE) or '(no title)'}", f"<{clean_line(row.url, MAX_URL)}>"]
     facts = [fact for fact in (iso_date(row.date), clean_line(row.source or "", _MAX_SOURCE)) if fact]
+    facts += [f"{name} {clean_line(str(value), _MAX_FACT)}" for name, value in row.facts]
     snippet = clean_line(row.snippet, MAX_SNIPPET)
     details = " · ".join([*facts, snippet] if snippet else facts)
     if details:
@@ -169,6 +171,10 @@ def result_object(row: SearchResult) -> dict[str, object]:
         data["source"] = clean_line(row.source, _MAX_SOURCE)
     if row.also:
         data["also"] = [clean_line(url, MAX_URL) for url in row.also[:_MAX_ALSO]]
+    if row.facts:
+        data["facts"] = {
+            name: clean_line(value, _MAX_FACT) if isinstance(value, str) else value for name, value in row.facts
+        }
     return data
 
 

@@ -121,6 +121,7 @@ def _build_result(merged: MergedResult, query_words: frozenset[str]) -> SearchRe
         date=next((result.date for _, result in merged.rows if result.date is not None), None),
         source=next((result.source for _, result in merged.rows if result.source), None),
         also=merged.also,
+        facts=merged.facts,
     )
 
 

@@ -12,6 +12,7 @@ from statistics import fmean
 from browsers import Browsers
 from browsers.model import Request
 from scraper.call_context import Deadline
+from scraper.coordination.protocols import Limit, RateLimits
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 from scraper.search.engine_page import READ_RESERVE_S, EnginePageRequest, EnginePages, error_reason
 from scraper.search.engine_throttle import CircuitBreakers, EngineThrottle
@@ -31,6 +32,8 @@ FAIR_S = 5.0
 """Seconds. A timeout earlier than this is not caused by the engine: the query waited for others or was urgent."""
 LOCAL_ERRORS = frozenset({"busy", "browser_failed", "layout_changed", "no_network"})
 """Errors that are no decision of the engine."""
+
+_DAY_S = 86_400.0
 
 MIN_QUERY_WORDS = 3
 """Decoys cannot be detected for shorter queries. Measured on 8 decoy pages and 169 genuine pages of ten engines: all 8
@@ -66,9 +69,15 @@ class EngineQueryRunner:
     """Queries engines. Failures are results, not exceptions."""
 
     def __init__(
-        self, browsers: Browsers, workers: WorkerPool, breakers: CircuitBreakers, throttle: EngineThrottle | None = None
+        self,
+        browsers: Browsers,
+        workers: WorkerPool,
+        breakers: CircuitBreakers,
+        throttle: EngineThrottle | None = None,
+        limits: RateLimits | None = None,
     ) -> None:
-        """Query through the browsers with circuit breakers and a throttle."""
+        """Query through the browsers with circuit breakers, a throttle, and limits for each day."""
+        self._limits = limits
         self._pages = EnginePages(browsers, workers)
         self._breakers = breakers
         self._throttle = throttle or EngineThrottle()
@@ -91,6 +100,8 @@ class EngineQueryRunner:
                     cooldown = await self._find_cooldown(engine)
                     if cooldown is not None:
                         return cooldown
+                    if (rest_s := await self._take_from_day(engine)) > 0:
+                        return EngineQueryResult(engine, error="rate_limited", cooldown_s=rest_s)
                     await self._throttle.pause(engine.name)
                     error, time_s = "timeout", request.deadline.left_s()
                     result = await self._query(request, rows)
@@ -101,6 +112,13 @@ class EngineQueryRunner:
             result = replace(result, was_urgent=True)
         await self._note(result)
         return result
+
+    async def _take_from_day(self, engine: Engine) -> float:
+        """Count a request against the limit of the day; return the seconds to wait if it is used up."""
+        if not engine.per_day or self._limits is None:
+            return 0.0
+        limit = Limit(f"source-{engine.name}", engine.per_day, engine.per_day / _DAY_S)
+        return await self._limits.take(limit, self._throttle.route)
 
     async def _find_cooldown(self, engine: Engine) -> EngineQueryResult | None:
         cooldown = await self._breakers.find_cooldown(engine.name)
@@ -212,6 +230,8 @@ def _covered_words(query_words: Sequence[str], row: EngineResult) -> frozenset[s
 
 
 def _is_decoy(request: EnginePageRequest, response: EngineResponse) -> bool:
+    if request.engine.is_source:
+        return False  # A source that finds weak results says the truth.
     return response.outcome is EngineOutcome.OK and are_decoys(request.query.text, response.results)
 
 

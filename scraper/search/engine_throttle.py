@@ -62,7 +62,7 @@ class EngineThrottle:
         """Create the throttle; `leases` is None without other servers, `route` the name from `hash_route`."""
         self._lanes: dict[str, _Lane] = {}
         self._leases = leases
-        self._route = route
+        self.route = route
 
     @asynccontextmanager
     async def turn(self, engine: str, spacing_s: float = 0.0) -> AsyncIterator[None]:
@@ -81,7 +81,7 @@ class EngineThrottle:
         if self._leases is None:
             yield
             return
-        key, terms = f"engine:{engine}:{self._route}", ThrottleTerms(at_once=1, gap_s=spacing_s)
+        key, terms = f"engine:{engine}:{self.route}", ThrottleTerms(at_once=1, gap_s=spacing_s)
         lease = await self._leases.take(key, terms)
         while isinstance(lease, RetryLater):
             await asyncio.sleep(min(lease.seconds, POLL_S) * random.uniform(0.5, 1.0))
@@ -135,19 +135,19 @@ class CircuitBreakers:
     def __init__(self, cooldowns: Cooldowns, route: str = "") -> None:
         """Create the breakers; only the hash of the route is stored."""
         self._cooldowns = cooldowns
-        self._route = hash_route(route)
+        self.route = hash_route(route)
 
     async def find_cooldown(self, engine: str) -> tuple[str, float] | None:
         """Return the reason of an engine's cooldown and the seconds left, or None if it can be queried."""
-        cooldown, now = await self._cooldowns.get_cooldown(engine, self._route), time.time()
+        cooldown, now = await self._cooldowns.get_cooldown(engine, self.route), time.time()
         if cooldown is None or not is_cooling_down(cooldown, now):
             return None
         return cooldown.reason, cooldown.until - now
 
     async def note_outcome(self, engine: str, error: str | None) -> None:
         """Note the error of a query, or None for an answer."""
-        cooldown = await self._cooldowns.get_cooldown(engine, self._route)
+        cooldown = await self._cooldowns.get_cooldown(engine, self.route)
         if error is not None:
-            self._cooldowns.set_cooldown(engine, self._route, after_failure(cooldown, error, time.time()))
+            self._cooldowns.set_cooldown(engine, self.route, after_failure(cooldown, error, time.time()))
         elif cooldown is not None:
-            self._cooldowns.set_cooldown(engine, self._route, None)
+            self._cooldowns.set_cooldown(engine, self.route, None)

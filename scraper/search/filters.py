@@ -45,7 +45,9 @@ class Filters:
         return {
             "include_domains": lambda row: any(is_within(row.host, domain) for domain in self.include_domains),
             "exclude_domains": lambda row: not any(is_within(row.host, domain) for domain in self.exclude_domains),
-            "category": lambda row: is_of_category(self.category or "", row.host, row.best.url, row.engines),
+            "category": lambda row: (
+                row.is_of_source or is_of_category(self.category or "", row.host, row.best.url, row.engines)
+            ),
             "freshness": lambda row: _is_newer(row, now - FRESHNESS[self.freshness or ""] - SLACK),
             "include_text": lambda row: _contains(row, self.include_text or ""),
             "exclude_text": lambda row: not _contains(row, self.exclude_text or ""),
@@ -128,4 +130,4 @@ def is_of_category(category: str, host: str, url: str, engines: tuple[str, ...])
             return _PDF.search(path) is not None
         case "github":
             return "github.com" in domains
-    raise ValueError(f"unknown category: {category}")
+    return True  # The sources of the category were asked.

@@ -84,6 +84,20 @@ class MergedResult:
         """Engines that found it, best rank first."""
         return tuple(dict.fromkeys(engine for engine, _ in self.rows))
 
+    @property
+    def is_of_source(self) -> bool:
+        """True if a source with a documented API found it, for whose category it was asked."""
+        return any(row.facts or row.key for _, row in self.rows)
+
+    @property
+    def facts(self) -> tuple[tuple[str, str | int | float], ...]:
+        """Facts of all sources by name; the best ranked source wins."""
+        merged: dict[str, str | int | float] = {}
+        for _, row in self.rows:
+            for name, value in row.facts:
+                merged.setdefault(name, value)
+        return tuple(merged.items())
+
     def select_snippet(self, query_words: frozenset[str]) -> str:
         """Return the snippet with most words of the query; the longest of equal ones."""
         return max(
@@ -166,7 +180,7 @@ def _group_by_page(rankings: Sequence[EngineRanking]) -> list[list[tuple[str, En
     by_title = {_publisher_key(row, row.url): canonicalize(row.url) for _, row in ranked if not is_wrapped(row.url)}
     spellings: dict[tuple[str, str], str] = {}
     for engine, row in ranked:
-        key = canonicalize(row.url)
+        key = row.key or canonicalize(row.url)
         if is_wrapped(row.url):
             key = _publisher_key(row, row.source_url or row.source or row.url)
             key = by_title.get(key, key)

@@ -16,7 +16,7 @@ from scraper.caching.read_through import Load, ReadThrough, Stored
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
-from scraper.engines.common.query_operators import CATEGORIES
+from scraper.engines.common.query_operators import CATEGORIES, SOURCE_CATEGORIES
 from scraper.engines.model import Engine, SearchQuery
 from scraper.model import SearchAnswer, SearchRequest
 from scraper.search import query_parsing
@@ -52,13 +52,18 @@ class Searcher:
         *,
         engines: Mapping[str, Engine],
         default_engines: Sequence[str],
+        sources: Mapping[str, Engine] | None = None,
         shared: SharedState | None = None,
     ) -> None:
-        """Create the service; `shared` is None without other servers."""
-        self.engines = tuple(engines)
+        """Create the service; `shared` is None without other servers.
+
+        `sources` are asked for their categories, or by name.
+        """
+        self._sources = sources or {}
+        self.engines = (*engines, *self._sources)
         """Names that a request may use."""
         self._browsers = browsers
-        self._engines = engines
+        self._engines = {**engines, **self._sources}
         self._default_engines = default_engines
         self._searches = searches
         self._language = settings.language
@@ -66,7 +71,9 @@ class Searcher:
         self._route = describe_route(settings)
         shared = shared or LocalState()
         breakers = CircuitBreakers(shared.cooldowns(searches), self._route)
-        self._runner = EngineQueryRunner(browsers, workers, breakers, open_engine_throttle(settings, shared))
+        self._contact = settings.contact or ""
+        throttle = open_engine_throttle(settings, shared)
+        self._runner = EngineQueryRunner(browsers, workers, breakers, throttle, shared.limits)
         self._service: ReadThrough[SearchAnswer] = ReadThrough(lambda answer: replace(answer, cached=True))
 
     @property
@@ -102,7 +109,8 @@ class Searcher:
         return await self._service.read(load, request.cache)
 
     def _parse(self, request: SearchRequest) -> _Search:
-        engines = query_parsing.parse_engines(request.engines, self._engines, self._default_engines)
+        category = query_parsing.check_choice("category", request.category, CATEGORIES)
+        engines = query_parsing.parse_engines(request.engines, self._engines, self._select_defaults(category))
         return _Search(
             self._route,
             query_parsing.parse_query(request.query),
@@ -112,11 +120,23 @@ class Searcher:
                 query_parsing.check_choice("freshness", request.freshness, FRESHNESS),
                 query_parsing.parse_domains("include_domains", request.include_domains),
                 query_parsing.parse_domains("exclude_domains", request.exclude_domains),
-                query_parsing.check_choice("category", request.category, CATEGORIES),
+                category,
                 request.include_text or None,
                 request.exclude_text or None,
             ),
         )
+
+    def _select_defaults(self, category: str | None) -> tuple[str, ...]:
+        """Return the engines of a request that names none: the sources of its category, and search engines."""
+        asked = (source for source in self._sources.values() if category and source.category == category)
+        sources = tuple(source.name for source in asked if not source.is_by_name)
+        return sources if category in SOURCE_CATEGORIES and sources else (*self._default_engines, *sources)
+
+    def _list_alternatives(self, search: _Search) -> list[str]:
+        """Return the engines that were not queried, those of the category first."""
+        others = [engine for name, engine in self._engines.items() if name not in search.engines]
+        own = [engine.name for engine in others if engine.is_source and engine.category == search.filters.category]
+        return own or [engine.name for engine in others if not engine.is_source]
 
     async def _find_stored(self, search: _Search, scope: CacheScope, max_age_s: float | None) -> Stored[SearchAnswer]:
         limit_s = self._default_age_s if max_age_s is None else max_age_s
@@ -138,7 +158,7 @@ class Searcher:
             results,
             search.filters,
             max_results=search.max_results,
-            other_engines=[name for name in self._engines if name not in search.engines],
+            other_engines=self._list_alternatives(search),
             now=datetime.now(UTC),
         )
         if any(result.error is None or result.results for result in results):
@@ -156,6 +176,7 @@ class Searcher:
             exclude_domains=search.filters.exclude_domains,
             category=search.filters.category,
             language=self._language,
+            contact=self._contact,
         )
         rows = math.ceil(search.max_results / len(search.engines))
         done = 0

@@ -137,6 +137,9 @@ class Settings:
         "TOOLS", CommaListValue(), "Tools to offer instead of toolsets, separated by commas.", ()
     )
 
+    contact: str | None = _setting(
+        "CONTACT", StringValue(), "Mail address that sources such as Crossref may use to reach you; sent to them."
+    )
     output_schemas: str = _setting(
         "OUTPUT_SCHEMAS",
         ChoiceValue(("yes", "no")),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from types import MappingProxyType
@@ -180,11 +180,20 @@ def load_answer(data: str) -> SearchAnswer | None:
 def _dump_result(result: SearchResult) -> list[Any]:
     date = result.date and result.date.isoformat()
     plain = (result.title, result.url, result.snippet, list(result.engines), result.score)
-    return [*plain, date, result.source, list(result.also)]
+    return [*plain, date, result.source, list(result.also), [list(fact) for fact in result.facts]]
 
 
 def _load_result(
-    title: str, url: str, snippet: str, engines: list[str], score: float, date: str | None, source: str, also: list[str]
+    title: str,
+    url: str,
+    snippet: str,
+    engines: list[str],
+    score: float,
+    date: str | None,
+    source: str,
+    also: list[str],
+    facts: Sequence[tuple[str, Any]] = (),
 ) -> SearchResult:
     day = datetime.fromisoformat(date) if date else None
-    return SearchResult(title, url, snippet, tuple(engines), score, day, source, tuple(also))
+    known = tuple((name, value) for name, value in facts)
+    return SearchResult(title, url, snippet, tuple(engines), score, day, source, tuple(also), known)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper import errors
 from scraper.engines.common.query_operators import CATEGORIES
-from scraper.engines.names import DEFAULTS, NAMES
+from scraper.engines.names import DEFAULTS, NAMES, SOURCE_NAMES
 from scraper.model import CachePolicy, SearchAnswer, SearchRequest
 from scraper.render import search as render
 from scraper.render.json_answers import CacheHit, SearchResults
@@ -33,7 +33,9 @@ from scraper.values.types import BooleanValue, ChoiceValue, IntegerValue, String
 if TYPE_CHECKING:
     from scraper.services import Services
 
-ENGINES = Parameter("engines", StringListValue(len(NAMES)), f"Names from `engines`. Default: {', '.join(DEFAULTS)}.")
+ENGINES = Parameter(
+    "engines", StringListValue(len(NAMES) + len(SOURCE_NAMES)), f"Names from `engines`. Default: {', '.join(DEFAULTS)}."
+)
 _BLOCKED = frozenset({"captcha", "consent", "rate_limited", "refused"})
 _UNREACHABLE = frozenset({"timeout", "unreachable"})
 """Reasons of engines that block the request, and of those that the network does not reach."""

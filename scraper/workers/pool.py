@@ -31,6 +31,7 @@ PRELOAD = (
     "scraper.extract.fallback",
     "scraper.retrieval.passage_selection",
     "scraper.engines.registry",
+    "scraper.engines.sources.registry",
 )
 
 T = TypeVar("T")

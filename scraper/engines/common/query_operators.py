@@ -7,7 +7,11 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
+PAGE_CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
+"""Categories that filter the results of search engines."""
+SOURCE_CATEGORIES = ("code", "package", "question", "encyclopedia", "book", "video")
+"""Categories that ask sources only."""
+CATEGORIES = PAGE_CATEGORIES + SOURCE_CATEGORIES
 
 CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

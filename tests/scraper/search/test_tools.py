@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from browsers.model import Tier
+from scraper.engines.names import NAMES, SOURCE_NAMES
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
@@ -58,11 +59,11 @@ async def test_search_returns_markdown_and_json(app: Services, engine_site: Engi
         ),
         ({"query": "a", "max_results": 0}, "max_results must be a whole number from 1 to 50, not 0."),
         ({"query": "a", "max_results": 51}, "max_results must be a whole number from 1 to 50, not 51."),
-        ({"query": "a", "engines": []}, "engines must be a list of 1 to 7 strings; it is empty."),
+        ({"query": "a", "engines": []}, "engines must be a list of 1 to 32 strings; it is empty."),
         (
             {"query": "a", "engines": ["mojek"]},
             'engines names "mojek", which is no engine. Did you mean "mojeek"? '
-            "Known: duckduckgo, mojeek, googlenews, startpage, brave, bing, baidu.",
+            "Known: duckduckgo, mojeek, googlenews, startpage, brave, bing, baidu, arxiv",
         ),
         ({"query": "a", "freshness": "hour"}, 'freshness must be one of day, week, month, year, not "hour".'),
         (
@@ -100,7 +101,7 @@ async def test_listing_the_engines_starts_the_browser(engine_settings: Settings,
 
 async def test_engines_are_a_list_of_names(app: Services) -> None:
     answer = await run(app, "engines")
-    assert answer.structured == ["duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu"]
+    assert answer.structured == [*NAMES, *SOURCE_NAMES]
 
 
 async def test_web_search_returns_rows_of_one_engine(app: Services, engine_site: EngineSite) -> None:

@@ -23,6 +23,7 @@ from scraper.settings import Settings
 from scraper.store.factory import Store
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.protocols import NullPageStore
+from scraper.store.sqlite.record_logs import SqliteRecordLogs
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
@@ -60,7 +61,8 @@ class App:
         self.browsers = Browsers()
         self.pages = NullPageStore()
         self.shared = LocalState()
-        self.store = Store(self.pages, MemorySearchCache(), IndexService(Path(os.devnull)))
+        records = SqliteRecordLogs(Path(os.devnull))
+        self.store = Store(self.pages, MemorySearchCache(), IndexService(Path(os.devnull)), records)
 
     @classmethod
     @contextlib.asynccontextmanager

@@ -19,6 +19,7 @@ EXAMPLES = {
     "SEARCH_MCP_BATCH_LIMIT": ("10", 10),
     "SEARCH_MCP_TOOLSETS": ("core, default", ("core", "default")),
     "SEARCH_MCP_TOOLS": ("fetch, fetch_batch", ("fetch", "fetch_batch")),
+    "SEARCH_MCP_CONTACT": ("me@example.org", "me@example.org"),
     "SEARCH_MCP_OUTPUT_SCHEMAS": ("no", "no"),
     "SEARCH_MCP_DOCUMENT_ROOT": ("/srv/papers", Path("/srv/papers")),
     "SEARCH_MCP_DOCUMENT_MB": ("20", 20),

@@ -1,0 +1,76 @@
+"""Read the stored answers of sources: recordings of real ones, and short ones in their documented form."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+
+from benchmarks.common.command_line import Figures, print_table
+from browsers.model import Snapshot
+from scraper.engines.model import SearchQuery
+from scraper.engines.sources.registry import SOURCES
+
+_FILES = {"crates": "crates_io"}
+"""File of a source whose name differs."""
+_RECORDINGS = {
+    "hackernews": "hackernews-algolia.json",
+    "stackexchange": "gaea-questions.json",
+    "rubygems": "gaea-gems.json",
+}
+_NOW = datetime(2026, 5, 1, tzinfo=UTC)
+_SEARCHES = re.compile(r"/works\?query|/paper/search\?|/api/v1/search\?")
+
+
+def measure_sources(folder: Path) -> Figures:
+    """Count the sources of which a stored answer is read."""
+    rows = []
+    for name in SOURCES:
+        real = [count_rows(name, body) for body in _iter_recordings(folder / "real", name)]
+        short = [count_rows(name, body) for body in _iter_short(folder, name)]
+        rows.append((name, sum(map(bool, real)), len(real), sum(map(bool, short)), len(short)))
+    print_table("Stored answers of sources", ("source", "read", "recordings", "read", "short answers"), rows)
+    return {
+        "sources.read": sum(bool(real or short) for _, real, _, short, _ in rows),
+        "sources.recorded": sum(bool(real) for _, real, _, _, _ in rows),
+        "sources.all": len(SOURCES),
+    }
+
+
+def count_rows(name: str, body: bytes) -> int:
+    """Return the number of results in an answer."""
+    url = SOURCES[name].build_request(SearchQuery("tide"), _NOW).url
+    snapshot = Snapshot(url, url, 200, body=body, html=body.decode("utf-8", "replace"))
+    return len(SOURCES[name].parse(snapshot, _NOW).results)
+
+
+def _iter_short(folder: Path, name: str) -> Iterator[bytes]:
+    for part in ("shapes", "shapes2"):
+        for suffix in ("json", "xml"):
+            file = folder / part / f"{_FILES.get(name, name)}.{suffix}"
+            if file.exists():
+                yield file.read_bytes()
+
+
+def _iter_recordings(folder: Path, name: str) -> Iterator[bytes]:
+    """Yield recorded answers to searches; those to other requests are left out."""
+    for file in sorted(folder.glob(f"{name}-*.yaml")):
+        for exchange in yaml.safe_load(file.read_text(encoding="utf-8"))["interactions"]:
+            response = exchange["response"]
+            status = response.get("status_code") or response["status"]["code"]
+            body = response["content"] if "content" in response else response["body"]["string"]
+            if _SEARCHES.search(exchange["request"]["uri"]) and status == 200:
+                data = body if isinstance(body, bytes) else str(body).encode()
+                yield gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    if name in _RECORDINGS:
+        stored: Any = json.loads((folder / _RECORDINGS[name]).read_text(encoding="utf-8"))
+        replies = [one["reply"] for one in stored if "reply" in one] if name == "hackernews" else [stored]
+        for reply in replies:
+            if not isinstance(reply, dict) or name != "hackernews" or "hits" in reply:
+                yield json.dumps(reply).encode()

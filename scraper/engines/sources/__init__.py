@@ -1,0 +1,1 @@
+"""Searchable sources with documented APIs: papers, code, packages, questions, encyclopedias, forums, books, videos."""

@@ -1,0 +1,242 @@
+"""Sources of papers: arXiv, Crossref, Europe PMC, DOAJ, Semantic Scholar, OpenAlex."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+from scraper.engines.model import EngineKind, EngineResult, SearchQuery
+from scraper.engines.sources.source import (
+    ROWS,
+    atom_parser,
+    child_text,
+    children,
+    clean_text,
+    join_authors,
+    json_parser,
+    make_row,
+    make_source,
+    url_with,
+)
+from scraper.extract.dom.xpath import Element
+
+_ARXIV_ID = re.compile(r"/abs/(.+?)(?:v\d+)?$")
+_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
+
+
+def _paper_key(doi: object) -> str:
+    """Return the identity of a paper; the DOI of a preprint names its arXiv id."""
+    text = str(doi or "").removeprefix("https://doi.org/")
+    preprint = _ARXIV_DOI.fullmatch(text)
+    return f"arxiv:{preprint[1]}" if preprint else f"doi:{text}" if text else ""
+
+
+def _arxiv_url(query: SearchQuery) -> str:
+    words = " AND ".join(f"all:{word}" for word in re.findall(r"\w+", query.text)[:12])
+    return url_with("https://export.arxiv.org/api/query", search_query=words, max_results=ROWS)
+
+
+def _read_arxiv(entry: Element) -> EngineResult | None:
+    address = child_text(entry, "id").replace("http://", "https://")
+    identifier = _ARXIV_ID.search(address)
+    published = child_text(entry, "published")
+    return make_row(
+        child_text(entry, "title"),
+        address,
+        child_text(entry, "summary"),
+        date=published,
+        source="arXiv",
+        key=f"arxiv:{identifier[1]}" if identifier else "",
+        facts={
+            "authors": join_authors(child_text(author, "name") for author in children(entry, "author")),
+            "year": published[:4],
+        },
+    )
+
+
+ARXIV = make_source(
+    "arxiv",
+    "paper",
+    _arxiv_url,
+    atom_parser(_read_arxiv),
+    about="Preprints of physics, mathematics and computer science.",
+    kind=EngineKind.ATOM,
+    spacing_s=3.0,
+)
+
+
+def _crossref_url(query: SearchQuery) -> str:
+    return url_with("https://api.crossref.org/works", query=query.text, rows=ROWS, mailto=query.contact)
+
+
+def _read_crossref(row: dict[str, Any]) -> EngineResult | None:
+    parts = ((row.get("issued") or {}).get("date-parts") or [[None]])[0]
+    names = (f"{one.get('given', '')} {one.get('family', one.get('name', ''))}" for one in row.get("author") or [])
+    doi = row.get("DOI")
+    return make_row(
+        (row.get("title") or [""])[0],
+        row.get("URL") or f"https://doi.org/{doi}",
+        row.get("abstract"),
+        date="-".join(f"{part:02d}" for part in parts) if len(parts) == 3 and all(parts) else None,
+        source=clean_text((row.get("container-title") or [""])[0]) or None,
+        key=_paper_key(doi),
+        facts={
+            "authors": join_authors(names),
+            "year": parts[0] if parts else None,
+            "doi": doi,
+            "cited_by": row.get("is-referenced-by-count"),
+        },
+    )
+
+
+CROSSREF = make_source(
+    "crossref",
+    "paper",
+    _crossref_url,
+    json_parser(_read_crossref, "message", "items"),
+    about="Papers of all publishers, with DOI and citations.",
+)
+
+
+def _europepmc_url(query: SearchQuery) -> str:
+    return url_with(
+        "https://www.ebi.ac.uk/europepmc/webservices/rest/search",
+        query=query.text,
+        format="json",
+        resultType="core",
+        pageSize=ROWS,
+        email=query.contact,
+    )
+
+
+def _read_europepmc(row: dict[str, Any]) -> EngineResult | None:
+    doi = row.get("doi")
+    return make_row(
+        row.get("title"),
+        f"https://europepmc.org/article/{row['source']}/{row['id']}",
+        row.get("abstractText"),
+        date=row.get("firstPublicationDate"),
+        source=clean_text(row.get("journalTitle")) or None,
+        key=_paper_key(doi),
+        facts={
+            "authors": row.get("authorString"),
+            "year": row.get("pubYear"),
+            "doi": doi,
+            "pmid": row.get("pmid"),
+            "cited_by": row.get("citedByCount"),
+        },
+    )
+
+
+EUROPE_PMC = make_source(
+    "europepmc",
+    "paper",
+    _europepmc_url,
+    json_parser(_read_europepmc, "resultList", "result"),
+    about="Papers of medicine and biology, with those of PubMed.",
+)
+
+
+def _doaj_url(query: SearchQuery) -> str:
+    return url_with(f"https://doaj.org/api/search/articles/{quote(query.text, safe='')}", pageSize=ROWS)
+
+
+def _read_doaj(row: dict[str, Any]) -> EngineResult | None:
+    paper = row["bibjson"]
+    doi = next((one.get("id") for one in paper.get("identifier") or [] if one.get("type") == "doi"), None)
+    link = next((one.get("url") for one in paper.get("link") or [] if one.get("url")), None)
+    return make_row(
+        paper.get("title"),
+        link or (f"https://doi.org/{doi}" if doi else f"https://doaj.org/article/{row['id']}"),
+        paper.get("abstract"),
+        source=clean_text((paper.get("journal") or {}).get("title")) or None,
+        key=_paper_key(doi),
+        facts={
+            "authors": join_authors(one.get("name") for one in paper.get("author") or []),
+            "year": paper.get("year"),
+            "doi": doi,
+        },
+    )
+
+
+DOAJ = make_source(
+    "doaj",
+    "paper",
+    _doaj_url,
+    json_parser(_read_doaj, "results"),
+    by_name=True,
+    about="Articles of open access journals.",
+)
+
+
+def _semantic_scholar_url(query: SearchQuery) -> str:
+    fields = "title,abstract,url,year,venue,citationCount,authors,externalIds,publicationDate"
+    return url_with(
+        "https://api.semanticscholar.org/graph/v1/paper/search", query=query.text, limit=ROWS, fields=fields
+    )
+
+
+def _read_semantic_scholar(row: dict[str, Any]) -> EngineResult | None:
+    identifiers = row.get("externalIds") or {}
+    doi, preprint = identifiers.get("DOI"), identifiers.get("ArXiv")
+    return make_row(
+        row.get("title"),
+        row.get("url") or f"https://www.semanticscholar.org/paper/{row['paperId']}",
+        row.get("abstract"),
+        date=row.get("publicationDate"),
+        source=clean_text(row.get("venue")) or None,
+        key=f"arxiv:{preprint}" if preprint else _paper_key(doi),
+        facts={
+            "authors": join_authors(one.get("name") for one in row.get("authors") or []),
+            "year": row.get("year"),
+            "doi": doi,
+            "cited_by": row.get("citationCount"),
+        },
+    )
+
+
+SEMANTIC_SCHOLAR = make_source(
+    "semanticscholar",
+    "paper",
+    _semantic_scholar_url,
+    # A search without any paper has no key `data`.
+    json_parser(_read_semantic_scholar, "data", empty={"total": 0}),
+    by_name=True,
+    about="Papers with citations; often allows no more requests without a key.",
+    spacing_s=3.0,
+)
+
+
+def _openalex_url(query: SearchQuery) -> str:
+    return url_with("https://api.openalex.org/works", search=query.text, **{"per-page": ROWS}, mailto=query.contact)
+
+
+def _read_openalex(row: dict[str, Any]) -> EngineResult | None:
+    location = row.get("primary_location") or {}
+    names = ((one.get("author") or {}).get("display_name") for one in row.get("authorships") or [])
+    return make_row(
+        row.get("title") or row.get("display_name"),
+        row.get("doi") or row.get("id"),
+        date=row.get("publication_date"),
+        source=clean_text((location.get("source") or {}).get("display_name")) or None,
+        key=_paper_key(row.get("doi")),
+        facts={
+            "authors": join_authors(names),
+            "year": row.get("publication_year"),
+            "doi": (row.get("doi") or "").removeprefix("https://doi.org/"),
+            "cited_by": row.get("cited_by_count"),
+        },
+    )
+
+
+OPENALEX = make_source(
+    "openalex",
+    "paper",
+    _openalex_url,
+    json_parser(_read_openalex, "results"),
+    by_name=True,
+    about="Papers with citations; allows few requests a day without a key.",
+)
+
+SOURCES = (ARXIV, CROSSREF, EUROPE_PMC, DOAJ, SEMANTIC_SCHOLAR, OPENALEX)

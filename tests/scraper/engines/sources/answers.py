@@ -1,0 +1,259 @@
+"""Made answers of the sources in the format of their documentation, and what is read of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+_DOI = "10.1/tide"
+
+ANSWERS: dict[str, Any] = {
+    "crossref": {
+        "message": {
+            "items": [
+                {
+                    "DOI": _DOI,
+                    "URL": f"https://doi.org/{_DOI}",
+                    "title": ["Tides &amp; <i>power</i>"],
+                    "author": [{"given": name, "family": "Sea"} for name in ("Ann", "Bob", "Cy", "Dee")],
+                    "issued": {"date-parts": [[2024, 5, 3]]},
+                    "container-title": ["Ocean"],
+                    "abstract": "<jats:p>Low water.</jats:p>",
+                    "is-referenced-by-count": 7,
+                }
+            ]
+        }
+    },
+    "europepmc": {
+        "resultList": {
+            "result": [
+                {
+                    "id": "123",
+                    "source": "MED",
+                    "pmid": "123",
+                    "doi": _DOI,
+                    "title": "Tides",
+                    "authorString": "Sea A, Sea B.",
+                    "pubYear": "2024",
+                    "abstractText": "Low water.",
+                    "citedByCount": 3,
+                    "journalTitle": "Ocean",
+                }
+            ]
+        }
+    },
+    "doaj": {
+        "results": [
+            {
+                "id": "x1",
+                "bibjson": {
+                    "title": "Tides",
+                    "year": "2024",
+                    "author": [{"name": "Ann Sea"}],
+                    "identifier": [{"type": "doi", "id": _DOI}],
+                    "journal": {"title": "Ocean"},
+                },
+            }
+        ]
+    },
+    "semanticscholar": {
+        "total": 1,
+        "data": [
+            {
+                "paperId": "p1",
+                "title": "Tides",
+                "year": 2024,
+                "citationCount": 9,
+                "authors": [{"name": "Ann Sea"}],
+                "externalIds": {"ArXiv": "2401.00001", "DOI": _DOI},
+            }
+        ],
+    },
+    "openalex": {
+        "results": [
+            {
+                "id": "https://openalex.org/W1",
+                "doi": f"https://doi.org/{_DOI}",
+                "title": "Tides",
+                "publication_year": 2024,
+                "cited_by_count": 2,
+                "authorships": [{"author": {"display_name": "Ann Sea"}}],
+                "primary_location": {"source": None},
+            }
+        ]
+    },
+    "github": {
+        "items": [
+            {
+                "full_name": "ann/tides",
+                "html_url": "https://github.com/ann/tides",
+                "description": "Tide tables",
+                "stargazers_count": 5,
+                "language": "Rust",
+                "license": {"spdx_id": "MIT"},
+                "pushed_at": "2026-01-02T03:04:05Z",
+            }
+        ]
+    },
+    "gitlab": [
+        {
+            "path_with_namespace": "ann/tides",
+            "web_url": "https://gitlab.com/ann/tides",
+            "description": None,
+            "star_count": 5,
+        }
+    ],
+    "codeberg": {
+        "ok": True,
+        "data": [{"full_name": "ann/tides", "html_url": "https://codeberg.org/ann/tides", "stars_count": 5}],
+    },
+    "crates": {"crates": [{"name": "tides", "description": "Tide tables", "max_version": "1.2.0", "downloads": 10}]},
+    "rubygems": [
+        {
+            "name": "tides",
+            "info": "Tide tables",
+            "version": "1.2.0",
+            "downloads": 10,
+            "licenses": ["MIT"],
+            "project_uri": "https://rubygems.org/gems/tides",
+        }
+    ],
+    "packagist": {
+        "results": [
+            {"name": "ann/tides", "url": "https://packagist.org/packages/ann/tides", "downloads": 10, "favers": 2}
+        ]
+    },
+    "dockerhub": {
+        "results": [
+            {"repo_name": "ann/tides", "short_description": "Tide tables", "star_count": 2, "is_official": False}
+        ]
+    },
+    "ecosystems": [
+        {
+            "name": "tides",
+            "ecosystem": "go",
+            "registry_url": "https://pkg.go.dev/tides",
+            "latest_release_number": "v1.2.0",
+            "normalized_licenses": ["MIT"],
+        }
+    ],
+    "stackexchange": {
+        "items": [
+            {
+                "title": "How do &quot;tides&quot; work?",
+                "link": "https://stackoverflow.com/questions/42/how-do-tides-work",
+                "tags": ["tides"],
+                "score": 8,
+                "answer_count": 2,
+                "is_answered": True,
+                "creation_date": 1_700_000_000,
+            }
+        ],
+        "quota_remaining": 299,
+    },
+    "hackernews": {
+        "hits": [
+            {
+                "objectID": "9",
+                "title": "Tides",
+                "url": "https://a.example/",
+                "points": 3,
+                "num_comments": 1,
+                "author": "ann",
+            }
+        ]
+    },
+    "lemmy": {
+        "posts": [
+            {
+                "post": {"name": "Tides", "ap_id": "https://lemmy.world/post/1", "body": "Low water"},
+                "counts": {"score": 4},
+            }
+        ]
+    },
+    "gdelt": {"articles": [{"title": "Tides", "url": "https://news.example/1", "seendate": "20260102T030405Z"}]},
+    "peertube": {
+        "data": [{"name": "Tides", "url": "https://video.example/w/1", "uuid": "1", "duration": 65, "views": 3}]
+    },
+    "wikipedia": {"query": {"search": [{"title": "Tidal power", "pageid": 1, "snippet": "<span>Tidal</span> power"}]}},
+    "wikidata": {"search": [{"id": "Q1", "label": "tide", "description": "rise and fall of the sea"}]},
+    "wiktionary": {"query": {"search": [{"title": "tide", "pageid": 1, "snippet": "The sea"}]}},
+    "openlibrary": {
+        "docs": [{"key": "/works/OL1W", "title": "Tides", "author_name": ["Ann Sea"], "first_publish_year": 1999}]
+    },
+    "internetarchive": {"response": {"docs": [{"identifier": "tides", "title": "Tides", "creator": "Ann Sea"}]}},
+}
+
+_ARXIV = """<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><entry>
+<id>http://arxiv.org/abs/2401.00001v2</id><published>2024-01-01T00:00:00Z</published><title>Tides</title>
+<summary>Low water.</summary><author><name>Ann Sea</name></author></entry></feed>"""
+_YOUTUBE = {
+    "contents": {
+        "twoColumnSearchResultsRenderer": {
+            "primaryContents": {
+                "sectionListRenderer": {
+                    "contents": [
+                        {
+                            "itemSectionRenderer": {
+                                "contents": [
+                                    {"adSlotRenderer": {}},
+                                    {
+                                        "videoRenderer": {
+                                            "videoId": "abc",
+                                            "title": {"runs": [{"text": "Ti"}, {"text": "des"}]},
+                                            "ownerText": {"runs": [{"text": "Ann"}]},
+                                            "lengthText": {"simpleText": "3:21"},
+                                        }
+                                    },
+                                ]
+                            }
+                        },
+                        {"continuationItemRenderer": {}},
+                    ]
+                }
+            }
+        }
+    }
+}
+
+BODIES: dict[str, str] = {name: json.dumps(answer) for name, answer in ANSWERS.items()} | {
+    "arxiv": _ARXIV,
+    "youtube": f"<html><script>var ytInitialData = {json.dumps(_YOUTUBE)};</script></html>",
+}
+
+EXPECTED: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "arxiv": ("Tides", "https://arxiv.org/abs/2401.00001v2", {"authors": "Ann Sea", "year": "2024"}),
+    "crossref": (
+        "Tides & power",
+        f"https://doi.org/{_DOI}",
+        {"authors": "Ann Sea, Bob Sea, Cy Sea et al.", "year": 2024, "doi": _DOI, "cited_by": 7},
+    ),
+    "europepmc": ("Tides", "https://europepmc.org/article/MED/123", {"doi": _DOI, "pmid": "123", "cited_by": 3}),
+    "doaj": ("Tides", f"https://doi.org/{_DOI}", {"authors": "Ann Sea", "doi": _DOI}),
+    "semanticscholar": ("Tides", "https://www.semanticscholar.org/paper/p1", {"cited_by": 9, "year": 2024}),
+    "openalex": ("Tides", f"https://doi.org/{_DOI}", {"authors": "Ann Sea", "cited_by": 2}),
+    "github": ("ann/tides", "https://github.com/ann/tides", {"stars": 5, "language": "Rust", "license": "MIT"}),
+    "gitlab": ("ann/tides", "https://gitlab.com/ann/tides", {"stars": 5}),
+    "codeberg": ("ann/tides", "https://codeberg.org/ann/tides", {"stars": 5}),
+    "crates": ("tides", "https://crates.io/crates/tides", {"version": "1.2.0", "downloads": 10}),
+    "rubygems": ("tides", "https://rubygems.org/gems/tides", {"version": "1.2.0", "license": "MIT"}),
+    "packagist": ("ann/tides", "https://packagist.org/packages/ann/tides", {"downloads": 10, "stars": 2}),
+    "dockerhub": ("ann/tides", "https://hub.docker.com/r/ann/tides", {"stars": 2}),
+    "ecosystems": ("tides", "https://pkg.go.dev/tides", {"version": "v1.2.0", "license": "MIT"}),
+    "stackexchange": (
+        'How do "tides" work?',
+        "https://stackoverflow.com/questions/42/how-do-tides-work",
+        {"score": 8, "answers": 2, "answered": "yes"},
+    ),
+    "hackernews": ("Tides", "https://news.ycombinator.com/item?id=9", {"score": 3, "comments": 1}),
+    "lemmy": ("Tides", "https://lemmy.world/post/1", {"score": 4}),
+    "gdelt": ("Tides", "https://news.example/1", {}),
+    "peertube": ("Tides", "https://video.example/w/1", {"duration": "1:05", "views": 3}),
+    "youtube": ("Tides", "https://www.youtube.com/watch?v=abc", {"duration": "3:21"}),
+    "wikipedia": ("Tidal power", "https://de.wikipedia.org/wiki/Tidal_power", {}),
+    "wikidata": ("tide", "https://www.wikidata.org/wiki/Q1", {}),
+    "wiktionary": ("tide", "https://de.wiktionary.org/wiki/tide", {}),
+    "openlibrary": ("Tides", "https://openlibrary.org/works/OL1W", {"authors": "Ann Sea", "year": 1999}),
+    "internetarchive": ("Tides", "https://archive.org/details/tides", {"authors": "Ann Sea"}),
+}
+"""Title, URL and facts of the first row by source."""

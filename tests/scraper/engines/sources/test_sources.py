@@ -1,0 +1,144 @@
+"""Tests for the sources: requests, answers in their documented formats, and refusals."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from datetime import UTC, datetime
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from browsers.model import Mode, Snapshot
+from scraper.engines.common.query_operators import SOURCE_CATEGORIES
+from scraper.engines.model import EngineOutcome, EngineResponse, SearchQuery
+from scraper.engines.names import SOURCE_NAMES
+from scraper.engines.sources.registry import SOURCES
+from scraper.search.fusion import EngineRanking, fuse_rankings
+from tests.scraper.engines.sources.answers import BODIES, EXPECTED
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+QUERY = SearchQuery("tidal power & waves", language="de-DE", contact="me@example.org")
+EMPTY = {
+    "arxiv": '<feed xmlns="http://www.w3.org/2005/Atom"></feed>',
+    "semanticscholar": '{"total": 0, "offset": 0}',
+    "gdelt": "{}",
+}
+
+
+def ask(name: str, body: str, status: int = 200) -> EngineResponse:
+    """Parse an answer of a source, in the form in which a worker gets it."""
+    source = SOURCES[name]
+    url = source.build_request(QUERY, NOW).url
+    parse = pickle.loads(pickle.dumps(source.parse))
+    response = parse(Snapshot(url, url, status, body=body.encode(), html=body), NOW)
+    assert isinstance(response, EngineResponse)
+    return response
+
+
+def test_every_source_has_a_name_a_category_and_an_answer() -> None:
+    assert list(SOURCES) == list(SOURCE_NAMES) and set(SOURCES) == set(BODIES) == set(EXPECTED)
+    asked = {source.category for source in SOURCES.values() if not source.is_by_name}
+    assert asked == {*SOURCE_CATEGORIES, "paper", "forum"}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_an_answer_is_read(name: str) -> None:
+    response = ask(name, BODIES[name])
+    assert response.outcome is EngineOutcome.OK
+    (row,) = response.results
+    title, url, facts = EXPECTED[name]
+    assert (row.rank, row.title, row.url) == (1, title, url)
+    assert facts.items() <= dict(row.facts).items()
+    assert "<" not in row.snippet
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_request_is_one_of_the_api(name: str) -> None:
+    request = SOURCES[name].build_request(QUERY, NOW)
+    parts = urlsplit(request.url)
+    assert parts.scheme == "https" and request.mode is Mode.PEEK and request.limits.body_bytes <= 5_000_000
+    assert "tidal" in request.url and " " not in request.url
+    assert len(parse_qs(parts.query, strict_parsing=True)) >= 1
+
+
+@pytest.mark.parametrize("name", ["crates", "wikipedia", "wikidata", "openlibrary"])
+def test_sources_that_ask_for_it_get_a_name_and_a_contact(name: str) -> None:
+    request = SOURCES[name].build_request(QUERY, NOW)
+    assert request.headers["User-Agent"] == "search-mcp (me@example.org)"
+    assert SOURCES[name].build_request(SearchQuery("tide"), NOW).headers["User-Agent"] == "search-mcp"
+
+
+def test_crossref_gets_the_contact_in_its_query() -> None:
+    assert "mailto=me%40example.org" in SOURCES["crossref"].build_request(QUERY, NOW).url
+    assert "mailto" not in SOURCES["crossref"].build_request(SearchQuery("tide"), NOW).url
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(
+    ("status", "outcome", "detail"),
+    [
+        (429, EngineOutcome.WALL, "rate_limited"),
+        (403, EngineOutcome.WALL, "refused"),
+        (500, EngineOutcome.ERROR, "http_500"),
+    ],
+)
+def test_a_refusal_is_named(name: str, status: int, outcome: EngineOutcome, detail: str) -> None:
+    response = ask(name, BODIES[name], status)
+    assert (response.outcome, response.detail) == (outcome, detail)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "<html><body>Sorry</body></html>",
+        "null",
+        "{",
+        '{"message": 1}',
+        '"text"',
+        "[" * 100_000,
+        '[{"a": 1}, 2, null]',
+    ],
+)
+def test_other_answers_are_a_changed_layout(name: str, body: str) -> None:
+    response = ask(name, body)
+    assert response.outcome is EngineOutcome.ERROR and response.detail == "layout_changed"
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if name != "youtube"])
+def test_an_empty_answer_is_no_result(name: str) -> None:
+    if name in EMPTY:
+        body = EMPTY[name]
+    else:
+        data = json.loads(BODIES[name])
+        holder = data
+        while isinstance(holder, dict) and not any(isinstance(value, list) for value in holder.values()):
+            holder = next(value for value in holder.values() if isinstance(value, dict))
+        if isinstance(holder, list):
+            data = []
+        else:
+            holder.update({key: [] for key, value in holder.items() if isinstance(value, list)})
+        body = json.dumps(data)
+    assert ask(name, body).outcome is EngineOutcome.NONE
+
+
+def test_bad_rows_cost_only_themselves() -> None:
+    data = json.loads(BODIES["crates"])
+    data["crates"] = [None, {"name": 5}, {"description": "no name"}, *data["crates"], "text"]
+    assert [row.title for row in ask("crates", json.dumps(data)).results] == ["tides"]
+
+
+def test_a_consent_page_of_youtube_is_a_wall() -> None:
+    response = ask("youtube", '<form action="https://consent.youtube.com/save"></form>')
+    assert (response.outcome, response.detail) == (EngineOutcome.WALL, "consent")
+
+
+def test_one_paper_of_several_sources_is_one_result_with_all_facts() -> None:
+    names = ("crossref", "europepmc", "openalex")
+    rankings = [EngineRanking(name, name, ask(name, BODIES[name]).results) for name in names]
+    (merged,) = fuse_rankings(rankings)
+    assert merged.engines == names
+    facts = dict(merged.facts)
+    assert facts["cited_by"] == 7 and facts["pmid"] == "123"

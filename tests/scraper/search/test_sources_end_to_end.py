@@ -1,0 +1,139 @@
+"""Searches of sources in a real browser, over TLS: categories, identity, refusals, limits of a day."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from browsers import Browsers
+from scraper.engines.model import SearchQuery
+from scraper.engines.names import DEFAULTS
+from scraper.engines.registry import ENGINES
+from scraper.engines.sources.registry import SOURCES
+from scraper.model import REFRESH, SearchRequest
+from scraper.search import searcher as searcher_module
+from scraper.search.searcher import Searcher
+from scraper.settings import Settings
+from scraper.workers import WorkerPool
+from tests.scraper.engines.sources.answers import BODIES
+from tests.scraper.store.memory_search_cache import MemorySearchCache
+from tests.site.certificate import server_identity
+
+pytestmark = pytest.mark.browser
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+HOSTS = {
+    urlsplit(source.build_request(SearchQuery("a"), NOW).url).hostname or "": name for name, source in SOURCES.items()
+}
+
+
+@dataclass
+class Apis:
+    """The APIs of all sources on loopback."""
+
+    port: int = 0
+    key_pin: str = ""
+    statuses: dict[str, int] = field(default_factory=dict)
+    agents: dict[str, str] = field(default_factory=dict)
+    requests: Counter[str] = field(default_factory=Counter)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def apis() -> AsyncIterator[Apis]:
+    site = Apis()
+    context, site.key_pin = server_identity(tuple(HOSTS))
+
+    async def answer(request: web.Request) -> web.Response:
+        name = HOSTS[request.host.partition(":")[0]]
+        site.requests[name] += 1
+        site.agents[name] = request.headers["User-Agent"]
+        kind = {"arxiv": "application/atom+xml", "youtube": "text/html"}.get(name, "application/json")
+        return web.Response(text=BODIES[name], content_type=kind, status=site.statuses.get(name, 200))
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    site.port = runner.addresses[0][1]
+    yield site
+    await runner.cleanup()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def searcher(apis: Apis, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Searcher]:
+    monkeypatch.setattr(searcher_module, "ENGINE_DEADLINE_S", 60.0)
+    apis.statuses.clear()
+    apis.requests.clear()
+    hosts = tuple((host, "127.0.0.1", apis.port) for host in HOSTS)
+    settings = Settings(test_hosts=hosts, test_key_pin=apis.key_pin, contact="me@example.org")
+    async with Browsers(settings.browser_settings()) as browsers, WorkerPool(1) as workers:
+        made = Searcher(
+            browsers, workers, MemorySearchCache(), settings, engines=ENGINES, default_engines=DEFAULTS, sources=SOURCES
+        )
+        yield made
+        await made.close()
+
+
+@pytest.mark.parametrize(
+    ("category", "sources"),
+    [
+        ("code", {"github", "gitlab", "codeberg"}),
+        ("package", {"crates", "rubygems", "packagist", "dockerhub", "ecosystems"}),
+        ("question", {"stackexchange"}),
+        ("encyclopedia", {"wikipedia", "wikidata"}),
+        ("book", {"openlibrary"}),
+        ("video", {"youtube"}),
+    ],
+)
+async def test_a_category_asks_its_sources_only(
+    searcher: Searcher, apis: Apis, category: str, sources: set[str]
+) -> None:
+    answer = await searcher.search(SearchRequest("tides", category=category))
+    assert answer.errors == {} and set(answer.engines) == sources == set(apis.requests)
+    assert answer.results and all(set(row.engines) <= sources for row in answer.results)
+
+
+async def test_papers_of_sources_are_merged_with_their_facts(searcher: Searcher) -> None:
+    names = ["arxiv", "crossref", "europepmc", "semanticscholar", "openalex"]
+    answer = await searcher.search(SearchRequest("tides", category="paper", engines=names, max_results=20))
+    assert answer.errors == {}
+    # The preprint, and the published paper.
+    assert [set(row.engines) for row in answer.results] == [
+        {"crossref", "europepmc", "openalex"},
+        {"arxiv", "semanticscholar"},
+    ]
+    facts = dict(answer.results[0].facts)
+    assert facts["doi"] == "10.1/tide" and facts["cited_by"] == 7
+
+
+async def test_a_refusal_is_reported_and_names_the_next_source(searcher: Searcher, apis: Apis) -> None:
+    apis.statuses.update({"openlibrary": 429})
+    answer = await searcher.search(SearchRequest("tides", category="book"))
+    assert dict(answer.errors) == {"openlibrary": "rate_limited"} and not answer.results
+    assert answer.hint is not None and '"internetarchive"' in answer.hint
+
+
+async def test_sources_get_the_name_of_the_client_only_if_they_ask(searcher: Searcher, apis: Apis) -> None:
+    await searcher.search(SearchRequest("tides", engines=["crates", "hackernews"]))
+    assert apis.agents["crates"] == "search-mcp (me@example.org)"
+    assert "Mozilla" in apis.agents["hackernews"]
+
+
+async def test_the_limit_of_a_day_is_kept(searcher: Searcher, apis: Apis, monkeypatch: pytest.MonkeyPatch) -> None:
+    limited = replace(SOURCES["stackexchange"], per_day=2, spacing_s=0.0)
+    monkeypatch.setitem(searcher._engines, "stackexchange", limited)
+    errors = []
+    for _ in range(4):
+        answer = await searcher.search(SearchRequest("tides", engines=["stackexchange"], cache=REFRESH))
+        errors.append(dict(answer.errors).get("stackexchange"))
+    assert errors == [None, None, "rate_limited", "rate_limited"]
+    assert apis.requests["stackexchange"] == 2
