@@ -24,6 +24,7 @@ FILE = Path(__file__).with_suffix(".json")
 
 _KETTLES = "http://site.example/shop/late-list"
 _TIDES, _FERRIES = "http://site.example/guide/tides", "http://site.example/guide/ferries"
+_VALUES = ({"url": _KETTLES, "records": True}, {"example": {"height": "4.8 m", "title": "Tides in the harbour"}})
 _QUESTION = "Where does the ferry land at low tide?"
 _BOTH: tuple[Mapping[str, Any], ...] = ({}, {"format": "json"})
 _DEFAULT: tuple[Mapping[str, Any], ...] = ({},)
@@ -34,7 +35,7 @@ CALLS: tuple[tuple[str, str, tuple[dict[str, Any], ...]], ...] = tuple(
         ("full", "engines", {}, _DEFAULT),
         ("full", "fetch", {"url": _TIDES}, (*_BOTH, {"start": 150, "length": 120})),
         ("full", "fetch_batch", {"urls": [_TIDES, _FERRIES]}, _BOTH),
-        ("full", "extract_structured", {"url": _TIDES}, (*_BOTH, {"url": _KETTLES, "records": True})),
+        ("full", "extract_structured", {"url": _TIDES}, (*_BOTH, *_VALUES)),
         ("full", "read_doc", {"source": "http://site.example/document/table.csv"}, _BOTH),
         ("full", "compare", {"question": _QUESTION, "urls": [_TIDES, _FERRIES]}, _BOTH),
         ("full", "map", {"url": "http://site.example/static/0", "question": "static 3"}, _BOTH),

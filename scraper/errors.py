@@ -179,6 +179,18 @@ class NoRecordsError(UnreadableError):
     code = "no_records"
 
 
+class ExampleNotFoundError(UnreadableError):
+    """A value of the example is not on the page."""
+
+    code = "example_not_found"
+
+
+class RecipeDoesNotFitError(UnreadableError):
+    """The page is not of the kind from which the recipe was learned."""
+
+    code = "recipe_does_not_fit"
+
+
 class EncryptedDocumentError(UnreadableError):
     """The document needs a password."""
 

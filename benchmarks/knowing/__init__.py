@@ -1,1 +1,1 @@
-"""Benchmark of question-aware reading."""
+"""Benchmark of question-aware reading, of records and of fields."""

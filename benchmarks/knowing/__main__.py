@@ -2,6 +2,8 @@
 
 The corpus `knowing-passages` has texts with questions of people and the sentences that answer them. The beginning of
 the text with the same budget stands beside our passages. The corpus `knowing-sources` has answers of sources.
+Records of saved lists, and values by one example, are
+measured on the corpora `knowing-lists`, `serp`, `knowing-fields` and `knowing-redesign`.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.corpora import corpus_folder
+from benchmarks.knowing import examples, records
 from benchmarks.knowing.sources import measure_sources
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import find_headings
@@ -87,6 +90,10 @@ async def measure(options: Options) -> Figures:
             for name in sorted(asked)
         ],
     )
+    figures |= records.measure(options.corpora, quick=options.quick)
+    figures |= examples.measure(options.corpora, quick=options.quick)
+    others = [(name, value) for name, value in figures.items() if not name.startswith("passages.")]
+    print_table("Records and fields", ("figure", "value"), others)
     return figures
 
 

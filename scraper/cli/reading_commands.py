@@ -127,10 +127,13 @@ def compare(urls: tuple[str, ...], **flags: Any) -> int:
         "extract-structured example.com/product",
         "extract-structured example.com/recipe --json",
         "extract-structured example.com/shoes --records",
+        """extract-structured example.com/shoe --example '{"price": "$49"}'""",
     ],
 )
 @click.argument("url")
 @click.option("--records", is_flag=True, default=None, help="Print the rows of the list on the page.")
+@click.option("--example", help="JSON object: field and value as the page shows it; prints a recipe too.")
+@click.option("--recipe", help="Recipe that --example printed: read the same fields.")
 @with_output()
 @with_settings(READ | {"max_answer_tokens"})
 def extract_structured(**flags: Any) -> int:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
+from browsers.model import Snapshot
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.extract.fields import extraction
+from scraper.extract.fields import extraction, recipes
 from scraper.extract.fields.model import FieldRequest, PageFields
 from scraper.extract.fields.record_lists import MIN_RECORDS
 from scraper.reading import outcome
@@ -15,11 +19,14 @@ from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
 EXTRACT_LIMIT_S = 5.0
-"""Seconds. Records of a page take 30 ms; a page that takes longer than this is hostile."""
+"""Seconds for each page. Values of a page take 30 ms; a page that takes longer than this is hostile."""
+_RESERVE_S = 2.0
+"""Seconds of the deadline for reading the pages that were visited in time."""
+_SHOWN_URLS = 200
 
 
 class FieldReader:
-    """Reads records from rendered pages; nothing is cached."""
+    """Reads values and records from rendered pages; nothing is cached."""
 
     def __init__(self, visitor: PageVisitor, workers: WorkerPool) -> None:
         """Visit with `visitor`, and read in the workers."""
@@ -28,53 +35,89 @@ class FieldReader:
 
     async def read(
         self,
-        url: str,
+        urls: Sequence[str],
         request: FieldRequest,
         *,
         principal: str = "local",
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
-    ) -> PageFields:
-        """Return the requested values of a page.
-
-        Raises:
-            NoRecordsError: Records were requested, and the page has no list.
-            ScraperError: The page cannot be read.
-        """
+    ) -> list[PageFields | errors.ScraperError]:
+        """Return the requested values of each page, or why it has none."""
         deadline = Deadline.within(deadline_s)
-        job = VisitJob(cache_key(parse_target(url)), "browser", principal, json_responses=True)
+        visit = partial(self._visit, principal=principal, deadline=deadline, progress=progress or ignore_progress)
+        visited = await asyncio.gather(*(visit(url) for url in urls))
+        snapshots = [one[0] for one in visited if not isinstance(one, errors.ScraperError)]
         try:
-            result = await self._visitor.visit(job, deadline, progress or ignore_progress)
-        except TimeoutError:
-            raise timeout_error(job) from None
-        host = host_of(result.snapshot.url)
-        # This raises the errors of pages that are blocked or empty.
-        reading = outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
-        if not result.snapshot.is_html:
-            raise errors.UnsupportedTypeError(
-                f"{host} sent {result.snapshot.media_type or 'something'}, not a page.",
-                target=url,
-                next_step="Use `read_doc` for files.",
-            )
+            found = iter(await self._extract(snapshots, request, deadline)) if snapshots else iter(())
+        except errors.ScraperError as failure:
+            return [one if isinstance(one, errors.ScraperError) else failure for one in visited]
+        return [
+            one if isinstance(one, errors.ScraperError) else _check(url, next(found), one[1])
+            for url, one in zip(urls, visited, strict=True)
+        ]
+
+    async def _visit(
+        self, url: str, *, principal: str, deadline: Deadline, progress: ProgressCallback
+    ) -> tuple[Snapshot, tuple[str, ...]] | errors.ScraperError:
+        """Return the rendered page with warnings, or why it cannot be read."""
+        try:
+            job = VisitJob(cache_key(parse_target(url)), "browser", principal)
+            try:
+                async with asyncio.timeout(deadline.left_s(reserve_s=_RESERVE_S)):
+                    result = await self._visitor.visit(job, deadline, progress)
+            except TimeoutError:
+                raise timeout_error(job) from None
+            # This raises the errors of pages that are blocked or empty.
+            reading = outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
+            if not result.snapshot.is_html:
+                raise errors.UnsupportedTypeError(
+                    f"{host_of(result.snapshot.url)} sent {result.snapshot.media_type or 'something'}, not a page.",
+                    target=url,
+                    next_step="Use `read_doc` for files.",
+                )
+        except errors.ScraperError as error:
+            return error
+        return replace(result.snapshot, body=b""), (*reading.warnings, *result.warnings)
+
+    async def _extract(
+        self, snapshots: Sequence[Snapshot], request: FieldRequest, deadline: Deadline
+    ) -> Sequence[PageFields]:
         read = partial(extraction.extract, request=request)
         try:
-            found = await run_in_worker(self._workers, read, result.snapshot, EXTRACT_LIMIT_S, deadline)
+            return await run_in_worker(
+                self._workers, read, tuple(snapshots), EXTRACT_LIMIT_S * len(snapshots), deadline
+            )
         except WorkerFailedError as error:
             raise errors.ContentTooLargeError(
-                f"The values of the page at {host} could not be read: {error}.",
-                target=url,
+                f"The values of the page at {host_of(snapshots[0].url)} could not be read: {error}.",
+                target=snapshots[0].requested_url,
                 next_step="Use `fetch` for its text.",
             ) from error
-        if not found.records:
-            raise errors.NoRecordsError(
-                f"There is no list of {MIN_RECORDS} or more records on the page at {host}; largest: {found.largest}.",
-                target=url,
-                next_step="Use `fetch` for its text.",
-            )
-        return PageFields(
-            found.url,
-            found.records,
-            found.next_page,
-            found.largest,
-            (*reading.warnings, *result.warnings, *found.warnings),
+
+
+def _check(url: str, found: PageFields, warnings: tuple[str, ...]) -> PageFields | errors.ScraperError:
+    """Return the values, or the error of a page without them."""
+    shown = found.url[:_SHOWN_URLS]
+    if found.missing:
+        name, nearest = next(iter(found.missing.items()))
+        hint = f"; nearest: '{nearest[:80]}'" if nearest else ""
+        return errors.ExampleNotFoundError(
+            f"The example of `{name[:40]}` is not on {shown}{hint}.",
+            target=url,
+            next_step="Give the value as the page shows it.",
         )
+    if found.misfit:
+        fitting = sum(similarity >= recipes.MIN_FITTING for similarity in found.misfit)
+        return errors.RecipeDoesNotFitError(
+            f"The recipe does not fit {shown}: {fitting} of {len(found.misfit)} places found, "
+            f"best {found.misfit[-1]:.2f}.",
+            target=url,
+            next_step="Give one example from this page.",
+        )
+    if not found.records and not found.values:
+        return errors.NoRecordsError(
+            f"There is no list of {MIN_RECORDS} or more records on {shown}; largest: {found.largest}.",
+            target=url,
+            next_step="Use `fetch` for its text.",
+        )
+    return replace(found, warnings=(*warnings, *found.warnings))

@@ -25,6 +25,7 @@ from scraper.urls import host_of
 from scraper.workers import NoWorkerError, WorkerFailedError, WorkerPool
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 log = logging.getLogger(__name__)
 
@@ -333,16 +334,16 @@ class RenderDecider:
 
 
 async def run_in_worker(
-    workers: WorkerPool, read: Callable[[Snapshot], T], snapshot: Snapshot, limit_s: float, deadline: Deadline
+    workers: WorkerPool, read: Callable[[V], T], visited: V, limit_s: float, deadline: Deadline
 ) -> T:
-    """Return the result of a function that reads a snapshot in a worker.
+    """Return the result of a function that reads a snapshot, or several, in a worker.
 
     Raises:
         WorkerFailedError: It failed, or no worker was free before the deadline.
     """
     try:
         async with asyncio.timeout(deadline.left_s()):
-            return await workers.run(read, snapshot, limit_s=min(limit_s, deadline.left_s()))
+            return await workers.run(read, visited, limit_s=min(limit_s, deadline.left_s()))
     except TimeoutError as error:
         raise WorkerFailedError("no reader was free in time") from error
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from scraper.errors import ScraperError
 from scraper.extract.fields.model import PageFields
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.answer_text import EXPLANATION, seal
+from scraper.render.answer_text import EXPLANATION, error_sentence, seal
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET
 
@@ -19,25 +22,79 @@ _HEADER_TOKENS = 150
 
 
 def as_json(found: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object]:
-    """Return the rows that the budget allows, with the URL of the next part of the list."""
-    rows, notes = _fit_rows(found, budget)
-    answer: dict[str, object] = {"url": found.url, "records": rows}
-    if found.next_page:
-        answer["more"] = {"next_page": found.next_page}
+    """Return values with their evidence and recipe, or the rows that the budget allows and the next part's URL."""
+    answer: dict[str, object] = {"url": found.url}
+    notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
+    if found.values:
+        answer["values"] = dict(found.values)
+        answer["evidence"] = {
+            name: {"source": one.source, "confidence": one.confidence} for name, one in found.evidence.items()
+        }
+        answer["recipe"] = json.loads(found.recipe)
+    else:
+        answer["records"], left_out = _fit_rows(found, budget)
+        notes += left_out
+        if found.next_page:
+            answer["more"] = {"next_page": found.next_page}
     if notes:
         answer["warnings"] = notes
     return answer
 
 
 def as_markdown(found: PageFields, *, region: str, budget: int = BODY_BUDGET) -> str:
-    """Return a header and a table of the rows in an untrusted region."""
-    rows, notes = _fit_rows(found, budget)
-    header = [f"URL: {clean_line(found.url, _MAX_URL)}", f"Records: {len(found.records)}"]
-    if found.next_page:
-        header.append(f"Next page: {clean_line(found.next_page, _MAX_URL)}")
+    """Return a header and a table of the values or rows in an untrusted region."""
+    header = [f"URL: {clean_line(found.url, _MAX_URL)}"]
+    notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
+    if found.values:
+        rows = [_value_row(found, name, value) for name, value in found.values.items()]
+    else:
+        rows, left_out = _fit_rows(found, budget)
+        notes += left_out
+        header.append(f"Records: {len(found.records)}")
+        if found.next_page:
+            header.append(f"Next page: {clean_line(found.next_page, _MAX_URL)}")
     header += [f"Warning: {note}" for note in notes]
     header.append(EXPLANATION.format(region=region))
-    return "\n".join(header) + "\n\n" + seal(_table(rows), region)
+    recipe = f"\n\nRecipe for other pages of this kind:\n{found.recipe}" if found.recipe else ""
+    return "\n".join(header) + "\n\n" + seal(_table(rows) + recipe, region)
+
+
+def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, budget: int) -> dict[str, object]:
+    """Return one object per page; a recipe that all pages share is stated once."""
+    share = budget // len(outcomes)
+    rows: list[dict[str, object]] = []
+    for url, found in outcomes:
+        row = (
+            {"url": url, "error": error_sentence(found)}
+            if isinstance(found, ScraperError)
+            else as_json(found, budget=share)
+        )
+        rows.append({name: value for name, value in row.items() if name != "recipe"})
+    answer: dict[str, object] = {"url": outcomes[0][0], "pages": rows}
+    recipe = next((found.recipe for _, found in outcomes if isinstance(found, PageFields) and found.recipe), "")
+    return answer | ({"recipe": json.loads(recipe)} if recipe else {})
+
+
+def pages_as_markdown(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, region: str, budget: int) -> str:
+    """Return one section per page."""
+    share = budget // len(outcomes)
+    sections: list[str] = []
+    for number, (url, found) in enumerate(outcomes, start=1):
+        title = f"## {number}. {clean_line(url, _MAX_URL)}"
+        if isinstance(found, ScraperError):
+            sections.append(f"{title}\n\n{error_sentence(found)}")
+        else:
+            shown = found if number == len(outcomes) else replace(found, recipe="")
+            sections.append(f"{title}\n\n{as_markdown(shown, region=region, budget=share)}")
+    return "\n\n".join(sections)
+
+
+def _value_row(found: PageFields, name: str, value: str | None) -> dict[str, Any]:
+    one = found.evidence.get(name)
+    row: dict[str, Any] = {"field": name, "value": value}
+    return row | (
+        {"source": one.source, "confidence": one.confidence} if one else {"source": "not on the page", "confidence": ""}
+    )
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -46,7 +103,7 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _fit_rows(found: PageFields, budget: int) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the first rows within the budget, with long values cut, and the warnings."""
+    """Return the first rows within the budget, with long values cut, and a note if some are left out."""
     left = budget - _HEADER_TOKENS
     rows: list[dict[str, Any]] = []
     for record in found.records:
@@ -55,7 +112,7 @@ def _fit_rows(found: PageFields, budget: int) -> tuple[list[dict[str, Any]], lis
         if left < 0:
             break
         rows.append(row)
-    notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
+    notes = []
     if len(rows) < len(found.records):
         notes.append(f"{len(found.records) - len(rows)} more records are left out: the answer is full.")
     return rows, notes

@@ -230,7 +230,10 @@ class ComparisonAnswer(TypedDict):
 
 
 class StructuredAnswer(TypedDict):
-    """The answer of `extract_structured`: all four lists of data, or `records`."""
+    """The answer of `extract_structured`: all lists of data, or `records`, or `values`.
+
+    For several URLs, `url` is the first, and `pages` has an answer or `error` for each.
+    """
 
     url: str
     json_ld: NotRequired[list[Any]]
@@ -242,6 +245,9 @@ class StructuredAnswer(TypedDict):
     xhr: NotRequired[list[Any]]
     records: NotRequired[list[dict[str, Any]]]
     more: NotRequired[dict[str, Any]]
+    values: NotRequired[dict[str, Any]]
+    evidence: NotRequired[dict[str, Any]]
+    pages: NotRequired[list[dict[str, Any]]]
     warnings: NotRequired[list[str]]
 
 

@@ -1,10 +1,13 @@
-"""The tool `extract_structured`: machine-readable data of a page, and records of its list."""
+"""The tool `extract_structured`: machine-readable data of a page, values by example or recipe, rows of its list."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from scraper.errors import InvalidArgumentError, ScraperError
+from scraper.extract.fields import recipes
 from scraper.extract.fields.model import FieldRequest
 from scraper.render import fields as render_fields
 from scraper.render import structured as render_structured
@@ -22,11 +25,42 @@ from scraper.tools.model import (
     make_tool,
     new_region,
 )
-from scraper.tools.reading_tools import URL, check_url
-from scraper.values.types import BooleanValue
+from scraper.urls import parse_target
+from scraper.values.types import BooleanValue, ObjectValue, StringListValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
+
+
+_MAX_PAGES = 10
+_MAX_VALUE = 2_000
+_ALTERNATIVES = ("example", "records", "recipe")
+
+
+class _UrlsValue(StringListValue):
+    """One URL, or several in a list or separated by spaces."""
+
+    label = "URL"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the schema of a text: that of a union is rejected by some clients."""
+        return {"type": "string"}
+
+    def parse(self, value: object) -> tuple[str, ...]:
+        """Return the URLs in order, each once."""
+        is_list = isinstance(value, list) or (isinstance(value, str) and value.lstrip().startswith("["))
+        return tuple(
+            dict.fromkeys(super().parse(value if is_list or not isinstance(value, str) else value.split() or value))
+        )
+
+
+_PARAMETERS = Parameters(
+    Parameter("url", _UrlsValue(_MAX_PAGES), "http(s) URL; with the others up to 10, space-separated.", required=True),
+    FORMAT,
+    Parameter("example", ObjectValue(), "Field: value as the page shows it."),
+    Parameter("recipe", ObjectValue(), "Of an earlier answer."),
+    Parameter("records", BooleanValue(), "Rows of its list.", default=False),
+)
 
 
 def extract_structured_tool(settings: Settings) -> Tool:
@@ -34,20 +68,53 @@ def extract_structured_tool(settings: Settings) -> Tool:
     return make_tool(
         "extract_structured",
         "Structured data of a web page",
-        Parameters(
-            URL, FORMAT, Parameter("records", BooleanValue(), "Rows of the list on the page instead.", default=False)
-        ),
+        _PARAMETERS,
         _extract_structured,
         answer=StructuredAnswer,
-        check=check_url,
+        check=_check,
     )
 
 
+def _check(arguments: Any) -> None:
+    for url in arguments["url"]:
+        parse_target(url)
+    given = [name for name in _ALTERNATIVES if arguments[name] or arguments[name] == {}]
+    if len(given) > 1:
+        raise InvalidArgumentError(
+            f"{given[0]} and {given[1]} exclude each other: leave one of them out.", target=given[1]
+        )
+    if not given and len(arguments["url"]) > 1:
+        raise InvalidArgumentError("Several URLs need example, recipe or records: make several calls.", target="url")
+    if arguments["example"] is not None:
+        _check_example(arguments["example"])
+    if arguments["recipe"] is not None:
+        try:
+            recipes.from_text(json.dumps(arguments["recipe"], ensure_ascii=False))
+        except ValueError as error:
+            raise InvalidArgumentError(
+                f"recipe must be one from an earlier answer: {error}. Give one example again.", target="recipe"
+            ) from None
+
+
+def _check_example(example: dict[str, Any]) -> None:
+    if not 1 <= len(example) <= recipes.MAX_FIELDS:
+        raise InvalidArgumentError(
+            f"example must have 1 to {recipes.MAX_FIELDS} fields, not {len(example)}.", target="example"
+        )
+    for name, value in example.items():
+        text = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+        if not 0 < len(text.strip()) <= _MAX_VALUE:
+            raise InvalidArgumentError(
+                f"example: {name[:40]} must be one text of 1 to {_MAX_VALUE:,} characters, as the page shows it.",
+                target="example",
+            )
+
+
 async def _extract_structured(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    if arguments["records"]:
+    if any(arguments[name] for name in _ALTERNATIVES):
         return await _extract_fields(services, arguments, call)
     data = await services.structured.extract(
-        arguments["url"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
+        arguments["url"][0], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     budget = body_budget(services.settings)
     is_empty = not (data.json_ld or data.microdata or data.opengraph or data.rdfa or data.xhr)
@@ -57,11 +124,27 @@ async def _extract_structured(services: Services, arguments: dict[str, Any], cal
 
 
 async def _extract_fields(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    request = FieldRequest(records=arguments["records"])
-    found = await services.fields.read(
+    request = FieldRequest(
+        records=arguments["records"],
+        example={name: str(value) for name, value in (arguments["example"] or {}).items()},
+        recipe=json.dumps(arguments["recipe"], ensure_ascii=False) if arguments["recipe"] else "",
+    )
+    outcomes = await services.fields.read(
         arguments["url"], request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
-    budget = body_budget(services.settings)
-    if arguments["format"] == "json":
-        return json_answer(render_fields.as_json(found, budget=budget))
-    return ToolAnswer(render_fields.as_markdown(found, region=new_region(), budget=budget))
+    budget, is_json = body_budget(services.settings), arguments["format"] == "json"
+    if len(outcomes) == 1:
+        (found,) = outcomes
+        if isinstance(found, ScraperError):
+            raise found
+        if is_json:
+            return json_answer(render_fields.as_json(found, budget=budget))
+        return ToolAnswer(render_fields.as_markdown(found, region=new_region(), budget=budget))
+    rows = list(zip(arguments["url"], outcomes, strict=True))
+    failures = tuple(found for found in outcomes if isinstance(found, ScraperError))
+    is_empty = len(failures) == len(rows)
+    if is_json:
+        answer = json_answer(render_fields.pages_as_json(rows, budget=budget))
+        return replace(answer, failures=failures, is_empty=is_empty)
+    text = render_fields.pages_as_markdown(rows, region=new_region(), budget=budget)
+    return ToolAnswer(text, failures=failures, is_empty=is_empty)

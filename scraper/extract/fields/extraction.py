@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from browsers.model import Snapshot
 from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import element_selector, text_of
-from scraper.extract.fields.model import FieldRequest, PageFields
+from scraper.extract.fields import recipes
+from scraper.extract.fields.model import Evidence, FieldRequest, PageFields
+from scraper.extract.fields.places import PlaceFinder
+from scraper.extract.fields.recipes import Recipe
 from scraper.extract.fields.record_columns import read_rows
 from scraper.extract.fields.record_lists import MAX_RECORDS, find_largest_group, find_lists
 from scraper.extract.fields.text_leaves import MAX_ELEMENTS, PageText
@@ -22,20 +27,69 @@ _NEXT_WORDS = re.compile(
 _PAGE_NUMBER = re.compile(r"\d{1,5}")
 
 
-def extract(snapshot: Snapshot, request: FieldRequest) -> PageFields:
-    """Return the values of a snapshot of HTML that were asked for."""
-    tree = page_tree.build_page_tree(snapshot)
-    page = PageText(tree)
-    warnings: list[str] = []
-    if len(page.elements) >= MAX_ELEMENTS:
-        warnings.append(f"Only the first {MAX_ELEMENTS:,} elements of the page were read.")
+_REDESIGNED = (
+    "The design of the page is not that of the recipe: values are likely, not sure. Give an example from this page."
+)
+
+
+def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageFields, ...]:
+    """Return the requested values of each snapshot of HTML; an example is from any of them.
+
+    Raises:
+        ValueError: The recipe is no recipe.
+    """
+    trees = [page_tree.build_page_tree(snapshot) for snapshot in snapshots]
+    pages = [PageText(tree) for tree in trees]
+    if request.records:
+        return tuple(_read_records(tree, page) for tree, page in zip(trees, pages, strict=True))
+    finders = [PlaceFinder(page) for page in pages]
+    if request.recipe:
+        recipe = recipes.from_text(request.recipe)
+    else:
+        lessons = [
+            recipes.learn(finder, request.example, _host(tree.url)) for finder, tree in zip(finders, trees, strict=True)
+        ]
+        recipe, missing = min(lessons, key=lambda lesson: len(lesson[1]))
+        if missing:
+            return tuple(PageFields(tree.url, missing=missing) for tree in trees)
+    text = recipes.to_text(recipe)
+    return tuple(_read_values(recipe, text, finder) for finder in finders)
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""
+
+
+def _read_values(recipe: Recipe, text: str, finder: PlaceFinder) -> PageFields:
+    url = finder.page.page.url
+    found = recipes.read(recipe, finder, _host(url))
+    if not found.fits:
+        return PageFields(url, misfit=found.similarities)
+    values = {name: found.values[name][0] if name in found.values else None for name in recipe.places}
+    evidence = {
+        name: Evidence("example", recipes.confidence_of(similarity, is_likely=found.is_likely))
+        for name, (_, similarity) in found.values.items()
+    }
+    clean = {name: value and sanitize.clean(value)[0] for name, value in values.items()}
+    warnings = (*_cut_warnings(finder.page), *((_REDESIGNED,) if found.is_likely else ()))
+    return PageFields(url, clean, evidence, text, warnings=warnings)
+
+
+def _cut_warnings(page: PageText) -> tuple[str, ...]:
+    if len(page.elements) < MAX_ELEMENTS:
+        return ()
+    return (f"Only the first {MAX_ELEMENTS:,} elements of the page were read.",)
+
+
+def _read_records(tree: PageTree, page: PageText) -> PageFields:
+    warnings = _cut_warnings(page)
     lists = find_lists(page, 1)
     if not lists:
-        return PageFields(snapshot.url, largest=find_largest_group(page), warnings=tuple(warnings))
+        return PageFields(tree.url, largest=find_largest_group(page), warnings=warnings)
     rows = tuple({name: sanitize.clean(value)[0] for name, value in row.items()} for row in read_rows(page, lists[0]))
     if len(rows) == MAX_RECORDS:
-        warnings.append(f"The list may be longer: {MAX_RECORDS:,} records were read.")
-    return PageFields(snapshot.url, rows, find_next_page(tree), warnings=tuple(warnings))
+        warnings += (f"The list may be longer: {MAX_RECORDS:,} records were read.",)
+    return PageFields(tree.url, records=rows, next_page=find_next_page(tree), warnings=warnings)
 
 
 def find_next_page(tree: PageTree) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,19 @@ class FieldRequest:
 
     records: bool = False
     """True for all records of the page's list, False for the one thing that the page is about."""
+    example: Mapping[str, str] = field(default_factory=dict)
+    """Field, and its value as one of the pages shows it."""
+    recipe: str = ""
+    """Recipe of an earlier answer as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a value is from."""
+
+    source: str
+    confidence: float
+    """Share of correct values among those of this kind, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +33,19 @@ class PageFields:
     """Values of one page."""
 
     url: str
+    values: Mapping[str, str | None] = field(default_factory=dict)
+    """Value by field, as the page shows it; None if the page does not state it."""
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    recipe: str = ""
+    """Places of the fields of an example, as text."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """Nearest text on the page for each value of the example that is not on it."""
+    misfit: tuple[float, ...] = ()
+    """Similarity of the place of each field, in ascending order, if the recipe does not fit the page."""
     records: tuple[dict[str, Any], ...] = ()
     """Rows of the list, in page order."""
     next_page: str = ""
     """URL of the next part of the list."""
     largest: int = 0
     """Number of records of the longest list that is too short to be one."""
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()

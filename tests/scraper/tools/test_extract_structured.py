@@ -28,7 +28,7 @@ async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIter
         yield opened
 
 
-async def extract(app: Services, url: str, call: ToolCall | None = None, **arguments: Any) -> ToolAnswer:
+async def extract(app: Services, url: str | list[str], call: ToolCall | None = None, **arguments: Any) -> ToolAnswer:
     (tool,) = [offered for offered in registry.tools(app.settings) if offered.name == "extract_structured"]
     return await tool.run(app, {"url": url, **arguments}, call or ToolCall(deadline_s=120))
 
@@ -165,4 +165,56 @@ async def test_records_are_a_table_in_an_untrusted_region(app: Services, site: S
 
 async def test_a_page_without_a_list_is_an_error_that_says_so(app: Services, site: Site) -> None:
     answer = await extract(app, site.url("/shop/none"), records=True)
-    assert answer.is_error and re.search(r"no list of 3 or more records on the page .*; largest: 2\.", answer.text)
+    assert answer.is_error and re.search(r"no list of 3 or more records on .*; largest: 2\.", answer.text)
+
+
+EXAMPLE = {"name": "Copper kettle", "price": "49.90 EUR"}
+
+
+async def test_an_example_gives_values_and_a_recipe_that_reads_another_call(app: Services, site: Site) -> None:
+    url = site.url("/shop/injected")
+    found = (await extract(app, url, example=EXAMPLE, format="json")).structured
+    assert isinstance(found, dict)
+    assert found["values"] == EXAMPLE
+    assert found["evidence"]["name"] == {"source": "example", "confidence": 0.99}
+    again = await extract(app, url, recipe=found["recipe"])
+    assert "| price | 49.90 EUR | example | 0.99 |" in again.text
+    foreign = {**found["recipe"], "host": "other.example"}
+    other = await extract(app, site.url("/shop/none"), recipe=foreign)
+    assert other.is_error and re.search(r"does not fit .*: \d of 2 places found, best 0\.\d\d\.", other.text)
+
+
+async def test_several_pages_are_read_at_once_and_a_bad_one_affects_no_other(app: Services, site: Site) -> None:
+    urls = [site.url("/shop/injected"), site.url("/shop/missing-page"), "no url"]
+    assert (await extract(app, urls, example=EXAMPLE)).is_error
+    found = (await extract(app, " ".join(urls[:2]), example=EXAMPLE, format="json")).structured
+    assert isinstance(found, dict)
+    good, bad = found["pages"]
+    assert good["values"] == EXAMPLE and bad["url"] == urls[1] and "error" in bad
+    assert found["recipe"]["version"] == 1
+
+
+async def test_a_value_that_is_not_on_the_page_is_an_error_with_the_nearest(app: Services, site: Site) -> None:
+    answer = await extract(app, site.url("/shop/injected"), example={"price": "49.91 EUR"})
+    assert answer.is_error and "nearest: '49.90 EUR'" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"example": {}}, "1 to 40 fields"),
+        ({"example": {f"f{number}": "a" for number in range(41)}}, "not 41"),
+        ({"example": {"class": ""}}, "must be one text"),
+        ({"example": {"class": ["a", "b"]}}, "must be one text"),
+        ({"example": {"class": "a" * 5_000}}, "must be one text"),
+        ({"example": EXAMPLE, "records": True}, "exclude each other"),
+        ({"recipe": {"version": 0}}, "not of version 1"),
+        ({"recipe": {"version": 1, "host": "a", "fields": {"a": 1}}}, "has no place"),
+        ({"recipe": {"version": 1, "host": "a" * 1_000_000, "fields": {}}}, "has more than"),
+        ({"url": ["http://a.example/", "http://b.example/"]}, "Several URLs need"),
+        ({"url": [f"http://a.example/{number}" for number in range(11)], "records": True}, "at most 10"),
+    ],
+)
+async def test_wrong_arguments_are_explained(app: Services, arguments: dict[str, Any], words: str) -> None:
+    answer = await extract(app, **{"url": "http://a.example/", **arguments})
+    assert answer.is_error and words in answer.text

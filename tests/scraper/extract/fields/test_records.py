@@ -21,7 +21,8 @@ MENU = (
 
 
 def records(html: str, **more: bool) -> PageFields:
-    return extraction.extract(page(html, **more), FieldRequest(records=True))
+    (found,) = extraction.extract([page(html, **more)], FieldRequest(records=True))
+    return found
 
 
 def card(name: str, number: int) -> str:

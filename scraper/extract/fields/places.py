@@ -1,0 +1,234 @@
+"""Describe where a value stands on a page by many weak features, and find the most similar place on another page.
+
+No feature is required. So a place is found after a redesign: its neighbors, label and heading stay if class names and
+tags change. The method resembles wrapper induction with robust features (Dalvi et al., SIGMOD 2009).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Any
+
+from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.dom.xpath import Element
+from scraper.extract.fields.text_leaves import Leaf, PageText
+
+PATH, MASK = 2.0, 1.0
+"""Weights of the two features that are compared last, because they cost most."""
+_WEIGHTS = {
+    "tail": 1.0, "names": 1.5, "outer": 1.5, "tag": 0.5, "label": 1.0, "before": 2.0, "after": 1.0,
+    "size": 0.3, "position": 0.7, "heading": 0.5, "attributes": 0.3, "index": 0.7,
+}  # fmt: skip
+_TOTAL = sum(_WEIGHTS.values()) + PATH + MASK
+
+_MAX_TEXT = 60
+_MAX_TAGS = 14
+_OUTER = 4
+_NEAR_LEAVES = 12
+_EARLIER_LEAVES = 30
+_LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*\S")
+_WORD = re.compile(r"[^\W_]+")
+_NAME_ATTRIBUTES = ("class", "id", "itemprop", "property", "data-testid", "name", "rel")
+_OTHER_ATTRIBUTES = frozenset({"class", "id", "style", "href"})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Features of the place of a text."""
+
+    tags: tuple[str, ...]
+    """From the root down."""
+    names: frozenset[str]
+    """Class names, ids and the like of the element, with digits replaced."""
+    outer: frozenset[str]
+    """The same of four ancestors."""
+    label: str
+    """Words before a colon in the text."""
+    before: str
+    after: str
+    mask: str
+    """Form of the text: runs of digits, capitals and letters."""
+    size: int
+    position: float
+    """Share of the page's texts before this one."""
+    heading: str
+    attributes: frozenset[str]
+    index: int
+    """Number of loose texts of the same element before this one."""
+    is_whole: bool
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the features as data for JSON."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: sorted(v) if isinstance(v, frozenset) else v for name, v in values.items()}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Place:
+        """Return the place that `as_data` described.
+
+        Raises:
+            ValueError: The data has another form.
+        """
+        values: dict[str, Any] = {}
+        for one in fields(cls):
+            value, kind = data.get(one.name), str(one.type)
+            if kind.startswith(("frozenset", "tuple")):
+                if not isinstance(value, list) or not all(isinstance(item, str) for item in value[:200]):
+                    raise ValueError(f"{one.name} is no list of texts")
+                short = [item[:100] for item in value[:200]]
+                values[one.name] = frozenset(short) if kind.startswith("frozenset") else tuple(short)
+                continue
+            expected: tuple[type, ...] = {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,)}[kind]
+            if not isinstance(value, expected) or (kind != "bool" and isinstance(value, bool)):
+                raise ValueError(f"{one.name} is no {kind}")
+            values[one.name] = value[:100] if isinstance(value, str) else value
+        return cls(**values)
+
+
+class PlaceFinder:
+    """The leaves of one page with their places."""
+
+    def __init__(self, page: PageText) -> None:
+        """Read the leaves and the heading above each."""
+        self.page = page
+        self.leaves: Sequence[Leaf] = page.leaves()
+        self._places: dict[int, Place] = {}
+        self._headings = self._read_headings()
+
+    def _read_headings(self) -> list[str]:
+        found: list[str] = []
+        last = ""
+        for leaf in self.leaves:
+            found.append(last)
+            parent = leaf.element.getparent()
+            if leaf.element.tag in HEADINGS or (parent is not None and parent.tag in HEADINGS):
+                last = leaf.text[:_MAX_TEXT]
+        return found
+
+    def place(self, leaf: Leaf) -> Place:
+        """Return the features of a leaf."""
+        known = self._places.get(leaf.number)
+        if known is None:
+            known = self._places[leaf.number] = self._describe(leaf)
+        return known
+
+    def _describe(self, leaf: Leaf) -> Place:
+        element = leaf.element
+        ancestors = list(element.iterancestors())[:_MAX_TAGS]
+        earlier = self.leaves[max(0, leaf.number - _EARLIER_LEAVES) : leaf.number]
+        label = _LABEL.match(leaf.text)
+        return Place(
+            tags=(*(str(one.tag) for one in reversed(ancestors)), str(element.tag)),
+            names=_names(element),
+            outer=frozenset().union(*(_names(one) for one in ancestors[:_OUTER])),
+            label=label[1].lower() if label else "",
+            before=self._neighbor(leaf, -1),
+            after=self._neighbor(leaf, 1),
+            mask=_mask(leaf.text),
+            size=len(leaf.text),
+            position=round(leaf.number / max(1, len(self.leaves)), 4),
+            heading=self._headings[leaf.number],
+            attributes=frozenset(str(name) for name in element.attrib if name not in _OTHER_ATTRIBUTES),
+            index=sum(other.element is element and not other.is_whole for other in earlier),
+            is_whole=leaf.is_whole,
+        )
+
+    def _neighbor(self, leaf: Leaf, step: int) -> str:
+        """Return the nearest text that neither contains the leaf nor is part of it."""
+        for distance in range(1, _NEAR_LEAVES + 1):
+            at = leaf.number + step * distance
+            if not 0 <= at < len(self.leaves):
+                return ""
+            other = self.leaves[at]
+            if step < 0:
+                is_same = other.is_whole and self._contains(other.element, leaf.element)
+            else:
+                is_same = self._contains(leaf.element, other.element) and leaf.is_whole
+            if not is_same:
+                return other.text[:_MAX_TEXT]
+        return ""
+
+    def _contains(self, outer: Element, inner: Element) -> bool:
+        number, end = self.page.number, self.page.end
+        return number[outer] <= number[inner] < end[number[outer]]
+
+    def find(self, known: Place) -> tuple[float, Leaf | None]:
+        """Return the most similar leaf, and its similarity from 0 to 1."""
+        best, found = -1.0, None
+        longest = max(400, 4 * known.size)
+        for leaf in self.leaves:
+            if len(leaf.text) > longest:
+                continue
+            seen = self.place(leaf)
+            score = _compare_cheap(known, seen)
+            if (score + PATH + MASK) / _TOTAL <= best:
+                continue
+            score += MASK * (1.0 if known.mask == seen.mask else 0.5 * _similar(known.mask, seen.mask))
+            if (score + PATH) / _TOTAL <= best:
+                continue
+            score = (score + PATH * _similar(known.tags, seen.tags)) / _TOTAL
+            if score > best:
+                best, found = score, leaf
+        return max(0.0, best), found
+
+
+def _compare_cheap(known: Place, seen: Place) -> float:
+    weights = _WEIGHTS
+    tail = 1.0 if known.tags[-3:] == seen.tags[-3:] else 0.5 if known.tags[-2:] == seen.tags[-2:] else 0.0
+    label = (1.0 if known.label else 0.3) if known.label == seen.label else -0.5
+    score = weights["tail"] * tail + weights["label"] * label
+    score += weights["names"] * _overlap(known.names, seen.names) + weights["outer"] * _overlap(known.outer, seen.outer)
+    score += weights["tag"] * (known.tags[-1:] == seen.tags[-1:])
+    score += weights["before"] * _same_words(known.before, seen.before)
+    score += weights["after"] * _same_words(known.after, seen.after)
+    score += weights["size"] * min(known.size, seen.size) / max(known.size, seen.size, 1)
+    score += weights["position"] * (1.0 - min(1.0, 4 * abs(known.position - seen.position)))
+    score += weights["heading"] * _same_words(known.heading, seen.heading)
+    score += weights["attributes"] * _overlap(known.attributes, seen.attributes)
+    return score + weights["index"] * (known.index == seen.index and known.is_whole == seen.is_whole)
+
+
+def _overlap(known: frozenset[str], seen: frozenset[str]) -> float:
+    if not known and not seen:
+        return 0.5
+    both = len(known & seen)
+    return both / (len(known) + len(seen) - both)
+
+
+def _same_words(known: str, seen: str) -> float:
+    if known == seen:
+        return 1.0 if known else 0.5
+    if not known or not seen:
+        return 0.0
+    return 0.8 * _overlap(_word_set(known), _word_set(seen))
+
+
+@lru_cache(maxsize=20_000)
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
+@lru_cache(maxsize=20_000)
+def _similar(known: Sequence[str], seen: Sequence[str]) -> float:
+    return 1.0 if known == seen else SequenceMatcher(None, known, seen, autojunk=False).ratio()
+
+
+@lru_cache(maxsize=20_000)
+def _fold(value: str) -> frozenset[str]:
+    return frozenset(re.sub(r"\d+", "0", name.lower()) for name in value[:200].split())
+
+
+def _names(element: Element) -> frozenset[str]:
+    return frozenset().union(*(_fold(value) for name in _NAME_ATTRIBUTES if (value := element.get(name))))
+
+
+@lru_cache(maxsize=20_000)
+def _mask(text: str) -> str:
+    """Return the form of a text: `$9.9` for `$24.90`, `A9` for `K-24`."""
+    form = re.sub(r"\d+", "9", text[:80])
+    form = re.sub(r"[^\W\d_]+", lambda run: "A" if run[0].isupper() else "C" if run[0][0].isupper() else "a", form)
+    return re.sub(r"(?:[ACa][\s,.'-]*){2,}", "W", form)[:24]

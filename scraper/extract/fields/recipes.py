@@ -1,0 +1,185 @@
+"""Learn the places of values from one example, and read them from other pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from statistics import median
+from typing import Any
+
+from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.fields.places import Place, PlaceFinder
+from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
+
+VERSION = 1
+MAX_CHARACTERS = 60_000
+MAX_FIELDS = 40
+
+MIN_FITTING = 0.6
+"""Least similarity of all places of a page in the design of the example: other sites reach .54, the same one .64."""
+_LIKELY = 0.4
+"""Median similarity of the places of a page of the same site in another design."""
+_MIN_PLACE = 0.3
+_SAME_DESIGN = 0.75
+_MIN_SHARE = 0.7
+"""Median similarity of a page in the same design, and the share of it that a place must reach.
+
+Places of absent values are less similar.
+"""
+_CONFIDENCES = ((0.7, 0.93), (0.5, 0.87), (0.0, 0.67))
+"""Least similarity and share of correct values, measured on sites before and after a redesign."""
+_AROUND_INSIDE = 60
+_MARK = re.compile(r"\s*\W\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPlace:
+    """Place of one field, with the text around its value in the same leaf."""
+
+    place: Place
+    prefix: str = ""
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Places of the fields of one kind of page."""
+
+    host: str
+    places: Mapping[str, FieldPlace]
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeValues:
+    """Values read by a recipe; empty if it does not fit."""
+
+    values: dict[str, tuple[str, float]] = field(default_factory=dict)
+    """Value and similarity of its place by field; a field without a place is missing."""
+    similarities: tuple[float, ...] = ()
+    is_likely: bool = False
+    """True if the design of the page changed."""
+    fits: bool = True
+
+
+def learn(finder: PlaceFinder, example: Mapping[str, str], host: str) -> tuple[Recipe, dict[str, str]]:
+    """Return the places of the values of an example, and the nearest text for each value that is not on the page."""
+    places: dict[str, FieldPlace] = {}
+    missing: dict[str, str] = {}
+    for name, value in example.items():
+        leaf, prefix, suffix = locate(finder, value)
+        if leaf is None:
+            texts = [one.text for one in finder.leaves if len(one.text) < 4 * len(value) + 40]
+            missing[name] = next(iter(get_close_matches(value[:200], texts[:2_000], 1, 0.3)), "")
+        else:
+            places[name] = FieldPlace(finder.place(leaf), prefix, suffix)
+    return Recipe(host, places), missing
+
+
+def locate(finder: PlaceFinder, value: str) -> tuple[Leaf | None, str, str]:
+    """Return the leaf that states a value, and the text before and after the value in it."""
+    wanted = letters_and_digits(value)
+    clean = " ".join(value.replace("\xa0", " ").split()).rstrip("…")
+    if not wanted:
+        return None, "", ""
+    exact = [leaf for leaf in finder.leaves if letters_and_digits(leaf.text) == wanted]
+    if exact:
+        return max(exact, key=_rank), "", ""
+    inside = [leaf for leaf in finder.leaves if clean in leaf.text and len(leaf.text) < 6 * len(clean) + _AROUND_INSIDE]
+    if not inside:
+        return None, "", ""
+    leaf = min(inside, key=lambda leaf: (len(leaf.text), -_rank(leaf)))
+    prefix, _, suffix = leaf.text.partition(clean)
+    return leaf, prefix, suffix
+
+
+def _rank(leaf: Leaf) -> float:
+    around = {one.tag for one in leaf.element.iterancestors()} | {leaf.element.tag}
+    rank = 2.0 * ("h1" in around) + 1.0 * (not around.isdisjoint(HEADINGS)) + 0.5 * leaf.is_whole
+    rank += 0.5 * any(leaf.element.get(name) for name in ("class", "id", "itemprop"))
+    return rank - 1.0 * (not around.isdisjoint({"nav", "footer"})) - 0.0005 * leaf.number
+
+
+def read(recipe: Recipe, finder: PlaceFinder, host: str) -> RecipeValues:
+    """Return the values at the most similar places of a page, unless the page is of another kind."""
+    found = {name: finder.find(one.place) for name, one in recipe.places.items()}
+    similarities = tuple(sorted(similarity for similarity, _ in found.values()))
+    is_known = bool(similarities) and similarities[len(similarities) // 2] >= MIN_FITTING
+    is_likely = not is_known and host == recipe.host and bool(similarities) and median(similarities) >= _LIKELY
+    if not (is_known or is_likely):
+        return RecipeValues({}, similarities, fits=False)
+    middle = median(similarities)
+    least = _MIN_SHARE * middle if middle >= _SAME_DESIGN else _MIN_PLACE
+    values: dict[str, tuple[str, float]] = {}
+    owners: dict[Leaf, Place] = {}
+    for name, (similarity, leaf) in sorted(found.items(), key=lambda one: -one[1][0]):
+        known = recipe.places[name]
+        # Two fields are in one leaf only if they were in the example.
+        if leaf is None or similarity < least or owners.setdefault(leaf, known.place) != known.place:
+            continue
+        text = strip_around(leaf.text, known)
+        if text:
+            values[name] = (text, similarity)
+    return RecipeValues(values, similarities, is_likely)
+
+
+def confidence_of(similarity: float, *, is_likely: bool) -> float:
+    """Return the share of correct values that pages showed for places of this similarity."""
+    if not is_likely:
+        return 0.99
+    return next(share for least, share in _CONFIDENCES if similarity >= least)
+
+
+def strip_around(text: str, place: FieldPlace) -> str:
+    """Return a text without what stood around the value in the example."""
+    if place.prefix:
+        if text.startswith(place.prefix):
+            text = text[len(place.prefix) :]
+        elif place.prefix.rstrip().endswith((":", "：")) and (label := re.match(r"[^:：]{0,40}[:：]\s*", text)):
+            text = text[label.end() :]
+    if place.suffix:
+        mark = _MARK.match(place.suffix)
+        if text.endswith(place.suffix):
+            text = text[: -len(place.suffix)]
+        elif mark and mark[0].strip() and mark[0] in text:
+            text = text[: text.index(mark[0])]
+    return text.strip()
+
+
+def to_text(recipe: Recipe) -> str:
+    """Return a recipe as JSON text for the caller to keep."""
+    places = {
+        name: one.place.as_data() | {"prefix": one.prefix, "suffix": one.suffix} for name, one in recipe.places.items()
+    }
+    data = {"version": VERSION, "host": recipe.host, "fields": places}
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_text(text: str) -> Recipe:
+    """Return the recipe of a text.
+
+    Raises:
+        ValueError: The text is no recipe of this version.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"it has more than {MAX_CHARACTERS:,} characters")
+    try:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("it is no JSON") from None
+    if not isinstance(data, dict) or data.get("version") != VERSION:
+        raise ValueError(f"it is not of version {VERSION}")
+    host, named = data.get("host"), data.get("fields")
+    if not isinstance(host, str) or not isinstance(named, dict) or not 1 <= len(named) <= MAX_FIELDS:
+        raise ValueError("it has no fields")
+    places: dict[str, FieldPlace] = {}
+    for name, one in named.items():
+        if not isinstance(one, dict):
+            raise ValueError(f"{name[:40]} has no place")
+        around = one.get("prefix"), one.get("suffix")
+        if not all(isinstance(text, str) for text in around):
+            raise ValueError(f"{name[:40]} has no texts around it")
+        places[name] = FieldPlace(Place.from_data(one), *(str(text)[:400] for text in around))
+    return Recipe(host, places)

@@ -1,0 +1,153 @@
+"""One example teaches where values are; the recipe finds them on other pages and after a redesign, or does not fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from scraper.extract.fields import extraction, recipes
+from scraper.extract.fields.model import FieldRequest, PageFields
+from tests.growth import Hostile, hostile_inputs
+from tests.scraper.extract.snapshots import page
+
+EXAMPLE = {"name": "Copper kettle", "price": "$49.90", "maker": "Ada & Sons", "weight": "1.2 kg"}
+SITE = "https://shop.example/item/"
+
+
+def item(name: str, price: str, maker: str, weight: str, more: str = "") -> str:
+    weight = f"<tr><th>Weight</th><td>{weight}</td></tr>" if weight else ""
+    return (
+        "<html><body><nav><a href='/'>Home</a> <a href='/all'>All items</a></nav><main class='item'>"
+        f"<h1 class='title'>{name}</h1><p class='cost'>Now only {price}</p>"
+        f"<table><tr><th>Maker</th><td>{maker}</td></tr>{weight}"
+        f"</table><p>Sent within two days.</p>{more}</main><footer>All prices with tax</footer></body></html>"
+    )
+
+
+KETTLE = item("Copper kettle", "$49.90", "Ada &amp; Sons", "1.2 kg")
+LAMP = item("Reading lamp", "$7.00", "Quay Ltd", "800 g")
+REDESIGNED = (
+    "<html><body><header><a href='/'>Home</a> <a href='/all'>All items</a></header><div class='x1'><div class='x2'>"
+    "<h1 class='big'>Reading lamp</h1><div class='sum'>Now only $7.00</div><dl><dt>Maker</dt><dd>Quay Ltd</dd>"
+    "<dt>Weight</dt><dd>800 g</dd></dl><p>Sent within two days.</p></div></div>"
+    "<div>All prices with tax</div></body></html>"
+)
+
+
+def by_example(html: str, example: Mapping[str, str], url: str = SITE + "1") -> PageFields:
+    (found,) = extraction.extract([page(html, url)], FieldRequest(example=example))
+    return found
+
+
+def by_recipe(html: str, recipe: str, url: str = SITE + "2") -> PageFields:
+    (found,) = extraction.extract([page(html, url)], FieldRequest(recipe=recipe))
+    return found
+
+
+@pytest.fixture(scope="module")
+def recipe() -> str:
+    return by_example(KETTLE, EXAMPLE).recipe
+
+
+def test_an_example_gives_its_own_values_back() -> None:
+    found = by_example(KETTLE, EXAMPLE)
+    assert found.values == EXAMPLE
+    assert {one.source for one in found.evidence.values()} == {"example"}
+
+
+def test_a_recipe_reads_another_page_without_the_text_around_a_value(recipe: str) -> None:
+    found = by_recipe(LAMP, recipe)
+    assert found.values == {"name": "Reading lamp", "price": "$7.00", "maker": "Quay Ltd", "weight": "800 g"}
+    assert all(one.confidence > 0.9 for one in found.evidence.values()) and not found.warnings
+
+
+def test_a_redesign_gives_likely_values_with_a_warning(recipe: str) -> None:
+    found = by_recipe(REDESIGNED, recipe)
+    assert found.values == {"name": "Reading lamp", "price": "$7.00", "maker": "Quay Ltd", "weight": "800 g"}
+    assert "not that of the recipe" in found.warnings[0]
+    assert all(one.confidence < 0.95 for one in found.evidence.values())
+
+
+def test_a_recipe_does_not_fit_a_page_of_another_site(recipe: str) -> None:
+    article = "<body><h1>Tides</h1>" + "".join(f"<p>Words about the sea, part {n}.</p>" for n in range(9)) + "</body>"
+    for url in ("https://other.example/tides", "https://other.example/lamp"):
+        found = by_recipe(article, recipe, url)
+        assert not found.values and found.misfit
+    assert not by_recipe(REDESIGNED, recipe, "https://other.example/lamp").values
+
+
+def test_a_value_that_a_page_does_not_state_is_none(recipe: str) -> None:
+    found = by_recipe(item("Reading lamp", "$7.00", "Quay Ltd", ""), recipe)
+    assert found.values["weight"] is None and "weight" not in found.evidence
+    assert found.values["maker"] == "Quay Ltd"
+
+
+def test_several_pages_share_the_recipe_of_the_one_with_the_example() -> None:
+    pages = [page(LAMP, SITE + "2"), page(KETTLE, SITE + "1")]
+    found = extraction.extract(pages, FieldRequest(example=EXAMPLE))
+    assert [one.values["name"] for one in found] == ["Reading lamp", "Copper kettle"]
+
+
+def test_of_two_places_the_title_is_taken() -> None:
+    more = "<aside><a href='/1'>Copper kettle</a></aside>"
+    found = by_example(item("Copper kettle", "$49.90", "Ada", "1 kg", more), {"name": "Copper kettle"})
+    assert json.loads(found.recipe)["fields"]["name"]["tags"][-1] == "h1"
+
+
+@pytest.mark.parametrize(
+    ("value", "nearest"), [("$49.99", "Now only $49.90"), ("Nothing like it on this page at all", ""), ("•", "")]
+)
+def test_a_value_that_is_not_on_the_page_is_reported_with_the_nearest_text(value: str, nearest: str) -> None:
+    found = by_example(KETTLE, {"price": value})
+    assert not found.values and found.missing["price"] == nearest
+
+
+@pytest.mark.parametrize("value", ["copper  kettle", "Copper\xa0kettle", "Copper kett…"])
+def test_a_value_may_differ_in_spaces_case_and_a_cut_end(value: str) -> None:
+    assert by_example(KETTLE, {"name": value}).values["name"] in ("Copper kettle", "Copper kett")
+
+
+@pytest.mark.parametrize("hiding", ["<p hidden>{}</p>", "<script>var a = '{}'</script>", "<i data-a='{}'>x</i>"])
+def test_hidden_text_scripts_and_attributes_hold_no_example(hiding: str) -> None:
+    html = item("Lamp", "$1", "Ada", "1 kg", hiding.format("Secret value"))
+    assert "field" in by_example(html, {"field": "Secret value"}).missing
+
+
+def test_a_recipe_is_small_plain_data_and_survives_its_text(recipe: str) -> None:
+    assert len(recipe) < 4_000
+    assert recipes.to_text(recipes.from_text(recipe)) == recipe
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "", "no json", "[]", "{}", '{"version":0}', '{"version":1,"host":"a","fields":{}}', "[" * 100_000,
+        '{"version":1,"host":"a","fields":{"x":{"prefix":"","suffix":""}}}', "x" * 1_000_000,
+        '{"version":1,"host":"a","fields":{"x":5}}',
+    ],
+)  # fmt: skip
+def test_a_forged_recipe_is_an_error_with_a_reason(broken: str) -> None:
+    with pytest.raises(ValueError, match=r"it |has |is no "):
+        recipes.from_text(broken)
+
+
+@pytest.mark.parametrize("name", ["tags", "names", "size", "position", "is_whole", "mask"])
+def test_a_recipe_with_a_part_of_another_type_is_an_error(recipe: str, name: str) -> None:
+    data = json.loads(recipe)
+    data["fields"]["name"][name] = {"a": 1}
+    with pytest.raises(ValueError, match=name):
+        recipes.from_text(json.dumps(data))
+
+
+@hostile_inputs(
+    {
+        "items": (10_000, lambda n: "<ul>" + "".join(f"<li>boat {at}<b>x</b></li>" for at in range(n)) + "</ul>"),
+        "levels": (2_000, lambda n: "<div>sea <b>x</b>" * n),
+        "cell": (1_000_000, lambda n: f"<table><tr><td>{'a ' * n}</td></tr></table>"),
+    }
+)
+def test_hostile_pages_are_read_soon(hostile: Hostile[str]) -> None:
+    learned = by_example(KETTLE, EXAMPLE).recipe
+    hostile.run(lambda html: by_recipe(html, learned), limit_s=10)
