@@ -24,7 +24,7 @@ FILE = Path(__file__).with_suffix(".json")
 
 _KETTLES = "http://site.example/shop/late-list"
 _TIDES, _FERRIES = "http://site.example/guide/tides", "http://site.example/guide/ferries"
-_VALUES = ({"url": _KETTLES, "records": True}, {"example": {"height": "4.8 m", "title": "Tides in the harbour"}})
+_VALUES = ({"url": _KETTLES, "records": True}, {"fields": {"author": "", "title": ""}})
 _QUESTION = "Where does the ferry land at low tide?"
 _BOTH: tuple[Mapping[str, Any], ...] = ({}, {"format": "json"})
 _DEFAULT: tuple[Mapping[str, Any], ...] = ({},)

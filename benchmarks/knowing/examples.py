@@ -1,4 +1,4 @@
-"""Measure recipes of one example: on other pages of the site, on other sites, and after a real redesign."""
+"""Measure fields by name and recipes of one example: on pages of a site, on other sites, after a real redesign."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from benchmarks.common.command_line import Figures
 from benchmarks.common.corpora import corpus_folder
 from benchmarks.knowing.records import saved_page
 from scraper.extract.fields import recipes
+from scraper.extract.fields.field_names import FieldName
+from scraper.extract.fields.named_values import NamedValueFinder
 from scraper.extract.fields.places import PlaceFinder
 from scraper.extract.fields.recipes import Recipe
 from scraper.extract.fields.text_leaves import letters_and_digits
@@ -31,8 +33,12 @@ class _SitePage:
 
 
 def measure(corpora: Path, *, quick: bool) -> Figures:
-    """Return the figures `fields.example.*` and `fields.redesign.real.*`."""
-    return _measure_sites(corpora, pages=3 if quick else 10) | _measure_redesigns(corpora)
+    """Return the figures `fields.*`."""
+    return (
+        _measure_names(corpora, pages=3 if quick else 10)
+        | _measure_sites(corpora, pages=3 if quick else 10)
+        | _measure_redesigns(corpora)
+    )
 
 
 def is_right(value: str | None, gold: Sequence[str]) -> bool:
@@ -86,6 +92,30 @@ def _measure_sites(corpora: Path, *, pages: int) -> Figures:
         "fields.example.ms": round(1_000 * seconds / reads, 1),
         "fields.invented": counts["invented"],
         "fields.example.other_sites_refused": round(1 - sum(others) / len(others), 3),
+    }
+
+
+def _measure_names(corpora: Path, *, pages: int) -> Figures:
+    counts: Counter[str] = Counter()
+    stated: defaultdict[int, list[tuple[float, bool]]] = defaultdict(list)
+    for files in load_sites(corpora).values():
+        for file, gold in files[:pages]:
+            named = NamedValueFinder(PlaceFinder(saved_page(file.read_text(encoding="utf-8"))))
+            for name, texts in gold.items():
+                found = named.find(FieldName(name))
+                is_good = found is not None and is_right(found.text, texts)
+                counts["right"] += is_good
+                counts["wrong"] += found is not None and not is_good
+                counts["missed"] += bool(texts) and not is_good
+                if found is not None:
+                    stated[int(10 * found.confidence)].append((found.confidence, is_good))
+    right, wrong = counts["right"], counts["wrong"]
+    total = max(1, right + wrong)
+    gap = sum(abs(sum(share for share, _ in one) - sum(is_good for _, is_good in one)) for one in stated.values())
+    return {
+        "fields.names.f1": round(2 * right / max(1, 2 * right + wrong + counts["missed"]), 3),
+        "fields.names.precision": round(right / total, 3),
+        "fields.calibration": round(gap / total, 3),
     }
 
 

@@ -132,6 +132,7 @@ def compare(urls: tuple[str, ...], **flags: Any) -> int:
 )
 @click.argument("url")
 @click.option("--records", is_flag=True, default=None, help="Print the rows of the list on the page.")
+@click.option("--fields", help="JSON object: name of each field and a hint, which may be empty.")
 @click.option("--example", help="JSON object: field and value as the page shows it; prints a recipe too.")
 @click.option("--recipe", help="Recipe that --example printed: read the same fields.")
 @with_output()

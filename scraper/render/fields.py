@@ -30,7 +30,8 @@ def as_json(found: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object
         answer["evidence"] = {
             name: {"source": one.source, "confidence": one.confidence} for name, one in found.evidence.items()
         }
-        answer["recipe"] = json.loads(found.recipe)
+        if found.recipe:
+            answer["recipe"] = json.loads(found.recipe)
     else:
         answer["records"], left_out = _fit_rows(found, budget)
         notes += left_out

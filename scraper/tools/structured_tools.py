@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 _MAX_PAGES = 10
 _MAX_VALUE = 2_000
-_ALTERNATIVES = ("example", "records", "recipe")
+_MAX_HINT = 500
+_ALTERNATIVES = ("fields", "example", "records", "recipe")
 
 
 class _UrlsValue(StringListValue):
@@ -55,8 +56,9 @@ class _UrlsValue(StringListValue):
 
 
 _PARAMETERS = Parameters(
-    Parameter("url", _UrlsValue(_MAX_PAGES), "http(s) URL; with the others up to 10, space-separated.", required=True),
+    Parameter("url", _UrlsValue(_MAX_PAGES), "http(s) URL, or up to 10 with spaces between.", required=True),
     FORMAT,
+    Parameter("fields", ObjectValue(), "Name: hint."),
     Parameter("example", ObjectValue(), "Field: value as the page shows it."),
     Parameter("recipe", ObjectValue(), "Of an earlier answer."),
     Parameter("records", BooleanValue(), "Rows of its list.", default=False),
@@ -84,7 +86,11 @@ def _check(arguments: Any) -> None:
             f"{given[0]} and {given[1]} exclude each other: leave one of them out.", target=given[1]
         )
     if not given and len(arguments["url"]) > 1:
-        raise InvalidArgumentError("Several URLs need example, recipe or records: make several calls.", target="url")
+        raise InvalidArgumentError(
+            "Several URLs need fields, example, recipe or records: make several calls.", target="url"
+        )
+    if arguments["fields"] is not None:
+        read_fields(arguments["fields"])
     if arguments["example"] is not None:
         _check_example(arguments["example"])
     if arguments["recipe"] is not None:
@@ -94,6 +100,27 @@ def _check(arguments: Any) -> None:
             raise InvalidArgumentError(
                 f"recipe must be one from an earlier answer: {error}. Give one example again.", target="recipe"
             ) from None
+
+
+def read_fields(given: dict[str, Any]) -> dict[str, str]:
+    """Return the hint of each field; of a JSON Schema, the properties with their descriptions.
+
+    Raises:
+        InvalidArgumentError: There are no fields, too many, or a hint is no text.
+    """
+    properties = given.get("properties")
+    named = properties if isinstance(properties, dict) else given
+    if not 1 <= len(named) <= recipes.MAX_FIELDS:
+        raise InvalidArgumentError(
+            f"fields must have 1 to {recipes.MAX_FIELDS} names, not {len(named)}.", target="fields"
+        )
+    hints: dict[str, str] = {}
+    for name, hint in named.items():
+        text = hint.get("description", "") if isinstance(hint, dict) else hint or ""
+        if not isinstance(text, str) or not name.strip():
+            raise InvalidArgumentError(f'fields: {name[:40]} must have a text as hint, or "".', target="fields")
+        hints[name] = text[:_MAX_HINT]
+    return hints
 
 
 def _check_example(example: dict[str, Any]) -> None:
@@ -126,6 +153,7 @@ async def _extract_structured(services: Services, arguments: dict[str, Any], cal
 async def _extract_fields(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = FieldRequest(
         records=arguments["records"],
+        fields=read_fields(arguments["fields"]) if arguments["fields"] else {},
         example={name: str(value) for name, value in (arguments["example"] or {}).items()},
         recipe=json.dumps(arguments["recipe"], ensure_ascii=False) if arguments["recipe"] else "",
     )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from browsers.model import Snapshot
+from scraper.extract import structured
 from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import element_selector, text_of
-from scraper.extract.fields import recipes
+from scraper.extract.fields import recipes, stated_values
+from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.model import Evidence, FieldRequest, PageFields
+from scraper.extract.fields.named_values import NamedValueFinder, find_constants
 from scraper.extract.fields.places import PlaceFinder
 from scraper.extract.fields.recipes import Recipe
 from scraper.extract.fields.record_columns import read_rows
@@ -27,6 +30,7 @@ _NEXT_WORDS = re.compile(
 _PAGE_NUMBER = re.compile(r"\d{1,5}")
 
 
+_CORRECT = "Fields by name may be wrong: to correct one, give its value on this page as `example`."
 _REDESIGNED = (
     "The design of the page is not that of the recipe: values are likely, not sure. Give an example from this page."
 )
@@ -43,6 +47,12 @@ def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageF
     if request.records:
         return tuple(_read_records(tree, page) for tree, page in zip(trees, pages, strict=True))
     finders = [PlaceFinder(page) for page in pages]
+    if request.fields:
+        constants = find_constants(finders)
+        return tuple(
+            _read_names(snapshot, finder, NamedValueFinder(finder, stated), request.fields)
+            for snapshot, finder, stated in zip(snapshots, finders, constants, strict=True)
+        )
     if request.recipe:
         recipe = recipes.from_text(request.recipe)
     else:
@@ -73,6 +83,31 @@ def _read_values(recipe: Recipe, text: str, finder: PlaceFinder) -> PageFields:
     clean = {name: value and sanitize.clean(value)[0] for name, value in values.items()}
     warnings = (*_cut_warnings(finder.page), *((_REDESIGNED,) if found.is_likely else ()))
     return PageFields(url, clean, evidence, text, warnings=warnings)
+
+
+def _read_names(
+    snapshot: Snapshot, finder: PlaceFinder, named: NamedValueFinder, fields: Mapping[str, str]
+) -> PageFields:
+    """Return the values of fields by their names, and a recipe of the places of those that the page shows."""
+    page = finder.page
+    data = structured.extract(snapshot)
+    titles = [page.page.head.title, *(page.text(one) for one in page.elements if one.tag == "h1")]
+    items = stated_values.read_items(data, titles)
+    values: dict[str, str | None] = dict.fromkeys(fields)
+    evidence: dict[str, Evidence] = {}
+    for name, hint in fields.items():
+        field = FieldName(name, hint)
+        stated = stated_values.find_stated(field, items)
+        shown = named.find(field) if stated is None else None
+        if stated is not None:
+            values[name], evidence[name] = stated[0], Evidence(stated[1], stated_values.CONFIDENCE)
+        elif shown is not None:
+            values[name] = sanitize.clean(shown.text)[0]
+            evidence[name] = Evidence(shown.source, shown.confidence)
+    warnings = (*_cut_warnings(page), *((_CORRECT,) if evidence else ()))
+    learned, _ = recipes.learn(finder, {name: value for name, value in values.items() if value}, _host(page.page.url))
+    recipe = recipes.to_text(learned) if learned.places else ""
+    return PageFields(page.page.url, values, evidence, recipe, warnings=warnings)
 
 
 def _cut_warnings(page: PageText) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ class FieldRequest:
 
     records: bool = False
     """True for all records of the page's list, False for the one thing that the page is about."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Name of each field, and a hint: other words for it, or an empty string."""
     example: Mapping[str, str] = field(default_factory=dict)
     """Field, and its value as one of the pages shows it."""
     recipe: str = ""

@@ -26,6 +26,7 @@ _DATE = re.compile(
 )
 _PHONE = re.compile(r"(?:\+?\d{1,3}[\s./-]?)?(?:\(\d{2,4}\)|\d{2,4})[\s./-]+\d{2,4}[\s./-]?\d{2,5}(?:[\s./-]?\d{2,4})?")
 _ISBN = re.compile(r"(?:97[89][\s-]?)?(?:\d[\s-]?){9}[\dXx]")
+_ISBN_13 = re.compile(r"97[89][\s-]?(?:\d[\s-]?){9}\d")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
 _SITE = re.compile(r"(?:https?://|www\.)[^\s<>]+|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|de|uk|fr|info)\b\S*")
 _NUMBER = re.compile(r"\d[\d.,]*")
@@ -35,6 +36,7 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], float]] = MappingProxyType(
         "date": (_DATE, 0.4),
         "email": (_EMAIL, 0.5),
         "isbn": (_ISBN, 0.5),
+        "isbn_13": (_ISBN_13, 0.5),
         "money": (MONEY, 0.5),
         "phone": (_PHONE, 0.5),
         "site": (_SITE, 0.9),

@@ -202,6 +202,10 @@ async def test_a_value_that_is_not_on_the_page_is_an_error_with_the_nearest(app:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        ({"fields": {}}, "1 to 40 names"),
+        ({"fields": {f"f{number}": "" for number in range(41)}}, "not 41"),
+        ({"fields": {"price": ["a"]}}, "must have a text as hint"),
+        ({"fields": {"price": ""}, "example": EXAMPLE}, "exclude each other"),
         ({"example": {}}, "1 to 40 fields"),
         ({"example": {f"f{number}": "a" for number in range(41)}}, "not 41"),
         ({"example": {"class": ""}}, "must be one text"),
@@ -218,3 +222,20 @@ async def test_a_value_that_is_not_on_the_page_is_an_error_with_the_nearest(app:
 async def test_wrong_arguments_are_explained(app: Services, arguments: dict[str, Any], words: str) -> None:
     answer = await extract(app, **{"url": "http://a.example/", **arguments})
     assert answer.is_error and words in answer.text
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"price": "", "weight": "w" * 5_000},
+        {
+            "type": "object",
+            "properties": {"price": {"type": "number"}, "weight": {"$ref": "#/a", "items": {"a": {"b": 1}}}},
+        },
+    ],
+)
+async def test_fields_by_name_have_a_source_or_are_null(app: Services, site: Site, fields: dict[str, Any]) -> None:
+    found = (await extract(app, site.url("/shop/injected"), fields=fields, format="json")).structured
+    assert isinstance(found, dict)
+    assert found["values"] == {"price": "49.90", "weight": None}
+    assert found["evidence"] == {"price": {"source": "json_ld", "confidence": 0.9}}

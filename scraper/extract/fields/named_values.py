@@ -1,0 +1,205 @@
+"""Find the value of a field by its name: beside a label, by names of elements, by format, or in the title."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.dom.xpath import Element
+from scraper.extract.fields.field_names import FieldName
+from scraper.extract.fields.places import PlaceFinder
+from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
+from scraper.extract.fields.value_formats import fit_kind
+
+MIN_SCORE = 2.8
+"""Least score of a value; weaker candidates are no answer."""
+_MIN_MATCH = 0.25
+_MAX_VALUE = 300
+_MAX_LABEL = 45
+_INLINE_LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*(\S.*)", re.DOTALL)
+_LABEL_END = re.compile(r"[:：]\s*\Z")
+_LABEL_TAGS = HEADINGS | {"th", "dt", "strong", "b", "label"}
+_NAME_WEIGHTS = {
+    "itemprop": 1.0, "property": 1.0, "data-field": 0.9, "data-testid": 0.8, "id": 0.8, "headers": 0.8, "class": 0.7,
+    "rel": 0.6,
+}  # fmt: skip
+_LEVEL_WEIGHTS = (1.0, 0.8, 0.55)
+_SPECIFIC_KINDS = frozenset({"money", "phone", "isbn", "isbn_13", "email", "site", "date"})
+_ASIDE = re.compile(
+    r"\b(?:nav|menu|footer|header|breadcrumb|sidebar|cookie|share|social|toolbar|related|recommend|promo)\b"
+)
+_CONFIDENCES = ((3.3, 0.8), (0.0, 0.55))
+"""Least score, and share of correct values among those of the benchmark's pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A value that a page states, with the score of its place."""
+
+    text: str
+    source: str
+    """`label`, `name`, `format` or `title`."""
+    score: float
+
+    @property
+    def confidence(self) -> float:
+        """Share of correct values among those of similar scores."""
+        return next(share for least, share in _CONFIDENCES if self.score >= least)
+
+
+class NamedValueFinder:
+    """Finds values of fields by their names on one page."""
+
+    def __init__(self, finder: PlaceFinder, constants: frozenset[str] = frozenset()) -> None:
+        """Read the labels of the page; `constants` are texts that other pages of the kind state too."""
+        self._finder = finder
+        self._constants = constants
+        self._title = finder.page.page.head.title
+        self._labels = self._read_labels()
+        self._beside: dict[Element, float] = {}
+
+    def find(self, field: FieldName) -> NamedValue | None:
+        """Return the best value of a field, or None if the page states none."""
+        best: NamedValue | None = None
+        for leaf, value, match, is_inline in self._candidates(field):
+            score, source = self._rate(field, leaf, value, match, is_inline)
+            if score >= MIN_SCORE and (best is None or score > best.score):
+                best = NamedValue(value, source, score)
+        return best
+
+    def _candidates(self, field: FieldName) -> list[tuple[Leaf, str, float, bool]]:
+        found: dict[tuple[int, str], tuple[Leaf, str, float, bool]] = {}
+        for leaf, label, value, nearness, is_inline in self._labels:
+            match = field.match(label) * nearness
+            known = found.get((leaf.number, value))
+            if match >= _MIN_MATCH and (known is None or match > known[2]):
+                found[leaf.number, value] = (leaf, value, match, is_inline)
+        for leaf in self._finder.leaves:
+            if len(leaf.text) > _MAX_VALUE or (leaf.number, leaf.text) in found:
+                continue
+            is_title = field.kind == "title" and (self._is_in(leaf, "h1", "h2") or self._agreement(leaf.text) > 0.3)
+            is_format = field.kind in _SPECIFIC_KINDS and fit_kind(field.kind, leaf.text) >= 1
+            if is_title or is_format or self._match_names(field, leaf.element) >= 0.3:
+                found[leaf.number, leaf.text] = (leaf, leaf.text, 0.0, False)
+        return list(found.values())
+
+    def _rate(self, field: FieldName, leaf: Leaf, value: str, match: float, is_inline: bool) -> tuple[float, str]:
+        """Return the score of a candidate and the source that gives most of it."""
+        fit = fit_kind(field.kind, value)
+        names = 1.8 * self._match_names(field, leaf.element)
+        title = 0.0
+        if field.kind == "title":
+            title = 1.6 * self._is_in(leaf, "h1") + 0.5 * self._is_in(leaf, "h2", "h3") + 1.6 * self._agreement(value)
+        label = (3.3 if is_inline else 3.0) * match
+        score = label + names + title + (fit if fit > 0 else 2.0 * fit)
+        score += 0.6 * (1 - leaf.number / max(1, len(self._finder.leaves)))
+        score += 0.2 * (len(value) <= 60) - 0.5 * (len(value) > 200) - 0.8 * self._aside(leaf.element)
+        score -= 1.5 * (value[0] in "([" and value[-1] in ")]")
+        score -= 1.5 * (_LABEL_END.search(value) is not None) + 1.5 * (letters_and_digits(value) in self._constants)
+        sources = {"label": label, "name": names, "title": title, "format": fit}
+        return score, max(sources, key=lambda source: sources[source])
+
+    def _read_labels(self) -> list[tuple[Leaf, str, str, float, bool]]:
+        """Return each leaf with a label that may be its own, the value, and how near the label is."""
+        found: list[tuple[Leaf, str, str, float, bool]] = []
+        leaves, page = self._finder.leaves, self._finder.page
+        for leaf in leaves:
+            if len(leaf.text) > 400:
+                continue
+            inline = _INLINE_LABEL.fullmatch(leaf.text)
+            if inline:
+                found.append((leaf, inline[1], inline[2], 1.0, True))
+            steps = 0
+            for other in reversed(leaves[max(0, leaf.number - 8) : leaf.number]):
+                is_around = (
+                    other.is_whole
+                    and page.number[other.element] <= page.number[leaf.element] < page.end[page.number[other.element]]
+                )
+                if is_around:
+                    continue
+                if len(other.text) <= _MAX_LABEL:
+                    is_marked = _LABEL_END.search(other.text) or other.element.tag in _LABEL_TAGS
+                    is_near = other.line == leaf.line or _is_same_row(other.element, leaf.element)
+                    nearness = (1.0, 0.6, 0.4)[steps] * (1.0 if is_marked or is_near else 0.7)
+                    found.append((leaf, other.text, leaf.text, nearness, False))
+                steps += 1
+                if steps == 3:
+                    break
+        return found + self._column_labels()
+
+    def _column_labels(self) -> list[tuple[Leaf, str, str, float, bool]]:
+        """Return the cells of tables with the headers of their columns."""
+        page = self._finder.page
+        headers: dict[Element, str] = {}
+        for table in page.body.iter("table"):
+            rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
+            if len(rows) < 2 or len(rows[0]) < 2 or any(cell.tag != "th" for cell in rows[0]):
+                continue
+            for row in rows[1:]:
+                if len(row) == len(rows[0]):
+                    headers |= {cell: page.text(head) for cell, head in zip(row, rows[0], strict=True)}
+        leaves = (leaf for leaf in self._finder.leaves if leaf.element in headers and leaf.is_whole)
+        return [(leaf, headers[leaf.element], leaf.text, 1.0, False) for leaf in leaves]
+
+    def _match_names(self, field: FieldName, element: Element) -> float:
+        best = 0.0
+        node: Element | None = element
+        for level in _LEVEL_WEIGHTS:
+            if node is None:
+                break
+            for attribute, weight in _NAME_WEIGHTS.items():
+                value = node.get(attribute)
+                if value and len(value) <= 160:
+                    names = value.split() if attribute in ("class", "rel") else (value,)
+                    best = max(best, level * weight * max(map(field.match, names), default=0.0))
+            node = node.getparent()
+        return best
+
+    def _is_in(self, leaf: Leaf, *tags: str) -> bool:
+        return leaf.element.tag in tags or any(one.tag in tags for one in leaf.element.iterancestors(*tags))
+
+    def _agreement(self, text: str) -> float:
+        """Return how much a text agrees with the title of the page, from 0 to 1."""
+        own, title = letters_and_digits(text)[:150], letters_and_digits(self._title)[:150]
+        if len(own) < 3 or not title:
+            return 0.0
+        if own in title:
+            return min(1.0, 0.4 + 0.6 * len(own) / len(title))
+        size = SequenceMatcher(None, own, title, autojunk=False).find_longest_match().size
+        return 0.5 * size / len(own) if size > 8 else 0.0
+
+    def _aside(self, element: Element) -> float:
+        known = self._beside.get(element)
+        if known is None:
+            parent = element.getparent()
+            above = self._aside(parent) if parent is not None and parent.tag != "body" else 0.0
+            names = (
+                f"{element.get('class') or ''} {element.get('id') or ''}".lower().replace("-", " ").replace("_", " ")
+            )
+            own = (
+                1.0
+                if element.tag in ("nav", "footer", "aside")
+                else 0.7 * (len(names) < 100 and _ASIDE.search(names) is not None)
+            )
+            known = self._beside[element] = max(above, own)
+        return known
+
+
+def _is_same_row(label: Element, value: Element) -> bool:
+    """Return True if two elements are in one small block."""
+    around = [value, *list(value.iterancestors())[:3]]
+    near = [label, *list(label.iterancestors())[:3]]
+    common = next((one for one in near if one in around), None)
+    return common is not None and common.tag in ("tr", "dl", "li", "p", "div", "span", "td")
+
+
+def find_constants(finders: Sequence[PlaceFinder]) -> list[frozenset[str]]:
+    """Return for each page the texts that most of the other pages state too: labels and menus, not values."""
+    texts = [{letters_and_digits(leaf.text) for leaf in finder.leaves} for finder in finders]
+    counts = Counter(text for page in texts for text in page)
+    least = max(2, 0.6 * len(finders))
+    return [frozenset(text for text in page if counts[text] >= least) for page in texts]

@@ -1,0 +1,89 @@
+"""Values of fields by name: machine-readable data first, then labels, names, formats and titles; never invented."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.extract.fields import extraction
+from scraper.extract.fields.field_names import FieldName
+from scraper.extract.fields.model import FieldRequest, PageFields
+from tests.growth import Hostile, hostile_inputs
+from tests.scraper.extract.snapshots import page
+
+LD = """<script type="application/ld+json">{"@type": "Book", "name": "The Tide", "isbn": "9780306406157",
+"author": {"@type": "Person", "name": "Ada Quay"}, "offers": {"@type": "Offer", "price": "12.50"}}</script>"""
+BOOK = """<html><head><title>The Tide - Books</title></head><body><nav><a href='/'>Home</a></nav><main><h1>The Tide</h1>
+<table><tr><th>Author</th><td>Ben Mole</td></tr><tr><th>Pages</th><td>320</td></tr></table>
+<dl><dt>Publisher:</dt><dd>Pier Press</dd></dl><p>ISBN-13: 978-0-306-40615-7</p><p><b>Released</b> June 29, 2010</p>
+<p itemprop="price" class="cost">$14.90</p><p hidden>Language: Latin</p></main></body></html>"""
+
+
+def by_name(html: str, **fields: str) -> PageFields:
+    (found,) = extraction.extract([page(html)], FieldRequest(fields=fields))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "hint", "value", "source"),
+    [
+        ("title", "", "The Tide", "title"),
+        ("author", "", "Ben Mole", "label"),
+        ("writer", "written by author", "Ben Mole", "label"),
+        ("pages", "", "320", "label"),
+        ("publisher", "", "Pier Press", "label"),
+        ("isbn_13", "", "978-0-306-40615-7", "label"),
+        ("release_date", "", "June 29, 2010", "label"),
+    ],
+)
+def test_a_visible_value_is_found_by_name(name: str, hint: str, value: str, source: str) -> None:
+    found = by_name(BOOK, **{name: hint})
+    assert found.values == {name: value}
+    assert found.evidence[name].source == source and 0.5 < found.evidence[name].confidence < 1
+
+
+def test_machine_readable_data_of_the_page_come_first() -> None:
+    found = by_name(LD + BOOK, author="", price="", isbn="")
+    assert found.values == {"author": "Ada Quay", "price": "12.50", "isbn": "9780306406157"}
+    assert {one.source for one in found.evidence.values()} == {"json_ld"}
+
+
+def test_data_of_another_thing_than_the_page_are_not_used() -> None:
+    assert by_name(LD.replace("The Tide", "Another book") + BOOK, author="").values == {"author": "Ben Mole"}
+
+
+@pytest.mark.parametrize("name", ["language", "weight", "phone", "class", "作者", "x" * 200, "1", "-"])
+def test_what_the_page_does_not_state_is_none(name: str) -> None:
+    found = by_name(BOOK, **{name: ""})
+    assert found.values == {name: None} and not found.evidence
+
+
+def test_the_answer_has_a_recipe_of_the_places_that_it_used() -> None:
+    found = by_name(BOOK, author="", publisher="")
+    (again,) = extraction.extract([page(BOOK)], FieldRequest(recipe=found.recipe))
+    assert again.values == found.values
+    assert "`example`" in found.warnings[0]
+
+
+def test_a_page_without_text_has_no_values() -> None:
+    assert by_name("<body></body>", title="").values == {"title": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "least", "most"),
+    [
+        ("isbn_13", "ISBN-13", 0.8, 1), ("isbn_13", "ISBN-10", 0, 0.5), ("datePublished", "date published", 0.9, 1),
+        ("price", "Costs", 0, 0.3), ("author", "by", 0.6, 0.8), ("author", "The history of the city of Rome", 0, 0.2),
+    ],
+)  # fmt: skip
+def test_names_match_labels_by_words_and_synonyms(name: str, label: str, least: float, most: float) -> None:
+    assert least <= FieldName(name).match(label) <= most
+
+
+@hostile_inputs(
+    {
+        "labels": (5_000, lambda n: "".join(f"<p><b>Price {at}:</b> ${at}</p>" for at in range(n))),
+        "levels": (2_000, lambda n: "<div>price <b>x</b>" * n),
+    }
+)
+def test_hostile_pages_are_read_soon(hostile: Hostile[str]) -> None:
+    hostile.run(lambda html: by_name(html, price="", title=""), limit_s=15)
