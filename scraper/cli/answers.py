@@ -13,6 +13,7 @@ from scraper.cli import tool_runner
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import write_file
 from scraper.cli.options import load
+from scraper.cli.tables import as_table, is_table
 from scraper.cli.wording import answer_for_command_line, for_command_line
 from scraper.settings import SettingsError, setting_table
 
@@ -45,9 +46,16 @@ def with_output(*, has_marks: bool = True) -> Callable[[F], F]:
 
 
 def print_answer(
-    tool: str, flags: dict[str, Any], *, plain: Plain | None = None, other_urls: Mapping[str, str] | None = None
+    tool: str,
+    flags: dict[str, Any],
+    *,
+    plain: Plain | None = None,
+    other_urls: Mapping[str, str] | None = None,
+    has_rows: bool = False,
 ) -> int:
     """Run a tool with the flags that are neither settings nor output options; return the exit code.
+
+    If the answer has rows, they are written as CSV or JSON lines to a file with such a suffix.
 
     If the network does not reach a URL that `other_urls` maps to another, that one is read in its place.
     """
@@ -55,7 +63,8 @@ def print_answer(
     if output is not None and not output.absolute().parent.is_dir():
         raise click.UsageError(f"The folder of {output} does not exist.")
     settings = load(flags)
-    as_json = wants_json(flags)
+    writes_rows = has_rows and is_table(output)
+    as_json = wants_json(flags) or writes_rows
     ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS)
     arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
     try:
@@ -67,7 +76,9 @@ def print_answer(
     if answer.is_error or fault:
         click.echo(for_command_line(str(fault or answer.text)), err=True)
         return code_of_answer(answer)
-    if as_json:
+    if writes_rows and output is not None and isinstance(answer.structured, dict):
+        text = as_table(answer.structured, output)
+    elif as_json:
         text = answer.text if answer.structured is not None else json.dumps({"result": answer.text}, ensure_ascii=False)
     else:
         text = _text(answer, plain, is_marked=bool(flags.get("marked")))

@@ -126,7 +126,7 @@ def compare(urls: tuple[str, ...], **flags: Any) -> int:
     examples=[
         "extract-structured example.com/product",
         "extract-structured example.com/recipe --json",
-        "extract-structured example.com/shoes --records",
+        "extract-structured example.com/shoes --records -o rows.csv",
         """extract-structured example.com/shoe --example '{"price": "$49"}'""",
     ],
 )
@@ -139,10 +139,11 @@ def compare(urls: tuple[str, ...], **flags: Any) -> int:
 @with_settings(READ | {"max_answer_tokens"})
 def extract_structured(**flags: Any) -> int:
     """Print the machine-readable data of a page: JSON-LD, microdata, OpenGraph, RDFa, product facts."""
-    return _print_page("extract_structured", flags, "url", is_whole=False)
+    has_rows = any(flags[name] for name in ("records", "fields", "example", "recipe"))
+    return _print_page("extract_structured", flags, "url", is_whole=False, has_rows=has_rows)
 
 
-def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:
+def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool, has_rows: bool = False) -> int:
     """Print one page; an address without a scheme is tried with https and then with http."""
     url, *others = guess_urls(flags[name])
     is_part = wants_json(flags) or flags.get("marked")
@@ -151,7 +152,8 @@ def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) 
         # The text is cut here, not by the tool.
         call.update(start=None, length=None)
     other_urls = {url: others[0]} if others else {}
-    return print_answer(tool, call, plain=whole_text(flags) if is_whole else None, other_urls=other_urls)
+    plain = whole_text(flags) if is_whole else None
+    return print_answer(tool, call, plain=plain, other_urls=other_urls, has_rows=has_rows)
 
 
 def _print_pages(tool: str, flags: dict[str, Any], urls: Iterable[str]) -> int:

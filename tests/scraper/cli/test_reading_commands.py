@@ -261,6 +261,15 @@ async def test_the_data_of_a_page_are_printed_and_nothing_else(site: Site, here:
     assert json.loads(output.out)["product"]["price"]["value"] == 49.9
 
 
+async def test_the_rows_of_a_list_are_written_as_csv(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    url = site.url("/shop/late-list")
+    output = await output_of(*SEARCH_MCP, "extract-structured", url, "--records", "-o", str(file), env=here)
+    assert (output.code, output.out, output.err) == (0, "", "")
+    header, first, *_ = file.read_text(encoding="utf-8").splitlines()
+    assert header == "title,url,price,text" and first.startswith(f"Copper kettle,{site.url('/shop/item/0')},$40.50,")
+
+
 def test_data_that_cannot_be_read_is_a_sentence_on_stderr(site: Site, here: dict[str, str]) -> None:
     output = command_output("extract-structured", site.url("/status/404"), env=here)
     assert (output.code, output.out) == (1, "") and "404 Not Found" in output.err
