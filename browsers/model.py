@@ -192,6 +192,8 @@ class Snapshot:
     json_responses: tuple[JsonResponse, ...] = ()
     pictures: tuple[Picture, ...] = ()
     """Pictures that were requested; empty if the page was not rendered."""
+    consent: tuple[str, ...] = ()
+    """What was done about consent banners before the pictures, one sentence for each."""
     refused_hosts: int = 0
     """Number of hosts of third parties that the page was not allowed to load."""
     tier: Tier = Tier.LIGHT

@@ -6,21 +6,19 @@ repeats no fixed header.
 
 from __future__ import annotations
 
-import functools
-import http.server
 import io
 import json
 import statistics
-import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from PIL import Image
 from playwright.async_api import async_playwright
 
+from benchmarks.acting.banners import measure_banners
+from benchmarks.acting.serving import served
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.corpora import corpus_folder
 from browsers import Browsers, BrowserSettings
@@ -47,7 +45,7 @@ async def measure(options: Options) -> Figures:
         raise FileNotFoundError("The pages are missing: give --corpora DIR.")
     folder = corpus_folder(options.corpora, "acting-shots")
     golds: list[Gold] = json.loads((folder / "gold.json").read_text(encoding="utf-8"))
-    with _served(folder) as port:
+    with served(folder) as port:
         rows = {"search-mcp": await _own(golds, port), "Playwright full_page": await _playwright(golds, port)}
     print_table(
         "Pictures of whole pages",
@@ -55,7 +53,8 @@ async def measure(options: Options) -> Figures:
         [(name, sum(exact for exact, _ in row), len(row), _median_ms(row)) for name, row in rows.items()],
     )
     own, peer = rows.values()
-    return {
+    banners = await measure_banners(corpus_folder(options.corpora, "acting-banners"))
+    return banners | {
         "shots.exact": sum(exact for exact, _ in own),
         "shots.pages": len(own),
         "shots.ms": _median_ms(own),
@@ -136,23 +135,6 @@ def _count_bands(image: Image.Image, color: list[int], scale: float) -> int:
 
 def _is_like(pixel: Any, color: list[int], tolerance: int) -> bool:
     return all(abs(one - other) <= tolerance for one, other in zip(pixel, color, strict=True))
-
-
-@contextmanager
-def _served(folder: Path) -> Iterator[int]:
-    handler = functools.partial(_QuietHandler, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-class _QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing."""
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from browsers.http.charset import decode
 from browsers.http.url_credentials import strip_credentials
 from browsers.model import Mode, Picture, Request, Snapshot, Tier, Timing
 from browsers.navigation.capture import capture_dom
+from browsers.navigation.consent import refuse_consent
 from browsers.navigation.lazy_content import reveal_lazy_content
 from browsers.navigation.navigation import Navigation
 from browsers.navigation.page_patterns import PagePatterns
@@ -174,8 +175,10 @@ class Visit:
         if page.failed_to_commit:
             raise self._navigation.explain_error(page.failed_to_commit)
         pictures: tuple[Picture, ...] = ()
+        consent: tuple[str, ...] = ()
         self._timing = replace(self._timing, settled_s=self._elapsed())
         if request.picture is not None:
+            consent = await refuse_consent(self.tab.session)
             # Before the capture, which opens parts of the page and marks others.
             pictures = await take_pictures(self.tab.session, page.readiness, request.picture)
             self._timing = replace(self._timing, pictured_s=self._elapsed())
@@ -184,7 +187,7 @@ class Visit:
             await reveal_lazy_content(self.tab.session, page.readiness, limit_s)
             self._timing = replace(self._timing, settled_s=self._elapsed())
         snapshot = await self._capture(page, body, complete=complete and not page.is_unfinished)
-        return replace(snapshot, pictures=pictures)
+        return replace(snapshot, pictures=pictures, consent=consent)
 
     def _create_page(self) -> RenderedPage:
         """Create the page and send its commands. Call this before the navigation or commit."""

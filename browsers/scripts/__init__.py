@@ -2,10 +2,13 @@
 
 from importlib.resources import files
 
-__all__ = ["MARK", "PROBE"]
+__all__ = ["CONSENT", "MARK", "PROBE"]
 
 PROBE = files(__name__).joinpath("probe.js").read_text(encoding="utf-8")
 """Installs `globalThis.__readinessProbe`. Its `sample()` returns the tuple that `DomSample.of` parses."""
 
 MARK = files(__name__).joinpath("mark.js").read_text(encoding="utf-8")
 """A function that marks invisible content and returns the document."""
+
+CONSENT = files(__name__).joinpath("consent.js").read_text(encoding="utf-8")
+"""Returns an object whose `plan` names the button that refuses a consent banner."""

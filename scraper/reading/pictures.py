@@ -111,7 +111,7 @@ class PictureReader:
                 target=job.url,
                 next_step="Use `read_doc` for documents.",
             )
-        warnings = list(result.warnings)
+        warnings = [*result.warnings, *snapshot.consent]
         if snapshot.status >= 400:
             warnings.append(f"The site answered with status {snapshot.status}.")
         if verdict.kind is VerdictKind.BLOCKED:

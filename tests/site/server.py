@@ -23,6 +23,7 @@ from tests.site import (
     caching,
     charsets,
     colored_pages,
+    consent,
     documents,
     frames,
     guides,
@@ -49,7 +50,7 @@ from tests.site.markup import html, page
 _MODULES = (
     articles, apps, readiness, lazy, shadow, frames, guides, slow, redirects,
     block_pages, hidden, spoofed_content, runaway_scripts, hoards, bodies, wire, documents,
-    charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages,
+    charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages, consent,
 )  # fmt: skip
 
 _BACKLOG = 1024

@@ -106,7 +106,7 @@ def test_the_version_is_also_json() -> None:
     [
         ([], "fet", {"fetch", "fetch-batch"}),
         (["search", "--engine"], "m", {"mojeek"}),
-        (["search", "--category"], "p", {"pdf", "paper"}),
+        (["search", "--category"], "p", {"pdf", "paper", "package"}),
         (["fetch", "--format"], "", {"markdown", "json"}),
         (["client"], "cl", {"claude-code", "claude-desktop"}),
         (["fetch", "--robots"], "o", {"off", "obey"}),

@@ -1,0 +1,149 @@
+"""Refuse consent banners, as a person would; hide those that cannot be refused. Consent is never given."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+from browsers.cdp.session import CommandFailedError
+from browsers.scripts import CONSENT
+
+MAX_FRAMES = 9
+"""Frames in which a banner is looked for, the main frame included."""
+MAX_STEPS = 4
+"""Buttons of one banner: settings, categories, save."""
+LIMIT_S = 6.0
+"""Seconds for all banners of a page."""
+_WORLD = "consent"
+_COMMAND_LIMIT_S = 2.0
+_PAUSE_S = 0.05
+_MOVING_S = 0.6
+_GONE_S = 0.8
+"""Seconds in which a pressed banner goes."""
+
+
+class CommandSession(Protocol):
+    """The part of `Session` that is needed here."""
+
+    async def send(self, method: str, /, *, limit_s: float, **params: Any) -> dict[str, Any]:
+        """Send a command and return its result."""
+
+
+async def refuse_consent(session: CommandSession) -> tuple[str, ...]:
+    """Refuse the consent banners of a page and its frames; return what was done, one sentence for each banner.
+
+    A refusal is pressed where there is one, else the settings are saved without categories, else the banner is closed.
+    A banner that offers none of these, or stays, is hidden together with its shade.
+    """
+    done: list[str] = []
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            async for frame_id, x, y in _iter_frames(session):
+                done += await _refuse_in_frame(session, frame_id, x, y)
+            if done:
+                await asyncio.sleep(_PAUSE_S)
+                tree = await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S)
+                banner = await _BannerScript.install(session, tree["frameTree"]["frame"]["id"])
+                await banner.call("release()")
+    except (TimeoutError, CommandFailedError):
+        pass
+    return tuple(done)
+
+
+async def _iter_frames(session: CommandSession) -> AsyncIterator[tuple[str, float, float]]:
+    """Yield the id of each frame of this process, and the place of its corner in the window."""
+    tree = (await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S))["frameTree"]
+    yield tree["frame"]["id"], 0.0, 0.0
+    for child in tree.get("childFrames", [])[: MAX_FRAMES - 1]:
+        frame_id = child["frame"]["id"]
+        try:
+            owner = await session.send("DOM.getFrameOwner", frameId=frame_id, limit_s=_COMMAND_LIMIT_S)
+            box = await session.send("DOM.getBoxModel", backendNodeId=owner["backendNodeId"], limit_s=_COMMAND_LIMIT_S)
+        except CommandFailedError:
+            continue  # The frame has gone, or is not visible.
+        yield frame_id, box["model"]["content"][0], box["model"]["content"][1]
+
+
+async def _refuse_in_frame(session: CommandSession, frame_id: str, x: float, y: float) -> list[str]:
+    try:
+        banner = await _BannerScript.install(session, frame_id)
+        return [step async for step in _press_buttons(session, banner, x, y)]
+    except CommandFailedError:
+        return []  # The frame has navigated.
+
+
+async def _press_buttons(session: CommandSession, banner: _BannerScript, x: float, y: float) -> AsyncIterator[str]:
+    has_opened_settings = False
+    for _ in range(MAX_STEPS):
+        plan = await _find_still_button(banner, has_opened_settings)
+        if plan is None:
+            return
+        if plan["way"] == "hide":
+            await banner.call("hide()")
+            yield "A consent banner was hidden, because it cannot be refused."
+            continue
+        await _click(session, x + plan["x"], y + plan["y"])
+        await asyncio.sleep(_PAUSE_S)
+        if plan["way"] == "settings":
+            has_opened_settings = True
+            # The settings may come with an animation.
+            await asyncio.sleep(_MOVING_S)
+            continue
+        for _ in range(round(_GONE_S / _PAUSE_S)):
+            if await banner.call("isGone()"):
+                break
+            await asyncio.sleep(_PAUSE_S)
+        else:
+            await banner.call("hide()")
+        yield f'A consent banner was refused ("{plan["label"]}").'
+
+
+async def _find_still_button(banner: _BannerScript, has_opened_settings: bool) -> dict[str, Any] | None:
+    """Return the next step, once its button no longer moves: banners slide into the window."""
+    expression = f"plan({'true' if has_opened_settings else 'false'})"
+    plan = await banner.call(expression)
+    if plan is None:
+        return None
+    for _ in range(round(_MOVING_S / _PAUSE_S)):
+        await asyncio.sleep(_PAUSE_S)
+        before, plan = plan, await banner.call(expression)
+        if plan == before:
+            break
+    return plan if isinstance(plan, dict) else None
+
+
+async def _click(session: CommandSession, x: float, y: float) -> None:
+    """Click a point of the window as a person does."""
+    for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+        button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+        await session.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, limit_s=_COMMAND_LIMIT_S, **button)
+
+
+class _BannerScript:
+    """The script in the isolated world of one frame."""
+
+    def __init__(self, session: CommandSession, object_id: str) -> None:
+        self._session = session
+        self._object_id = object_id
+
+    @classmethod
+    async def install(cls, session: CommandSession, frame_id: str) -> _BannerScript:
+        world = await session.send(
+            "Page.createIsolatedWorld", frameId=frame_id, worldName=_WORLD, limit_s=_COMMAND_LIMIT_S
+        )
+        made = await session.send(
+            "Runtime.evaluate", expression=CONSENT, contextId=world["executionContextId"], limit_s=_COMMAND_LIMIT_S
+        )
+        return cls(session, made["result"].get("objectId", ""))
+
+    async def call(self, expression: str) -> Any:
+        """Return the value of a call of the script, or None if it failed."""
+        answer = await self._session.send(
+            "Runtime.callFunctionOn",
+            objectId=self._object_id,
+            functionDeclaration=f"function() {{ return this.{expression}; }}",
+            returnByValue=True,
+            limit_s=_COMMAND_LIMIT_S,
+        )
+        return None if "exceptionDetails" in answer else answer["result"].get("value")

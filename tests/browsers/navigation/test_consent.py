@@ -1,0 +1,60 @@
+"""Consent banners before a picture: refused, never accepted; other boxes stay."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from browsers import Browsers, Mode, Request, Snapshot, Tier
+from browsers.model import PictureKind, PictureRequest
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+
+async def visit(browsers: Browsers, site: Site, name: str) -> Snapshot:
+    picture = PictureRequest(PictureKind.WINDOW)
+    request = Request(site.url(f"/consent/{name}"), tier=Tier.FULL, mode=Mode.RENDER, picture=picture, deadline_s=60)
+    return await browsers.visit(request, None)
+
+
+def pressed(snapshot: Snapshot) -> str:
+    found = re.search(r"pressed: ([\w ]+)", snapshot.html)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("name", ["bar", "german", "japanese", "without-topic", "shadow", "sliding"])
+async def test_a_banner_is_refused_by_a_real_click(browsers: Browsers, site: Site, name: str) -> None:
+    snapshot = await visit(browsers, site, name)
+    assert pressed(snapshot) == "refuse"
+    assert len(snapshot.consent) == 1 and "was refused" in snapshot.consent[0]
+    assert snapshot.pictures and "How cookies work" in snapshot.html
+
+
+async def test_settings_are_saved_without_categories(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "settings")
+    assert pressed(snapshot) == "saved false"
+
+
+async def test_a_wall_that_only_accepts_is_hidden(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "wall")
+    assert pressed(snapshot) == "nothing"
+    assert snapshot.consent == ("A consent banner was hidden, because it cannot be refused.",)
+    assert re.search(r'id="shade"[^>]*display: none', snapshot.html)
+
+
+async def test_a_banner_that_stays_is_hidden(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "stubborn")
+    assert pressed(snapshot) == "refuse"
+    assert re.search(r'class="box"[^>]*display: none', snapshot.html)
+
+
+@pytest.mark.parametrize("name", ["sign-in", "basket", "age", "chat", "header"])
+async def test_other_boxes_stay(browsers: Browsers, site: Site, name: str) -> None:
+    snapshot = await visit(browsers, site, name)
+    assert snapshot.consent == ()
+    assert 'class="box"' in snapshot.html and "display: none" not in snapshot.html
+    if name != "header":
+        assert pressed(snapshot) == "nothing"

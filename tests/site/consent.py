@@ -1,0 +1,86 @@
+"""Pages with consent banners, and with boxes that look like them; each notes what was pressed."""
+
+from __future__ import annotations
+
+from tests.site.catalogue import fixed
+from tests.site.markup import page
+from tests.site.prose import paragraphs
+
+_NOTE = """<p id="note">pressed: nothing</p><script>
+const note = (what) => { document.getElementById('note').textContent = 'pressed: ' + what; };
+const press = (what, close = true) => (event) => {
+  if (!event.isTrusted) what = 'untrusted ' + what;
+  note(what); if (close) event.target.getRootNode().querySelector('.box').remove();
+};
+const wire = (root) => {
+  for (const one of root.querySelectorAll('[data-press]')) one.onclick = press(one.dataset.press);
+};
+</script>"""
+_STYLE = "position:fixed;bottom:0;left:0;right:0;background:#eee;padding:20px;z-index:99"
+_SHADE = '<div id="shade" style="position:fixed;inset:0;background:#0008;z-index:50"></div>'
+
+
+def _box(text: str, buttons: str, style: str = _STYLE) -> str:
+    return f'<div class="box" style="{style}"><p>{text}</p>{buttons}</div>'
+
+
+def _button(label: str, what: str) -> str:
+    return f'<button data-press="{what}">{label}</button>'
+
+
+_ACCEPT = _button("Accept all", "accept")
+_WIRE = "<script>wire(document)</script>"
+_TALK = "We use cookies and similar tools for statistics."
+
+_BOXES = {
+    "bar": _box(_TALK, _ACCEPT + _button("Reject all", "refuse")) + _WIRE,
+    "german": _box(
+        "Wir verwenden Cookies für Statistik.",
+        _button("Alle akzeptieren", "accept") + _button("Alle ablehnen", "refuse"),
+    )
+    + _WIRE,
+    "japanese": _box("このサイトはクッキーを使用します。", _button("すべて許可", "accept") + _button("拒否", "refuse"))
+    + _WIRE,
+    "without-topic": _box("Choose what we may do.", _button("Allow all", "accept") + _button("Reject all", "refuse"))
+    + _WIRE,
+    "settings": _box(_TALK, _ACCEPT + '<button id="more">Cookie settings</button>')
+    + """<script>wire(document); document.getElementById('more').onclick = () => {
+      const box = document.querySelector('.box');
+      box.innerHTML = '<p>Cookie settings for statistics</p>'
+        + '<label><input type=checkbox checked id=stats>Statistics</label>'
+        + '<button id=all>Accept all</button><button id=save>Save my choices</button>';
+      document.getElementById('all').onclick = press('accept');
+      document.getElementById('save').onclick = () => {
+        note('saved ' + document.getElementById('stats').checked); box.remove();
+      };
+    };</script>""",
+    "wall": _SHADE
+    + _box(f"{_TALK} You must accept them to read this.", _ACCEPT)
+    + _WIRE
+    + "<style>body{overflow:hidden}</style>",
+    "shadow": f"""<div id="host"></div><script>
+      const root = document.getElementById('host').attachShadow({{mode: 'open'}});
+      root.innerHTML = `{_box(_TALK, _ACCEPT + _button("Only necessary cookies", "refuse"))}`; wire(root);</script>""",
+    "sliding": _box(
+        _TALK, _ACCEPT + _button("Decline", "refuse"), _STYLE + ";transition:transform .3s;transform:translateY(200px)"
+    )
+    + "<script>wire(document); requestAnimationFrame(() => requestAnimationFrame(() => "
+    "{ document.querySelector('.box').style.transform = 'none'; }));</script>",
+    "stubborn": _box(_TALK, "<button onclick=\"note('refuse')\">Reject all</button>" + _ACCEPT) + _WIRE,
+    "sign-in": _box("Sign in to read on. We use cookies.", '<input type="password"><button>Sign in</button>' + _ACCEPT)
+    + _WIRE,
+    "basket": _box("Your basket: 2 items. Check out now.", _button("Continue", "continue")) + _WIRE,
+    "age": _box("Are you over 18? We use cookies.", _button("I agree", "accept") + _button("Deny", "refuse")) + _WIRE,
+    "chat": _box("Chat with us, we are online.", _button("Close", "close")) + _WIRE,
+    "header": '<div class="box" style="position:sticky;top:0">Cookies and cakes · <a href="#a">Accept offers</a></div>',
+}
+_ARTICLE = "<h2>How cookies work</h2><p>Sites ask for consent to set cookies. Readers accept or reject them.</p>"
+
+PAGES = tuple(
+    fixed(
+        f"/consent/{name}",
+        "a page with a box above its text",
+        page(f"Consent {name}", f"{_NOTE}<main>{_ARTICLE}{paragraphs(f'consent-{name}', 0, 8)}</main>{box}"),
+    )
+    for name, box in _BOXES.items()
+)
