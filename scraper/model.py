@@ -497,6 +497,18 @@ class PageChange:
 
 
 @dataclass(frozen=True, slots=True)
+class CrawlRequest:
+    """A new crawl."""
+
+    url: str
+    """Where to begin. A path limits the crawl to its folder, unless there are patterns."""
+    question: str | None = None
+    include: tuple[str, ...] = ()
+    """Patterns of paths such as `/docs/*`."""
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CrawlReport:
     """State of a crawl after one call."""
 

@@ -17,7 +17,7 @@ import ada_url
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.extract.sitemaps import SitemapEntry
-from scraper.model import CrawlReport, Document, Reading, SitePage
+from scraper.model import CrawlReport, CrawlRequest, Document, Reading, SitePage
 from scraper.reading.fetcher import Fetcher
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage, MissingPage, dump_page, load_page
@@ -43,16 +43,6 @@ _LOG = "crawl:"
 _BUSY_RETRY_S = 15.0
 _NOT_IN_NAME = re.compile(r"[^a-z0-9_-]+")
 _MAX_NAME = 64
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlRequest:
-    """A new crawl."""
-
-    url: str
-    question: str | None = None
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.model import ReadPage
+from scraper.model import CrawlRequest, ReadPage
 from scraper.render import crawl as render_crawl
 from scraper.render import page_changes as render_changes
 from scraper.render import site_map as render
 from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
 from scraper.search.research import add_excerpts
 from scraper.settings import Settings
-from scraper.site.crawls import CrawlRequest
 from scraper.site.ranking import rank_pages
 from scraper.site.url_identity import find_language
 from scraper.tools.model import (

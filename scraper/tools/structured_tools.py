@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.extract.fields import recipes
-from scraper.extract.fields.model import FieldRequest
+from scraper.extract.fields.model import MAX_FIELDS, FieldRequest
 from scraper.render import fields as render_fields
 from scraper.render import structured as render_structured
 from scraper.render.json_answers import StructuredAnswer
@@ -94,6 +93,9 @@ def _check(arguments: Any) -> None:
     if arguments["example"] is not None:
         _check_example(arguments["example"])
     if arguments["recipe"] is not None:
+        # Imported late: the list of tools is built before anything heavy is loaded.
+        from scraper.extract.fields import recipes
+
         try:
             recipes.from_text(json.dumps(arguments["recipe"], ensure_ascii=False))
         except ValueError as error:
@@ -110,10 +112,8 @@ def read_fields(given: dict[str, Any]) -> dict[str, str]:
     """
     properties = given.get("properties")
     named = properties if isinstance(properties, dict) else given
-    if not 1 <= len(named) <= recipes.MAX_FIELDS:
-        raise InvalidArgumentError(
-            f"fields must have 1 to {recipes.MAX_FIELDS} names, not {len(named)}.", target="fields"
-        )
+    if not 1 <= len(named) <= MAX_FIELDS:
+        raise InvalidArgumentError(f"fields must have 1 to {MAX_FIELDS} names, not {len(named)}.", target="fields")
     hints: dict[str, str] = {}
     for name, hint in named.items():
         text = hint.get("description", "") if isinstance(hint, dict) else hint or ""
@@ -124,10 +124,8 @@ def read_fields(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _check_example(example: dict[str, Any]) -> None:
-    if not 1 <= len(example) <= recipes.MAX_FIELDS:
-        raise InvalidArgumentError(
-            f"example must have 1 to {recipes.MAX_FIELDS} fields, not {len(example)}.", target="example"
-        )
+    if not 1 <= len(example) <= MAX_FIELDS:
+        raise InvalidArgumentError(f"example must have 1 to {MAX_FIELDS} fields, not {len(example)}.", target="example")
     for name, value in example.items():
         text = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
         if not 0 < len(text.strip()) <= _MAX_VALUE:

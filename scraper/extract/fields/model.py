@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+MAX_FIELDS = 40
+"""Fields of one request."""
+
 
 @dataclass(frozen=True, slots=True)
 class FieldRequest:

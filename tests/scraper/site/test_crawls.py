@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from scraper import errors
+from scraper.model import CrawlRequest
 from scraper.services import Services
 from scraper.settings import Settings
-from scraper.site.crawls import CrawlRequest
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.pdf import pdf
