@@ -147,5 +147,5 @@ def test_a_megabyte_of_text_takes_no_quadratic_time() -> None:
         compare_pages(old, new)
         return time.process_time() - began
 
-    small, large = compare(1_500), compare(6_000)
+    small, large = compare(600), compare(2_400)
     assert large < 12 * small + 0.2
