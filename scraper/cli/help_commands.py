@@ -19,14 +19,18 @@ _VARIABLE = "_SEARCH_MCP_COMPLETE"
 """Variable with which click completes the command `search-mcp`."""
 
 
+_SHORT_NAMES = {"extract": "extract-structured"}
+
+
 class CommandGroup(click.Group):
     """Group of all commands; its help lists them in sections."""
 
     sections: Mapping[str, tuple[click.Command, ...]] = {}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, also by the name of its tool: `read_doc` is `read-doc`."""
-        return super().get_command(ctx, cmd_name.replace("_", "-"))
+        """Return a command, also by the name of its tool or a short name: `read_doc` is `read-doc`."""
+        name = cmd_name.replace("_", "-")
+        return super().get_command(ctx, _SHORT_NAMES.get(name, name))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -62,8 +62,8 @@ _NOISE = re.compile(
 )
 _NOISE_WORD = re.compile(
     r"ago\b|\bnow\b|\b(?:today|yesterday) at|(?:upd|gener)ated|modified|retrieved|refreshed|checked|rendered|served|"
-    r"loaded|as of|stand|zuletzt|mis à jour|views?\b|reads?\b|visit|likes?\b|shares?\b|votes?\b|points?\b|follower|subscriber|"
-    r"comments?\b|replies|download|stars?\b|forks?\b|watch|online|bookmark|reaction|aufrufe|vues|kommentare|people|hits|"
+    r"loaded|as of|stand|zuletzt|mis à jour|views?\b|reads?\b|visit|likes?\b|shares?\b|votes?\b|points?\b|follower|"
+    r"subscriber|comments?\b|replies|download|stars?\b|forks?\b|watch|online|bookmark|reaction|aufrufe|vues|kommentare|people|hits|"
     r"\bid\b|session|csrf|nonce|©|\(c\)|copyright|remaining|\bleft\b|until|ends in|[0-9a-f]{16}|[0-9a-f]{8}-",
     re.IGNORECASE,
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,6 +25,7 @@ from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.workers import WorkerPool
 from tests.scraper.engines.sources.answers import BODIES
+from tests.scraper.process import output_of
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 from tests.site.certificate import server_identity
 
@@ -137,3 +140,22 @@ async def test_the_limit_of_a_day_is_kept(searcher: Searcher, apis: Apis, monkey
         errors.append(dict(answer.errors).get("stackexchange"))
     assert errors == [None, None, "rate_limited", "rate_limited"]
     assert apis.requests["stackexchange"] == 2
+
+
+async def test_doctor_asks_every_engine_and_source_once(apis: Apis, tmp_path: Path) -> None:
+    apis.requests.clear()
+    apis.statuses.clear()
+    apis.statuses.update({"gdelt": 429, "lemmy": 500})
+    env = {
+        "SEARCH_MCP_TEST_HOSTS": ",".join(f"{host}=127.0.0.1:{apis.port}" for host in HOSTS),
+        "SEARCH_MCP_TEST_KEY_PIN": apis.key_pin,
+        "SEARCH_MCP_DATA": str(tmp_path),
+    }
+    output = await output_of("-m", "scraper.cli.main", "doctor", "--live", "--json", env=env)
+    report = json.loads(output.out)
+    states = {row["name"]: row["state"] for row in report["engines"]}
+    assert output.code == 1 and list(states) == [*ENGINES, *SOURCES]
+    assert states.pop("gdelt") == "blocked the request"
+    assert {name for name, state in states.items() if state == "answered"} == set(SOURCES) - {"gdelt", "lemmy"}
+    assert report["answered"] == len(SOURCES) - 2
+    assert all(count <= 2 for count in apis.requests.values())
