@@ -67,11 +67,17 @@ def _post(tool: Tool, requires_token: bool) -> dict[str, Any]:
 def _get(tool: Tool, requires_token: bool) -> dict[str, Any]:
     required = tool.input_schema.get("required", ())
     parameters = [
-        {"name": name, "in": "query", "required": name in required, "schema": schema}
+        {"name": name, "in": "query", "required": name in required, **_parameter_format(schema)}
         for name, schema in tool.input_schema["properties"].items()
     ]
     operation = _operation(tool, f"get_{tool.name}", _GET_STATUSES, requires_token)
     return {**operation, "parameters": parameters}
+
+
+def _parameter_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the format of a parameter of a query: an object is JSON, other values are plain text."""
+    is_object = schema.get("type") == "object"
+    return {"content": {"application/json": {"schema": schema}}} if is_object else {"schema": schema}
 
 
 def _operation(tool: Tool, operation_id: str, statuses: Sequence[int], requires_token: bool) -> dict[str, Any]:
