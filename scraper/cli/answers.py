@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +15,6 @@ from scraper.cli import tool_runner
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import write_file
 from scraper.cli.options import load
-from scraper.cli.tables import as_table, is_table
 from scraper.cli.wording import answer_for_command_line, for_command_line
 from scraper.settings import SettingsError, setting_table
 
@@ -25,6 +26,7 @@ Plain = Callable[["ToolAnswer"], str]
 """Returns the text of an answer for a person."""
 
 _FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
+_TABLE_SUFFIXES = frozenset({".csv", ".jsonl"})
 _OUTPUT_OPTIONS = ("as_json", "form", "output", "marked")
 
 
@@ -130,3 +132,29 @@ def whole_text(flags: dict[str, Any]) -> Plain:
         return cut(text, start, len(text) if length is None else length, keep_whole=KEEP_WHOLE).shown
 
     return plain
+
+
+def is_table(output: Path | None) -> bool:
+    """Return True if a file is for rows: `.csv` or `.jsonl`."""
+    return output is not None and output.suffix.lower() in _TABLE_SUFFIXES
+
+
+def as_table(answer: Mapping[str, Any], output: Path) -> str:
+    """Return the records of an answer, or one row with the values of each page."""
+    rows = _rows(answer)
+    if output.suffix.lower() == ".jsonl":
+        return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    text = io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _rows(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    if "pages" in answer:
+        return [row for page in answer["pages"] for row in _rows(page)]
+    if "records" in answer:
+        return list(answer["records"])
+    return [{"url": answer["url"], **answer.get("values", {})}]

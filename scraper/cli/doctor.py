@@ -55,7 +55,7 @@ def doctor(as_json: bool, live: bool, **flags: Any) -> int:
 
 
 def _ask_engines(settings: Settings, *, as_json: bool) -> int:
-    from scraper.cli.live_check import LiveResult, ask_all
+    from scraper.cli.self_test import LiveResult, ask_all
     from scraper.cli.server_commands import version
 
     def show(result: LiveResult) -> None:

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from scraper.extract.text.change_noise import is_furniture, is_lone_value, remove_noise
 from scraper.extract.text.terms import split_terms
 from scraper.model import BlockChange
 
@@ -27,56 +28,6 @@ _CALLOUT = re.compile(r"\[!\w+\]\s*")
 _MARKS = re.compile(r"[*_`~#>|\\\[\]]+")
 _SPACE_BEFORE_SIGN = re.compile(r" (?=[.,;:!?)])")
 
-_MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
-_UNIT = r"(?:s|m|h|d|sec(?:ond)?s?|min(?:ute)?s?|hours?|hrs?|days?|weeks?|months?|years?)"
-_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\.?)?(?:\s*(?:utc|gmt|ces?t|es?t|ps?t|edt|pdt|z))?"
-_DAY = (
-    r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,?\s+)?"
-    rf"(?:\d{{4}}-\d\d-\d\d(?:t[\d:.]+(?:z|[+-]\d\d:?\d\d)?)?|{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}"
-    rf"|\d{{1,2}}(?:st|nd|rd|th|\.)?\s+{_MONTH},?\s+\d{{4}}|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}})"
-)
-_COUNT = r"\d[\d.,\u00a0]*(?:[km]|bn)?\+?"
-_NOISE = re.compile(
-    "|".join(
-        (
-            rf"(?:about |over |almost )?(?:\d+|an?|one|a few)\s*{_UNIT}(?:\s+(?:and\s+)?\d+\s*{_UNIT})*\s+ago\b",
-            r"\bjust now\b",
-            rf"\b(?:yesterday|today) at {_CLOCK}",
-            # A word for an update is noise only with its time.
-            r"(?:(?:last |recently )?(?:updated|modified|generated|retrieved|refreshed|checked|rendered)|as of|stand|"
-            r"zuletzt (?:geändert|aktualisiert)|mis à jour)(?:\s+(?:on|at|in|le|am))?\s*:?\s*"
-            rf"(?:{_DAY}(?:[ ,]+(?:at )?{_CLOCK})?|{_CLOCK})",
-            rf"{_COUNT}\s*(?:page)?(?:views?|reads?|visits?|visitors?|likes?|shares?|upvotes?|votes?|points?|followers?|"
-            r"subscribers?|comments?|replies|downloads|stars?|forks?|watchers?|users? online|members? online|online|"
-            r"bookmarks?|reactions?|aufrufe|vues|kommentare|people (?:are )?(?:viewing|watching|looking))\b",
-            rf"\b(?:views?|reads?|visits?|likes?|shares?|votes?|stars?|forks?|downloads|comments?|replies|followers|hits|"
-            rf"aufrufe)\s*[:(]\s*{_COUNT}\)?",
-            r"(?:generated|rendered|served|loaded) in\s*:?\s*\d[\d.,]*\s*(?:ms|s|sec|seconds?|milliseconds?)?",
-            r"\b(?:request id|ray id|trace id|session(?: id)?|csrf|nonce)\s*[:#]?\s*(?=[\w.-]*\d)[\w.-]{6,}",
-            r"(?:©|\(c\)|copyright)\s*(?:\d{4}\s*[-–]\s*)?\d{4}",
-            r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?=[a-f]*\d)[0-9a-f]{16,}\b",
-            rf"\b{_CLOCK}(?=\s*(?:remaining|left|until))|\bends in [\d :hms]+",
-        )
-    ),
-    re.IGNORECASE,
-)
-_NOISE_WORD = re.compile(
-    r"ago\b|\bnow\b|\b(?:today|yesterday) at|(?:upd|gener)ated|modified|retrieved|refreshed|checked|rendered|served|"
-    r"loaded|as of|stand|zuletzt|mis à jour|views?\b|reads?\b|visit|likes?\b|shares?\b|votes?\b|points?\b|follower|"
-    r"subscriber|comments?\b|replies|download|stars?\b|forks?\b|watch|online|bookmark|reaction|aufrufe|vues|kommentare|people|hits|"
-    r"\bid\b|session|csrf|nonce|©|\(c\)|copyright|remaining|\bleft\b|until|ends in|[0-9a-f]{16}|[0-9a-f]{8}-",
-    re.IGNORECASE,
-)
-"""A word without which no text is noise: it is found ten times faster."""
-_LONE = re.compile(rf"\W*(?:{_DAY}|{_CLOCK}|{_COUNT})(?:[ ,]+{_CLOCK})?\W*", re.IGNORECASE)
-"""A block that is only a date, a time or a number."""
-_FURNITURE = re.compile(
-    r"(?:edit|improve) (?:this|on)\b.{0,40}|share (?:this|on)\b.{0,30}|follow us\b.{0,30}|subscribe\b.{0,40}|"
-    r"sign up\b.{0,30}|(?:you (?:may|might) also|related|recommended|trending|most (?:read|popular)|popular|"
-    r"read (?:more|next))\b.{0,40}|(?:advertisement|sponsored|promoted|previous|next|table of contents)\W*",
-    re.IGNORECASE,
-)
-"""A short block of the page's frame."""
 _NUMBERS = re.compile(r"\d[\d.,]*")
 
 _PAIR_SIMILARITY = 0.5
@@ -156,7 +107,7 @@ def compare_pages(old: str, new: str, again: Sequence[str] = ()) -> PageComparis
     for block in come:
         if id(block) in paired_new:
             earlier = edits[id(block)]
-            both_lone = block.kind != "row" and _LONE.fullmatch(earlier.text) and _LONE.fullmatch(block.text)
+            both_lone = block.kind != "row" and is_lone_value(earlier.text) and is_lone_value(block.text)
             if both_lone or (instability is not None and instability.covers(block)):
                 noise += 1
                 continue
@@ -233,9 +184,7 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
 
 def _clean_text(text: str) -> str:
     text = _URL.sub(" ", _CALLOUT.sub(" ", _LINK_TARGET.sub("]", _IMAGE.sub(r"\1", text))))
-    if _NOISE_WORD.search(text):
-        text = _NOISE.sub(" ", text)
-    text = " ".join(_MARKS.sub(" ", text).split()).casefold()
+    text = " ".join(_MARKS.sub(" ", remove_noise(text)).split()).casefold()
     return _SPACE_BEFORE_SIGN.sub("", text)
 
 
@@ -331,9 +280,9 @@ def _pair_blocks(gone: Sequence[Block], come: Sequence[Block]) -> list[tuple[Blo
 
 
 def _is_noise(block: Block, instability: _Instability | None) -> bool:
-    if block.kind != "row" and _LONE.fullmatch(block.text):
+    if block.kind != "row" and is_lone_value(block.text):
         return True
-    if block.kind == "text" and _FURNITURE.fullmatch(block.key):
+    if block.kind == "text" and is_furniture(block.key):
         return True
     return instability is not None and instability.covers(block)
 
