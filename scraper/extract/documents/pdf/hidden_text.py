@@ -13,24 +13,23 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from scraper.extract.documents.pdf.boxes import Box, Matrix, center, intersect, scale, transform, widen
+from scraper.extract.documents.pdf.colors import WHITE, Contrasts, is_same_color
+from scraper.extract.documents.pdf.object_batches import BATCH, read_batch
 from scraper.extract.documents.pdf.page_pixels import PagePixels
 
 _TEXT, _PATH, _IMAGE, _SHADING, _FORM = 1, 2, 3, 4, 5
 """Types of page objects (fpdf_edit.h)."""
-_FILLED, _INVISIBLE, _FILLED_CLIP, _CLIP = 0, 3, 4, 7
+_NO_TEXT, _FILLED, _INVISIBLE, _FILLED_CLIP, _CLIP = -1, 0, 3, 4, 7
 """Text rendering modes (ISO 32000-1, 9.3.6)."""
 _MIN_SIZE = 1.0
 """Points of the font. Smaller letters cannot be seen."""
 _MIN_WIDTH = 0.05
 """Points. Spaces have no width."""
-_SAME_COLOR = 8
-"""Difference of each color channel, of 255, that is not visible."""
 _OPAQUE, _MAX_RECTANGLE_SEGMENTS = 255, 6
 _MAX_OBJECTS, _MAX_DEPTH, _MAX_CLIP_PATHS = 50_000, 6, 8
 _MAX_COVERS, _MAX_COLORS, _MAX_TESTS, _MAX_LOOKS = 100, 50, 1_000_000, 2_000
 _MIN_BACKGROUND = 4.0
 """Points. Thinner rectangles are rules."""
-_WHITE = (255, 255, 255)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +93,11 @@ class _PageScan:
         self._page_box = self._read_page_box()
         self._below: list[_Painted] = []
         """Large objects below the text that is examined."""
-        self._colors = [_WHITE]
+        self._colors = [WHITE]
         """Colors of the page and of these objects."""
-        self._contrasts: dict[bytes, bool] = {}
-        """Fills of text by whether they are seen on all of these colors."""
-        self._plain: list[_Painted] = []
-        """Text that can be seen unless it is covered or clipped: nearly all text."""
+        self._contrasts = Contrasts(self._colors)
+        self._plain: list[tuple[int, tuple[float, float, float, float], int]] = []
+        """Handle, box and order of text that can be seen unless it is covered or clipped: nearly all text."""
         self._suspects: list[tuple[_Painted, int, bool]] = []
         """Other text, with its mode and whether it has the color of its background."""
         self._others: list[_Painted] = []
@@ -113,14 +111,16 @@ class _PageScan:
 
     def find(self, *, check_clips: bool) -> HiddenText:
         """Return the text objects by whether they can be seen."""
-        texts = [*self._plain, *(one for one, _, _ in self._suspects)]
-        covers = self._find_covers(min((one.order for one in texts), default=0))
+        orders = [*(order for _, _, order in self._plain[:1]), *(one.order for one, _, _ in self._suspects)]
+        covers = self._find_covers(min(orders, default=0))
+        texts = self._texts() if covers or check_clips else []
         pictures = [one.box for one in self._others if one.kind in (_IMAGE, _SHADING)]
         hidden: dict[int, Box] = {}
         covered: list[_Painted] = []
         for one, mode, has_color_of_background in self._suspects:
             x, y = center(one.box)
-            has_picture = any(box.holds(x, y) for box in pictures)
+            may_be_scan = mode == _INVISIBLE or has_color_of_background
+            has_picture = may_be_scan and any(box.holds(x, y) for box in pictures)
             is_outside = self._page_box is not None and not self._page_box.overlap(widen(one.box))
             if is_outside or self._is_unpainted(one, mode, has_picture=has_picture):
                 hidden[one.handle] = one.box
@@ -130,53 +130,43 @@ class _PageScan:
             if any(cover.order > one.order and cover.box.covers(one.box) for cover in covers):
                 x, y = center(one.box)
                 covered += [] if any(box.holds(x, y) for box in pictures) else [one]
-        pixels = PagePixels(self._library, self._page) if covered else None
+        pixels = PagePixels(self._library, self._page, [one.box for one in covered]) if covered else None
         for looks, one in enumerate(covered):
             if pixels is None or looks >= _MAX_LOOKS or not pixels.has_ink(*one.box):
                 hidden[one.handle] = one.box
         hidden |= {one.handle: one.box for one in texts if check_clips and self._is_clipped(one)}
         if not hidden:
             return HiddenText({}, ())
-        return HiddenText(hidden, tuple(one.box for one in texts if one.handle not in hidden))
+        return HiddenText(hidden, tuple(one.box for one in texts or self._texts() if one.handle not in hidden))
+
+    def _texts(self) -> list[_Painted]:
+        plain = [_Painted(_TEXT, handle, Box(*box), (), order) for handle, box, order in self._plain]
+        return plain + [one for one, _, _ in self._suspects]
 
     def _objects(self, parent: int, prefix: str, matrix: tuple[Matrix, ...], depth: int) -> Iterator[_Painted]:
         """Yield the objects of a page or form with their boxes on the page, without plain text.
 
         It runs for each word of a document, so it calls as little as possible.
         """
-        library, floats, float_refs = self._library, self._floats, self._float_refs
-        get_object, get_type = getattr(library, f"{prefix}_GetObject"), library.FPDFPageObj_GetType
-        get_bounds, get_mode = library.FPDFPageObj_GetBounds, library.FPDFTextObj_GetTextRenderMode
+        library, add_plain, contrasts = self._library, self._plain.append, self._contrasts
         left, bottom, right, top = self._page_box if self._page_box and not matrix else (0.0, 0.0, 0.0, 0.0)
-        for index in range(min(self._remaining, getattr(library, f"{prefix}_CountObjects")(parent))):
-            self._remaining -= 1
-            order = _MAX_OBJECTS - self._remaining
-            handle = get_object(parent, index)
-            kind = get_type(handle) if handle else 0
-            if kind == _FORM and depth < _MAX_DEPTH:
-                own = Matrix()
-                library.FPDFPageObj_GetMatrix(handle, ctypes.byref(own))
-                yield from self._objects(handle, "FPDFFormObj", (own, *matrix), depth + 1)
-            elif kind and get_bounds(handle, *float_refs):
-                x0, y0, x1, y1 = floats
-                one = _Painted(kind, handle, Box(x0, y0, x1, y1), matrix, order)
-                is_inside = left <= x0 and x1 <= right and bottom <= y0 and y1 - y0 >= _MIN_SIZE and y1 <= top
-                if kind == _TEXT and is_inside and get_mode(handle) == _FILLED and self._has_contrast(handle):
-                    self._plain.append(one)
-                else:
-                    yield one._replace(box=transform(one.box, matrix)) if matrix else one
-
-    def _has_contrast(self, text: int) -> bool:
-        """Return True if the fill of a text differs from all backgrounds so far."""
-        if not self._library.FPDFPageObj_GetFillColor(text, *self._color_refs):
-            return False
-        key = bytes(self._color)
-        found = self._contrasts.get(key)
-        if found is None:
-            red, green, blue, opacity = self._color
-            found = opacity != 0 and not any(_is_same((red, green, blue), other) for other in self._colors)
-            self._contrasts[key] = found
-        return found
+        count = min(self._remaining, getattr(library, f"{prefix}_CountObjects")(parent))
+        for start in range(0, count, BATCH):
+            for handle, mode, box, fill in read_batch(library, prefix, parent, start, min(count, start + BATCH)):
+                self._remaining -= 1
+                if mode == _FILLED and box and fill and contrasts[fill]:
+                    x0, y0, x1, y1 = box
+                    if left <= x0 and x1 <= right and bottom <= y0 and y1 - y0 >= _MIN_SIZE and y1 <= top:
+                        add_plain((handle, box, _MAX_OBJECTS - self._remaining))
+                        continue
+                kind = _TEXT if mode != _NO_TEXT else library.FPDFPageObj_GetType(handle)
+                if kind == _FORM and depth < _MAX_DEPTH:
+                    own = Matrix()
+                    library.FPDFPageObj_GetMatrix(handle, ctypes.byref(own))
+                    yield from self._objects(handle, "FPDFFormObj", (own, *matrix), depth + 1)
+                elif kind > 0 and box:
+                    placed = transform(Box(*box), matrix) if matrix else Box(*box)
+                    yield _Painted(kind, handle, placed, matrix, _MAX_OBJECTS - self._remaining)
 
     def _add_background(self, one: _Painted) -> None:
         """Remember an object that may be the background of text."""
@@ -227,7 +217,7 @@ class _PageScan:
         color = self._read_color(text) if mode in (_FILLED, _FILLED_CLIP) else None
         if color is None:
             return False
-        is_white = _is_same(color, _WHITE)
+        is_white = is_same_color(color, WHITE)
         x, y = center(text.box)
         for one in reversed(self._below):
             if not one.box.holds(x, y):
@@ -238,8 +228,8 @@ class _PageScan:
             if background is None or self._color[3] != _OPAQUE:
                 return False
             if self._is_rectangle(one):
-                return _is_same(color, background)
-            if is_white and not _is_same(background, _WHITE):
+                return is_same_color(color, background)
+            if is_white and not is_same_color(background, WHITE):
                 return False
         return is_white
 
@@ -294,7 +284,3 @@ class _PageScan:
 def _is_large(box: Box) -> bool:
     """Return False for rules and dots, which are no background."""
     return box.x1 - box.x0 >= _MIN_BACKGROUND and box.y1 - box.y0 >= _MIN_BACKGROUND
-
-
-def _is_same(one: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
-    return max(abs(one[0] - other[0]), abs(one[1] - other[1]), abs(one[2] - other[2])) <= _SAME_COLOR

@@ -96,9 +96,9 @@ def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, i
     owner = _owners(lattice)
     placed: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
     for run in runs:
-        row = max(0, sum(y < run.middle for y in lattice.ys) - 1)
+        row = max(0, bisect_left(lattice.ys, run.middle) - 1)
         start = min(run.x0 + _TOUCH, (run.x0 + run.x1) / 2)
-        column = max(0, sum(x < start for x in lattice.xs) - 1)
+        column = max(0, bisect_left(lattice.xs, start) - 1)
         placed[min(row, len(lattice.ys) - 2), min(column, len(lattice.xs) - 2)].append(run)
     _merge_right(lattice, placed)
     merged: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
@@ -202,12 +202,21 @@ def _find_lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> li
             index = parent[index]
         return index
 
-    positions = [vertical.at for vertical in down]
+    by_band: dict[int, list[int]] = defaultdict(list)
+    for j, vertical in enumerate(down):
+        for band in range(_band(vertical.start - _TOUCH), _band(vertical.end + _TOUCH) + 1):
+            by_band[band].append(j)
     for i, horizontal in enumerate(across):
-        first = bisect_left(positions, horizontal.start - _TOUCH)
-        for j in range(first, bisect_right(positions, horizontal.end + _TOUCH)):
-            if down[j].start - _TOUCH <= horizontal.at <= down[j].end + _TOUCH:
-                parent[find(i)] = find(len(across) + j)
+        beside = by_band.get(_band(horizontal.at), [])
+        first = bisect_left(beside, horizontal.start - _TOUCH, key=lambda j: down[j].at)
+        root = i
+        for j in beside[first : bisect_right(beside, horizontal.end + _TOUCH, key=lambda j: down[j].at)]:
+            if down[j].start - _TOUCH <= horizontal.at <= down[j].end + _TOUCH and parent[len(across) + j] != root:
+                other = find(len(across) + j)
+                if root == i:
+                    parent[i] = root = other
+                else:
+                    parent[other] = root
     groups: dict[int, tuple[list[RuledLine], list[RuledLine]]] = defaultdict(lambda: ([], []))
     for index, line in enumerate((*across, *down)):
         groups[find(index)][index >= len(across)].append(line)
@@ -218,6 +227,14 @@ def _find_lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> li
         if len(xs) >= 3 and len(ys) >= 3:
             lattices.append(_Lattice(xs, ys, tuple(horizontals), tuple(verticals)))
     return sorted(lattices, key=lambda lattice: (lattice.ys[0], lattice.xs[0]))
+
+
+_BAND, _MAX_BANDS = 10.0, 400
+"""Points. Only the vertical lines in the same band of the page are compared with a horizontal line."""
+
+
+def _band(y: float) -> int:
+    return int(min(max(y, 0.0), _BAND * _MAX_BANDS) // _BAND)
 
 
 _OPEN_CELL = 8.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 
@@ -37,9 +38,9 @@ class RuledLine(NamedTuple):
     end: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LayoutRow:
-    """Runs on one line, left to right."""
+    """Runs on one line, left to right. Its extent is asked for many times."""
 
     runs: tuple[TextRun, ...]
 
@@ -48,22 +49,22 @@ class LayoutRow:
         """Left edge."""
         return self.runs[0].x0
 
-    @property
+    @cached_property
     def x1(self) -> float:
         """Right edge."""
         return max(run.x1 for run in self.runs)
 
-    @property
+    @cached_property
     def y0(self) -> float:
         """Top edge."""
         return min(run.y0 for run in self.runs)
 
-    @property
+    @cached_property
     def y1(self) -> float:
         """Bottom edge."""
         return max(run.y1 for run in self.runs)
 
-    @property
+    @cached_property
     def size(self) -> float:
         """Font size of most of its characters."""
         return max(self.runs, key=lambda run: len(run.text)).size

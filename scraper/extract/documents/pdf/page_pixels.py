@@ -1,8 +1,11 @@
-"""Render a PDF page in a low resolution, to see whether letters stand out from their background."""
+"""Render a part of a PDF page in a low resolution, to see whether letters stand out from their background."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+
+from scraper.extract.documents.pdf.boxes import Box
 
 _BGRX = 3
 """Format of a bitmap with four bytes per pixel (fpdfview.h)."""
@@ -38,21 +41,29 @@ def declare_functions(library: ctypes.CDLL) -> None:
 
 
 class PagePixels:
-    """The pixels of a page as displayed."""
+    """The pixels of a page as displayed, around some boxes."""
 
-    def __init__(self, library: ctypes.CDLL, page: int) -> None:
-        """Render the page."""
+    def __init__(self, library: ctypes.CDLL, page: int, boxes: Sequence[Box]) -> None:
+        """Render the smallest rectangle that holds all boxes, given in points of the page."""
         self._library, self._page = library, page
         sides = library.FPDF_GetPageWidthF(page), library.FPDF_GetPageHeightF(page)
         scale = min(_SCALE, _MAX_PIXELS / max(1.0, *sides))
-        self._width, self._height = (max(1, int(side * scale + 0.5)) for side in sides)
-        self._stride, self._pixels = 0, b""
-        bitmap = library.FPDFBitmap_CreateEx(self._width, self._height, _BGRX, None, 0)
+        self._page_width, self._page_height = (int(max(1, side * scale + 0.5)) for side in sides)
+        self._left = self._top = self._stride = 0
+        self._pixels = b""
+        corners = [self._to_pixel(x, y) for box in boxes for x, y in ((box.x0, box.y0), (box.x1, box.y1))]
+        columns, lines = [column for column, _ in corners], [line for _, line in corners]
+        self._left, self._top = max(0, min(columns)), max(0, min(lines))
+        self._width: int = min(self._page_width, max(columns) + 1) - self._left
+        self._height: int = min(self._page_height, max(lines) + 1) - self._top
+        inside = self._width > 0 and self._height > 0
+        bitmap = library.FPDFBitmap_CreateEx(self._width, self._height, _BGRX, None, 0) if inside else None
         if not bitmap:
             return
         try:
             library.FPDFBitmap_FillRect(bitmap, 0, 0, self._width, self._height, _OPAQUE_WHITE)
-            library.FPDF_RenderPageBitmap(bitmap, page, 0, 0, self._width, self._height, 0, _WITH_ANNOTATIONS)
+            place = -self._left, -self._top, self._page_width, self._page_height
+            library.FPDF_RenderPageBitmap(bitmap, page, *place, 0, _WITH_ANNOTATIONS)
             self._stride = library.FPDFBitmap_GetStride(bitmap)
             self._pixels = ctypes.string_at(library.FPDFBitmap_GetBuffer(bitmap), self._stride * self._height)
         finally:
@@ -85,6 +96,6 @@ class PagePixels:
     def _to_pixel(self, x: float, y: float) -> tuple[int, int]:
         column, line = ctypes.c_int(), ctypes.c_int()
         self._library.FPDF_PageToDevice(
-            self._page, 0, 0, self._width, self._height, 0, x, y, ctypes.byref(column), ctypes.byref(line)
+            self._page, 0, 0, self._page_width, self._page_height, 0, x, y, ctypes.byref(column), ctypes.byref(line)
         )
-        return column.value, line.value
+        return column.value - self._left, line.value - self._top

@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from liteparse import LiteParse, ParseError
@@ -210,12 +211,17 @@ def _convert_runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
         if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
             continue
         size = _font_size(item)
-        name = item.font_name or ""
-        bold = (item.font_weight or 0) >= _BOLD_WEIGHT or _BOLD.search(name) is not None
-        mono = _MONO.search(name) is not None
+        is_bold_name, mono = _read_font_name(item.font_name or "")
+        bold = is_bold_name or (item.font_weight or 0) >= _BOLD_WEIGHT
         for part, x0, x1 in _split_item(item, size):
             part = part if part.isascii() else _normalize_ligatures(part)
             yield TextRun(part, x0, item.y, x1, item.y + item.height, size, bold, mono, item.mcid)
+
+
+@lru_cache(maxsize=256)
+def _read_font_name(name: str) -> tuple[bool, bool]:
+    """Return True for a bold font, and for one of a fixed width."""
+    return _BOLD.search(name) is not None, _MONO.search(name) is not None
 
 
 def _font_size(item: TextItem) -> float:

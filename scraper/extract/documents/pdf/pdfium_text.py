@@ -137,7 +137,7 @@ def _split_characters(library: ctypes.CDLL, text: int, count: int, found: Hidden
     unseen: list[int] = []
     for index in range(count):
         unit = library.FPDFText_GetUnicode(text, index) & 0xFFFF
-        is_hidden = library.FPDFText_GetTextObject(text, index) in found.hidden
+        is_hidden = bool(found.hidden) and library.FPDFText_GetTextObject(text, index) in found.hidden
         is_letter = not is_hidden and chr(unit).isalnum()
         if is_letter and library.FPDFText_GetCharBox(text, index, *map(ctypes.byref, box)):
             is_hidden = 0 < max(top.value - bottom.value, right.value - left.value) < _MIN_SIZE

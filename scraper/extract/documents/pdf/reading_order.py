@@ -46,6 +46,7 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
     left, right = min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1
     size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0] if runs else 10.0
     gutter = max(_MIN_GUTTER, _GUTTER_SHARE * size)
+    free = [_free_spans(row, (left, right)) for row in rows]
     single: list[LayoutRow] = []
     start = 0
     while start < len(rows):
@@ -53,10 +54,10 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
             single.append(rows[start])
             start += 1
             continue
-        skipped = _count_rows_above_columns(rows, start, (left, right), gutter)
+        skipped = _count_rows_above_columns(rows, free, start, gutter)
         single += rows[start : start + skipped]
         start += skipped
-        end, cuts = _find_band(rows, start, (left, right), gutter)
+        end, cuts = _find_band(rows, free, start, gutter)
         columns = _columns(rows[start:end], cuts) if cuts and depth < _MAX_DEPTH else []
         if columns and _is_prose(rows[start:end], columns):
             if single:
@@ -119,33 +120,33 @@ def _breaks_back(groups: Sequence[Sequence[TextRun]]) -> bool:
     return True
 
 
-def _find_band(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> tuple[int, list[_Span]]:
-    """Return the rows from `start` that share free strips between text, and these strips."""
-    free = _free_spans(rows[start], page)
-    lefts, rights = rows[start].x0, rows[start].x1
+def _find_band(
+    rows: Sequence[LayoutRow], free: Sequence[list[_Span]], start: int, gutter: float
+) -> tuple[int, list[_Span]]:
+    """Return the end of the rows from `start` that share free strips between text, and these strips."""
+    common = free[start]
+    left, right = rows[start].x0, rows[start].x1
     end = start + 1
     while end < len(rows):
-        row = rows[end]
-        low, high = min(lefts, row.x0), max(rights, row.x1)
-        shared = _intersect(free, _free_spans(row, page), gutter)
-        inner = [span for span in shared if low <= span[0] + 1 and high >= span[1] - 1]
-        if not inner:
+        left, right = min(left, rows[end].x0), max(right, rows[end].x1)
+        shared = _intersect(common, free[end], gutter)
+        if not any(left <= span[0] + 1 and right >= span[1] - 1 for span in shared):
             break
-        free, lefts, rights, end = shared, low, high, end + 1
+        common, end = shared, end + 1
     band = rows[start:end]
-    return end, [span for span in free if _separates_text(span, band) and span[1] - span[0] >= gutter]
+    return end, [span for span in common if span[1] - span[0] >= gutter and _separates_text(span, band)]
 
 
-def _count_rows_above_columns(rows: Sequence[LayoutRow], start: int, page: _Span, gutter: float) -> int:
+def _count_rows_above_columns(rows: Sequence[LayoutRow], free: Sequence[list[_Span]], start: int, gutter: float) -> int:
     """Return the number of rows above the columns.
 
     A short title shares chance gaps with the first lines below it.
     """
-    end, _ = _find_band(rows, start, page, gutter)
+    end, _ = _find_band(rows, free, start, gutter)
     for skipped in range(1, _MAX_SKIPPED + 1):
         if start + skipped >= min(end, len(rows)):
             break
-        further, cuts = _find_band(rows, start + skipped, page, gutter)
+        further, cuts = _find_band(rows, free, start + skipped, gutter)
         if cuts and further >= end + _MIN_ROWS:
             return skipped
     return 0
@@ -169,8 +170,13 @@ def _free_spans(row: LayoutRow, page: _Span) -> list[_Span]:
 
 
 def _intersect(one: Sequence[_Span], other: Sequence[_Span], min_width: float) -> list[_Span]:
-    overlaps = ((max(a, c), min(b, d)) for a, b in one for c, d in other)
-    return [(a, b) for a, b in overlaps if b - a >= min_width]
+    overlaps = []
+    for a, b in one:
+        for c, d in other:
+            low, high = (a if a > c else c), (b if b < d else d)
+            if high - low >= min_width:
+                overlaps.append((low, high))
+    return overlaps
 
 
 def _columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[TextRun]]:

@@ -95,10 +95,9 @@ def text_of_runs(runs: Sequence[TextRun]) -> str:
 
 def is_right_to_left(text: str) -> bool:
     """Return True if most letters are of a right-to-left script such as Arabic or Hebrew."""
-    if text.isascii():
+    if text.isascii() or not _RIGHT_TO_LEFT.search(text):
         return False
-    letters = sum(1 for _ in _LETTER.finditer(text))
-    return len(_RIGHT_TO_LEFT.findall(text)) * 2 > letters
+    return len(_RIGHT_TO_LEFT.findall(text)) * 2 > len(_LETTER.findall(text))
 
 
 def _is_left_to_right(run: TextRun) -> bool:

@@ -96,3 +96,14 @@ def test_hidden_text_of_rotated_and_cropped_pages_is_left_out() -> None:
 def test_document_of_hidden_text_alone_is_not_read_by_another_reader() -> None:
     with pytest.raises(errors.OcrNeededError, match="cannot be seen"):
         parse(drawn_pdf([f"q 3 Tr {WRITE} Q"]))
+
+
+def test_hidden_text_is_found_among_many_objects() -> None:
+    words = [
+        f"q 0 0 {index / 2000} rg {text_at(40 + index % 40 * 12, 100 + index // 40 * 12, 'w')} Q"
+        for index in range(1200)
+    ]
+    parsed = parse(with_picture(*words[:700], f"q 3 Tr {WRITE.replace('60 600', '60 200')} Q", *words[700:]))
+    assert SECRET not in parsed.markdown
+    assert parsed.markdown.count("w") == len(words)
+    assert parsed.warnings[0].startswith(WARNING)
