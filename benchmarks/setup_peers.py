@@ -83,6 +83,8 @@ _ENVIRONMENTS = (
         ("liteparse==2.18.0", "markitdown[docx,pdf,pptx,xlsx]==0.1.8", "pdfplumber==0.11.10", "pypandoc_binary==1.15"),
         launches=False,
     ),
+    # Programs that write test documents.
+    _Environment("document_writers", ("typst==0.15.2", "reportlab==5.1.0"), launches=False),
     _Environment(
         "mcp_server_fetch",
         ("mcp-server-fetch==2026.10.24", "readabilipy==0.3.0"),

@@ -23,6 +23,7 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.common.corpora import corpus_folder
 from benchmarks.documents import corpus as sets
 from benchmarks.documents.completeness import Answer, countable_files, measure_completeness
+from benchmarks.documents.random_documents.measure import measure_random_documents
 from benchmarks.documents.scans import measure_recognition
 from benchmarks.documents.score import Scores, fact_holds, scores, table_score, xml_relations
 from benchmarks.peers.launch import peer_python
@@ -52,6 +53,7 @@ _LIMIT_S = 120.0
 _SLACK = 1.25
 """Allowed memory overrun. Memory is checked twenty times a second, so a process may briefly exceed its limit."""
 _MUTANTS, _QUICK_MUTANTS, _QUICK_FILES = 200, 20, 60
+_RANDOM, _QUICK_RANDOM = 320, 40
 _TIMES = 7
 _GOALS = (
     Goal("crashes", at_most=0),
@@ -93,6 +95,9 @@ async def measure(options: Options) -> Figures:
             lambda file: _answer(parser, file, file.read_bytes()), countable_files(corpus)
         )
         figures |= await _quality(parser, corpus)
+        figures |= await measure_random_documents(
+            lambda data, name: _text(parser, data, name), count=_QUICK_RANDOM if options.quick else _RANDOM
+        )
     figures |= await _recognition()
     figures |= await _cost(corpus)
     print_goals(figures, _GOALS)

@@ -25,7 +25,7 @@ _SEED = 20261123
 _FONTS = (
     "DejaVuSans.ttf", "DejaVuSerif.ttf", "LiberationSans-Regular.ttf", "LiberationSerif-Regular.ttf",
 )  # fmt: skip
-_SENTENCES = {
+SENTENCES = {
     "eng": (
         "The ferry leaves the northern harbor at half past seven every morning.",
         "All invoices must be paid within thirty days of the date of delivery.",
@@ -89,7 +89,7 @@ class Scan:
 def generate_scans(seed: int) -> Iterator[Scan]:
     """Yield the scans of each language."""
     source = random.Random(seed)
-    for language, sentences in _SENTENCES.items():
+    for language, sentences in SENTENCES.items():
         for _ in range(_PER_LANGUAGE):
             paragraphs = []
             for _ in range(source.randint(3, 5)):
@@ -119,11 +119,11 @@ def _draw(paragraphs: list[str], source: random.Random) -> bytes:
 
 async def measure_recognition(read: Callable[[bytes], Awaitable[str]], seed: int = _SEED) -> Figures:
     """Return the mean character error rate, in total and by language; nothing without the languages."""
-    missing = set(_SENTENCES) - set(Tesseract().languages)
+    missing = set(SENTENCES) - set(Tesseract().languages)
     if missing:
         print(f"Text recognition is left out: tesseract or its data are missing for {', '.join(sorted(missing))}.")
         return {}
-    rates: dict[str, list[float]] = {language: [] for language in _SENTENCES}
+    rates: dict[str, list[float]] = {language: [] for language in SENTENCES}
     for scan in generate_scans(seed):
         rates[scan.language].append(_error_rate(scan.text, await read(scan.pdf)))
     figures: Figures = {f"ocr.cer.{language}": sum(found) / len(found) for language, found in rates.items()}
