@@ -14,8 +14,9 @@ from pathlib import Path
 from benchmarks.common.command_line import Figures
 from benchmarks.common.corpora import corpus_folder
 from browsers.model import Snapshot
+from scraper.extract.fields.model import MIN_RECORDS
 from scraper.extract.fields.record_columns import read_rows
-from scraper.extract.fields.record_lists import MIN_RECORDS, RecordList, find_lists
+from scraper.extract.fields.record_lists import RecordList, find_lists
 from scraper.extract.fields.text_leaves import PageText, letters_and_digits
 from scraper.extract.page import page_tree
 

@@ -23,7 +23,7 @@ from browsers.model import Snapshot
 from scraper import errors
 from scraper.bulk.model import JobPage, JobSpec, OutputRow, PageFailure, PageOutcome
 from scraper.errors import ScraperError
-from scraper.extract import structured
+from scraper.extract import tasks
 from scraper.model import CachePolicy, Reading, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.workers import WorkerPool
@@ -133,7 +133,7 @@ class JobPageReader:
         light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
         # Exceptions are returned as values, so that an unexpected page affects this field only.
         (found,) = await asyncio.gather(
-            self._workers.run(structured.extract_basic, light, limit_s=STRUCTURED_LIMIT_S), return_exceptions=True
+            self._workers.run(tasks.extract_basic_structured, light, limit_s=STRUCTURED_LIMIT_S), return_exceptions=True
         )
         if isinstance(found, asyncio.CancelledError):
             raise found

@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.extract import feeds
 from scraper.extract.dom.urls import join_url
 from scraper.extract.text.sanitize import clean_line
 
@@ -218,6 +217,8 @@ def _read_lines(chunks: Iterator[str]) -> list[str]:
 
 
 def _read_feed(head: str, chunks: Iterator[str], url: str) -> SitemapFile:
+    from scraper.extract import feeds
+
     text = head
     for chunk in chunks:
         text += chunk

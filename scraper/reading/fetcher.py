@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from browsers import Browsers
 from browsers.model import Snapshot
@@ -15,7 +16,7 @@ from scraper.caching.single_flight import READINGS, DistributedSingleFlight, mar
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
-from scraper.extract.reader import ReadingComparison, compare_reading
+from scraper.extract import tasks
 from scraper.model import Reading, ReadRequest
 from scraper.reading import outcome
 from scraper.reading.batch import read_all, repeated_hosts
@@ -25,6 +26,9 @@ from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
+
+if TYPE_CHECKING:
+    from scraper.extract.reader import ReadingComparison
 
 _METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"), "browser": ("browser", "document")}
 """Methods of cached readings that answer each `render`. `browser` accepts no unrendered page, `http` no rendered one.
@@ -137,7 +141,7 @@ class Fetcher:
         result = await self.visitor.visit(job, deadline, ignore_progress)
         limit_s = min(_COMPARE_LIMIT_S, deadline.left_s())
         try:
-            return await self._workers.run(compare_reading, result.snapshot, limit_s=limit_s)
+            return await self._workers.run(tasks.compare_reading, result.snapshot, limit_s=limit_s)
         except WorkerFailedError as error:
             message = f"The page at {job.host} could not be read: {error}."
             raise errors.ContentTooLargeError(message, target=job.url) from error

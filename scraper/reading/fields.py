@@ -10,9 +10,8 @@ from functools import partial
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.extract.fields import extraction, recipes
-from scraper.extract.fields.model import FieldRequest, PageFields
-from scraper.extract.fields.record_lists import MIN_RECORDS
+from scraper.extract import tasks
+from scraper.extract.fields.model import MIN_FITTING, MIN_RECORDS, FieldRequest, PageFields
 from scraper.reading import outcome
 from scraper.reading.visitor import PageVisitor, VisitJob, run_in_worker, timeout_error
 from scraper.urls import cache_key, host_of, parse_target
@@ -82,7 +81,7 @@ class FieldReader:
     async def _extract(
         self, snapshots: Sequence[Snapshot], request: FieldRequest, deadline: Deadline
     ) -> Sequence[PageFields]:
-        read = partial(extraction.extract, request=request)
+        read = partial(tasks.extract_fields, request=request)
         try:
             return await run_in_worker(
                 self._workers, read, tuple(snapshots), EXTRACT_LIMIT_S * len(snapshots), deadline
@@ -107,7 +106,7 @@ def _check(url: str, found: PageFields, warnings: tuple[str, ...]) -> PageFields
             next_step="Give the value as the page shows it.",
         )
     if found.misfit:
-        fitting = sum(similarity >= recipes.MIN_FITTING for similarity in found.misfit)
+        fitting = sum(similarity >= MIN_FITTING for similarity in found.misfit)
         return errors.RecipeDoesNotFitError(
             f"The recipe does not fit {shown}: {fitting} of {len(found.misfit)} places found, "
             f"best {found.misfit[-1]:.2f}.",

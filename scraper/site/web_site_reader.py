@@ -8,8 +8,9 @@ from dataclasses import replace
 from browsers.model import Snapshot, VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline
-from scraper.extract.outlinks import Outlink, Outlinks, extract_outlinks
-from scraper.extract.sitemaps import MAX_BYTES, SitemapFile, parse_sitemap
+from scraper.extract import tasks
+from scraper.extract.outlinks import Outlink, Outlinks
+from scraper.extract.sitemaps import MAX_BYTES, SitemapFile
 from scraper.model import REFRESH, ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.visitor import run_in_worker
@@ -62,7 +63,7 @@ class WebSiteReader:
         snapshot = await self._load_file(parse_target(url), MAX_BYTES)
         try:
             return await self._workers.run(
-                parse_sitemap, snapshot.body, snapshot.url, limit_s=min(LIST_LIMIT_S, self._deadline.left_s())
+                tasks.parse_sitemap, snapshot.body, snapshot.url, limit_s=min(LIST_LIMIT_S, self._deadline.left_s())
             )
         except WorkerFailedError as error:
             raise errors.UnreadableError(f"The list at {url} could not be read: {error}.", target=url) from error
@@ -80,7 +81,9 @@ class WebSiteReader:
         if visited and visited[-1].is_html:
             try:
                 light = replace(visited[-1], body=b"")
-                outlinks = await run_in_worker(self._workers, extract_outlinks, light, LINKS_LIMIT_S, self._deadline)
+                outlinks = await run_in_worker(
+                    self._workers, tasks.extract_outlinks, light, LINKS_LIMIT_S, self._deadline
+                )
                 return LoadedPage(reading.url, reading.document, outlinks)
             except WorkerFailedError:
                 pass

@@ -8,6 +8,10 @@ from typing import Any
 
 MAX_FIELDS = 40
 """Fields of one request."""
+MIN_RECORDS = 3
+"""Least number of records that are a list."""
+MIN_FITTING = 0.6
+"""Least similarity of all places of a page in the design of the example: other sites reach .54, the same one .64."""
 
 
 @dataclass(frozen=True, slots=True)

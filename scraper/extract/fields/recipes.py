@@ -11,15 +11,13 @@ from statistics import median
 from typing import Any
 
 from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.fields.model import MAX_FIELDS
+from scraper.extract.fields.model import MAX_FIELDS, MIN_FITTING
 from scraper.extract.fields.places import Place, PlaceFinder
 from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
 
 VERSION = 1
 MAX_CHARACTERS = 60_000
 
-MIN_FITTING = 0.6
-"""Least similarity of all places of a page in the design of the example: other sites reach .54, the same one .64."""
 _LIKELY = 0.4
 """Median similarity of the places of a page of the same site in another design."""
 _MIN_PLACE = 0.3

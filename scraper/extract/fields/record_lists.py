@@ -18,9 +18,9 @@ from functools import lru_cache
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
+from scraper.extract.fields.model import MIN_RECORDS
 from scraper.extract.fields.text_leaves import INLINE, PageText
 
-MIN_RECORDS = 3
 MAX_LISTS = 5
 MAX_RECORDS = 2_000
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scraper.store.fulltext.snippets import widen_to_words
 from scraper.store.indexes.document_stores import (
@@ -21,7 +21,6 @@ from scraper.store.indexes.document_stores import (
     SqliteIndexStore,
     StoredIndex,
 )
-from scraper.store.indexes.inverted_index import InvertedIndex
 from scraper.store.indexes.model import (
     BACKENDS,
     DEFAULT_INDEX,
@@ -35,6 +34,9 @@ from scraper.store.indexes.model import (
     Tokenizer,
     parse_query,
 )
+
+if TYPE_CHECKING:
+    from scraper.store.indexes.inverted_index import InvertedIndex
 
 T = TypeVar("T")
 
@@ -66,9 +68,16 @@ class _Index:
     documents: MemoryDocuments | PersistentDocuments
     stored: StoredIndex | None = None
     """Its persistent form; None for an index in memory."""
-    words: InvertedIndex = field(default_factory=InvertedIndex)
+    words: InvertedIndex = field(default_factory=lambda: _create_inverted_index())
     sizes: dict[str, int] = field(default_factory=dict)
     """Characters by document id, in the order of adding."""
+
+
+def _create_inverted_index() -> InvertedIndex:
+    # Imported late: it loads numpy, .1 s of CPU that most commands do not need.
+    from scraper.store.indexes.inverted_index import InvertedIndex
+
+    return InvertedIndex()
 
 
 class IndexService:

@@ -1,0 +1,75 @@
+"""Functions that the worker processes run. Each imports its extractors when it runs.
+
+The process that serves calls never loads the extractors, whose import takes .5 s of CPU: every call from the command
+line would wait for it. Workers load them in advance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from browsers.model import Snapshot
+from scraper.model import Document, StructuredData
+
+if TYPE_CHECKING:
+    from scraper.extract.fields.model import FieldRequest, PageFields
+    from scraper.extract.outlinks import Outlinks
+    from scraper.extract.reader import ReadingComparison
+    from scraper.extract.sitemaps import SitemapFile
+
+
+def read(snapshot: Snapshot) -> Document:
+    """Return the document in a snapshot; see `scraper.extract.reader.read`."""
+    from scraper.extract import reader
+
+    return reader.read(snapshot)
+
+
+def read_in_one_pass(snapshot: Snapshot) -> Document:
+    """Return the text of a page that takes too long to parse; see `scraper.extract.fallback.read`."""
+    from scraper.extract import fallback
+
+    return fallback.read(snapshot)
+
+
+def compare_reading(snapshot: Snapshot) -> ReadingComparison:
+    """Return a document beside the visible text of its page; see `scraper.extract.reader.compare_reading`."""
+    from scraper.extract import reader
+
+    return reader.compare_reading(snapshot)
+
+
+def extract_structured(snapshot: Snapshot) -> StructuredData:
+    """Return all structured data of a page; see `scraper.extract.structured.extract`."""
+    from scraper.extract import structured
+
+    return structured.extract(snapshot)
+
+
+def extract_basic_structured(snapshot: Snapshot) -> StructuredData:
+    """Return JSON-LD, OpenGraph and fetched JSON; see `scraper.extract.structured.extract_basic`."""
+    from scraper.extract import structured
+
+    return structured.extract_basic(snapshot)
+
+
+def extract_fields(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageFields, ...]:
+    """Return the requested values of each page; see `scraper.extract.fields.extraction.extract`."""
+    from scraper.extract.fields import extraction
+
+    return extraction.extract(snapshots, request)
+
+
+def extract_outlinks(snapshot: Snapshot) -> Outlinks:
+    """Return the visible links of a page; see `scraper.extract.outlinks.extract_outlinks`."""
+    from scraper.extract import outlinks
+
+    return outlinks.extract_outlinks(snapshot)
+
+
+def parse_sitemap(data: bytes, url: str) -> SitemapFile:
+    """Return the content of a sitemap or feed; see `scraper.extract.sitemaps.parse_sitemap`."""
+    from scraper.extract import sitemaps
+
+    return sitemaps.parse_sitemap(data, url)
