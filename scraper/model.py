@@ -271,6 +271,19 @@ class ResearchReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingComparison:
+    """The document and the visible text of a page, side by side."""
+
+    title: str
+    markdown: str
+    seen: str
+    dropped: tuple[str, ...]
+    hidden_removed: int
+    """Number of elements that a person cannot see."""
+    rendered: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StructuredData:
     """Structured data of a page by syntax, each block unchanged."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from browsers.model import Snapshot
 from scraper.extract import fallback, page_facts, plaintext, stated_article
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
@@ -15,7 +13,7 @@ from scraper.extract.normalize import aria_widgets, footnotes, shortcodes
 from scraper.extract.page import page_tree
 from scraper.extract.text import language, markdown_structure, sanitize
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
-from scraper.model import Document
+from scraper.model import Document, ReadingComparison
 
 MAX_CHARACTERS = 4_000_000
 """Characters of Markdown and of text: a million tokens, more than any client reads."""
@@ -114,19 +112,6 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
 
 MAX_COMPARED_CHARACTERS = 200_000
 """Characters of each side, as many as a person looks through."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingComparison:
-    """The document and the visible text of a page, side by side."""
-
-    title: str
-    markdown: str
-    seen: str
-    dropped: tuple[str, ...]
-    hidden_removed: int
-    """Number of elements that a person cannot see."""
-    rendered: bool
 
 
 def compare_reading(snapshot: Snapshot) -> ReadingComparison:

@@ -1,7 +1,8 @@
 """Functions that the worker processes run. Each imports its extractors when it runs.
 
 The process that serves calls never loads the extractors, whose import takes .5 s of CPU: every call from the command
-line would wait for it. Workers load them in advance.
+line would wait for it. Workers load them in advance. The classes of the results must be in modules that the server
+loads: it accepts no others from a worker.
 """
 
 from __future__ import annotations
@@ -10,12 +11,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from browsers.model import Snapshot
-from scraper.model import Document, StructuredData
+from scraper.model import Document, ReadingComparison, StructuredData
 
 if TYPE_CHECKING:
     from scraper.extract.fields.model import FieldRequest, PageFields
     from scraper.extract.outlinks import Outlinks
-    from scraper.extract.reader import ReadingComparison
     from scraper.extract.sitemaps import SitemapFile
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from browsers import Browsers
 from browsers.model import Snapshot
@@ -17,7 +16,7 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
 from scraper.extract import tasks
-from scraper.model import Reading, ReadRequest
+from scraper.model import Reading, ReadingComparison, ReadRequest
 from scraper.reading import outcome
 from scraper.reading.batch import read_all, repeated_hosts
 from scraper.reading.documents.parser import DocumentParser
@@ -26,9 +25,6 @@ from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
-
-if TYPE_CHECKING:
-    from scraper.extract.reader import ReadingComparison
 
 _METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"), "browser": ("browser", "document")}
 """Methods of cached readings that answer each `render`. `browser` accepts no unrendered page, `http` no rendered one.

@@ -24,6 +24,7 @@ from browsers.chromium.process_tree import list_tree_pids
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
 from browsers.egress.proxy_listener import ProxyLimits
 from tests.browsers.visits import WAITING, marks, until, visit
+from tests.growth import full_size
 from tests.site.running import Site
 
 pytestmark = [
@@ -92,7 +93,9 @@ async def under_load(client: Browsers, site: Site, number: int, tier: Tier) -> s
 
 
 @pytest.mark.parametrize("tier", [Tier.LIGHT, pytest.param(Tier.FULL, marks=pytest.mark.full_size)])
-@pytest.mark.parametrize("victim", VICTIMS)
+@pytest.mark.parametrize(
+    "victim", ["browser", "driver", *(full_size(name, id=name) for name in ("renderer", "zygote"))]
+)
 async def test_visits_survive_a_kill_under_load(
     fresh: Browsers, site: Site, victim: str, tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:

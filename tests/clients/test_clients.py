@@ -9,7 +9,7 @@ import pytest
 
 from scraper.tools import registry
 from tests.clients.environments import NODE, OLD_SDK, PYTHON, Environment
-from tests.clients.product import TRANSPORTS, Product, observe
+from tests.clients.product import SLOW_TEST_TRANSPORTS, TRANSPORTS, Product, observe
 from tests.clients.required import require_environment
 from tests.site.running import Site
 
@@ -37,7 +37,7 @@ def check(seen: dict[str, object]) -> None:
     assert seen["is_error"] is True
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("transport", SLOW_TEST_TRANSPORTS)
 @pytest.mark.parametrize(
     ("environment", "name"),
     [

@@ -11,8 +11,9 @@ import pytest
 from scraper.tools import registry
 from scraper.tools.model import Tool
 from tests.clients.environments import NODE
-from tests.clients.product import TRANSPORTS, Product, run_client
+from tests.clients.product import SLOW_TEST_TRANSPORTS, Product, run_client
 from tests.clients.required import require_environment
+from tests.growth import full_size
 from tests.site.running import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -60,8 +61,8 @@ async def inspected(served: Product, transport: str, *arguments: str) -> tuple[i
     return await run_client((*NODE.command("mcp-inspector"), "--cli", *where, *patient, *arguments))
 
 
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("era", [ERAS[1], full_size(ERAS[0], id=ERAS[0])])
+@pytest.mark.parametrize("transport", SLOW_TEST_TRANSPORTS)
 async def test_the_list_of_tools_is_portable(served: Product, transport: str, era: str) -> None:
     listing = ("--protocol-era", era, "--method", "tools/list", "--strict")
     code, out, err = await inspected(served, transport, *listing)
@@ -77,7 +78,7 @@ def test_every_tool_has_valid_test_arguments(tool: Tool) -> None:
 @pytest.mark.parametrize(
     "name", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.full_size) for name in ARGUMENTS]
 )
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("transport", SLOW_TEST_TRANSPORTS)
 async def test_every_tool_is_called(served: Product, site: Site, transport: str, name: str) -> None:
     named = {
         "{page}": site.url("/static/7"),

@@ -49,6 +49,7 @@ async def output_of(folder: Path, *command: str, **variables: str) -> tuple[int 
     return process.returncode, output.decode(errors="replace")
 
 
+@pytest.mark.full_size
 async def test_schemathesis_finds_no_failure(program: Program, tmp_path: Path) -> None:
     require_environment(REST)
     code, output = await output_of(

@@ -9,6 +9,7 @@ from scraper.tools import registry
 from scraper.tools.model import Tool
 
 
+@pytest.mark.full_size
 @pytest.mark.browser
 @pytest.mark.programs
 async def test_the_stored_answers_are_those_of_the_product() -> None:

@@ -19,6 +19,7 @@ from browsers.errors import BrowsersError
 from browsers.navigation.page_patterns import PagePatterns, PageSignature, PatternRecord
 from browsers.pool.reusable_tabs import BatchKey
 from tests.browsers.visits import UNANSWERED, WAITING, await_answers, marks, text_of, visit
+from tests.growth import full_size
 from tests.site.certificate import server_context
 from tests.site.running import Site
 from tests.site.server import all_pages
@@ -190,7 +191,7 @@ async def test_next_page_of_a_process_sees_no_data_of_the_last(hostile: Hostile)
         assert hostile.requests[never] == 0
 
 
-@pytest.mark.parametrize("kind", sorted(WORKERS))
+@pytest.mark.parametrize("kind", ["shared", full_size("dedicated", id="dedicated")])
 async def test_process_of_a_page_with_workers_is_not_reused(hostile: Hostile, kind: str) -> None:
     for number in range(1, 4):
         result = report(await hostile.read(f"/{kind}-{number}"))

@@ -16,6 +16,7 @@ import pytest
 from scraper.bulk.model import Format
 from scraper.settings.optional_dependencies import install_command
 from scraper.workers import bootstrap
+from tests.growth import full_size
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.process import LIMIT_S, Program, chromium_of, output_of, running, until
 from tests.site.running import Site
@@ -145,7 +146,7 @@ def kill_workers(program: Program) -> list[str]:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGTERM, full_size(signal.SIGINT, id="SIGINT")])
 async def test_a_signal_stops_the_job_and_prints_the_command_to_resume(
     site: Site, here: dict[str, str], tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.growth import full_size
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import START_S, alive, chromium_of, output_of, running, until
@@ -80,7 +81,13 @@ def test_a_missing_folder_is_reported_before_a_page_is_read(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("path", "code"), [("/wall/forbidden", 3), ("/status/404", 1), ("/status/500", 1), ("/status/429", 3)]
+    ("path", "code"),
+    [
+        ("/wall/forbidden", 3),
+        ("/status/404", 1),
+        full_size("/status/500", 1, id="500"),
+        full_size("/status/429", 3, id="429"),
+    ],
 )
 def test_the_exit_code_names_the_kind_of_failure(site: Site, here: dict[str, str], path: str, code: int) -> None:
     assert command_output("fetch", site.url(path), env=here).code == code
@@ -154,7 +161,7 @@ def test_a_page_that_fails_does_not_fail_its_batch(site: Site, here: dict[str, s
     assert "403" in json.dumps(second["error"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, full_size(signal.SIGTERM, id="SIGTERM")])
 async def test_an_interrupted_call_leaves_no_browser(site: Site, here: dict[str, str], number: signal.Signals) -> None:
     url = site.url("/slow-answer/25000")
     async with running(*SEARCH_MCP, "fetch", url, env=here, stdin=DEVNULL, stdout=PIPE) as program:

@@ -29,7 +29,7 @@ from tests.scraper.process import (
     until,
 )
 from tests.scraper.server.pipe import ask, write
-from tests.scraper.server.wire import ERAS, initialize, modern_call
+from tests.scraper.server.wire import ERAS, SLOW_TEST_ERAS, initialize, modern_call
 from tests.site.running import Site
 
 PRODUCT = ("-m", "scraper.cli.main")
@@ -107,7 +107,7 @@ async def test_the_browser_starts_once_the_client_has_its_handshake(site: Site, 
         await until(lambda: not alive(chromium))
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", SLOW_TEST_ERAS)
 async def test_a_page_that_needs_javascript_is_read_over_http(product: Program, site: Site, era: str) -> None:
     async with Client(product.url, mode=era) as client:
         answer = await client.call_tool("fetch", {"url": site.url("/timer"), "render": "browser"})
@@ -118,7 +118,7 @@ async def test_a_page_that_needs_javascript_is_read_over_http(product: Program, 
         assert "<<<untrusted ...>>> and <<<end untrusted ...>>>" in (client.instructions or "")
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", SLOW_TEST_ERAS)
 async def test_a_page_is_read_over_stdio(site: Site, tmp_path: Path, era: str) -> None:
     command = StdioServerParameters(
         command=sys.executable, args=[*PRODUCT], cwd=REPOSITORY, env=variables(site, tmp_path)

@@ -7,8 +7,12 @@ from typing import Any
 
 import aiohttp
 
+from tests.growth import full_size
+
 ERAS = ("legacy", "auto")
-"""How the SDK's client is told to speak: 2025-11-25, and the newest that the server knows."""
+"""Modes of the SDK's client: protocol version 2025-11-25, and the newest that the server supports."""
+SLOW_TEST_ERAS = ("auto", full_size("legacy", id="legacy"))
+"""Modes for tests that take seconds: `make test` runs them with the newest version only."""
 
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 

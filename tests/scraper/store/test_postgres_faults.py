@@ -188,7 +188,7 @@ async def _fill_up(url: str, folder: str) -> None:
         assert stats.pages == 41 and stats.lost == 0 and stats.problem is None
 
 
-@pytest.mark.parametrize("delay_s", [0.1, full_size(0.2, id="200 ms")])
+@pytest.mark.parametrize("delay_s", [0.05, full_size(0.2, id="200 ms")])
 async def test_a_line_with_a_delay_is_slow_and_nothing_more(postgres: PostgresServer, delay_s: float) -> None:
     url = await postgres.database()
     async with shared_pages(url) as near:

@@ -17,7 +17,7 @@ from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.output_schemas import schema_of
-from tests.scraper.server.wire import ERAS
+from tests.scraper.server.wire import ERAS, SLOW_TEST_ERAS
 from tests.site.engine_server import EngineSite, running_engines
 from tests.site.running import Site
 
@@ -123,7 +123,7 @@ def calls_of(site: Site, era: str) -> list[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", SLOW_TEST_ERAS)
 async def test_every_answer_fulfills_the_schema_of_its_tool(services: Services, site: Site, era: str) -> None:
     async with connected(services, era) as client:
         schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}

@@ -11,7 +11,7 @@ from mcp import Client
 from scraper.server.calls import progress
 from scraper.server.calls.progress import ProgressNotifier, report_progress
 from tests.scraper.process import LIMIT_S, Program, until
-from tests.scraper.server.wire import ERAS
+from tests.scraper.server.wire import SLOW_TEST_ERAS
 
 Message = tuple[float, float | None, str | None]
 
@@ -90,7 +90,7 @@ async def test_a_step_that_goes_back_never_lowers_the_value() -> None:
     assert sent == sorted(set(sent))
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", SLOW_TEST_ERAS)
 async def test_steps_reach_the_client_at_most_twice_a_second(server: Program, era: str) -> None:
     steps: list[Message] = []
 
@@ -107,7 +107,7 @@ async def test_steps_reach_the_client_at_most_twice_a_second(server: Program, er
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", SLOW_TEST_ERAS)
 async def test_a_silent_call_repeats_its_progress(server: Program, era: str) -> None:
     # Below the five seconds that are promised.
     assert progress._PACE_S + progress._SILENCE_S < 5

@@ -15,6 +15,7 @@ from tests.site.running import Site
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.full_size
 async def test_every_part_of_the_page_is_accessible(page: Page, site: Site) -> None:
     require_environment(AXE)
     await expect(page.locator("form[data-tool]")).to_have_count(len(registry.tools()))
