@@ -25,6 +25,10 @@ export function webLink(url, text) {
   return createElement("a", target, ...(text.some((one) => one.textContent?.trim() || one.trim?.()) ? text : [url]));
 }
 
+export function imageElement({ mimeType, data }, description) {
+  return createElement("img", { src: `data:${mimeType};base64,${data}`, alt: description });
+}
+
 export function nodesToElements(nodes) {
   return nodes.map((node) => {
     if (typeof node === "string") return node;

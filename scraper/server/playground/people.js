@@ -1,8 +1,10 @@
 // The page for people: reads pages, shows the state of the server, and fills the other sections.
 
-import { byId, copyButton, createElement, nodesToElements, runWithProgress, showMessage, webLink } from "./elements.js";
+import {
+  byId, copyButton, createElement, imageElement, nodesToElements, runWithProgress, showMessage, webLink,
+} from "./elements.js";
 import { remember, showHistory } from "./history.js";
-import { parseJson, post, request } from "./requests.js";
+import { callTool, parseJson, post, request } from "./requests.js";
 import { prepareSearch } from "./search.js";
 import { toolForm } from "./tools.js";
 
@@ -17,6 +19,7 @@ async function readPage(form) {
   const found = parseJson(text, `The answer (HTTP ${status})`);
   if (!ok) return { text: found.error, wrong: true };
   parts.hidden = false;
+  if (!byId("sight").hidden) showPicture(url, found.title);
   byId("rendered").replaceChildren(...nodesToElements(found.nodes));
   byId("markdown").textContent = found.markdown;
   byId("seen").textContent = found.seen;
@@ -24,6 +27,21 @@ async function readPage(form) {
   const how = found.rendered ? "rendered" : "not rendered";
   return { text: `${found.title || "Untitled"}: ${how}, ${found.dropped.length} lines removed, ` +
     `${found.hidden_removed} hidden elements removed` };
+}
+
+// The picture follows later: it needs the page rendered with its images.
+async function showPicture(url, title) {
+  const place = byId("sight").querySelector(".answer");
+  const message = createElement("output", { textContent: "Taking the picture ..." });
+  place.replaceChildren(message);
+  try {
+    const { text, wrong, images } = await callTool("see", { url });
+    if (place.firstChild !== message) return; // another page has been read since
+    if (wrong) showMessage(message, text, true);
+    else place.replaceChildren(...images.map((image) => imageElement(image, `Picture of ${title || url}`)));
+  } catch (error) {
+    showMessage(message, error.message, true);
+  }
 }
 
 function clientEntry({ title, path, snippet, link, url }) {
@@ -89,7 +107,9 @@ byId("agent").after(copyButton(byId("markdown"), "Markdown"));
 request("tools/list", {}).then(
   ({ tools }) => {
     byId("tools").append(...tools.map(toolForm));
-    if (tools.some((tool) => tool.name === "search")) prepareSearch();
+    const has = (name) => tools.some((tool) => tool.name === name);
+    if (has("search")) prepareSearch();
+    byId("sight").hidden = !has("see");
   },
   (error) => showMessage(byId("tools").appendChild(createElement("output")), error.message, true),
 );

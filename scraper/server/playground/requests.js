@@ -34,8 +34,9 @@ export async function request(method, params, name) {
 }
 
 export async function callTool(name, values) {
-  const result = await request("tools/call", { name, arguments: values }, name);
-  return { text: result.content.map((item) => item.text ?? "").join("\n"), wrong: Boolean(result.isError) };
+  const { content, isError } = await request("tools/call", { name, arguments: values }, name);
+  const images = content.filter((item) => item.type === "image");
+  return { text: content.map((item) => item.text ?? "").join("\n"), wrong: Boolean(isError), images };
 }
 
 export function parseJson(text, what) {

@@ -1,7 +1,8 @@
 """Serve the playground: status, and any page side by side as rendered and as extracted.
 
 Text of web pages never becomes markup: responses are JSON, the script inserts their strings as text only, and the
-content security policy forbids all foreign scripts, styles, frames, images and addresses.
+content security policy forbids all foreign scripts, styles, frames, images and addresses. Pictures of pages come from the tool `see`, as
+data.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _FILES = {
     },
 }
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {

@@ -1,6 +1,6 @@
 // A form for each tool, built from its input schema.
 
-import { copyButton, createElement, runWithProgress } from "./elements.js";
+import { copyButton, createElement, imageElement, runWithProgress } from "./elements.js";
 import { remember } from "./history.js";
 import { callTool, parseJson } from "./requests.js";
 
@@ -52,9 +52,9 @@ export function toolForm({ name, title, description, inputSchema: schema }) {
     runWithProgress(form, async () => {
       const values = formArguments(form, schema);
       remember(form);
-      const { text, wrong } = await callTool(name, values);
+      const { text, wrong, images } = await callTool(name, values);
       if (wrong) return { text, wrong };
-      answer.textContent = text;
+      answer.replaceChildren(text, ...images.map((image) => imageElement(image, `Image from ${name}`)));
       answer.hidden = copy.hidden = false;
       return { text: `${text.length.toLocaleString("en")} characters` };
     });

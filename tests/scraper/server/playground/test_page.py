@@ -36,6 +36,28 @@ async def test_a_page_is_shown_from_both_sides(page: Page, site: Site) -> None:
     assert f"{len(dropped)} lines removed" in result
 
 
+async def test_a_picture_of_the_page_is_shown_beside_its_text(page: Page, site: Site) -> None:
+    await read(page, site.url("/rich"))
+    image = page.locator("#sight img")
+    await expect(image).to_be_visible()
+    assert await image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 300
+    assert "Picture of" in (await image.get_attribute("alt") or "")
+
+
+async def test_a_page_without_a_picture_says_why(page: Page, site: Site) -> None:
+    await page.locator("#tools form[data-tool=see]").wait_for(state="attached")
+    await read(page, site.url("/robots.txt"))
+    await expect(page.locator("#sight output.wrong")).to_contain_text("not a page")
+
+
+async def test_the_tool_for_pictures_shows_them(page: Page, site: Site) -> None:
+    await page.locator("details", has=page.locator("form[data-tool=see]")).locator("summary").click()
+    form = page.locator("form[data-tool=see]")
+    await form.locator("[name=url]").fill(site.url("/static/7"))
+    await form.locator("button").first.click()
+    await expect(page.get_by_label("Answer of see", exact=True).locator("img")).to_be_visible()
+
+
 async def test_the_markdown_is_shown_as_a_page(page: Page, site: Site) -> None:
     await read(page, site.url("/rich"))
     shown = page.locator("#rendered")
@@ -187,9 +209,9 @@ async def test_it_can_be_used_without_a_mouse(page: Page, site: Site) -> None:
         await page.keyboard.press(key)
     await expect(page.locator(".sides")).to_be_visible(timeout=PATIENCE_MS)
     await expect(page.locator("form#sides button")).to_be_focused()
-    for name in ("rendered", "seen"):
+    for place in ("#rendered", "#sight .answer", "#seen"):
         await page.keyboard.press("Tab")
-        await expect(page.locator(f"#{name}")).to_be_focused()
+        await expect(page.locator(place)).to_be_focused()
 
 
 async def test_nothing_is_wider_than_a_narrow_window(page: Page, site: Site) -> None:
