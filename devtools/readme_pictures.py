@@ -73,6 +73,7 @@ async def _photograph(address: str, url: str) -> None:
         await form.locator("input[name=url]").fill(url)
         await form.locator("button").click()
         await page.locator("#rendered").get_by_text("spring tide").wait_for()
+        await page.locator("#sight img").wait_for()
         await page.screenshot(path=ASSETS / "web-page.png")
         await browser.close()
 

@@ -1,8 +1,8 @@
 """Serve the playground: status, and any page side by side as rendered and as extracted.
 
 Text of web pages never becomes markup: responses are JSON, the script inserts their strings as text only, and the
-content security policy forbids all foreign scripts, styles, frames, images and addresses. Pictures of pages come from the tool `see`, as
-data.
+content security policy forbids all foreign scripts, styles, frames, images and addresses. Pictures of pages come from
+the tool `see`, as data.
 """
 
 from __future__ import annotations
