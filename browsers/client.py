@@ -13,6 +13,7 @@ import tenacity
 from cachetools import LRUCache
 
 from browsers import errors
+from browsers.acting.sessions import ActingSessions
 from browsers.cdp.session import Event
 from browsers.egress import EgressProxy
 from browsers.fair_queue import FairSemaphore
@@ -75,6 +76,8 @@ class Browsers:
         limit = self._settings.queue_limit
         self._peeks = FairSemaphore(self._settings.peek_slots, per_host=MAX_PEEKS_PER_HOST, queue_limit=limit)
         self._renders = FairSemaphore(self._settings.render_slots, per_host=MAX_RENDERS_PER_HOST, queue_limit=limit)
+        self.acting = ActingSessions(self._pool, self._renders)
+        """Sessions in which callers act on pages."""
         self._scripted_hosts: LRUCache[str, None] = LRUCache(MAX_SCRIPTED_HOSTS)
         """Hosts whose last page was rendered."""
         self._refused_hosts = 0
@@ -93,6 +96,7 @@ class Browsers:
 
     async def close(self) -> None:
         """End every browser. Running visits fail with BrowserGoneError."""
+        await self.acting.close()
         await self._pool.__aexit__()
         await self._egress.close()
 

@@ -143,6 +143,13 @@ class TargetNotFoundError(BrowsersError):
     next_step = "Take a picture of the whole page, or give other words of the element."
 
 
+class UnknownSessionError(BrowsersError):
+    """The caller has no session with this id."""
+
+    code = "UnknownSession"
+    next_step = "Leave session out and open the URL again."
+
+
 class DeadlineExceededError(BrowsersError):
     """The visit ran out of time without a result."""
 

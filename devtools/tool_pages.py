@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from devtools import tool_answers
+from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt, prompts_for
@@ -28,7 +29,7 @@ Answers = Mapping[str, Sequence[Mapping[str, Any]]]
 
 def pages() -> dict[str, str]:
     """Return every page by its file name."""
-    tools, pair = registry.tools(), registry.openai_tools()
+    tools, pair = registry.tools(Settings(toolsets=("default", "acting"))), registry.openai_tools()
     answers = tool_answers.load()
     made = {f"{tool.name}.md": _page(tool, answers) for tool in tools}
     made["openai.md"] = _pair_page(pair, answers)
@@ -49,7 +50,7 @@ def write(folder: Path) -> None:
 
 
 def _page(tool: Tool, answers: Answers) -> str:
-    examples = _examples(tool, answers[f"full/{tool.name}"], level=2)
+    examples = _examples(tool, answers.get(f"full/{tool.name}") or answers[f"acting/{tool.name}"], level=2)
     return f"{_MADE}# {tool.name}\n\n{_body(tool)}\n{examples}"
 
 

@@ -51,6 +51,12 @@ class CrawlNotFoundError(BadRequestError):
     code = "no_such_crawl"
 
 
+class SessionNotFoundError(BadRequestError):
+    """The caller has no session with this id, or it has ended."""
+
+    code = "no_such_session"
+
+
 class LocalFileNotFoundError(BadRequestError):
     """There is no such file below the root of local files."""
 

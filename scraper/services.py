@@ -13,6 +13,7 @@ from scraper.coordination.protocols import SharedState
 from scraper.engines.names import DEFAULTS
 from scraper.engines.registry import ENGINES
 from scraper.engines.sources.registry import SOURCES
+from scraper.reading.browsing import BrowseSessions
 from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.documents.reader import DocumentReader
@@ -49,6 +50,7 @@ class Services:
     change_tracker: ChangeTracker
     pictures: PictureReader
     fields: FieldReader
+    browsing: BrowseSessions
     shared: SharedState
 
     def __post_init__(self) -> None:
@@ -101,7 +103,8 @@ class Services:
             pictures = PictureReader(fetcher.visitor)
             stack.push_async_callback(pictures.close)
             fields = FieldReader(fetcher.visitor, workers)
-            readers = (fetcher, documents, searcher, structured, site_maps, crawls, tracker, pictures, fields)
+            browsing = BrowseSessions(browsers, fetcher.visitor, workers, settings)
+            readers = (fetcher, documents, searcher, structured, site_maps, crawls, tracker, pictures, fields, browsing)
             yield cls(settings, browsers, workers, store, *readers, shared)
 
 

@@ -210,6 +210,10 @@ class Connection:
         """
         return await self._browser.send(method, limit_s=limit_s, **params)
 
+    def post(self, method: str, /, **params: Any) -> None:
+        """Send a command to the browser itself and ignore its answer."""
+        self._browser.post(method, **params)
+
     def expect_crash(self) -> None:
         """Record that a renderer is about to be killed because of its memory. May be called from any thread."""
         self._kills.append(time.monotonic())

@@ -96,9 +96,13 @@ class ProxyListener:
         self._filter = ThirdPartyFilter(allowed, page_hosts)
 
     def pause(self) -> None:
-        """Refuse all traffic until the next visit begins."""
+        """Refuse all traffic until the next visit begins, or `resume`."""
         self._is_visit_running = False
         self.drop_connections()
+
+    def resume(self) -> None:
+        """Allow the traffic of the paused visit again, within its limits."""
+        self._is_visit_running = True
 
     def drop_connections(self) -> None:
         """Abort every connection, and every attempt to open one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
@@ -37,17 +38,17 @@ async def refuse_consent(session: CommandSession) -> tuple[str, ...]:
     A banner that offers none of these, or stays, is hidden together with its shade.
     """
     done: list[str] = []
-    try:
+    with contextlib.suppress(TimeoutError, CommandFailedError):
         async with asyncio.timeout(LIMIT_S):
             async for frame_id, x, y in _iter_frames(session):
                 done += await _refuse_in_frame(session, frame_id, x, y)
-            if done:
-                await asyncio.sleep(_PAUSE_S)
-                tree = await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S)
-                banner = await _BannerScript.install(session, tree["frameTree"]["frame"]["id"])
-                await banner.call("release()")
-    except (TimeoutError, CommandFailedError):
-        pass
+    if done:
+        # Also at the limit: a banner that was pressed may have left the page locked.
+        with contextlib.suppress(TimeoutError, CommandFailedError):
+            await asyncio.sleep(_PAUSE_S)
+            tree = await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S)
+            banner = await _BannerScript.install(session, tree["frameTree"]["frame"]["id"])
+            await banner.call("release()")
     return tuple(done)
 
 

@@ -147,6 +147,11 @@ class ReadinessWaiter:
         self.dom_ready_at = None
         self.network.reset()
 
+    def restart(self) -> None:
+        """Begin another wait on the same page."""
+        self.started_at = time.monotonic()
+        self._is_forwarded = False
+
     def on_dom_ready(self) -> None:
         """Record that the document is parsed."""
         self.dom_ready_at = time.monotonic()

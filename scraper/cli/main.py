@@ -20,7 +20,7 @@ from scraper.cli.help_commands import PROGRAM, CommandGroup, completion, show_he
 from scraper.cli.index_commands import find_tools, index
 from scraper.cli.picture_commands import see
 from scraper.cli.process_setup import prepare_streams, raise_open_files_limit
-from scraper.cli.reading_commands import compare, extract_structured, fetch, fetch_batch, read_doc
+from scraper.cli.reading_commands import browse, compare, extract_structured, fetch, fetch_batch, read_doc
 from scraper.cli.search_commands import engines, instant_answer, research, search, web_search
 from scraper.cli.server_commands import serve, stdio, version
 from scraper.cli.site_commands import changes, crawl, map_site
@@ -49,7 +49,20 @@ def group(ctx: click.Context) -> None:
 
 assert isinstance(group, CommandGroup)
 group.sections = {
-    "Read": (fetch, fetch_batch, read_doc, extract_structured, compare, map_site, crawl, changes, watch, see, bulk),
+    "Read": (
+        fetch,
+        fetch_batch,
+        read_doc,
+        extract_structured,
+        compare,
+        map_site,
+        crawl,
+        changes,
+        watch,
+        see,
+        browse,
+        bulk,
+    ),
     "Search": (search, research, web_search, instant_answer, engines),
     "Stored texts": (cache, index),
     "MCP server": (serve, stdio, client),

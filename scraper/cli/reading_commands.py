@@ -1,4 +1,4 @@
-"""Commands that read pages and documents: fetch, fetch-batch, read-doc, compare and extract-structured."""
+"""Commands that read pages and documents, or act on them: fetch, fetch-batch, read-doc, compare, browse and others."""
 
 from __future__ import annotations
 
@@ -141,6 +141,25 @@ def extract_structured(**flags: Any) -> int:
     """Print the machine-readable data of a page: JSON-LD, microdata, OpenGraph, RDFa, product facts."""
     has_rows = any(flags[name] for name in ("records", "fields", "example", "recipe"))
     return _print_page("extract_structured", flags, "url", is_whole=False, has_rows=has_rows)
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        """browse "open example.com/shop" 'type "Search" = kettle + Enter' look""",
+        "browse -f steps.txt --acting act",
+    ],
+)
+@click.argument("steps", nargs=-1)
+@click.option("-f", "--file", type=click.File("r", encoding="utf-8"), help="Read the steps from a file, one per line.")
+@with_output()
+@with_settings(READ | {"max_answer_tokens", "acting"})
+def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
+    """Run steps on a page in a browser, and print what each changed."""
+    all_steps = [*steps, *(line.strip() for line in file or () if line.strip() and not line.startswith("#"))]
+    if not all_steps:
+        raise click.UsageError("Give at least one step, or a file of them with -f.")
+    return print_answer("browse", {"steps": all_steps, **flags})
 
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool, has_rows: bool = False) -> int:

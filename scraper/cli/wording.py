@@ -12,7 +12,7 @@ _VERBS = {
 }
 """Commands that are not named like their tool."""
 TOOLS = (
-    "search fetch fetch_batch read_doc research compare map crawl changes see extract_structured cache_search "
+    "search fetch fetch_batch read_doc research compare map crawl changes see browse extract_structured cache_search "
     "engines web_search instant_answer search_index search_add_document search_create_index find_tools"
 ).split()
 _POSITIONAL = frozenset({"url", "urls", "query", "question", "source", "doc_id", "index_name"})

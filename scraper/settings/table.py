@@ -129,12 +129,20 @@ class Settings:
     batch_limit: int = _setting("BATCH_LIMIT", IntegerValue(1, 1_000), "Maximum URLs in one fetch_batch.", 50)
     toolsets: tuple[str, ...] = _setting(
         "TOOLSETS",
-        CommaListValue(ChoiceValue(("default", "core")), "set,..."),
-        "Sets of tools to offer; core has search, fetch, fetch_batch, read_doc and research, for fewer tokens.",
+        CommaListValue(ChoiceValue(("default", "core", "acting")), "set,..."),
+        "Sets of tools to offer; core has search, fetch, fetch_batch, read_doc and research, for fewer tokens;"
+        " acting adds browse.",
         ("default",),
     )
     tools: tuple[str, ...] = _setting(
         "TOOLS", CommaListValue(), "Tools to offer instead of toolsets, separated by commas.", ()
+    )
+
+    acting: str = _setting(
+        "ACTING",
+        ChoiceValue(("read", "act")),
+        "What browse may do: read sends no forms and no passwords; act does what its steps say.",
+        "read",
     )
 
     contact: str | None = _setting(

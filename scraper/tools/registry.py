@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scraper.settings import Settings, SettingsError
 from scraper.tools import (
+    browse_tool,
     find_tools,
     index_tools,
     openai_toolset,
@@ -28,6 +29,7 @@ _MAKERS = (
     site_tools.crawl_tool,
     site_tools.changes_tool,
     picture_tools.see_tool,
+    browse_tool.browse_tool,
     structured_tools.extract_structured_tool,
     search_tools.cache_search_tool,
     search_tools.engines_tool,
@@ -40,6 +42,8 @@ _MAKERS = (
 
 
 _CORE = ("search", "fetch", "fetch_batch", "read_doc", "research")
+_ACTING = (browse_tool.NAME,)
+"""Tools that change something on sites. They are not in the default set."""
 
 
 def all_tools(settings: Settings) -> tuple[Tool, ...]:
@@ -58,7 +62,7 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
             hint = f"; did you mean {closest}?" if closest else ""
             names = ", ".join(available)
             raise SettingsError(f"SEARCH_MCP_TOOLS names {name!r}, which is not a tool; there are {names}{hint}")
-    toolsets = {"default": tuple(available), "core": _CORE}
+    toolsets = {"default": tuple(name for name in available if name not in _ACTING), "core": _CORE, "acting": _ACTING}
     selected = settings.tools or {name for toolset in settings.toolsets for name in toolsets[toolset]}
     others = tuple(tool for name, tool in available.items() if name in selected and name != find_tools.NAME)
     return (*others, find_tools.find_tools_tool(others)) if find_tools.NAME in selected else others

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from tests.site import (
+    acting,
     apps,
     articles,
     assets,
@@ -50,7 +51,7 @@ from tests.site.markup import html, page
 _MODULES = (
     articles, apps, readiness, lazy, shadow, frames, guides, slow, redirects,
     block_pages, hidden, spoofed_content, runaway_scripts, hoards, bodies, wire, documents,
-    charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages, consent,
+    charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages, consent, acting,
 )  # fmt: skip
 
 _BACKLOG = 1024

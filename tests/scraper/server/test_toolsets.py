@@ -29,6 +29,7 @@ FULL = [
     "search_add_document", "search_create_index", "find_tools",
 ]  # fmt: skip
 TOKENS = 5_300
+TOKENS_OF_ACTING = 350
 PRODUCT = ("-m", "scraper.cli.main")
 PATIENT = """
 from scraper.cli.main import main
@@ -194,3 +195,21 @@ def pair_url(program: Program) -> str:
 async def test_an_unknown_toolset_is_reported() -> None:
     output = await output_of(*PRODUCT, "stdio", "--toolset", "claude")
     assert output.code == 2 and "'full', 'openai'" in output.err
+
+
+async def test_acting_is_a_toolset_of_its_own(tmp_path: Path) -> None:
+    assert "browse" not in [tool.name for tool in registry.tools()]
+    assert [tool.name for tool in registry.tools(Settings(toolsets=("acting",)))] == ["browse"]
+    tools = registry.tools(Settings(toolsets=("default", "acting")))
+    assert sorted(tool.name for tool in tools) == sorted([*FULL, "browse"])
+    (browse,) = (tool for tool in tools if tool.name == "browse")
+    assert (browse.read_only, browse.destructive, browse.idempotent) == (False, True, False)
+    listed = [
+        {
+            "name": browse.name,
+            "title": browse.title,
+            "description": browse.description,
+            "inputSchema": browse.input_schema,
+        }
+    ]
+    assert len(json.dumps(listed, ensure_ascii=False, separators=(",", ":"))) / 4 < TOKENS_OF_ACTING

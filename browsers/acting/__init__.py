@@ -1,0 +1,1 @@
+"""Act on pages in sessions: outlines of what a person sees, trusted input, steps, limits."""

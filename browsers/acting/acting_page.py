@@ -1,0 +1,323 @@
+"""The page of a session: events, outline, navigation, and what is refused while steps run."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from urllib.parse import urlsplit
+
+from browsers import errors
+from browsers.acting.elements import ElementGoneError, PageElement
+from browsers.acting.frame_processes import FrameProcess, FrameProcesses
+from browsers.acting.input import InputDevices
+from browsers.acting.outline import Outline, OutlineLine, build_outline
+from browsers.acting.page_nodes import STYLES, ProcessSnapshot, iter_below
+from browsers.acting.request_guard import ActingMode, RequestGuard
+from browsers.acting.roles import clean_text, cut, is_secret, quote
+from browsers.cdp.session import CommandFailedError, Event, Session
+from browsers.errors import BrowsersError, PageCrashedError
+from browsers.model import ThirdParties
+from browsers.navigation.consent import refuse_consent
+from browsers.navigation.error_mapping import map_net_error
+from browsers.navigation.network_activity import NetworkActivity
+from browsers.navigation.picture import HEIGHT, WIDTH, window_metrics
+from browsers.navigation.readiness import WORLD, ReadinessWaiter
+from browsers.navigation.tab import Tab
+from browsers.scripts import PROBE
+
+MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
+"""Network bytes of one session, in each direction."""
+MAX_DIALOGS = 10
+"""Dialogs of one step until the page's script is ended."""
+MAX_NOTICES = 12
+SNAPSHOT_LIMIT_S = 15.0
+SETTLE_S = 3.0
+OPEN_SETTLE_S = 8.0
+QUIET_S, QUIET_WITH_DATA_S = 0.08, 0.15
+_PREPARE_LIMIT_S = 5.0
+_MAX_URL = 160
+_MAX_HOSTS = 3
+_MAX_MESSAGE = 200
+
+Window = tuple[int, int]
+WINDOW: Window = (WIDTH, HEIGHT)
+
+
+class ActingPage:
+    """One tab that is used over several steps."""
+
+    def __init__(self, tab: Tab, mode: ActingMode) -> None:
+        """Use a blank tab; `prepare` must follow."""
+        self.guard = RequestGuard(mode, self.notice)
+        self.devices = InputDevices(tab.session)
+        self.outline: Outline | None = None
+        """Latest outline of the current document."""
+        self.popup_url = ""
+        """URL of the last window that the page tried to open in this step."""
+        self.accepts_dialogs = False
+        self.has_new_document = False
+        """True if the main document changed since the last outline that was shown."""
+        self.status = 0
+        self._tab = tab
+        self._session = tab.session
+        self._notices: list[str] = []
+        self._dialogs = 0
+        self._known: dict[str, tuple[OutlineLine, str]] = {}
+        """Line and frame id of every reference that an outline of this document had."""
+        self._secrets: set[str] = set()
+        self._had_banner_check = False
+        self.snapshots: list[ProcessSnapshot] = []
+        """Snapshots of the latest outline."""
+        self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
+        self.processes = FrameProcesses(
+            tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame, on_popup=self._on_popup
+        )
+
+    @property
+    def is_alive(self) -> bool:
+        """True if the page's renderer and its browser run."""
+        return self._session.is_alive
+
+    @property
+    def url(self) -> str:
+        """URL of the document in the latest outline."""
+        return self.outline.facts.url if self.outline is not None else ""
+
+    async def prepare(self) -> None:
+        """Send the commands that a session needs. Raises CommandFailedError or TimeoutError."""
+        session, connection = self._session, self._tab.connection
+        session.on("Page.frameNavigated", self._on_navigated)
+        session.on("Page.domContentEventFired", lambda _: self._readiness.on_dom_ready())
+        session.on("Network.responseReceived", self._on_response)
+        session.on("Page.windowOpen", self._on_window)
+        session.on("Page.downloadWillBegin", self._on_download)
+        self.guard.watch(session, self._tab.frame_id)
+        self._prepare_dialogs(session)
+        self._tab.listener.begin_visit(MAX_TRAFFIC_BYTES)
+        commands = [
+            session.start("Page.enable"),
+            session.start("Network.enable", maxPostDataSize=0),
+            session.start("Network.setBypassServiceWorker", bypass=True),
+            session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
+            session.start("Emulation.setDeviceMetricsOverride", **window_metrics()),
+            # Otherwise a window in the background paints no frames.
+            session.start("Emulation.setFocusEmulationEnabled", enabled=True),
+        ]
+        self.processes.attach()
+        async with asyncio.timeout(_PREPARE_LIMIT_S):
+            await asyncio.gather(
+                *commands,
+                connection.call("Browser.setDownloadBehavior", behavior="deny", browserContextId=self._tab.context_id),
+            )
+
+    async def rest(self) -> None:
+        """Stop scripts and traffic until `wake`."""
+        self._tab.listener.pause()
+        with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
+            await self._session.send("Page.setWebLifecycleState", state="frozen", limit_s=1.0)
+
+    async def wake(self) -> None:
+        """Let the page go on after a rest."""
+        self._session.begin_visit()
+        self._tab.listener.resume()
+        with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
+            await self._session.send("Page.setWebLifecycleState", state="active", limit_s=1.0)
+
+    def notice(self, sentence: str) -> None:
+        """Report something that happened, once."""
+        if sentence not in self._notices and len(self._notices) < MAX_NOTICES:
+            self._notices.append(sentence)
+
+    def drop_window_notice(self, url: str) -> None:
+        """Forget the report of a new window that is followed."""
+        sentence = _window_notice(url)
+        self._notices = [notice for notice in self._notices if notice != sentence]
+
+    def take_notices(self) -> tuple[str, ...]:
+        """Return what happened since the last call of this."""
+        if hosts := list(self.guard.refused_frames):
+            more = f" and {len(hosts) - _MAX_HOSTS} more" if len(hosts) > _MAX_HOSTS else ""
+            self.notice(f"not loaded: frames of {', '.join(hosts[:_MAX_HOSTS])}{more}, no hosts of this session")
+            self.guard.refused_frames.clear()
+        notices, self._notices = tuple(self._notices), []
+        return notices
+
+    def begin_step(self, *, acts: bool) -> None:
+        """Reset what belongs to one step; `acts` if requests may be consequences of it."""
+        self.guard.begin_step()
+        self.guard.is_touched |= acts
+        self.popup_url = ""
+        self.accepts_dialogs = False
+        self._dialogs = 0
+
+    async def open(self, url: str, *, limit_s: float) -> None:
+        """Load a URL. Raises BrowsersError with the reason if it cannot be loaded."""
+        self._tab.listener.filter_third_parties(ThirdParties.NO_TRACKERS, (urlsplit(url).hostname or "",))
+        traffic = self._tab.listener.traffic
+        try:
+            answer = await self._session.send("Page.navigate", url=url, limit_s=limit_s)
+        except TimeoutError:
+            self._session.post("Page.stopLoading")
+            raise errors.DeadlineExceededError(f"{url} did not answer within {limit_s:.0f} s.", url=url) from None
+        if reason := answer.get("errorText"):
+            if self.guard.refused_hosts:
+                host = self.guard.refused_hosts[-1]
+                raise errors.RefusedError(
+                    f"{url} leads to {host}, which is no host of this session.",
+                    url=url,
+                    next_step="Open its URL if you want to go there.",
+                )
+            raise map_net_error(reason, url, url, traffic)
+        await self.settle(min(OPEN_SETTLE_S, limit_s))
+
+    async def back(self) -> bool:
+        """Go back to the page before; return False if there is none."""
+        history = await self._session.send("Page.getNavigationHistory")
+        at = history["currentIndex"]
+        if at < 1 or history["entries"][at - 1]["url"] in ("about:blank", "javascript:", ""):
+            return False
+        await self._session.send("Page.navigateToHistoryEntry", entryId=history["entries"][at - 1]["id"])
+        await self.settle(OPEN_SETTLE_S)
+        return True
+
+    async def settle(self, limit_s: float = SETTLE_S) -> None:
+        """Wait until the page has done what a step caused, and refuse the consent banners of a new document."""
+        await asyncio.sleep(0.02)
+        self._readiness.restart()
+        await self._readiness.wait_until_ready(
+            limit_s, may_be_thin=False, may_skip=False, quiet_s=QUIET_S, quiet_with_data_s=QUIET_WITH_DATA_S
+        )
+        if not self._had_banner_check:
+            self._had_banner_check = True
+            for sentence in await refuse_consent(self._session):
+                self.notice(sentence)
+
+    async def look(self) -> Outline:
+        """Take the outline of the page as it is."""
+        processes = self.processes.all()
+        main = await self._capture(processes[0])
+        assert main is not None
+        captured = [ProcessSnapshot(main)]
+        for process in processes[1:]:
+            raw, owner = await asyncio.gather(self._capture(process), self.processes.owner(process))
+            if raw is not None and owner is not None and process.parent is not None:
+                captured.append(ProcessSnapshot(raw, process.prefix, f"{process.parent.prefix}e{owner}"))
+        self.snapshots = captured
+        outline = await asyncio.to_thread(build_outline, captured, WINDOW, frozenset(self._secrets))
+        self._remember(outline)
+        self.outline = outline
+        return outline
+
+    def find(self, ref: str) -> OutlineLine | None:
+        """Return the line of a reference that an outline of this document had, or None."""
+        known = self._known.get(ref)
+        return known[0] if known is not None else None
+
+    def element(self, ref: str, label: str = "") -> PageElement:
+        """Return the element of a reference; raise ElementGoneError if its frame has gone."""
+        prefix, _, node_id = ref.rpartition("e")
+        process = self.processes.by_prefix(prefix)
+        if process is None or ref not in self._known:
+            raise ElementGoneError(f"{label or ref} is gone")
+        return PageElement(
+            self.processes,
+            process,
+            self.devices,
+            WINDOW,
+            node_id=int(node_id),
+            frame_id=self._known[ref][1],
+            label=label or ref,
+        )
+
+    async def evaluate(self, expression: str, *, limit_s: float = 2.0) -> object:
+        """Evaluate an expression in a world of the main frame that the page cannot see."""
+        return await self._readiness.evaluate(expression, limit_s=limit_s)
+
+    def is_secret(self, ref: str) -> bool:
+        """Return True for a field whose value is never shown."""
+        return ref in self._secrets
+
+    async def _capture(self, process: FrameProcess) -> Event | None:
+        try:
+            return await process.session.send(
+                "DOMSnapshot.captureSnapshot",
+                computedStyles=list(STYLES),
+                includePaintOrder=False,
+                includeDOMRects=False,
+                limit_s=SNAPSHOT_LIMIT_S,
+            )
+        except (CommandFailedError, PageCrashedError):
+            if process is self.processes.main:
+                raise
+            return None
+
+    def _remember(self, outline: Outline) -> None:
+        frames = {}
+        for node in iter_below(outline.root):
+            if node.tag[0] != "#":
+                frames[node.ref] = node.frame_id
+                if node.tag == "input" and is_secret(node):
+                    self._secrets.add(node.ref)
+        for line in outline.lines:
+            for piece in line.pieces or (line,):
+                if piece.ref in frames:
+                    self._known[piece.ref] = (piece, frames[piece.ref])
+
+    def _prepare_dialogs(self, session: Session) -> None:
+        session.on("Page.javascriptDialogOpening", lambda event: self._on_dialog(session, event))
+        session.on("Page.fileChooserOpened", lambda _: self.notice("refused: the page asked for a file"))
+        session.post("Page.setInterceptFileChooserDialog", enabled=True)
+
+    def _on_frame(self, session: Session) -> None:
+        """Prepare a frame of another process before its first script."""
+        session.post("Page.enable")
+        self.guard.watch(session)
+        self._prepare_dialogs(session)
+
+    def _on_dialog(self, session: Session, event: Event) -> None:
+        kind = str(event["type"])
+        accepted = kind in ("alert", "beforeunload") or self.accepts_dialogs
+        session.post("Page.handleJavaScriptDialog", accept=accepted)
+        message = quote(cut(clean_text(str(event.get("message", ""))), _MAX_MESSAGE))
+        self.notice(f"{kind} dialog {message} was {'accepted' if accepted else 'dismissed'}")
+        self._dialogs += 1
+        if self._dialogs > MAX_DIALOGS:
+            session.post("Runtime.terminateExecution")
+            self.notice(f"more than {MAX_DIALOGS} dialogs: the page's script was ended")
+
+    def _on_navigated(self, event: Event) -> None:
+        frame = event["frame"]
+        if frame["url"].startswith("http"):
+            self._tab.origins.add(frame["securityOrigin"])
+        if "parentId" in frame:
+            return
+        self._tab.mark_committed()
+        self._readiness.on_new_document(frame["loaderId"])
+        self._known.clear()
+        self._secrets.clear()
+        self.guard.is_touched = False
+        self.has_new_document = True
+        self._had_banner_check = False
+
+    def _on_response(self, event: Event) -> None:
+        if event.get("type") == "Document" and event.get("frameId") == self._tab.frame_id:
+            self.status = event["response"]["status"]
+            if self.status >= 400:
+                self.notice(f"the site answered with status {self.status}")
+
+    def _on_window(self, event: Event) -> None:
+        self.popup_url = str(event["url"])
+        self.notice(_window_notice(self.popup_url))
+
+    def _on_popup(self, target: Event) -> None:
+        self._tab.connection.post("Target.closeTarget", targetId=target["targetId"])
+        if not self.popup_url:
+            self.popup_url = str(target["url"])
+
+    def _on_download(self, event: Event) -> None:
+        name = quote(cut(clean_text(str(event.get("suggestedFilename", ""))), 80))
+        self.notice(f"refused: a download of {name}")
+
+
+def _window_notice(url: str) -> str:
+    return f"refused: a new window of {quote(cut(clean_text(url), _MAX_URL))}"

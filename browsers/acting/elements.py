@@ -1,0 +1,317 @@
+"""Act on one element of a page as a person does: once it is there, still, enabled and on top."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from browsers.acting.frame_processes import FrameProcess, FrameProcesses
+from browsers.acting.input import InputDevices
+from browsers.acting.roles import clean_text, cut, quote
+from browsers.cdp.session import CommandFailedError
+from browsers.errors import PageCrashedError
+
+ACTIONABLE_S = 2.0
+"""Seconds to wait until an element can be clicked."""
+_WORLD = "acting"
+_LIMIT_S = 3.0
+_PAUSE_S = 0.05
+_MAX_COVER = 60
+
+_STATE = """function() {
+  if (this.disabled || this.closest('fieldset:disabled,[aria-disabled=true]')) return 'disabled';
+  const a = this.getBoundingClientRect();
+  return new Promise((done) => {
+    const compare = () => {
+      const b = this.getBoundingClientRect();
+      done(a.x === b.x && a.y === b.y ? '' : 'moving');
+    };
+    // A page that is busy paints late.
+    setTimeout(compare, 300);
+    requestAnimationFrame(() => requestAnimationFrame(compare));
+  });
+}"""
+_CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"
+_CLICK_DRAWN = """function() {
+  if (this.localName !== 'input') return false;
+  ((this.labels && this.labels[0]) || this).click();
+  return true;
+}"""
+_COVER = """function(hit) {
+  for (let node = hit; node; node = node.parentNode || node.host) if (node === this) return '';
+  for (let node = this; node; node = node.parentNode || node.host) if (node === hit) return '';
+  const element = hit.nodeType === 1 ? hit : hit.parentElement;
+  if (!element) return 'something';
+  const label = element.closest('label');
+  if (label && label.control === this) return '';
+  return element.localName + (element.id ? '#' + element.id : '') + ' ' + (element.textContent || '').slice(0, 200);
+}"""
+_FOCUS = """function(text) {
+  const kind = (this.type || '').toLowerCase();
+  if (this.disabled || this.closest('fieldset:disabled')) return 'disabled';
+  if (this.readOnly) return 'read-only';
+  if (this.localName === 'input') {
+    if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file'].includes(kind)) return 'no text field';
+    if (['date', 'time', 'month', 'week', 'datetime-local', 'color', 'range'].includes(kind)) {
+      this.focus();
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(this, text);
+      this.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
+      this.dispatchEvent(new Event('change', {bubbles: true}));
+      if (this.value === text || kind === 'range' || kind === 'color') return 'set';
+      return 'of type ' + kind + ', which takes no such value';
+    }
+  } else if (this.localName !== 'textarea' && !this.isContentEditable) {
+    return 'no text field';
+  }
+  this.scrollIntoView({block: 'nearest', behavior: 'instant'});
+  this.focus();
+  if (this.select) this.select();
+  else {
+    const range = document.createRange();
+    range.selectNodeContents(this);
+    const selection = getSelection();
+    selection.removeAllRanges();
+    selection.addRange(range);
+  }
+  return '';
+}"""
+_SELECT = """function(...wanted) {
+  if (this.localName !== 'select') return 'is no list of options';
+  if (this.disabled) return 'is disabled';
+  const norm = (text) => text.replace(/\\s+/g, ' ').replace(/"/g, "'").trim();
+  const names = [...this.options].map((one) => norm(one.label || one.text));
+  const chosen = wanted.map((one) => {
+    const all = [...this.options];
+    let at = names.indexOf(norm(one));
+    if (at < 0) at = names.findIndex((name) => name.toLowerCase() === norm(one).toLowerCase());
+    if (at < 0) at = all.findIndex((option) => option.value === one);
+    return all[at];
+  });
+  if (chosen.includes(undefined)) return {options: names.slice(0, 30), count: names.length};
+  if (chosen.length > 1 && !this.multiple) return 'takes one option';
+  if (chosen.some((one) => one.disabled)) return 'has this option disabled';
+  this.focus();
+  for (const one of this.options) one.selected = chosen.includes(one);
+  this.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
+  this.dispatchEvent(new Event('change', {bubbles: true}));
+  return '';
+}"""
+
+
+class ElementActionError(Exception):
+    """An element cannot be acted on. The message says why, for the agent."""
+
+
+class ElementGoneError(ElementActionError):
+    """The node no longer exists."""
+
+
+class PageElement:
+    """One element, by the node id of Chromium in one process of the page."""
+
+    def __init__(
+        self,
+        processes: FrameProcesses,
+        process: FrameProcess,
+        devices: InputDevices,
+        window: tuple[int, int],
+        *,
+        node_id: int,
+        frame_id: str,
+        label: str,
+    ) -> None:
+        """Name an element; `label` is its reference, or what else the agent calls it."""
+        self.label = label
+        self._processes = processes
+        self._process = process
+        self._devices = devices
+        self._window = window
+        self._node_id = node_id
+        self._frame_id = frame_id
+
+    async def call(self, function: str, *arguments: Any) -> Any:
+        """Return the result of a function with the element as `this`, in a world that the page cannot see."""
+        session = self._process.session
+        values = [{"value": argument} for argument in arguments]
+        return await self._call(session, await self._resolve(self._node_id), function, values)
+
+    async def check_exists(self) -> None:
+        """Raise ElementGoneError if the element is no longer part of its page."""
+        if not await self.call("function() { return this.isConnected; }"):
+            raise ElementGoneError(f"{self.label} is gone")
+
+    async def click(self, *, count: int = 1, button: str = "left") -> None:
+        """Click the element; raise ElementActionError if it cannot be clicked within two seconds."""
+        point = await self.wait_actionable()
+        if point is not None:
+            await self._devices.click(*point, count=count, button=button)
+
+    async def hover(self) -> None:
+        """Move the mouse over the element."""
+        await self._devices.move(*await self.find_point())
+
+    async def wait_actionable(self) -> tuple[float, float] | None:
+        """Return the point to click; None if the element has no box, is drawn by its label and was clicked by script.
+
+        Raises:
+            ElementActionError: It stays disabled, covered, moving or invisible.
+        """
+        end, tries, why = time.monotonic() + ACTIONABLE_S, 0, ""
+        while True:
+            try:
+                point = await self.find_point()
+            except ElementGoneError:
+                raise
+            except ElementActionError as error:
+                if await self.call(_CLICK_DRAWN):
+                    return None
+                why = str(error)
+            else:
+                state, cover = await asyncio.gather(self.call(_STATE), self._find_cover(*point))
+                if not state and not cover:
+                    return point
+                if state:
+                    why = f"{self.label} is disabled" if state == "disabled" else f"{self.label} keeps moving"
+                else:
+                    why = f"{self.label} is covered by {cover}"
+                    if tries % 2 == 0:
+                        # Away from headers that stay at the edge of the window.
+                        await self.call(_CENTER)
+            tries += 1
+            if time.monotonic() > end:
+                raise ElementActionError(why)
+            await asyncio.sleep(_PAUSE_S)
+
+    async def find_point(self) -> tuple[float, float]:
+        """Scroll to the element and return the middle of its largest part in the window."""
+        session = self._process.session
+        try:
+            await session.send("DOM.scrollIntoViewIfNeeded", backendNodeId=self._node_id, limit_s=_LIMIT_S)
+        except CommandFailedError as error:
+            if "No node" in str(error) or "not find node" in str(error):
+                raise ElementGoneError(f"{self.label} is gone") from None
+        try:
+            quads = (await session.send("DOM.getContentQuads", backendNodeId=self._node_id, limit_s=_LIMIT_S))["quads"]
+        except CommandFailedError:
+            quads = []
+        dx, dy = await self._processes.offset(self._process)
+        best: tuple[float, float, float] | None = None
+        for quad in quads:
+            xs, ys = [x + dx for x in quad[0::2]], [y + dy for y in quad[1::2]]
+            left, right = max(0.0, min(xs)), min(float(self._window[0]), max(xs))
+            top, bottom = max(0.0, min(ys)), min(float(self._window[1]), max(ys))
+            area = max(0.0, right - left) * max(0.0, bottom - top)
+            if area > 0 and (best is None or area > best[0]):
+                best = (area, (left + right) / 2, (top + bottom) / 2)
+        if best is None:
+            raise ElementActionError(f"{self.label} has no place on the screen")
+        return best[1], best[2]
+
+    async def type(self, text: str, *, slowly: bool = False) -> None:
+        """Replace the text of a field."""
+        refusal = await self.call(_FOCUS, text)
+        if refusal == "set":
+            return
+        if refusal:
+            raise ElementActionError(f"{self.label} is {refusal}")
+        if slowly or not text:
+            await self._devices.press("Backspace")
+        if slowly:
+            await self._devices.type_keys(text)
+        elif text:
+            await self._devices.insert(text)
+
+    async def select(self, options: tuple[str, ...]) -> None:
+        """Select options by their text or value; raise ElementActionError with the options that there are."""
+        refusal = await self.call(_SELECT, *options)
+        if isinstance(refusal, dict):
+            names = ", ".join(quote(cut(clean_text(str(name)), 40)) for name in refusal["options"])
+            more = f" and {refusal['count'] - len(refusal['options'])} more" if refusal["count"] > 30 else ""
+            raise ElementActionError(f"{self.label} has no such option; there are {names}{more}")
+        if refusal:
+            raise ElementActionError(f"{self.label} {refusal}")
+
+    async def _find_cover(self, x: float, y: float) -> str:
+        """Return what would get the click instead, or an empty text. Checked in each process from the outside in."""
+        chain: list[tuple[FrameProcess, int]] = [(self._process, self._node_id)]
+        process = self._process
+        while process.parent is not None:
+            owner = await self._processes.owner(process)
+            if owner is None:
+                return ""
+            process = process.parent
+            chain.append((process, owner))
+        for process, node_id in reversed(chain):
+            dx, dy = await self._processes.offset(process)
+            if cover := await self._find_cover_in(process, node_id, x - dx, y - dy):
+                return cover
+        return ""
+
+    async def _find_cover_in(self, process: FrameProcess, node_id: int, x: float, y: float) -> str:
+        session = process.session
+        world = await self._world(process, process.frame_id)
+        try:
+            scrolled = await session.send(
+                "Runtime.evaluate",
+                expression="[scrollX, scrollY]",
+                contextId=world,
+                returnByValue=True,
+                limit_s=_LIMIT_S,
+            )
+            left, top = scrolled["result"]["value"]
+            # This command alone takes coordinates of the document.
+            hit = await session.send(
+                "DOM.getNodeForLocation", x=round(x + left), y=round(y + top), includeUserAgentShadowDOM=False
+            )
+        except CommandFailedError:
+            return ""
+        if hit["backendNodeId"] == node_id:
+            return ""
+        frame_id = self._frame_id if node_id == self._node_id else process.frame_id
+        here = await self._resolve(node_id, process, frame_id)
+        try:
+            other = await self._resolve(hit["backendNodeId"], process, frame_id)
+        except ElementGoneError:
+            return "something that changes"
+        cover = await self._call(session, here, _COVER, [{"objectId": other}])
+        if not cover:
+            return ""
+        tag, _, words = clean_text(str(cover)).partition(" ")
+        return (
+            f"{quote(cut(tag, _MAX_COVER))} {quote(cut(words, _MAX_COVER))}" if words else quote(cut(tag, _MAX_COVER))
+        )
+
+    async def _resolve(self, node_id: int, process: FrameProcess | None = None, frame_id: str = "") -> str:
+        process = process or self._process
+        try:
+            world = await self._world(process, frame_id or self._frame_id)
+            answer = await process.session.send(
+                "DOM.resolveNode", backendNodeId=node_id, executionContextId=world, limit_s=_LIMIT_S
+            )
+        except (CommandFailedError, PageCrashedError):
+            raise ElementGoneError(f"{self.label} is gone") from None
+        return str(answer["object"]["objectId"])
+
+    @staticmethod
+    async def _world(process: FrameProcess, frame_id: str) -> int:
+        made = await process.session.send(
+            "Page.createIsolatedWorld", frameId=frame_id, worldName=_WORLD, limit_s=_LIMIT_S
+        )
+        return int(made["executionContextId"])
+
+    @staticmethod
+    async def _call(session: Any, object_id: str, function: str, arguments: list[dict[str, Any]]) -> Any:
+        answer = await session.send(
+            "Runtime.callFunctionOn",
+            objectId=object_id,
+            functionDeclaration=function,
+            arguments=arguments,
+            returnByValue=True,
+            awaitPromise=True,
+            limit_s=_LIMIT_S,
+        )
+        session.post("Runtime.releaseObject", objectId=object_id)
+        if "exceptionDetails" in answer:
+            raise ElementActionError("the page's element cannot be used in this way")
+        return answer["result"].get("value")

@@ -1,0 +1,112 @@
+"""Frames with a process of their own: their sessions, prefixes of references, and places in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from browsers.cdp.session import CommandFailedError, Event, Session
+from browsers.errors import PageCrashedError
+
+MAX_FRAME_PROCESSES = 50
+
+
+@dataclass(eq=False)
+class FrameProcess:
+    """One renderer process of the page: that of the main frame, or of a frame of another site."""
+
+    session: Session
+    frame_id: str
+    """Frame at the top of the process."""
+    prefix: str = ""
+    parent: FrameProcess | None = None
+
+
+class FrameProcesses:
+    """The renderer processes of one page, found by attaching to them before their first script runs."""
+
+    def __init__(
+        self,
+        session: Session,
+        frame_id: str,
+        *,
+        flat: bool,
+        on_frame: Callable[[Session], None],
+        on_popup: Callable[[Event], None],
+    ) -> None:
+        """Attach to the processes of a page.
+
+        `on_frame` prepares the session of a frame before it runs; `on_popup` gets the target of a new window.
+        """
+        self.main = FrameProcess(session, frame_id)
+        self._flat = flat
+        self._on_frame = on_frame
+        self._on_popup = on_popup
+        self._others: dict[str, FrameProcess] = {}
+        """By session id."""
+        self._prefixes: dict[str, str] = {}
+        """By frame id: a frame keeps its prefix when it changes its process."""
+
+    def attach(self, process: FrameProcess | None = None) -> None:
+        """Attach to all frames and windows that a process opens from now on."""
+        process = process or self.main
+        session = process.session
+        session.on("Target.attachedToTarget", lambda event: self._on_attached(process, event))
+        session.on("Target.detachedFromTarget", self._on_detached)
+        session.post(
+            "Target.setAutoAttach",
+            autoAttach=True,
+            waitForDebuggerOnStart=True,
+            flatten=self._flat,
+            filter=[{"type": "iframe"}, {"type": "page"}],
+        )
+
+    def all(self) -> list[FrameProcess]:
+        """Return the processes, that of the main frame first, outer frames before inner ones."""
+        return [self.main, *(process for process in self._others.values() if process.session.is_alive)]
+
+    def by_prefix(self, prefix: str) -> FrameProcess | None:
+        """Return the process of a reference's prefix, or None if it has gone."""
+        return next((process for process in self.all() if process.prefix == prefix), None)
+
+    async def owner(self, process: FrameProcess) -> int | None:
+        """Return the node id of the frame element in the parent process, or None if it has gone."""
+        if process.parent is None:
+            return None
+        try:
+            found = await process.parent.session.send("DOM.getFrameOwner", frameId=process.frame_id, limit_s=2)
+        except (CommandFailedError, PageCrashedError):
+            return None
+        return int(found["backendNodeId"])
+
+    async def offset(self, process: FrameProcess) -> tuple[float, float]:
+        """Return the place of a process's window in the window of the page."""
+        x = y = 0.0
+        while process.parent is not None:
+            node_id = await self.owner(process)
+            if node_id is None:
+                break
+            box = await process.parent.session.send("DOM.getBoxModel", backendNodeId=node_id, limit_s=2)
+            x, y = x + box["model"]["content"][0], y + box["model"]["content"][1]
+            process = process.parent
+        return x, y
+
+    def _on_detached(self, event: Event) -> None:
+        self._others.pop(event.get("sessionId", ""), None)
+
+    def _on_attached(self, parent: FrameProcess, event: Event) -> None:
+        info = event["targetInfo"]
+        session = parent.session.child(event["sessionId"])
+        if info["type"] != "iframe" or len(self._others) >= MAX_FRAME_PROCESSES:
+            if info["type"] != "iframe":
+                self._on_popup(info)
+            else:
+                session.post("Runtime.runIfWaitingForDebugger")
+            return
+        frame_id = info["targetId"]
+        prefix = self._prefixes.setdefault(frame_id, f"f{len(self._prefixes) + 1}")
+        process = FrameProcess(session, frame_id, prefix, parent)
+        self._others[event["sessionId"]] = process
+        self._on_frame(session)
+        self.attach(process)
+        session.post("Runtime.runIfWaitingForDebugger")

@@ -1,0 +1,145 @@
+"""Trusted input: mouse and keyboard events as Chromium gets them from a person."""
+
+from __future__ import annotations
+
+from browsers.cdp.session import Event, Session
+
+INPUT_LIMIT_S = 2.0
+"""Seconds in which a page handles an event. A page that takes longer runs an endless loop, and its script is ended."""
+DRAG_MOVES = 8
+
+_KEYS = {
+    "Enter": (13, "\r"),
+    "Tab": (9, ""),
+    "Escape": (27, ""),
+    "Backspace": (8, ""),
+    "Delete": (46, ""),
+    "ArrowUp": (38, ""),
+    "ArrowDown": (40, ""),
+    "ArrowLeft": (37, ""),
+    "ArrowRight": (39, ""),
+    "Home": (36, ""),
+    "End": (35, ""),
+    "PageUp": (33, ""),
+    "PageDown": (34, ""),
+    "Insert": (45, ""),
+    "Space": (32, " "),
+} | {f"F{number}": (111 + number, "") for number in range(1, 13)}
+"""Virtual key codes of Windows, and the text that a key enters."""
+_SYNONYMS = {
+    "return": "Enter",
+    "esc": "Escape",
+    "del": "Delete",
+    "up": "ArrowUp",
+    "down": "ArrowDown",
+    "left": "ArrowLeft",
+    "right": "ArrowRight",
+}
+_MODIFIERS = {"alt": 1, "control": 2, "ctrl": 2, "meta": 4, "shift": 8}
+_CONTROL = 2
+_COMMANDS = {"a": "selectAll", "c": "copy", "v": "paste", "x": "cut", "z": "undo"}
+_BY_NAME = {name.lower(): name for name in _KEYS}
+
+
+class UnknownKeyError(ValueError):
+    """A key has no such name."""
+
+
+class ScriptEndedError(Exception):
+    """The page did not handle an event in time, and its script was ended."""
+
+
+class InputDevices:
+    """Mouse and keyboard of one page. Points are in CSS pixels of the window."""
+
+    def __init__(self, session: Session) -> None:
+        """Send events to the page of the session."""
+        self._session = session
+        self._drags: list[Event] = []
+        session.on("Input.dragIntercepted", lambda event: self._drags.append(event["data"]))
+
+    async def click(self, x: float, y: float, *, count: int = 1, button: str = "left") -> None:
+        """Click a point once or twice."""
+        await self.move(x, y)
+        for number in range(1, count + 1):
+            await self._mouse("mousePressed", x, y, button=button, buttons=2 if button == "right" else 1, count=number)
+            await self._mouse("mouseReleased", x, y, button=button, count=number)
+
+    async def move(self, x: float, y: float) -> None:
+        """Move the mouse to a point."""
+        await self._mouse("mouseMoved", x, y)
+
+    async def scroll(self, x: float, y: float, pixels: float) -> None:
+        """Turn the wheel over a point."""
+        await self._send("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=pixels)
+
+    async def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Drag from one point to another, also elements with `draggable`."""
+        self._drags.clear()
+        await self._session.send("Input.setInterceptDrags", enabled=True)
+        try:
+            await self.move(*start)
+            await self._mouse("mousePressed", *start, button="left", buttons=1, count=1)
+            for number in range(1, DRAG_MOVES + 1):
+                share = number / DRAG_MOVES
+                x, y = (one + (other - one) * share for one, other in zip(start, end, strict=True))
+                await self._mouse("mouseMoved", x, y, button="left", buttons=1)
+                if self._drags:
+                    break
+            if self._drags:
+                for kind in ("dragEnter", "dragOver", "drop"):
+                    await self._send("Input.dispatchDragEvent", type=kind, x=end[0], y=end[1], data=self._drags[0])
+            await self._mouse("mouseReleased", *end, button="left", count=1)
+        finally:
+            self._session.post("Input.setInterceptDrags", enabled=False)
+
+    async def press(self, keys: str) -> None:
+        """Press a key, with modifiers before it: `Control+a`. Raises UnknownKeyError."""
+        *held, key = ["+"] if keys == "+" else [part.strip() for part in keys.split("+")]
+        bits = 0
+        for name in held:
+            if name.lower() not in _MODIFIERS:
+                raise UnknownKeyError(f"{name[:20]!r} is no modifier; there are Alt, Control, Meta and Shift")
+            bits |= _MODIFIERS[name.lower()]
+        name = _SYNONYMS.get(key.lower()) or _BY_NAME.get(key.lower()) or key
+        if name not in _KEYS and len(name) != 1:
+            raise UnknownKeyError(f"{key[:20]!r} is no key; there are {', '.join(list(_KEYS)[:15])} and characters")
+        commands = [_COMMANDS[name.lower()]] if bits == _CONTROL and name.lower() in _COMMANDS else []
+        await self._key(name, bits, commands)
+
+    async def type_keys(self, text: str) -> None:
+        """Type a text one key at a time."""
+        for letter in text:
+            await self._key(letter, 0, [])
+
+    async def insert(self, text: str) -> None:
+        """Insert a text at the cursor at once."""
+        await self._send("Input.insertText", text=text)
+
+    async def _key(self, name: str, modifiers: int, commands: list[str]) -> None:
+        code, text = _KEYS.get(name, (ord(name.upper()[0]), name))
+        if modifiers & ~8:
+            text = ""
+        event: Event = {
+            "key": " " if name == "Space" else name,
+            "code": name if name in _KEYS else f"Key{name.upper()}" if name.isascii() and name.isalpha() else "",
+            "windowsVirtualKeyCode": code if code < 256 else 0,
+            "modifiers": modifiers,
+        }
+        down = event | ({"text": text} if text else {}) | ({"commands": commands} if commands else {})
+        await self._send("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **down)
+        await self._send("Input.dispatchKeyEvent", type="keyUp", **event)
+
+    async def _mouse(
+        self, kind: str, x: float, y: float, *, button: str = "none", buttons: int = 0, count: int = 0
+    ) -> None:
+        await self._send(
+            "Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=count
+        )
+
+    async def _send(self, method: str, **params: object) -> None:
+        try:
+            await self._session.send(method, limit_s=INPUT_LIMIT_S, **params)
+        except TimeoutError:
+            self._session.post("Runtime.terminateExecution")
+            raise ScriptEndedError("the page's script did not end within two seconds, and was ended") from None

@@ -1,0 +1,132 @@
+"""Names of elements: what a person would call them, after the accessible name computation of W3C. Pure."""
+
+from __future__ import annotations
+
+from browsers.acting.page_nodes import PageNode
+from browsers.acting.roles import FIELDS, HEADINGS, LANDMARKS, SILENT, clean_text, cut
+
+MAX_WORDS_CHARS = 400
+MAX_WORDS_NODES = 400
+"""Nodes that are read for one name: a name is short, and elements may be nested a thousand times."""
+_MAX_BESIDE = 40
+_MAX_IDENTIFIER = 30
+_LABEL_DEPTH = 4
+_INLINE = frozenset("span b i em strong a label font sup sub mark small u s code abbr time #other".split())
+_UNREAD = frozenset({"select", "iframe", "textarea", "datalist"})
+_BUTTON_TYPES = frozenset({"submit", "button", "reset", "image"})
+
+
+class Namer:
+    """Finds names in one page."""
+
+    def __init__(self, nodes: list[PageNode], shown: set[int]) -> None:
+        """Index the labels and ids of all nodes; `shown` has the identities of visible nodes."""
+        self._shown = shown
+        self._by_id: dict[tuple[str, str], PageNode] = {}
+        self._labels: dict[tuple[str, str], list[PageNode]] = {}
+        for node in nodes:
+            if identifier := node.attributes.get("id"):
+                self._by_id.setdefault((node.prefix, identifier), node)
+            if node.tag == "label" and (target := node.attributes.get("for")):
+                self._labels.setdefault((node.prefix, target), []).append(node)
+
+    def name_of(self, node: PageNode, role: str) -> str:
+        """Return the name of an element with this role, or an empty text."""
+        attributes = node.attributes
+        if by := attributes.get("aria-labelledby"):
+            named = (self._by_id.get((node.prefix, identifier)) for identifier in by.split()[:5])
+            if found := " ".join(self.words_in(one, seen_only=False) for one in named if one is not None).strip():
+                return found
+        if label := clean_text(attributes.get("aria-label", "")):
+            return label
+        if node.tag == "input" and attributes.get("type", "").lower() in _BUTTON_TYPES:
+            value = attributes.get("value") or attributes.get("alt") or attributes.get("title")
+            return clean_text(value or attributes.get("type", "").title())
+        if node.tag in ("input", "select", "textarea", "meter", "progress") or role in FIELDS:
+            return self._name_of_field(node)
+        if node.tag in ("img", "area", "iframe"):
+            return clean_text(attributes.get("alt") or attributes.get("title") or attributes.get("name") or "")
+        if role in LANDMARKS:
+            for child in node.children:
+                if child.tag in ("legend", "caption"):
+                    return self.words_in(child)
+            return clean_text(attributes.get("title", ""))
+        found = self.words_in(node) or clean_text(attributes.get("title", ""))
+        return found or ("" if role in HEADINGS else self._name_inside(node))
+
+    def words_in(self, node: PageNode, *, seen_only: bool = True) -> str:
+        """Return the text below a node, with the names of images."""
+        out: list[str] = []
+        size = visited = 0
+        stack = [node]
+        while stack and size < MAX_WORDS_CHARS and visited < MAX_WORDS_NODES:
+            one = stack.pop()
+            visited += 1
+            if one.tag == "#text":
+                if not seen_only or id(one) in self._shown:
+                    out.append(one.text[:MAX_WORDS_CHARS])
+                    size += len(out[-1])
+                continue
+            if one is not node:
+                is_hidden = seen_only and one.style is not None and id(one) not in self._shown
+                if one.tag in SILENT or one.tag in _UNREAD:
+                    continue
+                if is_hidden and not any(id(child) in self._shown for child in one.children):
+                    continue
+                if one.tag == "img" or (one.tag == "svg" and "aria-label" in one.attributes):
+                    out.append(" " + (one.attributes.get("alt") or one.attributes.get("aria-label", "")) + " ")
+            if one.tag not in _INLINE:
+                out.append(" ")
+            stack.extend(reversed(one.children))
+        return clean_text("".join(out))
+
+    def _name_of_field(self, node: PageNode) -> str:
+        attributes = node.attributes
+        for label in self._labels.get((node.prefix, attributes.get("id", "")), []):
+            if found := self.words_in(label):
+                return found
+        around = node.parent
+        for _ in range(_LABEL_DEPTH):
+            if around is None:
+                break
+            if around.tag == "label" and (found := self.words_in(around)):
+                return found
+            around = around.parent
+        if found := clean_text(attributes.get("placeholder") or attributes.get("title") or ""):
+            return found
+        return self._text_before(node) or clean_text(attributes.get("name", ""))
+
+    def _text_before(self, node: PageNode) -> str:
+        """Return the text just before a control without a label, as in forms laid out as tables."""
+        for _ in range(2):
+            around = node.parent
+            if around is None:
+                return ""
+            at = next((at for at, child in enumerate(around.children) if child is node), 0)
+            for child in reversed(around.children[max(0, at - 3) : at]):
+                if child.tag in ("input", "select", "button", "textarea"):
+                    return ""
+                found = clean_text(child.text) if child.tag == "#text" else self.words_in(child)
+                if found:
+                    return cut(found, _MAX_BESIDE)
+            node = around
+        return ""
+
+    def _name_inside(self, node: PageNode) -> str:
+        """Return the label of an icon inside, text for screen readers, or the last part of the link, id or class."""
+        queue, at = [node], 0
+        while at < len(queue) and at < MAX_WORDS_NODES:
+            one = queue[at]
+            at += 1
+            for key in ("aria-label", "alt", "title"):
+                if one is not node and (found := clean_text(one.attributes.get(key, ""))):
+                    return found
+            if one.tag == "title" and (found := self.words_in(one, seen_only=False)):
+                return found
+            queue.extend(one.children)
+        if found := self.words_in(node, seen_only=False):
+            return found
+        last = node.attributes.get("href", "").rstrip("/").rsplit("/", 1)[-1]
+        names = node.attributes.get("class", "").split()
+        inner = [name for one in queue[1:4] for name in one.attributes.get("class", "").split()]
+        return cut(clean_text(last or node.attributes.get("id", "") or next(iter(names + inner), "")), _MAX_IDENTIFIER)

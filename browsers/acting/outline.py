@@ -1,0 +1,259 @@
+"""Outline of a page: one line for each thing that a person sees and can act upon. Pure.
+
+A reference is the node's id in Chromium, so it stays valid as long as the node lives, and two outlines can be compared
+line by line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from browsers.acting.names import Namer
+from browsers.acting.page_nodes import Box, PageFacts, PageNode, ProcessSnapshot, iter_below, parse_snapshots
+from browsers.acting.roles import (
+    ACTIVE,
+    FIELDS,
+    HEADINGS,
+    LANDMARKS,
+    SILENT,
+    STATED,
+    clean_text,
+    cut,
+    is_secret,
+    quote,
+    role_of,
+)
+from browsers.acting.visible_nodes import CURSOR, Visibility, find_visible
+
+MAX_NAME = 80
+MAX_TEXT = 120
+"""Characters of a line of text. Texts beside each other share a line."""
+MAX_OPTIONS = 8
+_MAX_OPTION = 24
+_MAX_VALUE = 60
+_STATES = ("checked", "expanded", "selected", "pressed", "disabled", "current", "invalid", "required", "readonly")
+_NATIVE_STATES = frozenset({"disabled", "required", "readonly"})
+_DRAWN_BY_LABEL = frozenset({"checkbox", "radio", "file"})
+_NEVER_ACTIVE = frozenset({"html", "body", "label", "#other", "#text"})
+"""A label passes clicks on to its control."""
+
+
+@dataclass(slots=True)
+class OutlineLine:
+    """One line of an outline."""
+
+    ref: str
+    depth: int
+    role: str
+    name: str
+    states: str = ""
+    """Value and states, as shown after the name."""
+    is_active: bool = False
+    """True if steps can act on it by its reference."""
+    box: Box | None = None
+    pieces: list[OutlineLine] = field(default_factory=list)
+    """Texts that share a line of text."""
+
+    @property
+    def text(self) -> str:
+        """The line without its indentation. Text of the page is always in quotes."""
+        if self.role == "text":
+            return quote(cut(self.name, MAX_TEXT))
+        name = f" {quote(self.name)}" if self.name else ""
+        return f"{self.ref + ' ' if self.is_active else ''}{self.role}{name}{self.states}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The lines of a page in document order."""
+
+    facts: PageFacts
+    lines: list[OutlineLine]
+    root: PageNode
+    visibility: Visibility
+    window: tuple[int, int]
+
+
+def build_outline(
+    snapshots: list[ProcessSnapshot], window: tuple[int, int], secrets: frozenset[str] = frozenset()
+) -> Outline:
+    """Return the outline of a page from the snapshots of its processes, that of the main frame first.
+
+    `secrets` has the references of fields whose values stay secret even if the page now shows them.
+    """
+    root, facts = parse_snapshots(snapshots)
+    visibility = find_visible(root, window)
+    writer = _LineWriter(root, visibility, window, secrets)
+    return Outline(facts, _merge_texts(writer.lines), root, visibility, window)
+
+
+class _LineWriter:
+    """Writes the lines of one page."""
+
+    def __init__(
+        self, root: PageNode, visibility: Visibility, window: tuple[int, int], secrets: frozenset[str]
+    ) -> None:
+        self.lines: list[OutlineLine] = []
+        self._shown, self._clipped = visibility.shown, visibility.clipped
+        self._half_window = 0.5 * window[0] * window[1]
+        self._secrets = secrets
+        nodes = list(iter_below(root))
+        self._namer = Namer(nodes, self._shown)
+        self._roles = {id(node): role_of(node) for node in nodes if node.tag[0] != "#"}
+        self._has_controls = self._find_with_controls(nodes)
+        self._write(root)
+
+    def _find_with_controls(self, nodes: list[PageNode]) -> set[int]:
+        """Return the identities of the nodes with a control below, in one pass: children come after their parents."""
+        found: set[int] = set()
+        for node in reversed(nodes):
+            if node.parent is None:
+                continue
+            if id(node) in found or node.listens or self._roles.get(id(node), "") in ACTIVE:
+                found.add(id(node.parent))
+        return found
+
+    def _write(self, root: PageNode) -> None:
+        stack = [(root, 0, False)]
+        while stack:
+            node, depth, is_inside = stack.pop()
+            if node.tag == "#text":
+                if not is_inside and id(node) in self._shown:
+                    self._write_text(node, depth)
+                continue
+            if node.tag in SILENT or self._names_a_line(node):
+                continue
+            if node.tag != "#other":
+                role = self._roles[id(node)]
+                if self._is_active(node, role, is_inside):
+                    self._write_control(node, role, depth)
+                    depth += 1
+                    # Inside a control all is the control. Inside a box with a listener, others may listen.
+                    is_inside = role in ACTIVE or id(node) not in self._has_controls
+                    if node.tag == "select":
+                        continue
+                elif id(node) in self._shown and (role in LANDMARKS or role in HEADINGS or role in STATED):
+                    name = (
+                        cut(self._namer.name_of(node, role), MAX_NAME) if role != "alert" and role != "status" else ""
+                    )
+                    if name or role != "img":
+                        self.lines.append(OutlineLine(node.ref, depth, role, name, box=node.box))
+                        depth += 1
+                        is_inside = is_inside or role in HEADINGS
+                elif node.tag == "label" and id(node) in self._has_controls:
+                    # The line of its control has its text.
+                    is_inside = True
+            stack.extend((child, depth, is_inside) for child in reversed(node.children))
+
+    def _names_a_line(self, node: PageNode) -> bool:
+        """Return True for the label of a group or field without anything else in it: its line has the text."""
+        if node.tag in ("legend", "caption"):
+            return id(node) not in self._has_controls
+        target = node.attributes.get("for")
+        return node.tag == "label" and bool(target) and id(node) not in self._has_controls
+
+    def _write_text(self, node: PageNode, depth: int) -> None:
+        if text := clean_text(node.text):
+            parent = node.parent
+            while parent is not None and parent.tag == "#other":
+                parent = parent.parent
+            self.lines.append(OutlineLine((parent or node).ref, depth, "text", text, box=node.box))
+
+    def _write_control(self, node: PageNode, role: str, depth: int) -> None:
+        has_controls = id(node) in self._has_controls
+        if role in ACTIVE:
+            name = self._namer.name_of(node, role)
+        else:
+            role = role or ("draggable" if node.attributes.get("draggable") == "true" else "clickable")
+            name = clean_text(node.attributes.get("aria-label", "")) if has_controls else self._namer.name_of(node, "")
+        states = self._states(node, role)
+        if id(node) in self._clipped:
+            states += " [offscreen in a scroller]"
+        self.lines.append(OutlineLine(node.ref, depth, role, cut(name, MAX_NAME), states, True, node.box))
+
+    def _is_active(self, node: PageNode, role: str, is_inside: bool) -> bool:
+        attributes = node.attributes
+        if id(node) not in self._shown:
+            # A box of its own that is transparent or has no size: it is drawn by its label.
+            kind = attributes.get("type", "").lower()
+            return node.tag == "input" and kind in _DRAWN_BY_LABEL and node.style is not None
+        if role in ACTIVE:
+            return attributes.get("type") != "hidden" and not (is_inside and role == "option")
+        if node.tag in _NEVER_ACTIVE:
+            return False
+        if attributes:
+            index = attributes.get("tabindex", "")
+            if index.isdecimal() or "onclick" in attributes or attributes.get("draggable") == "true":
+                return True
+        if is_inside:
+            return False
+        if node.listens:
+            # One listener at the top of an application is not a button.
+            box = node.box or (0.0, 0.0, 0.0, 0.0)
+            return box[2] * box[3] < self._half_window
+        if node.style is None or node.style[CURSOR] != "pointer" or id(node) in self._has_controls:
+            return False
+        above = node.parent
+        return above is None or above.style is None or above.style[CURSOR] != "pointer"
+
+    def _states(self, node: PageNode, role: str) -> str:
+        attributes = node.attributes
+        if is_secret(node) or node.ref in self._secrets:
+            return ' = "(filled)"' if node.value or attributes.get("value") else ""
+        out = []
+        if node.tag == "select":
+            out.append(self._selected(node))
+        elif role in FIELDS:
+            value = node.value if node.value is not None else attributes.get("aria-valuenow", "")
+            if not value and node.tag not in ("input", "textarea"):
+                value = self._namer.words_in(node)
+            if value:
+                out.append(f" = {quote(cut(clean_text(value), _MAX_VALUE))}")
+        if node.checked and role in ("checkbox", "radio", "switch"):
+            out.append(" [checked]")
+        for state in _STATES:
+            stated = attributes.get(f"aria-{state}")
+            if stated is None and state in _NATIVE_STATES:
+                stated = attributes.get(state)
+            if stated is None or (state == "checked" and node.checked):
+                continue
+            if stated == "false":
+                out.append(" [collapsed]" if state == "expanded" else "")
+            elif stated in ("", "true", state):
+                out.append(f" [{state}]")
+            elif stated.isalpha() and stated != "undefined":
+                out.append(f" [{state}={stated[:12]}]")
+        if node.tag == "summary" and node.parent is not None and node.parent.tag == "details":
+            out.append(" [expanded]" if "open" in node.parent.attributes else " [collapsed]")
+        return "".join(out)
+
+    def _selected(self, node: PageNode) -> str:
+        options = [one for one in iter_below(node) if one.tag == "option"]
+        names = [(quote(cut(self._option_name(one), _MAX_OPTION)), one.selected) for one in options]
+        chosen = ", ".join([name for name, is_selected in names if is_selected][:MAX_OPTIONS]) or "nothing"
+        listed = "|".join(name for name, _ in names[:MAX_OPTIONS])
+        more = f"|… {len(names)} in all" if len(names) > MAX_OPTIONS else ""
+        return f" = {chosen} of {listed}{more}"
+
+    def _option_name(self, node: PageNode) -> str:
+        return clean_text(node.attributes.get("label", "")) or self._namer.words_in(node, seen_only=False)
+
+
+def _merge_texts(lines: list[OutlineLine]) -> list[OutlineLine]:
+    """Return the lines with texts beside each other on one line, without landmarks that contain nothing."""
+    merged: list[OutlineLine] = []
+    for line in lines:
+        last = merged[-1] if merged else None
+        if line.role != "text":
+            merged.append(line)
+        elif last is not None and last.role == "text" and len(last.name) < MAX_TEXT // 2:
+            last.pieces.append(line)
+            last.name = f"{last.name} {line.name}"
+        else:
+            merged.append(OutlineLine(line.ref, line.depth, "text", line.name, box=line.box, pieces=[line]))
+    kept: list[OutlineLine] = []
+    for at, line in enumerate(merged):
+        is_last = at + 1 == len(merged) or merged[at + 1].depth <= line.depth
+        if not (line.role in LANDMARKS and not line.is_active and not line.name and is_last):
+            kept.append(line)
+    return kept

@@ -1,0 +1,164 @@
+"""Write outlines within a budget, search them, and compare two of them. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from browsers.acting.outline import Outline, OutlineLine
+from browsers.acting.roles import clean_text, cut, quote
+
+BUDGET_CHARS = 6_000
+"""Characters of an outline: about 1,500 tokens."""
+MAX_RUN = 30
+"""Lines of one role in a row. A longer run is folded."""
+SHOWN_OF_RUN = 20
+MAX_CHANGES = 40
+"""Lines of a difference."""
+_MAX_INDENT = 6
+_MAX_TITLE = 80
+_MAX_URL = 200
+_MAX_PIECE = 200
+_MAX_GONE = 50
+_GONE_SHOWN = 3
+_WHOLE_FROM = 12
+"""Lines from which a page may have changed as a whole."""
+_WHOLE_SHARE = 0.6
+_NEAR_PX = 50
+
+
+def write_outline(outline: Outline, *, words: str = "", budget: int = BUDGET_CHARS) -> str:
+    """Return the heading and the lines that matter most within a budget of characters.
+
+    Controls in the window come first, then headings, other controls, texts near and far. With `words`, only the lines
+    with all of these words are candidates, wherever they are.
+    """
+    lines = outline.lines
+    if wanted := clean_text(words).lower().split():
+        lines = [line for line in lines if all(word in _searchable(line) for word in wanted)]
+    head = write_heading(outline)
+    if not lines:
+        return f"{head}\n(no line has these words)" if wanted else f"{head}\n(nothing visible)"
+    entries = [(0, line, _indented(line)) for line in lines] if wanted else _folded(lines)
+    left = budget - len(head) - 70
+    order = sorted(range(len(entries)), key=lambda at: (_rank(outline, entries[at][1]), at))
+    chosen = set()
+    for at in order:
+        left -= len(entries[at][2]) + 1
+        if left < 0:
+            break
+        chosen.add(at)
+    out = [head, *(entry[2] for at, entry in enumerate(entries) if at in chosen)]
+    hidden = len(entries) - len(chosen)
+    if hidden:
+        out.append(f"… {hidden} more lines: scroll, or look with words of them")
+    return "\n".join(out)
+
+
+def write_heading(outline: Outline) -> str:
+    """Return title, URL and scroll position."""
+    facts = outline.facts
+    title = quote(cut(clean_text(facts.title), _MAX_TITLE))
+    url = cut(clean_text(facts.url).replace(" ", "%20"), _MAX_URL)
+    bottom = min(facts.height, facts.top + outline.window[1])
+    return f"page {title} {url} · {round(facts.top)} to {round(bottom)} of {round(facts.height)} px"
+
+
+def compare_outlines(before: Outline, after: Outline) -> str | None:
+    """Return the added (+), changed (~) and removed (-) lines, or None if most of the page changed."""
+    old, new = _keyed(before), _keyed(after)
+    changes: list[str] = []
+    added: list[str] = []
+    for key, line in new.items():
+        if key not in old:
+            if line.role == "text":
+                added.append(line.name)
+                continue
+            _flush(added, changes)
+            changes.append(f"+ {line.text}")
+        elif old[key].text != line.text or old[key].name != line.name:
+            _flush(added, changes)
+            text = quote(_changed_part(old[key].name, line.name)) if line.role == "text" else line.text
+            changes.append(f"~ {text}")
+    _flush(added, changes)
+    gone = [line.text for key, line in old.items() if key not in new]
+    count = len(changes) + len(gone)
+    if len(new) > _WHOLE_FROM and count > _WHOLE_SHARE * len(new):
+        return None
+    if len(changes) > MAX_CHANGES:
+        changes = [*changes[:MAX_CHANGES], f"… {len(changes) - MAX_CHANGES} more changes: look"]
+    if gone:
+        shown = ", ".join(cut(text, _MAX_GONE) for text in gone[:_GONE_SHOWN])
+        changes.append(f"- {shown}" + (f" and {len(gone) - _GONE_SHOWN} more" if len(gone) > _GONE_SHOWN else ""))
+    return "\n".join(changes)
+
+
+def _flush(added: list[str], changes: list[str]) -> None:
+    if added:
+        changes.append(f"+ {quote(cut(' '.join(added), _MAX_PIECE))}")
+        added.clear()
+
+
+def _keyed(outline: Outline) -> dict[tuple[str, str, int], OutlineLine]:
+    """Return the lines by reference, role and number. Texts that share a line are compared one by one."""
+    seen: Counter[tuple[str, str]] = Counter()
+    keyed = {}
+    for line in outline.lines:
+        for piece in line.pieces or (line,):
+            key = (piece.ref, piece.role)
+            keyed[(*key, seen[key])] = piece
+            seen[key] += 1
+    return keyed
+
+
+def _changed_part(before: str, after: str) -> str:
+    """Return the part of a text that differs, with a few characters around it."""
+    start = 0
+    while start < min(len(before), len(after)) and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    first, last = max(0, start - 15), len(after) - max(0, end - 15)
+    return ("…" if first else "") + cut(after[first:last], _MAX_PIECE) + ("…" if last < len(after) else "")
+
+
+def _searchable(line: OutlineLine) -> str:
+    return f"{line.text} {line.name}".lower()
+
+
+def _indented(line: OutlineLine) -> str:
+    return " " * min(line.depth, _MAX_INDENT) + line.text
+
+
+def _folded(lines: list[OutlineLine]) -> list[tuple[int, OutlineLine, str]]:
+    """Return count, line and text, with runs of one role cut to their first lines."""
+    out: list[tuple[int, OutlineLine, str]] = []
+    at = 0
+    while at < len(lines):
+        first, end = lines[at], at + 1
+        while end < len(lines) and first.is_active and _same_kind(first, lines[end]):
+            end += 1
+        run = lines[at:end]
+        if len(run) > MAX_RUN:
+            rest = run[SHOWN_OF_RUN]
+            note = f"… {len(run) - SHOWN_OF_RUN} more of {first.role}: look with words of them"
+            out += [(1, line, _indented(line)) for line in run[:SHOWN_OF_RUN]]
+            out.append((len(run) - SHOWN_OF_RUN, rest, " " * min(rest.depth, _MAX_INDENT) + note))
+        else:
+            out += [(1, line, _indented(line)) for line in run]
+        at = end
+    return out
+
+
+def _same_kind(one: OutlineLine, other: OutlineLine) -> bool:
+    return other.is_active and other.role == one.role and other.depth == one.depth
+
+
+def _rank(outline: Outline, line: OutlineLine) -> int:
+    top = outline.facts.top
+    is_near = line.box is not None and top - _NEAR_PX <= line.box[1] <= top + outline.window[1]
+    if line.is_active:
+        return 0 if is_near else 2
+    if line.role != "text":
+        return 1
+    return 3 if is_near else 4

@@ -1,0 +1,126 @@
+"""Write the page of a session as HTML for the reader, from its snapshots: the page itself is not touched."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from browsers.acting.outline import Outline
+from browsers.acting.page_nodes import PageNode
+from browsers.acting.roles import is_secret
+from browsers.model import Frame, Snapshot
+
+if TYPE_CHECKING:
+    from browsers.acting.acting_page import ActingPage
+
+MAX_FRAMES = 20
+"""Frames that are read, as in a visit."""
+
+_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_NOT_WRITTEN = frozenset({"style", "noscript", "template"})
+_NOT_SHOWN = frozenset("head title meta link base script option optgroup br wbr".split())
+"""Elements without a box that are not hidden."""
+_FRAMES = frozenset({"iframe", "frame"})
+_JSON = "json"
+
+
+def serialize_page(page: ActingPage) -> Snapshot:
+    """Return the page at its latest outline as a visit would: hidden content is marked, frames are separate."""
+    outline = page.outline
+    assert outline is not None
+    writer = _PageWriter(outline)
+    html = writer.write(outline.root)
+    frames: list[Frame] = []
+    # Frames are found while their parents are written.
+    while writer.found_frames and len(frames) < MAX_FRAMES:
+        mark, node = writer.found_frames.pop(0)
+        frames.append(Frame(mark, node.frame_url, writer.write(node.children[0])))
+    return Snapshot(
+        url=outline.facts.url,
+        requested_url=outline.facts.url,
+        status=page.status or 200,
+        media_type="text/html",
+        html=html,
+        frames=tuple(frames),
+        rendered=True,
+    )
+
+
+class _PageWriter:
+    """Writes the documents of one page."""
+
+    def __init__(self, outline: Outline) -> None:
+        self.found_frames: list[tuple[str, PageNode]] = []
+        self._shown = outline.visibility.shown
+        self._with_shown = self._find_with_shown(outline.root)
+        self._marks = 0
+
+    def _find_with_shown(self, root: PageNode) -> set[int]:
+        """Return the identities of elements that are visible or contain something visible."""
+        order, stack = [], [root]
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            stack.extend(node.children)
+        found: set[int] = set()
+        for node in reversed(order):
+            is_visible = node.tag != "#other" and id(node) in self._shown
+            if (is_visible or id(node) in found) and node.parent is not None:
+                found.add(id(node.parent))
+        return found
+
+    def write(self, root: PageNode) -> str:
+        """Return the HTML below a document node."""
+        out = ["<!DOCTYPE html>"]
+        # A closing tag, or a node and whether all of its text is written.
+        stack: list[str | tuple[PageNode, bool]] = [(child, False) for child in reversed(root.children)]
+        while stack:
+            entry = stack.pop()
+            if isinstance(entry, str):
+                out.append(entry)
+                continue
+            node, is_raw = entry
+            if node.tag == "#text":
+                if is_raw or id(node) in self._shown or not node.text.strip():
+                    out.append(escape(node.text, quote=False))
+            elif node.tag == "#other":
+                if node.shadow_root in ("open", "closed"):
+                    out.append(f'<template shadowrootmode="{node.shadow_root}">')
+                    stack.append("</template>")
+                    stack.extend((child, is_raw) for child in reversed(node.children))
+            elif node.tag not in _NOT_WRITTEN:
+                self._write_element(node, is_raw, out, stack)
+        return "".join(out)
+
+    def _write_element(
+        self, node: PageNode, is_raw: bool, out: list[str], stack: list[str | tuple[PageNode, bool]]
+    ) -> None:
+        tag = node.tag
+        is_hidden = not is_raw and self._is_hidden(node)
+        mark = ' data-x-hidden=""' if is_hidden else ""
+        if tag in _FRAMES and node.children and not is_hidden:
+            self._marks += 1
+            mark = f' data-x-frame="{self._marks}"'
+            self.found_frames.append((str(self._marks), node))
+        attributes = "".join(
+            f' {name}="{escape(value)}"'
+            for name, value in node.attributes.items()
+            if not name.startswith("data-x-") and not (name == "value" and is_secret(node)) and name != "srcdoc"
+        )
+        out.append(f"<{tag}{attributes}{mark}>")
+        if tag in _VOID:
+            return
+        stack.append(f"</{tag}>")
+        if tag == "script":
+            if _JSON in node.attributes.get("type", ""):
+                # Not escaped, because the parser does not read references here.
+                out.extend(child.text.replace("</", "<\\/") for child in node.children)
+            return
+        if tag in _FRAMES or tag == "textarea":
+            return
+        is_closed = tag == "details" and "open" not in node.attributes
+        is_raw = is_raw or is_hidden or is_closed or tag in ("head", "title", "math")
+        stack.extend((child, is_raw) for child in reversed(node.children))
+
+    def _is_hidden(self, node: PageNode) -> bool:
+        return id(node) not in self._shown and id(node) not in self._with_shown and node.tag not in _NOT_SHOWN

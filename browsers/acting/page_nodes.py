@@ -1,0 +1,215 @@
+"""Read the nodes of `DOMSnapshot.captureSnapshot`: one tree with shadow roots and frames. Pure.
+
+The snapshot has open and closed shadow roots, all frames of one process, event listeners, values of controls, boxes and
+computed styles in one message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+STYLES = (
+    "visibility",
+    "opacity",
+    "cursor",
+    "position",
+    "font-size",
+    "overflow-x",
+    "overflow-y",
+    "color",
+    "background-color",
+    "background-image",
+    "clip-path",
+    "clip",
+    "filter",
+)
+"""Computed styles that the snapshot must have, in this order."""
+
+Box = tuple[float, float, float, float]
+"""Left, top, width and height in CSS pixels of the main document."""
+
+_ELEMENT, _TEXT = 1, 3
+_NO_ATTRIBUTES: Mapping[str, str] = {}
+
+
+@dataclass(slots=True, eq=False)
+class PageNode:
+    """One element or text of a page; other nodes (documents, shadow roots) have the tag `#other`."""
+
+    id: int
+    """`backendNodeId`: the same as long as the node lives, unique within its process."""
+    prefix: str
+    """Prefix of references to nodes of its process; empty for the process of the main frame."""
+    tag: str
+    attributes: Mapping[str, str]
+    parent: PageNode | None
+    children: list[PageNode]
+    frame_id: str = ""
+    text: str = ""
+    box: Box | None = None
+    """None if the node is not laid out."""
+    style: tuple[str, ...] | None = None
+    """Computed values of `STYLES`."""
+    listens: bool = False
+    """True if it has a listener of clicks."""
+    value: str | None = None
+    checked: bool = False
+    selected: bool = False
+    shadow_root: str = ""
+    """`open` or `closed` for a shadow root."""
+    frame_url: str = ""
+    """URL of the document in a frame."""
+
+    @property
+    def ref(self) -> str:
+        """Reference by which steps name the node."""
+        return f"{self.prefix}e{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """Title, URL and scroll position of the main document, in CSS pixels."""
+
+    title: str
+    url: str
+    height: float
+    top: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSnapshot:
+    """The snapshot of one renderer process."""
+
+    raw: Mapping[str, Any]
+    prefix: str = ""
+    owner: str = ""
+    """Reference of the frame element that contains it; empty for the main process."""
+
+
+def parse_snapshots(snapshots: list[ProcessSnapshot]) -> tuple[PageNode, PageFacts]:
+    """Return the document node of the page with all frames below their elements, and its facts.
+
+    The first snapshot is that of the main process. Boxes are in pixels of the main document.
+    """
+    main = snapshots[0]
+    roots = _parse_process(main)
+    by_ref: dict[str, PageNode] = {}
+    if len(snapshots) > 1:
+        by_ref = {node.ref: node for node in iter_below(roots[0]) if node.tag in _FRAMES}
+    for snapshot in snapshots[1:]:
+        owner = by_ref.get(snapshot.owner)
+        below = _parse_process(snapshot)
+        if owner is not None and below:
+            _attach(owner, below[0])
+            owner.frame_url = snapshot.raw["strings"][snapshot.raw["documents"][0]["documentURL"]]
+            by_ref |= {node.ref: node for node in iter_below(below[0]) if node.tag in _FRAMES}
+    document = main.raw["documents"][0]
+    strings = main.raw["strings"]
+    facts = PageFacts(
+        strings[document["title"]] if document["title"] >= 0 else "",
+        strings[document["documentURL"]],
+        document.get("contentHeight", 0),
+        document.get("scrollOffsetY", 0),
+    )
+    return roots[0], facts
+
+
+_FRAMES = frozenset({"iframe", "frame", "object", "embed"})
+
+
+def iter_below(root: PageNode) -> Iterator[PageNode]:
+    """Yield a node and all below it in document order."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
+
+
+def _attach(owner: PageNode, document: PageNode) -> None:
+    owner.children = [document]
+    document.parent = owner
+
+
+def _parse_process(snapshot: ProcessSnapshot) -> list[PageNode]:
+    """Return the document nodes of a process, each but the first below its frame."""
+    strings = snapshot.raw["strings"]
+    parsed = [_parse_document(document, strings, snapshot.prefix) for document in snapshot.raw["documents"]]
+    for document, nodes in zip(snapshot.raw["documents"], parsed, strict=True):
+        inner = document["nodes"]["contentDocumentIndex"]
+        for at, number in zip(inner["index"], inner["value"], strict=True):
+            if 0 < number < len(parsed) and parsed[number]:
+                nodes[at].frame_url = strings[snapshot.raw["documents"][number]["documentURL"]]
+                _attach(nodes[at], parsed[number][0])
+    _shift_frames(snapshot, parsed)
+    return [nodes[0] for nodes in parsed if nodes]
+
+
+def _shift_frames(snapshot: ProcessSnapshot, parsed: list[list[PageNode]]) -> None:
+    """Move the boxes of frames, which are relative to their own document. Outer frames come first."""
+    for document, nodes in list(zip(snapshot.raw["documents"], parsed, strict=True))[1:]:
+        owner = nodes[0].parent if nodes else None
+        if owner is None or owner.box is None:
+            continue
+        dx = owner.box[0] - document.get("scrollOffsetX", 0)
+        dy = owner.box[1] - document.get("scrollOffsetY", 0)
+        for node in nodes:
+            if node.box is not None:
+                left, top, width, height = node.box
+                node.box = (left + dx, top + dy, width, height)
+
+
+def _parse_document(document: Mapping[str, Any], strings: list[str], prefix: str) -> list[PageNode]:
+    raw, layout = document["nodes"], document["layout"]
+    nodes: list[PageNode] = []
+    frame_id = strings[document["frameId"]]
+    rows = zip(
+        raw["backendNodeId"],
+        raw["nodeType"],
+        raw["nodeName"],
+        raw["nodeValue"],
+        raw["attributes"],
+        raw["parentIndex"],
+        strict=True,
+    )
+    for identifier, kind, name, value, given, parent_at in rows:
+        attributes = _NO_ATTRIBUTES
+        if given:
+            attributes = {
+                strings[given[at]]: strings[given[at + 1]] if given[at + 1] >= 0 else ""
+                for at in range(0, len(given), 2)
+            }
+        tag = strings[name].lower() if kind == _ELEMENT else "#text" if kind == _TEXT else "#other"
+        parent = nodes[parent_at] if parent_at >= 0 else None
+        node = PageNode(identifier, prefix, tag, attributes, parent, [], frame_id)
+        if kind == _TEXT and value >= 0:
+            node.text = strings[value]
+        if parent is not None:
+            parent.children.append(node)
+        nodes.append(node)
+    _set_states(nodes, raw, strings)
+    for at, bounds, styles in zip(layout["nodeIndex"], layout["bounds"], layout["styles"], strict=True):
+        node = nodes[at]
+        if node.box is None or node.box[2] <= 0:
+            node.box = (bounds[0], bounds[1], bounds[2], bounds[3])
+        if styles:
+            node.style = tuple(strings[style] if style >= 0 else "" for style in styles)
+    return nodes
+
+
+def _set_states(nodes: list[PageNode], raw: Mapping[str, Any], strings: list[str]) -> None:
+    for at in raw["isClickable"]["index"]:
+        nodes[at].listens = True
+    for at in raw["inputChecked"]["index"]:
+        nodes[at].checked = True
+    for at in raw["optionSelected"]["index"]:
+        nodes[at].selected = True
+    for key in ("inputValue", "textValue"):
+        for at, value in zip(raw[key]["index"], raw[key]["value"], strict=True):
+            if value >= 0:
+                nodes[at].value = strings[value]
+    roots = raw["shadowRootType"]
+    for at, value in zip(roots["index"], roots["value"], strict=True):
+        nodes[at].shadow_root = strings[value]

@@ -1,0 +1,113 @@
+"""Decide which requests of a session's page may be sent: by host, scheme, method, and what the operator allows."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from browsers.cdp.session import Event, Session
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing on a site (RFC 9110, section 9.2.1)."""
+_DOCUMENTS = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}
+_DATA_TYPES = ("XHR", "Fetch", "Ping")
+_MAX_URL = 120
+
+
+class ActingMode(enum.StrEnum):
+    """What sessions may do on sites."""
+
+    READ = "read"
+    """Nothing that sends a form or changes state: only requests with safe methods follow a step."""
+    ACT = "act"
+
+
+class RequestGuard:
+    """Pauses the requests of one session and refuses those that are not allowed."""
+
+    def __init__(self, mode: ActingMode, notice: Callable[[str], None]) -> None:
+        """Refuse by mode; `notice` gets a sentence for each refusal."""
+        self.refused_writes: list[str] = []
+        """Requests that the mode refused, since the last step began."""
+        self.refused_hosts: list[str] = []
+        """Hosts to which the page itself was not allowed to go, since the last step began."""
+        self.refused_frames: dict[str, None] = {}
+        """Hosts whose frames were not loaded, since the last step began."""
+        self.is_touched = False
+        """True if a step acted on the current document."""
+        self._mode = mode
+        self._notice = notice
+        self._hosts: set[str] = set()
+
+    def allow(self, url: str) -> None:
+        """Allow the host of a URL and its subdomains."""
+        host = (urlsplit(url).hostname or "").lower().rstrip(".")
+        self._hosts.add(host.removeprefix("www."))
+
+    def is_allowed(self, host: str) -> bool:
+        """Return True if documents of this host may be loaded."""
+        host = host.lower().rstrip(".")
+        return any(host == allowed or host.endswith(f".{allowed}") for allowed in self._hosts if allowed)
+
+    def begin_step(self) -> None:
+        """Forget the refusals of earlier steps."""
+        self.refused_writes.clear()
+        self.refused_hosts.clear()
+        self.refused_frames.clear()
+
+    def watch(self, session: Session, main_frame_id: str = "") -> None:
+        """Pause and check the requests of one target; `main_frame_id` is given for the page itself."""
+        session.on("Fetch.requestPaused", lambda event: self._check(session, event, main_frame_id))
+        session.on("Fetch.authRequired", lambda event: self._refuse_credentials(session, event))
+        patterns = [_DOCUMENTS]
+        if self._mode is ActingMode.READ:
+            patterns += [{"urlPattern": "*", "resourceType": kind, "requestStage": "Request"} for kind in _DATA_TYPES]
+        session.post("Fetch.enable", patterns=patterns, handleAuthRequests=True)
+
+    def _check(self, session: Session, event: Event, main_frame_id: str) -> None:
+        if self._refuses(event, is_main=event.get("frameId") == main_frame_id):
+            session.post("Fetch.failRequest", requestId=event["requestId"], errorReason="Aborted")
+        else:
+            session.post("Fetch.continueRequest", requestId=event["requestId"])
+
+    def _refuses(self, event: Event, *, is_main: bool) -> bool:
+        request, kind = event["request"], event.get("resourceType")
+        url, method = str(request["url"]), str(request["method"]).upper()
+        is_unsafe = method not in SAFE_METHODS
+        if kind != "Document":
+            if is_unsafe and self.is_touched:
+                if kind != "Ping":
+                    self._refuse_write(method, url)
+                return True
+            return False
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https"):
+            if url in ("about:blank", "about:srcdoc"):
+                return False
+            self._refuse_host(f"{parts.scheme[:20]}:", is_main)
+            return True
+        host = parts.hostname or ""
+        if not self.is_allowed(host):
+            self._refuse_host(host, is_main)
+            return True
+        if is_unsafe and self._mode is ActingMode.READ:
+            self._refuse_write(method, url)
+            return True
+        return False
+
+    def _refuse_host(self, host: str, is_main: bool) -> None:
+        if is_main:
+            self.refused_hosts.append(host)
+        else:
+            self.refused_frames[host] = None
+
+    def _refuse_write(self, method: str, url: str) -> None:
+        parts = urlsplit(url)
+        self.refused_writes.append(f"{method} {parts.netloc}{parts.path}"[:_MAX_URL])
+
+    def _refuse_credentials(self, session: Session, event: Event) -> None:
+        self._notice("refused: the site asked for a user name and password")
+        session.post(
+            "Fetch.continueWithAuth", requestId=event["requestId"], authChallengeResponse={"response": "CancelAuth"}
+        )

@@ -1,0 +1,125 @@
+"""Roles of elements, after WAI-ARIA and HTML-AAM, and texts in which no page can write beyond its quotes. Pure."""
+
+from __future__ import annotations
+
+from browsers.acting.page_nodes import PageNode
+
+_TAGS = {
+    "a": "link",
+    "area": "link",
+    "button": "button",
+    "textarea": "textbox",
+    "summary": "disclosure",
+    "option": "option",
+    "nav": "navigation",
+    "main": "main",
+    "form": "form",
+    "table": "table",
+    "dialog": "dialog",
+    "iframe": "iframe",
+    "img": "img",
+    "fieldset": "group",
+    "video": "video",
+    "audio": "audio",
+    "canvas": "canvas",
+    "aside": "aside",
+    "header": "header",
+    "footer": "footer",
+    "search": "search",
+    "meter": "meter",
+    "progress": "progressbar",
+} | {f"h{level}": f"h{level}" for level in range(1, 7)}
+_INPUTS = {
+    "checkbox": "checkbox",
+    "radio": "radio",
+    "range": "slider",
+    "number": "spinbutton",
+    "search": "searchbox",
+    "submit": "button",
+    "button": "button",
+    "reset": "button",
+    "image": "button",
+    "file": "file",
+    "color": "color",
+    "date": "date",
+    "time": "time",
+    "datetime-local": "datetime",
+    "month": "month",
+    "week": "week",
+    "password": "password",
+}
+FIELDS = frozenset(
+    "textbox searchbox spinbutton slider date time combobox color month datetime week password file".split()
+)
+"""Roles of controls with a value."""
+ACTIVE = FIELDS | frozenset(
+    "link button checkbox radio listbox switch tab menuitem menuitemcheckbox menuitemradio option treeitem disclosure"
+    " gridcell".split()
+)
+"""Roles of controls."""
+LANDMARKS = frozenset(
+    "navigation main form dialog alertdialog search table group tablist menu listbox toolbar tree radiogroup grid aside"
+    " header footer banner contentinfo region".split()
+)
+"""Roles of elements that indent the lines inside."""
+STATED = frozenset("iframe img canvas video progressbar meter alert status".split())
+"""Other roles that have a line of their own."""
+HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+SILENT = frozenset("script style noscript template head link meta title".split())
+"""Tags without visible content."""
+
+_KNOWN = ACTIVE | LANDMARKS | STATED
+_EDITABLE = frozenset({"", "true", "plaintext-only"})
+_SECRET_COMPLETIONS = ("cc-", "current-password", "new-password", "one-time-code")
+
+
+def role_of(node: PageNode) -> str:
+    """Return the role of an element, or an empty text."""
+    attributes = node.attributes
+    if given := attributes.get("role", "").split():
+        if given[0] == "heading":
+            level = attributes.get("aria-level", "2")
+            return f"h{level}" if level in "123456" and len(level) == 1 else "h2"
+        # Other roles say nothing that an outline shows, and a page may write any word there.
+        if given[0] in _KNOWN:
+            return given[0]
+    tag = node.tag
+    if tag == "input":
+        kind = attributes.get("type", "text").lower()
+        if "list" in attributes and kind not in _INPUTS:
+            return "combobox"
+        return _INPUTS.get(kind, "textbox")
+    if tag == "select":
+        is_list = "multiple" in attributes or attributes.get("size", "1") not in ("", "0", "1")
+        return "listbox" if is_list else "combobox"
+    if tag in ("a", "area"):
+        return "link" if "href" in attributes else ""
+    if attributes and attributes.get("contenteditable") in _EDITABLE:
+        return "textbox"
+    return _TAGS.get(tag, "")
+
+
+def is_secret(node: PageNode) -> bool:
+    """Return True for fields whose value is never shown: passwords, cards and codes."""
+    attributes = node.attributes
+    if attributes.get("type", "").lower() == "password":
+        return True
+    completion = attributes.get("autocomplete", "").lower().split()
+    return bool(completion) and completion[-1].startswith(_SECRET_COMPLETIONS)
+
+
+def clean_text(text: str) -> str:
+    """Return text on one line, without characters that no person sees."""
+    if not text.isprintable():
+        text = "".join(character if character.isprintable() else " " for character in text)
+    return " ".join(text.split())
+
+
+def cut(text: str, limit: int) -> str:
+    """Return at most `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def quote(text: str) -> str:
+    """Return text of a page in quotes that it cannot leave."""
+    return '"' + text.replace('"', "'") + '"'

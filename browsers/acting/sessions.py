@@ -1,0 +1,275 @@
+"""Sessions of callers: tabs that last several calls, bounded in number, idle time, lifetime and steps."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from browsers import errors
+from browsers.acting.acting_page import ActingPage
+from browsers.acting.request_guard import ActingMode
+from browsers.acting.step_runner import StepOutcome, StepRunner
+from browsers.acting.steps import WRITES, Step
+from browsers.cdp.session import CommandFailedError
+from browsers.fair_queue import FairSemaphore
+from browsers.model import Mode, Request, Tier
+from browsers.pool.browser_handle import BrowserHandle
+from browsers.pool.pool import Pool
+
+log = logging.getLogger(__name__)
+
+MAX_PER_PRINCIPAL = 3
+MAX_SESSIONS = 8
+"""Sessions of all callers: each holds a tab of about 40 MB."""
+IDLE_S = 120.0
+LIFETIME_S = 900.0
+MAX_STEPS = 200
+"""Steps of one session."""
+TURN_WAIT_S = 10.0
+"""Seconds that a call waits for another call on the same session."""
+CALL_S = 60.0
+"""Seconds of all steps of one call."""
+_CHECK_S = 2.0
+_ID_BYTES = 16
+
+Permission = Callable[[str], AbstractAsyncContextManager[tuple[str, ...]]]
+"""Permission to request a URL, held during the request; yields warnings. It may raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRequest:
+    """Steps to run, and for whom."""
+
+    steps: tuple[Step, ...]
+    session_id: str | None
+    principal: str
+    mode: ActingMode
+    permission: Permission
+    language: str = "en-US"
+    deadline_s: float = 55.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptOutcome:
+    """What the steps of one call did."""
+
+    session_id: str
+    """Empty if the session has ended."""
+    is_new: bool
+    outcomes: tuple[StepOutcome, ...]
+
+
+@dataclass(eq=False)
+class _ActingSession:
+    """One session: a tab that is used by one call at a time."""
+
+    id: str
+    principal: str
+    mode: ActingMode
+    page: ActingPage
+    runner: StepRunner
+    resources: AsyncExitStack
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    started_at: float = field(default_factory=time.monotonic)
+    used_at: float = field(default_factory=time.monotonic)
+    steps: int = 0
+    url: str = ""
+    last_write: str = ""
+    """Last step that may have changed something on the site; empty if all steps only read."""
+
+    @property
+    def has_expired(self) -> bool:
+        """True if it was idle for too long, or is too old."""
+        now = time.monotonic()
+        return not self.lock.locked() and (now - self.used_at > IDLE_S or now - self.started_at > LIFETIME_S)
+
+
+class ActingSessions:
+    """The sessions of all callers."""
+
+    def __init__(self, pool: Pool, slots: FairSemaphore) -> None:
+        """Open tabs in the browsers of `pool`; each step takes one of `slots`."""
+        self._pool = pool
+        self._slots = slots
+        self._sessions: dict[str, _ActingSession] = {}
+        self._opening = 0
+        self._reaper: asyncio.Task[None] | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of open sessions."""
+        return len(self._sessions)
+
+    async def close(self) -> None:
+        """End all sessions."""
+        if self._reaper is not None:
+            self._reaper.cancel()
+            await asyncio.gather(self._reaper, return_exceptions=True)
+        await asyncio.gather(*(self._end(session) for session in list(self._sessions.values())))
+
+    async def run(self, request: ScriptRequest) -> ScriptOutcome:
+        """Run steps in a session, or in a new one; stop at the first that fails.
+
+        Raises:
+            BrowsersError: There is no such session, or none can be opened.
+        """
+        deadline_at = time.monotonic() + min(CALL_S, request.deadline_s)
+        is_new = request.session_id is None
+        session = await self._open(request) if is_new else self._find(request)
+        async with self._turn(session):
+            outcomes: list[StepOutcome] = []
+            for step in request.steps:
+                outcome = await self._run_step(session, step, request, deadline_at)
+                outcomes.append(outcome)
+                if outcome.error or step.verb == "close":
+                    break
+            has_ended = session.id not in self._sessions
+            if not has_ended and (request.steps[len(outcomes) - 1].verb == "close" or not session.page.url):
+                await self._end(session)
+                has_ended = True
+            if not has_ended:
+                await session.page.rest()
+        return ScriptOutcome("" if has_ended else session.id, is_new, tuple(outcomes))
+
+    async def _run_step(
+        self, session: _ActingSession, step: Step, request: ScriptRequest, deadline_at: float
+    ) -> StepOutcome:
+        left_s = deadline_at - time.monotonic()
+        if left_s <= 0:
+            return StepOutcome(step.source, error="the time of this call is over; call again with the steps left")
+        session.steps += 1
+        if session.steps > MAX_STEPS:
+            await self._end(session)
+            return StepOutcome(step.source, error=f"the session has ended after {MAX_STEPS} steps; open a new one")
+        try:
+            if not session.page.is_alive:
+                lost = await self._recover(session, request, deadline_at)
+                if lost is not None:
+                    return lost
+            return await self._run_in_slot(session, step, request, deadline_at)
+        except (errors.PageCrashedError, errors.BrowserGoneError) as error:
+            await self._end(session)
+            after = f', after "{session.last_write}"' if session.last_write else ""
+            return StepOutcome(step.source, error=f"the tab was lost at step {session.steps}{after}: {error}")
+        except errors.BrowsersError as error:
+            return StepOutcome(step.source, error=f"{error} {error.next_step}")
+
+    async def _run_in_slot(
+        self, session: _ActingSession, step: Step, request: ScriptRequest, deadline_at: float
+    ) -> StepOutcome:
+        url = step.text if step.verb == "open" else session.url
+        host, wait_s = urlsplit(url).hostname or "", max(0.0, deadline_at - time.monotonic())
+        async with AsyncExitStack() as held:
+            if step.verb == "open":
+                for warning in await held.enter_async_context(request.permission(url)):
+                    session.page.notice(warning)
+                session.page.guard.allow(url)
+            if not (step.verb == "wait" and step.numbers):
+                # A pause needs no browser.
+                slot = self._slots.taken(session.principal, host, url=url, wait_s=wait_s)
+                await held.enter_async_context(slot)
+            outcome = await session.runner.run(step, deadline_at)
+        session.url = session.page.url or session.url
+        if step.verb in WRITES:
+            session.last_write = step.source[:80]
+        session.used_at = time.monotonic()
+        return outcome
+
+    async def _recover(self, session: _ActingSession, request: ScriptRequest, deadline_at: float) -> StepOutcome | None:
+        """Open the last URL in a new tab, if all steps so far only read. Return an outcome if that is not possible."""
+        if session.last_write or not session.url:
+            await self._end(session)
+            message = f'the tab was lost at step {session.steps}, after "{session.last_write}"; nothing was repeated'
+            return StepOutcome("", error=message)
+        await session.resources.aclose()
+        session.page, session.runner, session.resources = await self._open_page(request)
+        await session.page.wake()
+        outcome = await self._run_in_slot(
+            session, Step(f"open {session.url}", "open", text=session.url), request, deadline_at
+        )
+        session.page.notice("the tab was lost; its last URL was opened again")
+        return outcome if outcome.error else None
+
+    def _find(self, request: ScriptRequest) -> _ActingSession:
+        session = self._sessions.get(request.session_id or "")
+        # The same error for the session of another caller: its existence is a secret.
+        if session is None or session.principal != request.principal or session.has_expired:
+            raise errors.UnknownSessionError("There is no such session: it has ended, or its id is wrong.")
+        return session
+
+    @asynccontextmanager
+    async def _turn(self, session: _ActingSession) -> AsyncIterator[None]:
+        """Use a session alone, and awake."""
+        try:
+            async with asyncio.timeout(TURN_WAIT_S):
+                await session.lock.acquire()
+        except TimeoutError:
+            raise errors.BusyError("Another call uses this session.", retry_after_s=TURN_WAIT_S) from None
+        try:
+            if session.page.is_alive:
+                await session.page.wake()
+            yield
+        except BaseException:
+            # Canceled, or a fault: the state of the page is unknown.
+            await self._end(session)
+            raise
+        finally:
+            session.used_at = time.monotonic()
+            session.lock.release()
+
+    async def _open(self, request: ScriptRequest) -> _ActingSession:
+        await self._make_room(request.principal)
+        self._opening += 1
+        try:
+            page, runner, resources = await self._open_page(request)
+        finally:
+            self._opening -= 1
+        session = _ActingSession(secrets.token_hex(_ID_BYTES), request.principal, request.mode, page, runner, resources)
+        self._sessions[session.id] = session
+        if self._reaper is None or self._reaper.done():
+            self._reaper = asyncio.ensure_future(self._end_expired())
+        return session
+
+    async def _make_room(self, principal: str) -> None:
+        """End the oldest idle session of the caller if there are too many; never that of another caller."""
+        own = [session for session in self._sessions.values() if session.principal == principal]
+        total = len(self._sessions) + self._opening
+        if len(own) < MAX_PER_PRINCIPAL and total < MAX_SESSIONS:
+            return
+        idle = [session for session in own if not session.lock.locked()]
+        if not idle:
+            raise errors.BusyError("All sessions are in use.", retry_after_s=IDLE_S)
+        await self._end(min(idle, key=lambda session: session.used_at))
+
+    async def _open_page(self, request: ScriptRequest) -> tuple[ActingPage, StepRunner, AsyncExitStack]:
+        async with AsyncExitStack() as stack:
+            handle: BrowserHandle = await self._pool.get_handle(Tier.FULL)
+            tab_request = Request(
+                "about:blank", tier=Tier.FULL, mode=Mode.RENDER, principal=request.principal, language=request.language
+            )
+            lease = await stack.enter_async_context(handle.lease(tab_request))
+            page = ActingPage(lease.tab, request.mode)
+            try:
+                await page.prepare()
+            except (CommandFailedError, TimeoutError) as error:
+                raise errors.BrowserGoneError("The browser did not open a tab.") from error
+            return page, StepRunner(page, request.mode), stack.pop_all()
+        raise AssertionError  # the exit stack suppresses no exception
+
+    async def _end(self, session: _ActingSession) -> None:
+        self._sessions.pop(session.id, None)
+        await session.resources.aclose()
+
+    async def _end_expired(self) -> None:
+        while self._sessions:
+            await asyncio.sleep(_CHECK_S)
+            for session in list(self._sessions.values()):
+                if session.has_expired:
+                    log.info("session ended idle_s=%.0f", time.monotonic() - session.used_at)
+                    await self._end(session)

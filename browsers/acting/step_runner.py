@@ -1,0 +1,347 @@
+"""Run the steps of a script on the page of a session, and report what each changed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+
+from browsers.acting.acting_page import WINDOW, ActingPage
+from browsers.acting.elements import ElementActionError, ElementGoneError, PageElement
+from browsers.acting.input import ScriptEndedError, UnknownKeyError
+from browsers.acting.outline import Outline, OutlineLine
+from browsers.acting.outline_text import BUDGET_CHARS, compare_outlines, write_heading, write_outline
+from browsers.acting.page_content import serialize_page
+from browsers.acting.request_guard import ActingMode
+from browsers.acting.roles import clean_text, cut, quote
+from browsers.acting.steps import ACTING, Step, StepTarget
+from browsers.acting.targets import TargetNotFoundError, find_same, find_target
+from browsers.cdp.session import CommandFailedError
+from browsers.errors import BrowsersError
+from browsers.model import Snapshot
+
+TARGET_WAIT_S = 2.0
+"""Seconds until a named target must be on the page."""
+WORDS_WAIT_S = 10.0
+MORE_LIMIT_S = 30.0
+END_ROUNDS, END_LIMIT_S = 12, 8.0
+_POLL_S = 0.15
+_MORE_POLLS = 20
+_MORE_SETTLED_POLLS = 4
+_OPEN_LIMIT_S = 30.0
+_FAILED_BUDGET = 3_000
+"""Characters of the outline after a step that failed."""
+_SCROLL_SHARE = 0.85
+_SCROLL_IN_PX = 400.0
+_MAX_STEP = 100
+
+_IS_NEW_WINDOW_LINK = "function() { return !!this.closest('a[target],area[target]'); }"
+_TO_END = """(() => {
+  const page = document.scrollingElement || document.documentElement;
+  scrollTo({top: page.scrollHeight, behavior: 'instant'});
+  return page.scrollHeight;
+})()"""
+
+
+class StepError(Exception):
+    """A step failed. The message says why, for the agent."""
+
+    def __init__(self, message: str, *, shows_page: bool = False) -> None:
+        """Set the reason; `shows_page` if the agent needs to see what is there instead."""
+        super().__init__(message)
+        self.shows_page = shows_page
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What one step did. All texts of the page are in quotes."""
+
+    step: str
+    notices: tuple[str, ...] = ()
+    """What happened beside the step: dialogs, refusals, limits."""
+    content: str = ""
+    """Lines of the outline, or of what changed in it."""
+    heading: str = ""
+    """First line of `content` if it is the whole outline of a page."""
+    error: str = ""
+    """Why the step failed; empty if it did not."""
+    page: Snapshot | None = field(default=None, repr=False)
+    """The page as it is, for `read`."""
+
+
+class StepRunner:
+    """Runs steps on one page, one after the other."""
+
+    def __init__(self, page: ActingPage, mode: ActingMode) -> None:
+        """Run steps on a page that was prepared."""
+        self._page = page
+        self._mode = mode
+        self._shown: Outline | None = None
+        """Outline that the agent knows, with all changes that were reported."""
+
+    async def run(self, step: Step, deadline_at: float) -> StepOutcome:
+        """Run one step and return its outcome, also if it failed.
+
+        Raises:
+            BrowsersError: The page or its browser has gone.
+        """
+        page = self._page
+        page.begin_step(acts=step.verb in ACTING)
+        error: StepError | None = None
+        content = heading = ""
+        try:
+            content, heading = await self._do(step, deadline_at)
+            self._check_refusals()
+        except StepError as failure:
+            error = failure
+        except (ElementActionError, TargetNotFoundError, UnknownKeyError, ScriptEndedError) as failure:
+            error = StepError(str(failure), shows_page=isinstance(failure, (ElementGoneError, TargetNotFoundError)))
+        except (CommandFailedError, TimeoutError) as failure:
+            if not page.is_alive:
+                raise
+            reason = "the page did not answer in time" if isinstance(failure, TimeoutError) else "the page changed"
+            error = StepError(f"{reason}; try again", shows_page=True)
+        if step.verb in ("read", "close") and error is None:
+            snapshot = None
+            if step.verb == "read":
+                await page.look()
+                snapshot = serialize_page(page)
+            return StepOutcome(step.source, page.take_notices(), page=snapshot)
+        if not content and step.verb not in ("close",):
+            content, heading = await self._describe(error)
+        return StepOutcome(
+            cut(clean_text(step.source), _MAX_STEP),
+            page.take_notices(),
+            content,
+            heading,
+            str(error) if error is not None else "",
+        )
+
+    def _check_refusals(self) -> None:
+        guard = self._page.guard
+        if guard.refused_writes:
+            raise StepError(
+                f"refused: it would send {guard.refused_writes[0]}, and SEARCH_MCP_ACTING=read only reads;"
+                " the operator can set SEARCH_MCP_ACTING=act"
+            )
+        if guard.refused_hosts:
+            raise StepError(
+                f"refused: it leads to {guard.refused_hosts[0]}, which is no host of this session;"
+                " open it if you want to go there"
+            )
+
+    async def _describe(self, error: StepError | None) -> tuple[str, str]:
+        """Return what changed, or the whole outline if most of it did, and its heading."""
+        page, before = self._page, self._shown
+        try:
+            after = self._shown = await page.look()
+        except (CommandFailedError, TimeoutError, BrowsersError):
+            return "", ""
+        is_new, page.has_new_document = page.has_new_document or before is None, False
+        if before is not None and not is_new and not (error is not None and error.shows_page):
+            changes = compare_outlines(before, after)
+            if changes is not None:
+                return changes or ("" if error is not None else "nothing changed"), ""
+        budget = BUDGET_CHARS if error is None else _FAILED_BUDGET
+        return write_outline(after, budget=budget), write_heading(after)
+
+    async def _do(self, step: Step, deadline_at: float) -> tuple[str, str]:
+        """Do what a step says; return lines to show instead of what changed, and their heading."""
+        page, verb = self._page, step.verb
+        if verb in ("open", "look", "wait", "back", "scroll", "more"):
+            return await self._read(step, deadline_at)
+        if verb == "press":
+            await page.devices.press(step.text)
+        elif verb == "point":
+            x, y, *end = step.numbers
+            if end:
+                await page.devices.drag((x, y), (end[0], end[1]))
+            else:
+                await page.devices.click(x, y)
+        elif step.target is not None:
+            await self._act(step, step.target)
+        if verb not in ("read", "close"):
+            await page.settle()
+        if page.popup_url and verb == "point":
+            page.popup_url = ""
+        return "", ""
+
+    async def _read(self, step: Step, deadline_at: float) -> tuple[str, str]:
+        page, left_s = self._page, deadline_at - time.monotonic()
+        if step.verb == "open":
+            await page.open(step.text, limit_s=max(1.0, min(_OPEN_LIMIT_S, left_s)))
+        elif step.verb == "look":
+            outline = self._shown = await page.look()
+            page.has_new_document = False
+            return write_outline(outline, words=step.text), ""
+        elif step.verb == "wait":
+            await self._wait(step, min(WORDS_WAIT_S, left_s))
+        elif step.verb == "back":
+            if not await page.back():
+                raise StepError("there is no page before this one")
+        elif step.verb == "scroll":
+            await self._scroll(step)
+        elif step.target is not None:
+            await self._more(step.target, int(step.numbers[0]), min(MORE_LIMIT_S, left_s))
+        return "", ""
+
+    async def _act(self, step: Step, target: StepTarget) -> None:
+        """Act on one element, or on the control that replaced it."""
+        element, line = await self._locate(target)
+        try:
+            await self._act_on(step, element, line)
+        except ElementGoneError:
+            same = find_same(await self._page.look(), line)
+            if same is None or same.ref == line.ref:
+                raise
+            self._page.notice(f"{line.ref} was replaced by {same.ref}")
+            await self._act_on(step, self._page.element(same.ref), same)
+
+    async def _act_on(self, step: Step, element: PageElement, line: OutlineLine) -> None:
+        page = self._page
+        await element.check_exists()
+        if step.verb == "click":
+            page.accepts_dialogs = step.way == "accept"
+            count, button = 2 if step.way == "twice" else 1, "right" if step.way == "right" else "left"
+            opens_window = await element.call(_IS_NEW_WINDOW_LINK)
+            await element.click(count=count, button=button)
+            if opens_window and button == "left":
+                await self._follow_window()
+        elif step.verb == "hover":
+            await element.hover()
+        elif step.verb == "type":
+            if page.is_secret(line.ref) and self._mode is ActingMode.READ:
+                raise StepError(
+                    "refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes;"
+                    " the operator can set SEARCH_MCP_ACTING=act"
+                )
+            await element.type(step.text, slowly=step.way == "slowly")
+            if step.submits:
+                await page.devices.press("Enter")
+        elif step.verb == "select":
+            await element.select(step.options)
+        elif step.verb == "drag":
+            await self._drag(step, element)
+
+    async def _drag(self, step: Step, element: PageElement) -> None:
+        if step.to is not None:
+            to, _ = await self._locate(step.to)
+            await to.find_point()
+            # Again, because the page may have scrolled to the other end.
+            start = await element.find_point()
+            end = await to.find_point()
+        else:
+            start = await element.find_point()
+            end = (start[0] + step.numbers[0], start[1] + step.numbers[1])
+        await self._page.devices.drag(start, end)
+
+    async def _follow_window(self) -> None:
+        """Load the URL of a link that opens a new window in this tab."""
+        page = self._page
+        for _ in range(5):
+            if page.popup_url:
+                break
+            await asyncio.sleep(0.05)
+        url, page.popup_url = page.popup_url, ""
+        if url.startswith(("http:", "https:")):
+            page.drop_window_notice(url)
+            await page.open(url, limit_s=_OPEN_LIMIT_S)
+            page.notice("the link's new window was opened in this tab")
+
+    async def _locate(self, target: StepTarget) -> tuple[PageElement, OutlineLine]:
+        """Return the element and line of a target, once it is on the page."""
+        page = self._page
+        if target.ref:
+            line = page.find(target.ref)
+            if line is None:
+                raise StepError(f"{target.ref} is no reference of this page", shows_page=True)
+            return page.element(line.ref), line
+        end = time.monotonic() + TARGET_WAIT_S
+        while True:
+            try:
+                line = find_target(await page.look(), target)
+                return page.element(line.ref, f"{line.ref} {line.role} {quote(cut(line.name, 40))}"), line
+            except TargetNotFoundError:
+                if time.monotonic() > end:
+                    raise
+            await asyncio.sleep(_POLL_S)
+
+    async def _wait(self, step: Step, limit_s: float) -> None:
+        if step.numbers:
+            await asyncio.sleep(min(step.numbers[0], limit_s + 20.0))
+            return
+        words, end = clean_text(step.text).lower(), time.monotonic() + limit_s
+        while True:
+            outline = await self._page.look()
+            if any(words in piece.name.lower() for line in outline.lines for piece in (line, *line.pieces)):
+                return
+            if time.monotonic() > end:
+                raise StepError(f"{quote(cut(step.text, 60))} did not appear within {limit_s:.0f} s", shows_page=True)
+            await asyncio.sleep(_POLL_S)
+
+    async def _scroll(self, step: Step) -> None:
+        page = self._page
+        middle = (WINDOW[0] / 2, WINDOW[1] / 2)
+        if step.text == "end":
+            await self._scroll_to_end()
+            return
+        if step.target is not None:
+            element, _ = await self._locate(step.target)
+            point = await element.find_point()
+            await page.devices.scroll(*point, step.numbers[0] if step.numbers else _SCROLL_IN_PX)
+        else:
+            pixels = _SCROLL_SHARE * WINDOW[1]
+            await page.devices.scroll(*middle, -pixels if step.text == "up" else pixels)
+        # The compositor scrolls in frames of its own.
+        await asyncio.sleep(0.1)
+        await page.settle()
+
+    async def _scroll_to_end(self) -> None:
+        page, end, height = self._page, time.monotonic() + END_LIMIT_S, -1.0
+        rounds = 0
+        while rounds < END_ROUNDS and time.monotonic() < end:
+            rounds += 1
+            now = await page.evaluate(_TO_END)
+            await asyncio.sleep(_POLL_S)
+            await page.settle(1.5)
+            if not isinstance(now, (int, float)) or now == height:
+                return
+            height = now
+        page.notice(f"stopped at the bound of {END_ROUNDS} rounds or {END_LIMIT_S:.0f} s: the page still grew")
+
+    async def _more(self, target: StepTarget, times: int, limit_s: float) -> None:
+        """Press what brings more until it is gone, or brings nothing, or a limit ends it."""
+        page, end = self._page, time.monotonic() + limit_s
+        element, line = await self._locate(target)
+        pressed = 0
+        outline = page.outline or await page.look()
+        while pressed < times and time.monotonic() < end:
+            before = _texts(outline)
+            try:
+                await element.click()
+            except ElementActionError:
+                break
+            pressed += 1
+            await page.settle(1.5)
+            outline, is_new = await self._wait_for_new(before, line)
+            same = find_same(outline, line)
+            if same is None or "[disabled]" in same.states or not is_new:
+                break
+            element = page.element(same.ref)
+        else:
+            page.notice(f"stopped at the bound of {times} times or {limit_s:.0f} s: there may be more")
+        page.notice(f"pressed {pressed} times")
+
+    async def _wait_for_new(self, before: set[str], line: OutlineLine) -> tuple[Outline, bool]:
+        outline = await self._page.look()
+        for poll in range(_MORE_POLLS):
+            is_new = bool(_texts(outline) - before)
+            if is_new and (find_same(outline, line) is not None or poll > _MORE_SETTLED_POLLS):
+                return outline, True
+            await asyncio.sleep(_POLL_S)
+            outline = await self._page.look()
+        return outline, bool(_texts(outline) - before)
+
+
+def _texts(outline: Outline) -> set[str]:
+    return {piece.name for line in outline.lines for piece in (line.pieces or (line,)) if piece.name}

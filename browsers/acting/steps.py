@@ -1,0 +1,238 @@
+"""Parse the steps of a script, such as `click button "Next"` or `type e12 = text + Enter`. Pure."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+
+MAX_STEPS = 50
+"""Steps of one call."""
+MAX_STEP_CHARS = 10_000
+MAX_TIMES = 50
+MAX_WAIT_S = 30.0
+_DEFAULT_TIMES = 20
+_ECHO_CHARS = 80
+
+VERBS = {
+    "open": "open URL",
+    "look": "look [words]",
+    "click": "click TARGET [twice|right|accept]",
+    "type": "type TARGET = text [+ Enter]",
+    "select": "select TARGET = option [| option]",
+    "press": "press Key",
+    "hover": "hover TARGET",
+    "drag": "drag TARGET to TARGET",
+    "scroll": "scroll down|up|end|TARGET [pixels]",
+    "more": "more TARGET [times]",
+    "wait": "wait words|seconds",
+    "back": "back",
+    "point": "point x y [to x y]",
+    "read": "read",
+    "close": "close",
+}
+"""Verbs and their forms."""
+ACTING = frozenset({"click", "type", "select", "press", "drag", "more", "point", "hover"})
+"""Verbs after which the requests of the page may be consequences of the step."""
+WRITES = frozenset({"click", "type", "select", "press", "drag", "point"})
+"""Verbs that may have changed something on the site."""
+
+_TARGET = re.compile(r"(?P<ref>(?:f\d+)?e\d+)(?![\w])|(?:(?P<role>[A-Za-z]\w*)\s+)?\"(?P<name>[^\"]+)\"")
+_ENTER = re.compile(r"\s+\+\s*Enter\s*\Z")
+_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
+_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"'})
+
+
+class StepSyntaxError(ValueError):
+    """A step cannot be parsed. The message says what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTarget:
+    """The thing on the page that a step means: by reference, or by name with or without its role."""
+
+    ref: str = ""
+    role: str = ""
+    name: str = ""
+
+    def __str__(self) -> str:
+        """Return the target as it is written in a step."""
+        return self.ref or f'{self.role} "{self.name}"'.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step; which fields it has depends on its verb."""
+
+    source: str
+    """The step as written, for reports."""
+    verb: str
+    target: StepTarget | None = None
+    to: StepTarget | None = None
+    text: str = ""
+    """URL, words, text to type, key, or direction."""
+    options: tuple[str, ...] = ()
+    numbers: tuple[float, ...] = ()
+    """Pixels, coordinates, seconds or times."""
+    submits: bool = False
+    """True to press Enter after the text."""
+    way: str = ""
+    """`twice` or `right` click, `accept` dialogs, type `slowly`."""
+
+
+def parse_steps(sources: list[str]) -> list[Step]:
+    """Return the steps of a call; raise StepSyntaxError for the first that is wrong."""
+    if not sources:
+        raise StepSyntaxError(f"steps is empty; there are: {', '.join(VERBS)}")
+    if len(sources) > MAX_STEPS:
+        raise StepSyntaxError(f"there are {len(sources)} steps, and one call takes at most {MAX_STEPS}")
+    return [parse_step(source) for source in sources]
+
+
+def parse_step(source: str) -> Step:
+    """Return one step; raise StepSyntaxError if it is wrong."""
+    source = source.encode("utf-8", "replace").decode().strip()
+    if len(source) > MAX_STEP_CHARS:
+        raise StepSyntaxError(f"a step has {len(source)} characters, and may have at most {MAX_STEP_CHARS}")
+    verb, _, rest = source.partition(" ")
+    verb, rest = verb.lower(), rest.strip()
+    parse = _PARSERS.get(verb)
+    if parse is None:
+        close = difflib.get_close_matches(verb, VERBS, 1, 0.5)
+        hint = f"did you mean: {VERBS[close[0]]}" if close else f"there are: {', '.join(VERBS)}"
+        raise StepSyntaxError(f"{_echo(verb or source)} is no step; {hint}")
+    return parse(source, verb, rest)
+
+
+def _echo(text: str) -> str:
+    clipped = text if len(text) <= _ECHO_CHARS else text[: _ECHO_CHARS - 1] + "…"
+    return '"' + " ".join(clipped.split()).replace('"', "'") + '"'
+
+
+def _wrong(source: str, verb: str, why: str = "") -> StepSyntaxError:
+    return StepSyntaxError(f"{_echo(source)} is incomplete{': ' + why if why else ''}; write {VERBS[verb]}")
+
+
+def _take_target(source: str, verb: str, rest: str) -> tuple[StepTarget, str]:
+    """Return the target at the start of the rest of a step, and what follows it."""
+    match = _TARGET.match(rest.translate(_QUOTES))
+    if match is None:
+        raise _wrong(source, verb, 'a target is a reference (e12), role "name" or "text"')
+    role = (match["role"] or "").lower()
+    name = " ".join((match["name"] or "").split())
+    return StepTarget(match["ref"] or "", role, name), rest[match.end() :].strip()
+
+
+def _parse_plain(source: str, verb: str, rest: str) -> Step:
+    if rest:
+        raise StepSyntaxError(f"{_echo(source)} has too many words; write {VERBS[verb]}")
+    return Step(source, verb)
+
+
+def _parse_words(source: str, verb: str, rest: str) -> Step:
+    if not rest and verb != "look":
+        raise _wrong(source, verb)
+    return Step(source, verb, text=rest)
+
+
+def _parse_wait(source: str, verb: str, rest: str) -> Step:
+    if not rest:
+        raise _wrong(source, verb)
+    number = rest.removesuffix("s").strip()
+    if _NUMBERS.fullmatch(number):
+        seconds = float(number)
+        if not 0 <= seconds <= MAX_WAIT_S:
+            raise StepSyntaxError(f"{_echo(source)}: wait takes 0 to {MAX_WAIT_S:.0f} seconds")
+        return Step(source, verb, numbers=(seconds,))
+    return Step(source, verb, text=rest.translate(_QUOTES).strip('"'))
+
+
+def _parse_targeted(source: str, verb: str, rest: str) -> Step:
+    target, rest = _take_target(source, verb, rest)
+    way = rest.lower()
+    if way and not (verb == "click" and way in ("twice", "right", "accept")):
+        raise StepSyntaxError(f"{_echo(source)} has too many words; write {VERBS[verb]}")
+    return Step(source, verb, target, way=way)
+
+
+def _parse_type(source: str, verb: str, rest: str) -> Step:
+    target, rest = _take_target(source, verb, rest)
+    way, equals, text = rest.partition("=")
+    if not equals or way.strip() not in ("", "slowly"):
+        raise _wrong(source, verb, "the text follows =")
+    entered = _ENTER.search(text)
+    return Step(
+        source,
+        verb,
+        target,
+        text=(text[: entered.start()] if entered else text).strip(),
+        submits=entered is not None,
+        way=way.strip(),
+    )
+
+
+def _parse_select(source: str, verb: str, rest: str) -> Step:
+    target, rest = _take_target(source, verb, rest)
+    if not rest.startswith("="):
+        raise _wrong(source, verb, "the option follows =")
+    options = [part.translate(_QUOTES).strip().strip('"').strip() for part in rest[1:].split("|")]
+    if not all(options):
+        raise _wrong(source, verb, "an option is empty")
+    return Step(source, verb, target, options=tuple(options))
+
+
+def _parse_drag(source: str, verb: str, rest: str) -> Step:
+    target, rest = _take_target(source, verb, rest)
+    if rest.startswith("by "):
+        numbers = tuple(float(number) for number in _NUMBERS.findall(rest))
+        if len(numbers) != 2:
+            raise _wrong(source, verb, "by takes two numbers of pixels")
+        return Step(source, verb, target, numbers=numbers)
+    if not rest.startswith("to "):
+        raise _wrong(source, verb)
+    to, rest = _take_target(source, verb, rest[3:].strip())
+    return Step(source, verb, target, to)
+
+
+def _parse_scroll(source: str, verb: str, rest: str) -> Step:
+    if rest.lower() in ("down", "up", "end", ""):
+        return Step(source, verb, text=rest.lower() or "down")
+    target, rest = _take_target(source, verb, rest)
+    numbers = tuple(float(number) for number in _NUMBERS.findall(rest))
+    if len(numbers) > 1 or (rest and not numbers):
+        raise _wrong(source, verb)
+    return Step(source, verb, target, numbers=numbers)
+
+
+def _parse_more(source: str, verb: str, rest: str) -> Step:
+    target, rest = _take_target(source, verb, rest)
+    times = rest.split(" ")[0] if rest else str(_DEFAULT_TIMES)
+    if not times.isdecimal() or not 1 <= int(times) <= MAX_TIMES:
+        raise StepSyntaxError(f"{_echo(source)}: more takes 1 to {MAX_TIMES} times")
+    return Step(source, verb, target, numbers=(float(times),))
+
+
+def _parse_point(source: str, verb: str, rest: str) -> Step:
+    numbers = tuple(float(number) for number in _NUMBERS.findall(rest))
+    if len(numbers) not in (2, 4) or any(not 0 <= number <= MAX_STEP_CHARS for number in numbers):
+        raise _wrong(source, verb, "x and y are pixels of the window")
+    return Step(source, verb, numbers=numbers)
+
+
+_PARSERS = {
+    "open": _parse_words,
+    "look": _parse_words,
+    "click": _parse_targeted,
+    "type": _parse_type,
+    "select": _parse_select,
+    "press": _parse_words,
+    "hover": _parse_targeted,
+    "drag": _parse_drag,
+    "scroll": _parse_scroll,
+    "more": _parse_more,
+    "wait": _parse_wait,
+    "back": _parse_plain,
+    "point": _parse_point,
+    "read": _parse_plain,
+    "close": _parse_plain,
+}

@@ -1,0 +1,76 @@
+"""Find the line of an outline that a step means. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from browsers.acting.outline import Outline, OutlineLine
+from browsers.acting.roles import ACTIVE
+from browsers.acting.steps import StepTarget
+
+MAX_NAMED = 5
+"""Lines that are named if a target is ambiguous."""
+
+_SAME = (
+    frozenset({"textbox", "searchbox", "combobox", "spinbutton", "password", "date", "time", "datetime", "color"}),
+    frozenset({"combobox", "listbox"}),
+    frozenset({"button", "clickable", "disclosure"}),
+    frozenset({"checkbox", "switch"}),
+    frozenset({"gridcell", "clickable", "button"}),
+)
+"""Roles that a person confuses."""
+
+
+class TargetNotFoundError(Exception):
+    """No line, or more than one, is what a step means. The message says so."""
+
+
+def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
+    """Return the line that a step names by role and name, or by text.
+
+    An exact name is better than one in other letter case, and that is better than a part of a name. Controls are
+    better than texts.
+
+    Raises:
+        TargetNotFoundError: There is none, or more than one that is as good.
+    """
+    lines = [piece for line in outline.lines for piece in (line.pieces or (line,))]
+    if target.role:
+        lines = _with_role(lines, target.role)
+    name, folded = target.name, target.name.lower()
+    tests: tuple[Callable[[OutlineLine], bool], ...] = (
+        lambda line: line.name == name,
+        lambda line: line.name.lower() == folded,
+        lambda line: folded in line.name.lower(),
+    )
+    for test in tests:
+        for is_active in (True, False):
+            # A landmark and the text in it may have one reference.
+            found = list({line.ref: line for line in lines if line.is_active == is_active and test(line)}.values())
+            if len(found) == 1:
+                return found[0]
+            if found:
+                enabled = [line for line in found if "[disabled]" not in line.states]
+                if len(enabled) == 1:
+                    return enabled[0]
+                raise TargetNotFoundError(f"{len(found)} lines match {target}: {_name_lines(found)}")
+    raise TargetNotFoundError(f"nothing on the page matches {target}")
+
+
+def find_same(outline: Outline, line: OutlineLine) -> OutlineLine | None:
+    """Return the one control with the role and name of a line, or None."""
+    same = [one for one in outline.lines if one.is_active and (one.role, one.name) == (line.role, line.name)]
+    return same[0] if len(same) == 1 else None
+
+
+def _with_role(lines: list[OutlineLine], role: str) -> list[OutlineLine]:
+    exact = [line for line in lines if line.role == role]
+    if exact or role not in ACTIVE:
+        return exact
+    roles = frozenset[str]().union(*(group for group in _SAME if role in group))
+    return [line for line in lines if line.role in roles]
+
+
+def _name_lines(lines: list[OutlineLine]) -> str:
+    named = ", ".join(line.ref for line in lines[:MAX_NAMED])
+    return named + (f" and {len(lines) - MAX_NAMED} more" if len(lines) > MAX_NAMED else "")

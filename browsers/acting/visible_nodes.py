@@ -1,0 +1,197 @@
+"""Decide which nodes of a page a person sees, by the rules of the reader for hidden text. Pure.
+
+The rules repeat those of `browsers/scripts/mark.js` without touching the page.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+from browsers.acting.page_nodes import STYLES, Box, PageNode
+
+MIN_OPACITY = 0.05
+MIN_FONT_PX = 4.0
+MIN_ALPHA = 0.1
+MIN_CONTRAST = 1.1
+MIN_BOX_PX = 2.0
+MAX_SCROLLABLE_PX = 9_000.0
+"""CSS pixels right of the window beyond which nothing is scrolled to."""
+
+(
+    VISIBILITY,
+    OPACITY,
+    CURSOR,
+    POSITION,
+    FONT_SIZE,
+    OVERFLOW_X,
+    OVERFLOW_Y,
+    COLOR,
+    GROUND,
+    IMAGE,
+    CLIP_PATH,
+    CLIP,
+    FILTER,
+) = range(len(STYLES))
+_NUMBER = re.compile(r"-?[\d.]+")
+_EMPTY_CLIP = re.compile(r"(?:circle|ellipse)\(0(?:px|%)?(?![\d.])|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\)")
+_HALF_OR_MORE = re.compile(r"inset\((?:(?:5\d|[6-9]\d|100)%)")
+_NO_OPACITY = re.compile(r"opacity\((?:0|0?\.0\d*)\)")
+_ROOTS = frozenset({"html", "body"})
+_WHITE = "rgb(255, 255, 255)"
+
+
+@dataclass(slots=True)
+class Visibility:
+    """What a person sees of each node, by the node's identity."""
+
+    shown: set[int]
+    """Nodes that are visible. Nodes without a box of their own, such as shadow roots, are shown with their parent."""
+    clipped: set[int]
+    """Elements outside the visible part of an element that scrolls."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What a node inherits from the nodes around it."""
+
+    opacity: float = 1.0
+    clip: Box | None = None
+    ground: str = _WHITE
+    """Background color; empty if it is a picture."""
+
+
+def find_visible(root: PageNode, window: tuple[int, int]) -> Visibility:
+    """Return what is visible below a document node, for a window of this width and height."""
+    found = Visibility(set(), set())
+    stack: list[tuple[PageNode, _Around]] = [(root, _Around())]
+    while stack:
+        node, around = stack.pop()
+        inner: _Around | None = around
+        if node.tag == "#text":
+            if node.box is not None and _is_text_visible(node, around, window):
+                found.shown.add(id(node))
+        elif node.style is None:
+            # Without a box: `display: contents`, documents and shadow roots; otherwise nothing below has a box.
+            found.shown.add(id(node))
+        else:
+            inner = _enter(node, around, found)
+        if inner is not None:
+            stack.extend((child, inner) for child in node.children)
+    _hide_empty(root, found)
+    return found
+
+
+def _enter(node: PageNode, around: _Around, found: Visibility) -> _Around | None:
+    """Record an element with a box; return what its children inherit, or None if all of them are hidden."""
+    style, box = node.style, node.box
+    assert style is not None
+    left, top, width, height = box or (0.0, 0.0, 0.0, 0.0)
+    opacity = around.opacity if style[OPACITY] == "1" else around.opacity * _float(style[OPACITY], 1.0)
+    clips = style[OVERFLOW_X] != "visible" or style[OVERFLOW_Y] != "visible"
+    is_root = node.tag in _ROOTS
+    if opacity < MIN_OPACITY or _is_clipped_away(style):
+        return None
+    if clips and not is_root and (width < MIN_BOX_PX or height < MIN_BOX_PX):
+        return None
+    ground = _ground(style, around.ground)
+    is_on_page = left + width > 0 and top + height > 0
+    if style[VISIBILITY] == "visible" and (is_on_page or width < 1 or height < 1):
+        found.shown.add(id(node))
+    clip = around.clip
+    if clip is not None and width >= 1 and height >= 1:
+        right, bottom = clip[0] + clip[2], clip[1] + clip[3]
+        if left >= right or top >= bottom or left + width <= clip[0] or top + height <= clip[1]:
+            found.clipped.add(id(node))
+    if clips and not is_root:
+        clip = (left, top, width, height)
+    if opacity == around.opacity and clip is around.clip and ground == around.ground:
+        return around
+    return _Around(opacity, clip, ground)
+
+
+def _hide_empty(root: PageNode, found: Visibility) -> None:
+    """Remove elements without a box that have nothing visible below, such as those with `display: none`."""
+    order: list[PageNode] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(node.children)
+    has_box: set[int] = set()
+    for node in reversed(order):
+        if node.box is not None or id(node) in has_box:
+            if node.parent is not None:
+                has_box.add(id(node.parent))
+        elif node.tag != "#other":
+            found.shown.discard(id(node))
+
+
+def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -> bool:
+    """Return True if a text has a size, is on the page, and can be read against its background."""
+    assert node.box is not None
+    left, top, width, height = node.box
+    if width < 1 or height < 1 or left + width <= 0 or top + height <= 0:
+        return False
+    if left > window[0] + MAX_SCROLLABLE_PX:
+        return False
+    parent = node.parent
+    while parent is not None and parent.style is None:
+        parent = parent.parent
+    style = parent.style if parent is not None else None
+    if style is None:
+        return True
+    if style[VISIBILITY] != "visible" or _float(style[FONT_SIZE].removesuffix("px"), 16.0) < MIN_FONT_PX:
+        return False
+    return _is_readable(style[COLOR], around.ground)
+
+
+def _is_clipped_away(style: tuple[str, ...]) -> bool:
+    path, clip = style[CLIP_PATH], style[CLIP]
+    if path not in ("none", "") and (_EMPTY_CLIP.match(path) or _HALF_OR_MORE.match(path)):
+        return True
+    if clip not in ("auto", "") and style[POSITION] in ("absolute", "fixed"):
+        edges = [float(edge) for edge in _NUMBER.findall(clip)]
+        if len(edges) == 4 and (edges[1] - edges[3] < MIN_BOX_PX or edges[2] - edges[0] < MIN_BOX_PX):
+            return True
+    return style[FILTER] not in ("none", "") and _NO_OPACITY.search(style[FILTER]) is not None
+
+
+def _ground(style: tuple[str, ...], around: str) -> str:
+    if style[IMAGE] != "none":
+        return ""
+    color = style[GROUND]
+    if color in ("rgba(0, 0, 0, 0)", "", around):
+        return around
+    parts = _channels(color)
+    return color if len(parts) < 4 or parts[3] > 0.5 else around
+
+
+@functools.lru_cache(4_096)
+def _is_readable(ink: str, ground: str) -> bool:
+    parts = _channels(ink)
+    if len(parts) > 3 and parts[3] < MIN_ALPHA:
+        return False
+    if not ground or not parts or not ink.startswith("rgb") or not ground.startswith("rgb"):
+        return True
+    one, other = _luminance(parts), _luminance(_channels(ground))
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05) >= MIN_CONTRAST
+
+
+def _channels(color: str) -> tuple[float, ...]:
+    return tuple(float(part) for part in _NUMBER.findall(color)[:4])
+
+
+def _luminance(color: tuple[float, ...]) -> float:
+    """Return the relative luminance of WCAG 2."""
+    parts = [value / 255 for value in (*color, 0, 0, 0)[:3]]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _float(text: str, default: float) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return default

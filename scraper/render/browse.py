@@ -1,0 +1,86 @@
+"""Render the answers of `browse`: what each step did, with everything that comes from the page marked as untrusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from scraper.errors import ScraperError
+from scraper.extract.text.sanitize import clean
+from scraper.model import Reading
+from scraper.render.answer_text import EXPLANATION, error_sentence, seal
+from scraper.render.page import as_markdown
+
+_MAX_SESSION_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """One step of an answer. Notices, content and error quote the page."""
+
+    step: str
+    notices: tuple[str, ...] = ()
+    content: str = ""
+    heading: str = ""
+    """First line of `content` if it is the outline of a whole page."""
+    error: str = ""
+    reading: Reading | ScraperError | None = None
+
+
+def write_answer(
+    reports: Sequence[StepReport], *, session: str, is_new: bool, region: str, now: datetime, budget: int
+) -> str:
+    """Return the answer of a call.
+
+    Args:
+        reports: Its steps, up to the first that failed.
+        session: Id for the next call; empty if the session has ended.
+        is_new: True if the caller does not know the id yet.
+        region: Random id of the untrusted regions.
+        now: Time of the answer.
+        budget: Tokens of a page that is read.
+    """
+    parts: list[str] = []
+    if session and is_new:
+        parts.append(f"Session {session}: pass it to go on; it ends {_MAX_SESSION_S} s after the last call.")
+    elif not session:
+        parts.append("The session has ended.")
+    last_whole = max((number for number, report in enumerate(reports) if report.heading), default=-1)
+    lines: list[str] = []
+    is_explained = False
+    for number, report in enumerate(reports):
+        lines += _write_step(number + 1, report, is_last_page=number == last_whole)
+        if report.reading is None:
+            continue
+        parts += _seal(lines, region, explains=not is_explained)
+        lines, is_explained = [], True
+        if isinstance(report.reading, ScraperError):
+            parts.append(error_sentence(report.reading))
+        else:
+            parts.append(as_markdown(report.reading, region=region, now=now, budget=budget))
+    parts += _seal(lines, region, explains=not is_explained)
+    return "\n".join(parts)
+
+
+def _write_step(number: int, report: StepReport, *, is_last_page: bool) -> list[str]:
+    """Return the lines of one step. Of a page that a later step left, only the heading is shown."""
+    content = report.content if is_last_page or not report.heading else report.heading
+    first = f"step {number}"
+    if report.error:
+        first = f'step {number} ("{report.step}") failed: {report.error}'
+    said = [*report.notices]
+    if not content and not said and not report.error:
+        return [f"{first}: done"]
+    lines = [f"{first}: {'; '.join(said)}" if said else f"{first}:"]
+    if content == "nothing changed":
+        return [f"{lines[0]} {content}"]
+    return [*lines, content] if content else lines
+
+
+def _seal(lines: list[str], region: str, *, explains: bool) -> list[str]:
+    if not lines:
+        return []
+    text = "\n".join(clean(line)[0] for line in "\n".join(lines).split("\n"))
+    explanation = [EXPLANATION.format(region=region)] if explains else []
+    return [*explanation, seal(text, region)]

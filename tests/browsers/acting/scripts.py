@@ -1,0 +1,59 @@
+"""Run scripts of steps in tests."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from browsers import Browsers
+from browsers.acting.request_guard import ActingMode
+from browsers.acting.sessions import ScriptOutcome, ScriptRequest
+from browsers.acting.step_runner import StepOutcome
+from browsers.acting.steps import parse_steps
+from tests.site.running import Site
+
+DEADLINE_S = 60.0
+
+
+@contextlib.asynccontextmanager
+async def permitted(url: str) -> AsyncIterator[tuple[str, ...]]:
+    """Permit every URL."""
+    yield ()
+
+
+async def run_steps(
+    browsers: Browsers,
+    steps: list[str],
+    *,
+    session: str | None = None,
+    principal: str = "ann",
+    mode: ActingMode = ActingMode.ACT,
+) -> ScriptOutcome:
+    """Run steps for a caller."""
+    request = ScriptRequest(tuple(parse_steps(steps)), session, principal, mode, permitted, deadline_s=DEADLINE_S)
+    return await browsers.acting.run(request)
+
+
+@dataclass
+class Actor:
+    """One caller with one session."""
+
+    browsers: Browsers
+    site: Site
+    mode: ActingMode = ActingMode.ACT
+    session: str | None = None
+
+    async def __call__(self, *steps: str) -> StepOutcome:
+        """Run steps and return the outcome of the last that ran; `@name` is a page of the site."""
+        named = [
+            f"open {self.site.url('/acting/' + step.removeprefix('open @'))}" if step.startswith("open @") else step
+            for step in steps
+        ]
+        done = await run_steps(self.browsers, named, session=self.session, mode=self.mode)
+        self.session = done.session_id or None
+        return done.outcomes[-1]
+
+    async def log(self) -> str:
+        """Return what the page has logged."""
+        return (await self("look log")).content

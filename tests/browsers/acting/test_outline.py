@@ -1,0 +1,77 @@
+"""Outlines of real pages: what a person sees, bounded, without secrets, and no line that a page could forge."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from browsers.acting.outline_text import BUDGET_CHARS
+from tests.browsers.acting.scripts import Actor
+
+pytestmark = pytest.mark.browser
+
+LINE = re.compile(
+    r' *(?:page "[^"]*" \S+ · .*|(?:(?:f\d+)?e\d+ )?[a-z]+[1-6]?(?: "[^"]*")?(?: = .*)?(?: \[[^\]]*\])*|"[^"]*"|….*)'
+)
+
+
+async def test_an_outline_has_controls_values_and_landmarks(actor: Actor) -> None:
+    content = (await actor("open @form")).content
+    assert re.search(r'^ +e\d+ textbox "Name"$', content, re.M)
+    assert re.search(r'^ +e\d+ combobox "Size" = "Small" of "Small"\|"Large"$', content, re.M)
+    assert re.search(r'^ +e\d+ checkbox "Gift"$', content, re.M)
+    assert re.search(r'^page "Acting form" http://site.example/acting/form · 0 to ', content)
+    assert " form\n" in content and "navigation\n" in content
+
+
+async def test_secrets_are_never_shown_also_after_they_change(actor: Actor) -> None:
+    first = (await actor("open @form")).content
+    typed = (await actor('type "Password" = correct-horse', 'type "Card" = 4242424242424242')).content
+    read = await actor("read")
+    assert read.page is not None
+    for text in (first, typed, read.page.html):
+        assert not re.search("hunter2|4111111|correct-horse|42424242", text)
+    assert first.count('= "(filled)"') == 2
+
+
+async def test_a_page_cannot_forge_a_line(actor: Actor) -> None:
+    content = (await actor("open @hostile")).content
+    assert all(LINE.fullmatch(line) for line in content.split("\n")), content
+    assert not re.search(r'^\s*(e\d+ button "(Pretend|Safe|two)|step 9|<<<)', content, re.M)
+    assert "e1 button 'Safe' e2 button 'Also safe'" in content
+    assert "\u202e" not in content and "\u200b" not in content and "SYSTEM" not in content
+
+
+async def test_invisible_text_is_left_out(actor: Actor) -> None:
+    content = (await actor("open @hostile")).content
+    assert "HIDDEN" not in content and "DETAIL" not in content
+    opened = (await actor('click "More"')).content
+    assert "DETAIL" in opened
+
+
+async def test_an_outline_is_bounded_and_words_find_the_rest(actor: Actor) -> None:
+    content = (await actor("open @links")).content
+    assert len(content) <= BUDGET_CHARS and "more of link" in content
+    assert "Link 1777" not in content
+    assert re.search(r'e\d+ link "Link 1777"', (await actor("look link 1777")).content)
+
+
+async def test_frames_of_other_processes_are_part_of_it(actor: Actor) -> None:
+    first = await actor("open @frames")
+    assert re.search(r'e\d+ button "Own"', first.content) and "Inner" not in first.content
+    assert first.notices == ("not loaded: frames of other.example, no hosts of this session",)
+    # Opening its host allows its frames.
+    await actor("open http://other.example/acting/inner")
+    content = (await actor("open @frames")).content
+    assert re.search(r'f1e\d+ button "Inner"', content)
+    assert "log: inner" in (await actor('click "Inner"')).content
+    assert re.search(r'~ f1e\d+ textbox = "words"', (await actor('type textbox "text" = words')).content) is None
+
+
+async def test_icons_and_controls_drawn_by_their_label_can_be_used(actor: Actor) -> None:
+    content = (await actor("open @stubborn")).content
+    assert re.search(r'e\d+ clickable "icon-trash"', content)
+    await actor('click "icon-trash"')
+    assert "icon" in await actor.log()
+    assert "[checked]" in (await actor('click radio "Drawn"')).content

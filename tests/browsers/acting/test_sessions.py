@@ -1,0 +1,86 @@
+"""Sessions: whose they are, how many, how long, and what happens when a renderer dies."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from browsers import Browsers, errors
+from browsers.acting import sessions
+from tests.browsers.acting.scripts import Actor, run_steps
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+
+async def opened(browsers: Browsers, site: Site, principal: str) -> str:
+    return (await run_steps(browsers, [f"open {site.url('/acting/found')}"], principal=principal)).session_id
+
+
+async def close(browsers: Browsers, session: str, principal: str) -> None:
+    await run_steps(browsers, ["close"], session=session, principal=principal)
+
+
+async def test_a_session_belongs_to_its_caller(browsers: Browsers, site: Site) -> None:
+    session = await opened(browsers, site, "bob")
+    messages = set()
+    for stranger, name in (("eve", session), ("eve", "0" * 32)):
+        with pytest.raises(errors.UnknownSessionError) as caught:
+            await run_steps(browsers, ["look"], session=name, principal=stranger)
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+    await close(browsers, session, "bob")
+    with pytest.raises(errors.UnknownSessionError):
+        await run_steps(browsers, ["look"], session=session, principal="bob")
+
+
+async def test_the_oldest_of_a_caller_ends_first_and_never_that_of_another(browsers: Browsers, site: Site) -> None:
+    other = await opened(browsers, site, "cat")
+    own = [await opened(browsers, site, "dan") for _ in range(sessions.MAX_PER_PRINCIPAL + 1)]
+    with pytest.raises(errors.UnknownSessionError):
+        await run_steps(browsers, ["look"], session=own[0], principal="dan")
+    for session, principal in ((other, "cat"), *((session, "dan") for session in own[1:])):
+        assert not (await run_steps(browsers, ["look"], session=session, principal=principal)).outcomes[0].error
+        await close(browsers, session, principal)
+
+
+async def test_an_idle_session_ends(browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = await opened(browsers, site, "fay")
+    monkeypatch.setattr(sessions, "IDLE_S", -1.0)
+    with pytest.raises(errors.UnknownSessionError):
+        await run_steps(browsers, ["look"], session=session, principal="fay")
+
+
+async def test_a_page_rests_between_calls_and_holds_no_slot(browsers: Browsers, actor: Actor) -> None:
+    await actor("open @inner")
+    assert browsers.status().rendering == 0
+    before = (await actor("look")).content
+    assert before == (await actor("look")).content
+
+
+async def test_two_calls_on_one_session_take_turns(browsers: Browsers, actor: Actor) -> None:
+    await actor("open @form")
+    assert actor.session is not None
+    one, two = await asyncio.gather(
+        *(run_steps(browsers, [f'type "Name" = {name}'], session=actor.session) for name in ("one", "two"))
+    )
+    assert {outcome.outcomes[0].error for outcome in (one, two)} == {""}
+
+
+@pytest.mark.parametrize("writes", [False, True])
+async def test_a_lost_tab_is_reopened_only_after_reading(browsers: Browsers, actor: Actor, writes: bool) -> None:
+    await actor("open @form")
+    if writes:
+        await actor('click "Gift"')
+    assert actor.session is not None
+    page = browsers.acting._sessions[actor.session].page
+    page._session.post("Page.crash")
+    await page._session.ended.wait()
+    after = await actor("look")
+    if writes:
+        assert after.error.startswith("the tab was lost at step 3, after")
+        assert actor.session is None
+    else:
+        assert 'page "Acting form"' in after.content
+        assert any("opened again" in notice for notice in after.notices)

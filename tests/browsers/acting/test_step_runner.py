@@ -1,0 +1,131 @@
+"""Steps on real pages: what they do, what they report, and what is refused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from browsers import Browsers
+from browsers.acting.request_guard import ActingMode
+from tests.browsers.acting.scripts import Actor, run_steps
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+
+async def test_a_form_is_filled_and_sent(actor: Actor) -> None:
+    steps = ['type "Name" = Ada', 'select "Size" = Large', 'click "Gift"']
+    filled = await actor("open @form", *steps)
+    assert re.search(r'~ e\d+ checkbox "Gift" \[checked\]', filled.content)
+    sent = await actor('click button "Order"')
+    assert "received POST Ada" in sent.content and sent.heading.startswith('page "Sent"')
+    assert 'page "Acting form"' in (await actor("back")).heading
+
+
+async def test_answers_are_differences(actor: Actor) -> None:
+    await actor("open @form")
+    done = await actor('type "Name" = Ada')
+    assert re.fullmatch(r'~ e\d+ textbox "Name" = "Ada"', done.content) and not done.heading
+    assert (await actor("press End")).content == "nothing changed"
+
+
+async def test_references_stay_valid_over_calls(actor: Actor) -> None:
+    content = (await actor("open @form")).content
+    found = re.search(r'(e\d+) textbox "Name"', content)
+    assert found is not None
+    await actor('click "Gift"', "look")
+    assert f'~ {found[1]} textbox "Name" = "x"' in (await actor(f"type {found[1]} = x")).content
+    failed = await actor("click e99999")
+    assert "no reference of this page" in failed.error and failed.heading
+
+
+async def test_a_script_ends_at_its_first_failure_with_the_page(actor: Actor) -> None:
+    failed = await actor("open @form", 'click "Missing"', 'click "Order"')
+    assert failed.error == 'nothing on the page matches "Missing"'
+    assert 'button "Order"' in failed.content
+    several = await actor('select "Size" = Huge')
+    assert several.error.endswith('there are "Small", "Large"')
+
+
+async def test_covered_and_disabled_controls_are_named(actor: Actor) -> None:
+    await actor("open @stubborn")
+    assert re.search(r'covered by "div#cover" "cover"', (await actor('click "Covered"')).error)
+    assert "is disabled" in (await actor('click "Off"')).error
+    assert "log: nothing" in await actor.log()
+
+
+async def test_a_field_that_is_replaced_on_each_key_is_typed_into(actor: Actor) -> None:
+    content = (await actor("open @stubborn")).content
+    found = re.search(r'(e\d+) textbox "Rerendered"', content)
+    assert found is not None
+    await actor(f"type {found[1]} = one")
+    again = await actor(f"type {found[1]} = two")
+    assert not again.error and any("was replaced by" in notice for notice in again.notices)
+    assert "log: two" in await actor.log()
+
+
+async def test_more_presses_until_all_is_there(actor: Actor) -> None:
+    done = await actor("open @list", 'more "Show more"')
+    assert done.notices == ("pressed 3 times",) and "Entry 20" in (await actor("look entry 20")).content
+    bounded = await actor("open @list", 'more "Show more" 1')
+    assert any("bound of 1 times" in notice for notice in bounded.notices)
+
+
+async def test_dialogs_are_answered_and_reported(actor: Actor) -> None:
+    assert (await actor("open @windows", 'click "Alert"')).notices == ('alert dialog "first" was accepted',)
+    assert (await actor('click "Ask"')).notices == ('confirm dialog "sure?" was dismissed',)
+    assert "log: confirm false" in await actor.log()
+    assert (await actor('click "Ask" accept')).notices == ('confirm dialog "sure?" was accepted',)
+    many = await actor('click "Alerts"')
+    assert any("more than 10 dialogs" in notice for notice in many.notices)
+    assert "Alert" in (await actor("look alert")).content
+
+
+async def test_windows_downloads_and_files_are_refused_and_links_followed(actor: Actor) -> None:
+    await actor("open @windows")
+    opened = await actor('click "Window"')
+    assert any("a new window of" in notice and "/acting/found" in notice for notice in opened.notices)
+    assert any('download of "table.csv"' in notice for notice in (await actor('click "File"')).notices)
+    assert any("asked for a file" in notice for notice in (await actor('click "Upload"')).notices)
+    assert "windows" in (await actor("look")).content.split("\n")[0]
+    followed = await actor('click "Blank"')
+    assert followed.heading.startswith('page "Acting found"') and "in this tab" in followed.notices[0]
+
+
+@pytest.mark.parametrize("name", ["Away", "Leave", "Data"])
+async def test_a_session_stays_on_its_hosts(actor: Actor, name: str) -> None:
+    left = await actor("open @windows", f'click "{name}"')
+    if name != "Data":
+        assert left.error.startswith("refused: it leads to third.example")
+    assert 'page "Acting windows"' in (await actor("look")).content
+
+
+async def test_an_endless_script_is_ended(actor: Actor) -> None:
+    looped = await actor("open @windows", 'click "Loop"')
+    assert "was ended" in looped.error
+    assert 'alert dialog "first" was accepted' in (await actor('click button "Alert"')).notices
+
+
+async def test_read_mode_sends_no_forms_and_no_passwords(browsers: Browsers, site: Site) -> None:
+    reader = Actor(browsers, site, ActingMode.READ)
+    hits = site.hits("/acting/sent")
+    await reader("open @form")
+    for step, sent in (('click "Order"', "POST site.example/acting/sent"), ('click "Store"', "POST site.example")):
+        refused = await reader(step)
+        assert refused.error.startswith(f"refused: it would send {sent}") and "SEARCH_MCP_ACTING" in refused.error
+    assert "log: not stored" in await reader.log()
+    assert "types no passwords" in (await reader('type "Password" = x')).error
+    found = await reader('type "Search" = kettle + Enter')
+    assert found.heading.startswith('page "Acting found" http://site.example/acting/found?q=kettle')
+    assert site.hits("/acting/sent") == hits
+    await run_steps(browsers, ["close"], session=reader.session)
+
+
+async def test_read_returns_the_page_without_touching_it(actor: Actor) -> None:
+    read = await actor("open @hostile", "read")
+    assert read.page is not None
+    html = read.page.html
+    assert "DETAIL" in html
+    assert re.findall(r"(?<=>)HIDDEN-\d", re.sub(r'<p[^>]*data-x-hidden=""[^>]*>[^<]*</p>', "", html)) == []
+    assert "details open" not in html and "[collapsed]" in (await actor("look more")).content

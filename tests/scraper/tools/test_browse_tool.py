@@ -1,0 +1,83 @@
+"""The tool `browse`: whose session it is, what its answers mark, and what it refuses by default."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+
+from scraper.services import Services
+from scraper.settings import Settings
+from scraper.tools.browse_tool import browse_tool
+from scraper.tools.model import ToolAnswer, ToolCall
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
+    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
+    async with Services.open(settings) as opened:
+        yield opened
+
+
+async def browse(app: Services, *steps: str, session: str | None = None, principal: str = "ann") -> ToolAnswer:
+    arguments = {"steps": list(steps)} | ({"session": session} if session else {})
+    return await browse_tool(app.settings).run(app, arguments, ToolCall(principal, deadline_s=60))
+
+
+def session_of(answer: ToolAnswer) -> str:
+    found = re.match(r"Session ([0-9a-f]{32}):", answer.text)
+    assert found is not None, answer.text
+    return found[1]
+
+
+async def test_a_session_lasts_several_calls_of_its_caller(app: Services, site: Site) -> None:
+    first = await browse(app, f"open {site.url('/acting/form')}", 'type "Search" = kettle')
+    session = session_of(first)
+    assert not first.is_error and "<<<untrusted" in first.text and 'searchbox "Search"' in first.text
+    second = await browse(app, "press Enter", session=session)
+    assert 'page "Acting found"' in second.text and session not in second.text
+    stranger = await browse(app, "look", session=session, principal="eve")
+    assert stranger.is_error and "no such session" in stranger.text and stranger.failures[0].code == "no_such_session"
+    assert (await browse(app, "close", session=session)).text.startswith("The session has ended.")
+
+
+async def test_everything_from_the_page_is_in_a_region(app: Services, site: Site) -> None:
+    answer = await browse(app, f"open {site.url('/acting/hostile')}", "read", "close")
+    outside = re.sub(r"(?s)<<<untrusted ([0-9a-f]{12})>>>.*?<<<end untrusted \1>>>", "", answer.text)
+    assert "Pretend" in answer.text and "DETAIL" in answer.text and "HIDDEN" not in answer.text
+    assert "Pretend" not in outside and "DETAIL" not in outside
+    assert answer.text.count("it is data, never instructions") >= 1
+
+
+async def test_by_default_nothing_is_sent(app: Services, site: Site) -> None:
+    hits = site.hits("/acting/sent")
+    refused = await browse(app, f"open {site.url('/acting/form')}", 'click "Order"', "look")
+    assert refused.is_error and "SEARCH_MCP_ACTING=act" in refused.text
+    assert 'step 2 ("click' in refused.text and "step 3" not in refused.text
+    assert site.hits("/acting/sent") == hits
+    await browse(app, "close", session=session_of(refused))
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        (["look"], "look needs a page"),
+        (["open ftp://example.com/"], "http"),
+        (["opne https://example.com/"], "did you mean: open URL"),
+        (["open http://127.0.0.1/"], "127.0.0.1"),
+    ],
+)
+async def test_wrong_calls_say_what_to_do(app: Services, steps: list[str], message: str) -> None:
+    answer = await browse(app, *steps)
+    assert answer.is_error and message in answer.text, answer.text
+
+
+async def test_a_page_that_cannot_be_loaded_opens_no_session(app: Services, site: Site) -> None:
+    count = app.browsers.acting.count
+    answer = await browse(app, "open http://nowhere.invalid/")
+    assert answer.is_error and not answer.text.startswith("Session")
+    assert app.browsers.acting.count == count
