@@ -14,14 +14,14 @@ from cachetools import LRUCache
 
 from browsers import errors
 from browsers.acting.sessions import ActingSessions
-from browsers.cdp.session import Event
+from browsers.cookie_profiles import CookieProfiles
 from browsers.egress import EgressProxy
 from browsers.fair_queue import FairSemaphore
 from browsers.model import Mode, Request, Snapshot, ThirdParties, Tier
-from browsers.navigation.tab import Tab
 from browsers.navigation.visit import Enough, Visit
 from browsers.pool.pool import BrowserState, Pool
 from browsers.settings import BrowserSettings
+from browsers.slot_scaling import SlotScaler
 
 MAX_PEEKS_PER_HOST = 4
 MAX_RENDERS_PER_HOST = 2
@@ -48,6 +48,7 @@ class PoolStatus:
     """Seconds that the longest waiting visit has waited, for a slot or for its host."""
     peek_slots: int
     render_slots: int
+    """Slots now: their number follows the free resources of the machine."""
     rendering: int
     restarts: int
     refused_hosts: int
@@ -73,9 +74,9 @@ class Browsers:
         self._egress = egress or EgressProxy(self._settings)
         self._pool = Pool(self._settings, self._egress)
         self._profiles = CookieProfiles()
-        limit = self._settings.queue_limit
-        self._peeks = FairSemaphore(self._settings.peek_slots, per_host=MAX_PEEKS_PER_HOST, queue_limit=limit)
-        self._renders = FairSemaphore(self._settings.render_slots, per_host=MAX_RENDERS_PER_HOST, queue_limit=limit)
+        self._peeks = self._make_slots(self._settings.peek_slots, MAX_PEEKS_PER_HOST)
+        self._renders = self._make_slots(self._settings.render_slots, MAX_RENDERS_PER_HOST)
+        self._scaler = SlotScaler((self._peeks, self._renders))
         self.acting = ActingSessions(self._pool, self._renders)
         """Sessions in which callers act on pages."""
         self._scripted_hosts: LRUCache[str, None] = LRUCache(MAX_SCRIPTED_HOSTS)
@@ -96,9 +97,14 @@ class Browsers:
 
     async def close(self) -> None:
         """End every browser. Running visits fail with BrowserGoneError."""
+        await self._scaler.close()
         await self.acting.close()
         await self._pool.__aexit__()
         await self._egress.close()
+
+    def _make_slots(self, size: int, per_host: int) -> FairSemaphore:
+        settings = self._settings
+        return FairSemaphore(size, per_host=per_host, queue_limit=settings.queue_limit, max_size=settings.max_slots)
 
     @property
     def folder(self) -> Path:
@@ -114,8 +120,8 @@ class Browsers:
             queued=self._peeks.queued + self._renders.queued,
             queue_s=max(slots.queue_s() for slots in both),
             longest_wait_s=max(slots.longest_wait_s() for slots in both),
-            peek_slots=self._settings.peek_slots,
-            render_slots=self._settings.render_slots,
+            peek_slots=self._peeks.size,
+            render_slots=self._renders.size,
             rendering=self._renders.in_use,
             restarts=self._pool.restarts,
             refused_hosts=self._refused_hosts,
@@ -147,6 +153,7 @@ class Browsers:
         deadline_at = started_at + request.deadline_s
         exceeded_limit = ""
         self._active += 1
+        self._scaler.begin_visit()
         try:
             async for attempt in _retrying(deadline_at):
                 with attempt:
@@ -169,6 +176,7 @@ class Browsers:
             raise
         finally:
             self._active -= 1
+            self._scaler.end_visit()
         raise AssertionError  # tenacity re-raises the last error
 
     async def _visit_once(
@@ -257,44 +265,6 @@ class VisitSlot:
     def _slot_of(self, slots: FairSemaphore, *, bounded: bool) -> AbstractAsyncContextManager[None]:
         request, wait_s = self.request, max(0.0, self.deadline_at - time.monotonic())
         host = urlsplit(request.url).hostname or ""
-        return slots.taken(request.principal, host, url=request.url, wait_s=wait_s, bounded=bounded)
-
-
-MAX_PROFILES = 200
-
-
-class CookieProfiles:
-    """Cookies by (principal, profile) in memory. The least recently used profile is evicted first."""
-
-    def __init__(self) -> None:
-        """Start without cookies."""
-        self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(MAX_PROFILES)
-
-    async def load(self, tab: Tab, request: Request) -> None:
-        """Set the profile's cookies in a new tab."""
-        if request.site_profile is None:
-            return
-        cookies = self._cookies.get((request.principal, request.site_profile))
-        if cookies:
-            await tab.connection.call("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
-
-    def forget(self, principal: str, site_profile: str) -> bool:
-        """Delete a profile's cookies and return True if there were any."""
-        return bool(self._cookies.pop((principal, site_profile), None))
-
-    async def save(self, tab: Tab, request: Request) -> None:
-        """Store the profile's cookies from a tab."""
-        if request.site_profile is None:
-            return
-        found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
-        key = (request.principal, request.site_profile)
-        self._cookies[key] = [_make_settable(cookie) for cookie in found["cookies"]]
-
-
-def _make_settable(cookie: Event) -> Event:
-    """Return the fields of a cookie from `Storage.getCookies` that `Storage.setCookies` accepts."""
-    names = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "priority", "partitionKey")
-    settable = {key: cookie[key] for key in names if key in cookie}
-    if not cookie.get("session", False):
-        settable["expires"] = cookie["expires"]
-    return settable
+        return slots.taken(
+            request.principal, host, url=request.url, wait_s=wait_s, bounded=bounded, is_bulk=request.is_bulk
+        )

@@ -69,6 +69,8 @@ class Turn:
     """Done when the turn holds its slot."""
     queued_at: float
     """Seconds of the monotonic clock."""
+    is_bulk: bool = False
+    """True if all other turns go first."""
 
     @property
     def is_granted(self) -> bool:
@@ -76,8 +78,12 @@ class Turn:
         return self.granted.done() and not self.granted.cancelled()
 
 
+_Lane = OrderedDict[str, OrderedDict[str, deque[Turn]]]
+"""Waiting turns by principal and key."""
+
+
 class FairQueue:
-    """A fixed number of slots, and the turns that wait for one."""
+    """A number of slots, and the turns that wait for one; those of bulk wait until no other turn can be granted."""
 
     def __init__(self, size: int = 1, *, per_key: int = sys.maxsize, limit: int = sys.maxsize) -> None:
         """Create `size` slots, of which one key may hold `per_key`. Beyond `limit` turns, `waiting` is full."""
@@ -86,7 +92,8 @@ class FairQueue:
         self.waiting = FairShare(limit)
         self._per_key = per_key
         self._keys_in_use: Counter[str] = Counter()
-        self._by_principal: OrderedDict[str, OrderedDict[str, deque[Turn]]] = OrderedDict()
+        self._lanes: dict[bool, _Lane] = {False: OrderedDict(), True: OrderedDict()}
+        """Waiting turns by `is_bulk`."""
         self._turns: dict[Turn, None] = {}
         """Waiting turns, oldest first."""
 
@@ -109,10 +116,10 @@ class FairQueue:
         finally:
             self.release(key)
 
-    def enqueue(self, principal: str, key: str = "") -> Turn:
+    def enqueue(self, principal: str, key: str = "", *, is_bulk: bool = False) -> Turn:
         """Return a new turn; it is granted at once if a slot is free for its key."""
-        turn = Turn(principal, key, asyncio.get_running_loop().create_future(), time.monotonic())
-        keys = self._by_principal.setdefault(principal, OrderedDict())
+        turn = Turn(principal, key, asyncio.get_running_loop().create_future(), time.monotonic(), is_bulk)
+        keys = self._lanes[is_bulk].setdefault(principal, OrderedDict())
         keys.setdefault(key, deque()).append(turn)
         self._turns[turn] = None
         self.waiting.add(principal)
@@ -124,7 +131,7 @@ class FairQueue:
         if turn.is_granted:
             self.release(turn.key)
         elif turn in self._turns:
-            self._by_principal[turn.principal][turn.key].remove(turn)
+            self._lanes[turn.is_bulk][turn.principal][turn.key].remove(turn)
             self._forget(turn)
 
     def release(self, key: str = "") -> None:
@@ -133,6 +140,11 @@ class FairQueue:
         self._keys_in_use[key] -= 1
         if not self._keys_in_use[key]:
             del self._keys_in_use[key]
+        self._grant_free_slots()
+
+    def resize(self, size: int) -> None:
+        """Change the number of slots. Slots in use are kept until they are released."""
+        self.size = size
         self._grant_free_slots()
 
     def longest_wait_s(self) -> float:
@@ -146,10 +158,10 @@ class FairQueue:
 
     def _grant_free_slots(self) -> None:
         while (turn := self._next_turn()) is not None:
-            keys = self._by_principal[turn.principal]
-            keys[turn.key].popleft()
-            keys.move_to_end(turn.key)
-            self._by_principal.move_to_end(turn.principal)
+            lane = self._lanes[turn.is_bulk]
+            lane[turn.principal][turn.key].popleft()
+            lane[turn.principal].move_to_end(turn.key)
+            lane.move_to_end(turn.principal)
             self._forget(turn)
             if turn.granted.cancelled():
                 continue
@@ -161,20 +173,22 @@ class FairQueue:
         """Return the next turn with a free slot for its key."""
         if self.in_use >= self.size:
             return None
-        for keys in self._by_principal.values():
-            for key, turns in keys.items():
-                if self._keys_in_use[key] < self._per_key:
-                    return turns[0]
+        for lane in self._lanes.values():
+            for keys in lane.values():
+                for key, turns in keys.items():
+                    if self._keys_in_use[key] < self._per_key:
+                        return turns[0]
         return None
 
     def _forget(self, turn: Turn) -> None:
         del self._turns[turn]
         self.waiting.remove(turn.principal)
-        keys = self._by_principal[turn.principal]
+        lane = self._lanes[turn.is_bulk]
+        keys = lane[turn.principal]
         if not keys[turn.key]:
             del keys[turn.key]
         if not keys:
-            del self._by_principal[turn.principal]
+            del lane[turn.principal]
 
 
 REMEMBERED_DURATIONS = 50
@@ -187,9 +201,10 @@ LONGEST_RETRY_S = 120.0
 class FairSemaphore(FairQueue):
     """Slots that (principal, host) pairs share fairly, with estimates of the wait for one."""
 
-    def __init__(self, size: int, *, per_host: int, queue_limit: int) -> None:
-        """Set the number of slots, the slots per host and the length of the queue."""
+    def __init__(self, size: int, *, per_host: int, queue_limit: int, max_size: int = 0) -> None:
+        """Set the least and the greatest number of slots, the slots per host and the length of the queue."""
         super().__init__(size, per_key=per_host, limit=queue_limit)
+        self.min_size, self.max_size = size, max(size, max_size)
         self._durations: deque[tuple[str, float]] = deque(maxlen=REMEMBERED_DURATIONS)
         """Host and seconds of the visits that held a slot last."""
 
@@ -200,7 +215,7 @@ class FairSemaphore(FairQueue):
 
     @asynccontextmanager
     async def taken(
-        self, principal: str, host: str, *, url: str, wait_s: float, bounded: bool = True
+        self, principal: str, host: str, *, url: str, wait_s: float, bounded: bool = True, is_bulk: bool = False
     ) -> AsyncIterator[None]:
         """Hold a slot during the block. Wait for it at most `wait_s`.
 
@@ -208,9 +223,9 @@ class FairSemaphore(FairQueue):
         BusyError for the URL if the queue is full, or if the wait would exceed `wait_s`.
         """
         is_full = self.waiting.is_full_for(principal)
-        turn = self.enqueue(principal, host)
+        turn = self.enqueue(principal, host, is_bulk=is_bulk)
         if not turn.is_granted:
-            if bounded and (is_full or self._held_s() * self.queued / self.size > wait_s):
+            if bounded and (is_full or self.held_s() * self.queued / self.size > wait_s):
                 self.withdraw(turn)
                 raise self._busy(url)
             try:
@@ -230,7 +245,7 @@ class FairSemaphore(FairQueue):
 
     def expected_wait_s(self) -> float:
         """Return the seconds a new visit would wait, by the time for which visits held their slots."""
-        return self._held_s() * (self.queued + 1) / self.size
+        return self.held_s() * (self.queued + 1) / self.size
 
     def queue_s(self) -> float:
         """Return the seconds a new visit to an idle host would wait for any slot; 0 while one is free."""
@@ -239,7 +254,7 @@ class FairSemaphore(FairQueue):
     def _busy(self, url: str) -> errors.BusyError:
         # A host has fewer slots than there are, so its part of the queue may be the last.
         waiting = self.count_waiting().items()
-        by_host = (self._held_s(host) * count / self._per_key for host, count in waiting)
+        by_host = (self.held_s(host) * count / self._per_key for host, count in waiting)
         drained_s = max(self.expected_wait_s(), *by_host, 0.0)
         return errors.BusyError(
             f"Too many pages are being read: {self.in_use} at work, {self.queued} waiting.",
@@ -247,9 +262,9 @@ class FairSemaphore(FairQueue):
             url=url,
         )
 
-    def _held_s(self, host: str | None = None) -> float:
+    def held_s(self, host: str | None = None) -> float:
         """Return the median seconds for which visits held a slot, those to `host` if any has ended."""
         durations = [seconds for visited, seconds in self._durations if host in {None, visited}]
         if durations:
             return statistics.median(durations)
-        return FIRST_GUESS_S if host is None else self._held_s()
+        return FIRST_GUESS_S if host is None else self.held_s()

@@ -104,6 +104,8 @@ class Request:
     principal: str = "local"
     site_profile: str | None = None
     """Name of a profile whose cookies and storage are kept between visits, for each principal. None keeps nothing."""
+    is_bulk: bool = False
+    """True if visits of calls that someone waits for go first."""
     batch: str | None = None
     """Name of a batch of consecutive visits. Visits to one host may share a process, but never page data."""
     language: str = "en-US"

@@ -35,6 +35,8 @@ class BrowserSettings:
     """Simultaneous peeks. CPU was flat up to 32, so more would only add latency."""
     render_slots: int = min(2 * _CORES, 8)
     """Simultaneous renders. Their waits overlap, so twice the cores."""
+    max_slots: int = 0
+    """Simultaneous peeks, and renders, while CPU and memory are free. Their number never falls below the two above."""
     queue_limit: int = 64
     """Visits that may wait for a slot. Beyond this number they fail with `Busy`."""
     warm_tabs: int = 2

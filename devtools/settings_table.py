@@ -23,7 +23,7 @@ GROUPS = {
         "host port token tokens_file allow_unauthenticated rest allowed_hosts allowed_origins issuer issuer_keys "
         "public_url"
     ),
-    "Load": "call_limit calls_per_minute queue_limit peek_slots render_slots page_memory_mb drain_s",
+    "Load": "call_limit calls_per_minute queue_limit peek_slots render_slots max_slots page_memory_mb drain_s",
     "Network": "proxy proxy_dns allow_nets third_parties",
     "Browser": "language timezone tier light_executable full_executable",
     "Politeness": "host_pages host_gap_s robots contact",
@@ -38,6 +38,7 @@ _ANYWHERE = {
     "data_dir": "the user's cache folder",
     "peek_slots": "4 a core, at most 16",
     "render_slots": "2 a core, at most 8",
+    "max_slots": "24 a core, at most 96",
 }
 
 

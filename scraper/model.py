@@ -386,6 +386,8 @@ class ReadRequest:
     cache: CachePolicy = CachePolicy()
     principal: str = "local"
     deadline_s: float = 55.0
+    is_bulk: bool = False
+    """True if pages of calls that someone waits for go first."""
     batch: str | None = None
     """Name of the batch whose pages of this host are read one after the other."""
 

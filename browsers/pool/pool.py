@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 DRAIN_LIMIT_S = 20.0
 MEMORY_SAMPLE_VISITS = 50
 """Visits between two memory samples. A sample costs milliseconds of kernel time."""
+TAB_BYTES = 40_000_000
+"""Memory of a tab that waits for its site. Its browser is not worn by it."""
 PEEKS_LIKE_A_RENDER = 10
 """Peeks that leave as much memory behind in a browser as one render."""
 
@@ -255,7 +257,8 @@ class Pool:
         if visits - self._sampled_at.get(tier, -MEMORY_SAMPLE_VISITS) >= MEMORY_SAMPLE_VISITS:
             self._sampled_at[tier] = visits
             self._memory[tier] = await handle.chromium.memory_bytes()
-        return (self._memory.get(tier) or 0) > self._settings.browser_memory_bytes
+        more_tabs = max(0, handle.lent - self._settings.render_slots)
+        return (self._memory.get(tier) or 0) > self._settings.browser_memory_bytes + more_tabs * TAB_BYTES
 
     async def _replace(self, tier: Tier, worn: BrowserHandle) -> None:
         """Start a new browser for new visits, then let the old one finish its visits and close it."""

@@ -117,7 +117,9 @@ class JobPageReader:
         spec = self._spec
         cache = CachePolicy(spec.max_age_s, Reuse.NONE if self._keep_snapshots else Reuse.STORED)
         batch = self._batch if page.is_batched else None
-        return ReadRequest(page.url, render=spec.render, cache=cache, deadline_s=spec.deadline_s, batch=batch)
+        return ReadRequest(
+            page.url, render=spec.render, cache=cache, deadline_s=spec.deadline_s, batch=batch, is_bulk=True
+        )
 
     async def _add_json_ld(self, outcome: PageOutcome, snapshot: Snapshot | None) -> PageOutcome:
         found = await self._read_json_ld(snapshot)

@@ -21,6 +21,9 @@ log = logging.getLogger(__name__)
 GRACE_S = 10.0
 """Seconds that pages in progress may take after a stop; the others are read by the next run."""
 
+CHECK_S = 0.5
+"""Seconds between two checks if more pages may be read at once."""
+
 ReadPage = Callable[[JobPage], Awaitable[PageResult]]
 Deliver = Callable[[PageOutcome], Awaitable[None]]
 
@@ -29,9 +32,15 @@ class PageRunner:
     """Pages in progress in one process."""
 
     def __init__(
-        self, schedule: Schedule, read: ReadPage, deliver: Deliver, *, concurrency: int, on_change: Callable[[], None]
+        self,
+        schedule: Schedule,
+        read: ReadPage,
+        deliver: Deliver,
+        *,
+        concurrency: Callable[[], int],
+        on_change: Callable[[], None],
     ) -> None:
-        """Read `concurrency` pages of the schedule at once, and deliver their outcomes.
+        """Read `concurrency()` pages of the schedule at once, and deliver their outcomes.
 
         `on_change` is called when a page was started or has ended, so that more pages can be added.
         """
@@ -98,14 +107,14 @@ class PageRunner:
     def _get_wait_s(self, now: float) -> float:
         """Return the seconds until the next page may be started; infinity if only an event can allow it."""
         if self._no_network_until is None:
-            return self._schedule.wait_s(now)
+            return min(self._schedule.wait_s(now), CHECK_S)
         if now < self._no_network_until:
             return self._no_network_until - now
         return math.inf if self._tasks else self._schedule.wait_s(now)
 
     def _get_free_slots(self, now: float) -> int:
         if self._no_network_until is None:
-            return self._concurrency - len(self._tasks)
+            return self._concurrency() - len(self._tasks)
         return int(now >= self._no_network_until and not self._tasks)
 
     def _start_pages(self) -> None:

@@ -12,11 +12,12 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from browsers import Browsers
 from scraper.bulk import report
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.frontier import HostBacklog
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import JobSpec
+from scraper.bulk.model import CrawlRate, JobSpec
 from scraper.bulk.page_reader import JobPageReader
 from scraper.bulk.page_runner import PageRunner, ReadPage
 from scraper.bulk.report import Report
@@ -71,6 +72,7 @@ def make_job_settings(spec: JobSpec, settings: Settings) -> Settings:
         settings,
         peek_slots=concurrency,
         render_slots=min(settings.render_slots, concurrency),
+        max_slots=concurrency,
         queue_limit=max(settings.queue_limit, concurrency),
     )
 
@@ -84,9 +86,15 @@ async def _run_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> No
         if job.is_resumed:
             app.fetcher.assume_recent_requests()
         reader = JobPageReader(app.fetcher, app.workers, job.spec, keep_snapshots=job.needs_snapshots)
-        concurrency = job.spec.rate.concurrency or settings.peek_slots + settings.render_slots
+        concurrency = functools.partial(count_pages_at_once, job.spec.rate, app.browsers)
         respects_robots = settings.robots != "off"
         await read_locally(job, reader.read, stop, concurrency=concurrency, respects_robots=respects_robots)
+
+
+def count_pages_at_once(rate: CrawlRate, browsers: Browsers) -> int:
+    """Return the pages to read at once: as many as the browsers have slots for now."""
+    status = browsers.status()
+    return rate.concurrency or status.peek_slots + status.render_slots
 
 
 async def _write_report(job: BulkJob, seconds: float) -> Report:
@@ -117,9 +125,9 @@ def _import_cluster_runner() -> Callable[
 
 
 async def read_locally(
-    job: BulkJob, read: ReadPage, stop: asyncio.Event, *, concurrency: int, respects_robots: bool = False
+    job: BulkJob, read: ReadPage, stop: asyncio.Event, *, concurrency: Callable[[], int], respects_robots: bool = False
 ) -> None:
-    """Read `concurrency` pages at once in this process, until the list is complete or `stop` is set.
+    """Read `concurrency()` pages at once in this process, until the list is complete or `stop` is set.
 
     With `respects_robots` a host may require a gap between requests, which is known after its first page.
 

@@ -30,7 +30,8 @@ _VISITS = frozenset(
 )
 READ = LOG | STORE | _VISITS
 """Settings of a command that reads one URL or asks search engines."""
-READ_MANY = READ | {"peek_slots", "render_slots", "queue_limit", "host_pages", "shared_url", "max_answer_tokens"}
+_SLOTS = {"peek_slots", "render_slots", "max_slots", "queue_limit"}
+READ_MANY = READ | _SLOTS | {"host_pages", "shared_url", "max_answer_tokens"}
 """Settings of a command that reads several pages and returns parts of them."""
 
 

@@ -88,7 +88,9 @@ class Fetcher:
         """
         deadline = Deadline.within(request.deadline_s)
         target = parse_target(request.url)
-        job = VisitJob(cache_key(target), request.render, request.principal, batch=request.batch)
+        job = VisitJob(
+            cache_key(target), request.render, request.principal, batch=request.batch, is_bulk=request.is_bulk
+        )
         load = Load(
             job,
             run=lambda stale: self._load(job, deadline, progress or ignore_progress, stale, on_snapshot),

@@ -68,6 +68,8 @@ class VisitJob:
     """Request headers for revalidation."""
     picture: PictureRequest | None = None
     """Picture to take of the rendered page."""
+    is_bulk: bool = field(default=False, compare=False, repr=False)
+    """True if other visits go first."""
     batch: str | None = field(default=None, compare=False, repr=False)
     """Name of its batch. It affects how the page is visited, not the result."""
 
@@ -213,6 +215,7 @@ class PageVisitor:
             picture=job.picture,
             limits=job.limits,
             batch=job.batch,
+            is_bulk=job.is_bulk,
         )
         # The browser client enforces the deadline of the request; this is a second line of defense.
         limit_s = (request.deadline_s + deadline.left_s()) / 2

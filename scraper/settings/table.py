@@ -263,6 +263,12 @@ class Settings:
         "PEEK_SLOTS", IntegerValue(1, 64), "Pages read at once without rendering.", min(4 * _CORES, 16)
     )
     render_slots: int = _setting("RENDER_SLOTS", IntegerValue(1, 64), "Pages rendered at once.", min(2 * _CORES, 8))
+    max_slots: int = _setting(
+        "MAX_SLOTS",
+        IntegerValue(1, 256),
+        "Pages read, and pages rendered, at once while CPU and memory are free; the two above apply otherwise.",
+        min(24 * _CORES, 96),
+    )
     page_memory_mb: int = _setting(
         "PAGE_MEMORY_MB",
         IntegerValue(200, 16_000),
@@ -352,6 +358,7 @@ class Settings:
             timezone=self.timezone,
             peek_slots=self.peek_slots,
             render_slots=self.render_slots,
+            max_slots=self.max_slots,
             page_memory_bytes=self.page_memory_mb * 1_000_000,
             queue_limit=self.queue_limit,
             third_parties=self.third_parties,

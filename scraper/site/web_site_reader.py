@@ -76,7 +76,9 @@ class WebSiteReader:
         """
         self._on_request()
         visited: list[Snapshot] = []
-        request = ReadRequest(url, cache=REFRESH, principal=self._principal, deadline_s=self._deadline.left_s())
+        request = ReadRequest(
+            url, cache=REFRESH, principal=self._principal, deadline_s=self._deadline.left_s(), is_bulk=True
+        )
         reading = await self._fetcher.fetch(request, on_snapshot=visited.append)
         if visited and visited[-1].is_html:
             try:

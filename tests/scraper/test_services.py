@@ -91,7 +91,7 @@ async def test_a_cached_private_page_is_refused_when_its_network_is_no_longer_al
 
 @pytest.mark.browser
 async def test_a_full_queue_is_an_error_with_a_retry_time(site: Site, tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, test_hosts=site.test_hosts, peek_slots=1, queue_limit=2)
+    settings = Settings(data_dir=tmp_path, test_hosts=site.test_hosts, peek_slots=1, max_slots=1, queue_limit=2)
     async with Services.open(settings) as app:
         await ready(app)
         # Hold the only slot until all calls have arrived, however slow they are.

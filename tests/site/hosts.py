@@ -11,6 +11,18 @@ WIDGETS = ("platform-api.sharethis.com", "sdk.privacy-center.org", "embed.tawk.t
 CONTENT_HOSTS = ("www.recaptcha.net", "harbour.disqus.com")
 """Third parties that pages load scripts from."""
 
+NEVER_REFUSED = """
+challenges.cloudflare.com hcaptcha.com js.hcaptcha.com www.google.com www.gstatic.com recaptcha.net js.datadome.co
+geo.captcha-delivery.com client.perimeterx.net captcha.px-cdn.net client-api.arkoselabs.com token.awswaf.com
+ips.js.kasada.io js.stripe.com www.paypalobjects.com maps.googleapis.com api.mapbox.com unpkg.com cdn.jsdelivr.net
+cdnjs.cloudflare.com ajax.googleapis.com fonts.googleapis.com use.typekit.net player.vimeo.com www.youtube.com
+cdn.jwplayer.com fast.wistia.com disqus.com c.disquscdn.com launcher.spot.im static.parastorage.com cdn.shopify.com
+assets.squarespace.com i0.wp.com pbs.twimg.com scontent.fbcdn.net scontent.cdninstagram.com i.pinimg.com
+media.licdn.com static.zdassets.com res.cloudinary.com images.ctfassets.net widget.trustpilot.com judge.me
+accounts.google.com login.microsoftonline.com www.bing.com s.yimg.com assets.bigcartel.com secure.gravatar.com
+""".split()
+"""Hosts of challenges, captchas, CDNs, hosting, payment, maps, players, comments, reviews, images and sign-in."""
+
 PLAIN_HOSTS = (
     "site.example",
     "www.site.example",

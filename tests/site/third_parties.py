@@ -123,6 +123,21 @@ def _subject(request: web.Request) -> str:
     return page("Tags", f"<script>{_PUT} window.onThirdParty = () => put({texts})</script>{own}")
 
 
+CASES = {
+    "trackers": ("trackers", 24),
+    "consent-callback": ("consent", 12),
+    "page-view": ("views", 12),
+    "gtag-wait": ("gtag", 12),
+    "adblock-overlay": ("overlay", 24),
+    "adblock-wall": ("replaced", 24),
+    "hide-snippet": ("snippet", 24),
+    "error-handler": ("error", 24),
+    "first-party": ("first", 24),
+    "captcha-script": ("captcha", 12),
+    "comment-script": ("comments", 12),
+}
+"""Marker words and their number by page."""
+
 PAGES = (
     Page("/third-party.js", "a script of a third party", _third_party),
     built("/trackers", "a page with six third parties", _trackers),

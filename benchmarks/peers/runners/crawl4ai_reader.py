@@ -1,6 +1,6 @@
 """Read with crawl4ai 0.9.5: `arun`, or `arun_many` for a batch; caches are bypassed.
 
-`--text` is its cheapest browser: text mode (no images, no fonts) and light mode.
+`--text` is its cheapest browser: text mode (no images, no fonts) and light mode. `--avoid-ads` blocks advertising.
 """
 # mypy: ignore-errors
 
@@ -28,8 +28,10 @@ class Crawl4aiReader(Reader):
 
 @asynccontextmanager
 async def opened():
-    text = {"text_mode": True, "light_mode": True} if "--text" in sys.argv else {}
-    async with AsyncWebCrawler(config=BrowserConfig(headless=True, verbose=False, **text)) as crawler:
+    options = {"text_mode": True, "light_mode": True} if "--text" in sys.argv else {}
+    if "--avoid-ads" in sys.argv:
+        options["avoid_ads"] = True
+    async with AsyncWebCrawler(config=BrowserConfig(headless=True, verbose=False, **options)) as crawler:
         yield Crawl4aiReader(crawler)
 
 

@@ -122,11 +122,11 @@ class BlockPageRunner:
         read: ReadPage,
         rate: CrawlRate,
         *,
-        concurrency: int,
+        concurrency: Callable[[], int],
         respects_robots: bool = False,
         on_restarted_block: Callable[[], None] = lambda: None,
     ) -> None:
-        """Read `concurrency` pages at once; call `on_restarted_block` for a block that another process has started.
+        """Read `concurrency()` pages at once; call `on_restarted_block` for a block that another process has started.
 
         With `respects_robots` a host may require a gap between requests.
         """

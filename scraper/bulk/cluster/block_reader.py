@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -17,6 +18,7 @@ from ray.actor import ActorHandle
 from scraper.bulk.cluster.block_pages import BlockPageRunner, RowCollector
 from scraper.bulk.model import JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
+from scraper.bulk.run import count_pages_at_once
 from scraper.services import Services
 from scraper.settings import Settings
 
@@ -66,12 +68,11 @@ class BlockReader:
         reader = JobPageReader(app.fetcher, app.workers, self._spec, keep_snapshots=self._keep_snapshots)
         if self._is_resumed:
             app.fetcher.assume_recent_requests()
-        concurrency = self._spec.rate.concurrency or self._settings.peek_slots + self._settings.render_slots
         pages = BlockPageRunner(
             self._collector,
             reader.read,
             self._spec.rate,
-            concurrency=concurrency,
+            concurrency=functools.partial(count_pages_at_once, self._spec.rate, app.browsers),
             respects_robots=self._settings.robots != "off",
             on_restarted_block=app.fetcher.assume_recent_requests,
         )

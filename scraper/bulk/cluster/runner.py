@@ -31,7 +31,7 @@ Notify = Callable[[str], None]
 
 PROCESS_CPUS = 2.0
 """CPUs of one process: its browser and its workers use two."""
-PEEKS_PER_CPU, RENDERS_PER_CPU = 4, 2
+PEEKS_PER_CPU, RENDERS_PER_CPU, MAX_SLOTS_PER_CPU = 4, 2, 24
 """Pages read and rendered at once per CPU, as in the settings of a whole machine."""
 BLOCKS_PER_PROCESS = 8
 """Blocks read at once in one process: a block may be one host, which may be asked for few pages at once."""
@@ -171,7 +171,10 @@ def _make_process_settings(settings: Settings, job: BulkJob, cpus: float) -> Set
     if job.spec.rate.concurrency is not None:
         return settings
     return dataclasses.replace(
-        settings, peek_slots=max(1, round(PEEKS_PER_CPU * cpus)), render_slots=max(1, round(RENDERS_PER_CPU * cpus))
+        settings,
+        peek_slots=max(1, round(PEEKS_PER_CPU * cpus)),
+        render_slots=max(1, round(RENDERS_PER_CPU * cpus)),
+        max_slots=max(1, round(MAX_SLOTS_PER_CPU * cpus)),
     )
 
 

@@ -29,7 +29,7 @@ async def test_a_job_of_an_earlier_version_is_continued(tmp_path: Path) -> None:
     async with BulkJob.open(spec) as job:
         assert job.is_resumed and job.run_id == "20261123T040207-206d1f68"
         assert job.stats.done_before == 6
-        await read_locally(job, pages, asyncio.Event(), concurrency=2)
+        await read_locally(job, pages, asyncio.Event(), concurrency=lambda: 2)
         await job.finish()
         counts = await job.counts()
     assert (counts.pages, counts.done, counts.lines, counts.repeated) == (13, 13, 13, 0)

@@ -26,7 +26,7 @@ async def run(spec: JobSpec) -> list[str]:
     """Run a job to its end and return its notifications."""
     said: list[str] = []
     async with BulkJob.open(spec, notify=said.append) as job:
-        await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
+        await read_locally(job, Pages(), asyncio.Event(), concurrency=lambda: 4)
         await job.finish()
     return said
 

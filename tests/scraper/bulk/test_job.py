@@ -75,7 +75,7 @@ async def test_every_page_of_a_list_is_written_once(tmp_path: Path, form: Format
     pytest.importorskip("warcio")
     pages = Pages()
     async with BulkJob.open(order_of(tmp_path, [*URLS, URLS[0], "no url", ""], form)) as job:
-        await read_locally(job, pages, asyncio.Event(), concurrency=16)
+        await read_locally(job, pages, asyncio.Event(), concurrency=lambda: 16)
         await job.finish()
         counts = await job.counts()
     assert (counts.pages, counts.done, counts.lines, counts.repeated) == (201, 201, 202, 1)
@@ -87,7 +87,7 @@ async def test_a_page_is_read_at_its_first_url_in_the_list(tmp_path: Path) -> No
     pages = Pages()
     asked = ["http://a.example/page#part", "http://a.example/page", "http://a.example/other"]
     async with BulkJob.open(order_of(tmp_path, asked)) as job:
-        await read_locally(job, pages, asyncio.Event(), concurrency=4)
+        await read_locally(job, pages, asyncio.Event(), concurrency=lambda: 4)
         await job.finish()
         assert (await job.counts()).repeated == 1
     assert pages.read == Counter([asked[0], asked[2]])
@@ -99,14 +99,14 @@ async def test_a_stopped_job_resumes(tmp_path: Path) -> None:
     pages, stop = Pages(), asyncio.Event()
     pages.stop_after = (50, stop)
     async with BulkJob.open(spec) as job:
-        await read_locally(job, pages, stop, concurrency=4)
+        await read_locally(job, pages, stop, concurrency=lambda: 4)
         await job.finish()
     first = numbers_in(tmp_path / "out", Format.JSONL)
     assert 50 <= len(first) < 100
     pages.stop_after = None
     async with BulkJob.open(spec) as job:
         assert job.stats.done_before == len(first)
-        await read_locally(job, pages, asyncio.Event(), concurrency=4)
+        await read_locally(job, pages, asyncio.Event(), concurrency=lambda: 4)
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
     assert set(pages.read.values()) == {1}
@@ -121,7 +121,7 @@ async def test_a_page_with_a_temporary_failure_is_retried(tmp_path: Path) -> Non
         URLS[9]: [errors.OverloadedError("Leave me alone for a week.", retry_after_s=600_000)],
     }
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
-        await read_locally(job, pages, asyncio.Event(), concurrency=16)
+        await read_locally(job, pages, asyncio.Event(), concurrency=lambda: 16)
         await job.finish()
         assert job.stats.retried == 4
     rows = {row["url"]: row for row in rows_in(tmp_path / "out", Format.JSONL)}
@@ -138,7 +138,7 @@ async def test_a_list_with_more_hosts_than_the_schedule_limit_is_read_completely
     monkeypatch.setattr("scraper.bulk.run.PAGES_AT_ONCE", 2)
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
         async with asyncio.timeout(60):
-            await read_locally(job, Pages(), asyncio.Event(), concurrency=16)
+            await read_locally(job, Pages(), asyncio.Event(), concurrency=lambda: 16)
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
 
@@ -147,7 +147,7 @@ async def test_only_pages_within_the_limit_are_read(tmp_path: Path) -> None:
     spec = order_of(tmp_path, URLS, limit=30)
     for limit in (30, 60):
         async with BulkJob.open(dataclasses.replace(spec, limit=limit)) as job:
-            await read_locally(job, Pages(), asyncio.Event(), concurrency=16)
+            await read_locally(job, Pages(), asyncio.Event(), concurrency=lambda: 16)
             await job.finish()
         assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:limit])
 
@@ -266,7 +266,7 @@ async def test_a_list_from_standard_input_is_not_needed_again(tmp_path: Path, mo
         assert (await job.counts()).pages == 4
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     async with BulkJob.open(spec) as job:
-        await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
+        await read_locally(job, Pages(), asyncio.Event(), concurrency=lambda: 4)
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:4])
 
@@ -284,7 +284,7 @@ async def test_an_unreadable_frontier_ends_the_job(tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(job, "list_pages", breaks)
         with pytest.raises(BulkError, match="The disk is gone"):
             async with asyncio.timeout(60):
-                await read_locally(job, pages, asyncio.Event(), concurrency=4)
+                await read_locally(job, pages, asyncio.Event(), concurrency=lambda: 4)
 
 
 @pytest.mark.parametrize("fault", [None, OSError(errno.ENOSPC, "No space left on device")])
@@ -322,7 +322,7 @@ async def test_an_internal_error_while_writing_ends_the_job(tmp_path: Path, monk
     async with asyncio.timeout(60):
         with pytest.raises(BulkError, match="internal error: ValueError: Nobody foresaw this"):
             async with BulkJob.open(order_of(tmp_path, URLS)) as job:
-                await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
+                await read_locally(job, Pages(), asyncio.Event(), concurrency=lambda: 4)
                 await job.finish()
 
 
@@ -335,14 +335,14 @@ async def test_a_full_disk_ends_the_job_which_can_resume(tmp_path: Path) -> None
     try:
         with pytest.raises(BulkError) as caught:
             async with BulkJob.open(spec) as job:
-                await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
+                await read_locally(job, Pages(), asyncio.Event(), concurrency=lambda: 4)
                 await job.finish()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert isinstance(caught.value, DiskFullError)
     assert "free space, then run the same command again" in str(caught.value)
     async with BulkJob.open(spec) as job:
-        await read_locally(job, Pages(), asyncio.Event(), concurrency=4)
+        await read_locally(job, Pages(), asyncio.Event(), concurrency=lambda: 4)
         await job.finish()
     assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS)
 
@@ -371,7 +371,7 @@ async def test_invalid_lines_do_not_wait_for_a_host(tmp_path: Path) -> None:
     spec = order_of(tmp_path, lines, rate=CrawlRate(gap_s=60.0))
     async with BulkJob.open(spec) as job:
         async with asyncio.timeout(60):
-            await read_locally(job, pages, asyncio.Event(), concurrency=16)
+            await read_locally(job, pages, asyncio.Event(), concurrency=lambda: 16)
         await job.finish()
     assert len(rows_in(tmp_path / "out", Format.JSONL)) == 3_000
 
@@ -382,7 +382,7 @@ async def test_dead_hosts_do_not_delay_a_job(tmp_path: Path, monkeypatch: pytest
     dead = [f"http://dead.example/{number}" for number in range(500)]
     pages.failing = {url: [errors.HostDownError("Nobody is there.", retryable=True)] * 2 for url in dead}
     async with BulkJob.open(order_of(tmp_path, [*dead, *URLS])) as job:
-        await read_locally(job, pages, asyncio.Event(), concurrency=16)
+        await read_locally(job, pages, asyncio.Event(), concurrency=lambda: 16)
         await job.finish()
     assert sum(count for url, count in pages.read.items() if url in pages.failing) < 20
     rows = {row["url"]: row for row in rows_in(tmp_path / "out", Format.JSONL)}
@@ -407,7 +407,7 @@ async def test_cancellation_does_not_wait_for_pages(tmp_path: Path, monkeypatch:
         for stopped_before in (False, True):
             stop = asyncio.Event()
             under_way.clear()
-            working = asyncio.create_task(read_locally(job, never, stop, concurrency=4))
+            working = asyncio.create_task(read_locally(job, never, stop, concurrency=lambda: 4))
             async with asyncio.timeout(60):
                 await under_way.wait()
                 if stopped_before:

@@ -76,7 +76,7 @@ async def test_one_page_is_tried_while_there_is_no_network(tmp_path: Path, monke
 
     urls = [f"http://host{number}.example/" for number in range(40)]
     async with BulkJob.open(order_of(tmp_path, urls)) as job:
-        await read_locally(job, read, asyncio.Event(), concurrency=8)
+        await read_locally(job, read, asyncio.Event(), concurrency=lambda: 8)
         assert "waiting for the network" not in job.stats.format_line(0.0)
     assert max(at_once[:8]) == 8
     assert set(at_once[9:20]) == {1}

@@ -16,6 +16,6 @@ def test_the_settings_of_the_process_have_the_rate_of_the_job(tmp_path: Path) ->
     assert (reads.host_pages, reads.host_gap_s) == (3, 7.0)
     assert (reads.peek_slots, reads.render_slots, reads.queue_limit) == (8, 4, 20)
     wide = make_job_settings(order_of(tmp_path, [], rate=CrawlRate(concurrency=40)), server)
-    assert (wide.peek_slots, wide.render_slots, wide.queue_limit) == (40, 4, 40)
+    assert (wide.peek_slots, wide.render_slots, wide.max_slots, wide.queue_limit) == (40, 4, 40, 40)
     narrow = make_job_settings(order_of(tmp_path, [], rate=CrawlRate(concurrency=2)), server)
-    assert (narrow.peek_slots, narrow.render_slots, narrow.queue_limit) == (2, 2, 20)
+    assert (narrow.peek_slots, narrow.render_slots, narrow.max_slots, narrow.queue_limit) == (2, 2, 2, 20)

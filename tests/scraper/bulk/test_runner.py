@@ -7,12 +7,13 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from browsers import Browsers
 from browsers.model import Request, Snapshot
 from scraper.bulk import run
 from scraper.bulk.job import BulkJob
@@ -82,7 +83,7 @@ async def test_long_pauses_of_a_site_do_not_delay_other_sites(tmp_path: Path, po
         return reader.read(page)
 
     async with BulkJob.open(spec) as job:
-        await read_locally(job, read, stop, concurrency=PLACES, respects_robots=True)
+        await read_locally(job, read, stop, concurrency=lambda: PLACES, respects_robots=True)
         left_s = job.stats.minimum_s()
     await fetcher.close()
     # No task that waits for a host occupies a slot that other hosts could use.
@@ -97,6 +98,7 @@ class OnlyReader:
 
     fetcher: Fetcher
     workers: WorkerPool
+    browsers: Browsers = field(default_factory=Browsers)
 
 
 async def test_a_resumed_job_observes_the_crawl_delay_of_each_site(
@@ -168,7 +170,7 @@ async def test_a_page_of_a_rate_limited_site_is_read_after_the_pause(
         fetcher = Fetcher(cast(Any, client), workers, cast(PageStore, CountingPages()), Settings())
         reader = JobPageReader(fetcher, workers, spec, keep_snapshots=False)
         async with BulkJob.open(spec) as job:
-            await read_locally(job, reader.read, asyncio.Event(), concurrency=1)
+            await read_locally(job, reader.read, asyncio.Event(), concurrency=lambda: 1)
             await job.finish()
         await fetcher.close()
     (row,) = rows_in(tmp_path / "out", Format.JSONL)
@@ -196,7 +198,7 @@ async def test_pages_are_read_after_robots_txt_was_unreachable_once(
     fetcher = Fetcher(cast(Any, client), workers, cast(PageStore, CountingPages()), Settings(robots="obey"))
     reader = JobPageReader(fetcher, workers, spec, keep_snapshots=False)
     async with BulkJob.open(spec) as job:
-        await read_locally(job, reader.read, asyncio.Event(), concurrency=4, respects_robots=True)
+        await read_locally(job, reader.read, asyncio.Event(), concurrency=lambda: 4, respects_robots=True)
         await job.finish()
     await fetcher.close()
     assert [row["error"] for row in rows_in(tmp_path / "out", Format.JSONL)] == [None] * 30

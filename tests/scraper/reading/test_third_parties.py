@@ -15,9 +15,10 @@ from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.store.sqlite.pages import SqlitePageStore
 from scraper.workers import WorkerPool
-from tests.site.hosts import CONTENT_HOSTS, TRACKERS, WIDGETS
+from tests.site.hosts import CONTENT_HOSTS, NEVER_REFUSED, TRACKERS, WIDGETS
 from tests.site.prose import marks_found
 from tests.site.running import Site
+from tests.site.third_parties import CASES
 
 pytestmark = pytest.mark.browser
 
@@ -38,22 +39,6 @@ async def fetcher(
     yield reading
     await reading.close()
     await pages.close()
-
-
-CASES = {
-    "trackers": ("trackers", 24),
-    "consent-callback": ("consent", 12),
-    "page-view": ("views", 12),
-    "gtag-wait": ("gtag", 12),
-    "adblock-overlay": ("overlay", 24),
-    "adblock-wall": ("replaced", 24),
-    "hide-snippet": ("snippet", 24),
-    "error-handler": ("error", 24),
-    "first-party": ("first", 24),
-    "captcha-script": ("captcha", 12),
-    "comment-script": ("comments", 12),
-}
-"""Marker words and their number by page."""
 
 
 @pytest.mark.parametrize("page", CASES)
@@ -96,18 +81,6 @@ async def test_a_host_that_needs_its_third_parties_is_visited_twice_only_once(fe
         reading = await fetcher.fetch(ReadRequest(url, render="browser"))
         assert marks_found("gtag", reading.document.markdown) == 12
         assert site.hits("/gtag-wait", "host8.example") - before == (2 if number == 1 else 1)
-
-
-NEVER_REFUSED = """
-challenges.cloudflare.com hcaptcha.com js.hcaptcha.com www.google.com www.gstatic.com recaptcha.net js.datadome.co
-geo.captcha-delivery.com client.perimeterx.net captcha.px-cdn.net client-api.arkoselabs.com token.awswaf.com
-ips.js.kasada.io js.stripe.com www.paypalobjects.com maps.googleapis.com api.mapbox.com unpkg.com cdn.jsdelivr.net
-cdnjs.cloudflare.com ajax.googleapis.com fonts.googleapis.com use.typekit.net player.vimeo.com www.youtube.com
-cdn.jwplayer.com fast.wistia.com disqus.com c.disquscdn.com launcher.spot.im static.parastorage.com cdn.shopify.com
-assets.squarespace.com i0.wp.com pbs.twimg.com scontent.fbcdn.net scontent.cdninstagram.com i.pinimg.com
-media.licdn.com static.zdassets.com res.cloudinary.com images.ctfassets.net widget.trustpilot.com judge.me
-accounts.google.com login.microsoftonline.com www.bing.com s.yimg.com assets.bigcartel.com secure.gravatar.com
-""".split()
 
 
 def test_content_hosts_are_never_refused() -> None:

@@ -53,6 +53,7 @@ EXAMPLES = {
     "SEARCH_MCP_FULL_CHROMIUM": ("/opt/chromium", "/opt/chromium"),
     "SEARCH_MCP_PEEK_SLOTS": ("3", 3),
     "SEARCH_MCP_RENDER_SLOTS": ("2", 2),
+    "SEARCH_MCP_MAX_SLOTS": ("50", 50),
     "SEARCH_MCP_PAGE_MEMORY_MB": ("700", 700),
     "SEARCH_MCP_QUEUE_LIMIT": ("0", 0),
     "SEARCH_MCP_DATABASE_URL": ("postgresql://u:p@db.example/pages", "postgresql://u:p@db.example/pages"),
@@ -266,7 +267,7 @@ def test_the_browsers_get_what_concerns_them() -> None:
     assert (browsers.proxy, browsers.proxy_dns) == ("socks5://u:p@proxy.example:1080", "local")
     assert (browsers.language, browsers.timezone) == ("zh-Hans", "Europe/Berlin")
     assert (browsers.light_executable, browsers.full_executable) == ("/opt/shell", "/opt/chromium")
-    assert (browsers.peek_slots, browsers.render_slots, browsers.queue_limit) == (3, 2, 0)
+    assert (browsers.peek_slots, browsers.render_slots, browsers.max_slots, browsers.queue_limit) == (3, 2, 50, 0)
 
 
 def test_a_variable_has_priority_over_the_configuration_file_and_a_flag_over_both(tmp_path: Path) -> None:

@@ -1,0 +1,48 @@
+"""Cookies of site profiles: kept in memory for each caller, set before a visit and saved after it."""
+
+from __future__ import annotations
+
+from cachetools import LRUCache
+
+from browsers.cdp.session import Event
+from browsers.model import Request
+from browsers.navigation.tab import Tab
+
+MAX_PROFILES = 200
+
+
+class CookieProfiles:
+    """Cookies by (principal, profile) in memory. The least recently used profile is evicted first."""
+
+    def __init__(self) -> None:
+        """Start without cookies."""
+        self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(MAX_PROFILES)
+
+    async def load(self, tab: Tab, request: Request) -> None:
+        """Set the profile's cookies in a new tab."""
+        if request.site_profile is None:
+            return
+        cookies = self._cookies.get((request.principal, request.site_profile))
+        if cookies:
+            await tab.connection.call("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
+
+    def forget(self, principal: str, site_profile: str) -> bool:
+        """Delete a profile's cookies and return True if there were any."""
+        return bool(self._cookies.pop((principal, site_profile), None))
+
+    async def save(self, tab: Tab, request: Request) -> None:
+        """Store the profile's cookies from a tab."""
+        if request.site_profile is None:
+            return
+        found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
+        key = (request.principal, request.site_profile)
+        self._cookies[key] = [_make_settable(cookie) for cookie in found["cookies"]]
+
+
+def _make_settable(cookie: Event) -> Event:
+    """Return the fields of a cookie from `Storage.getCookies` that `Storage.setCookies` accepts."""
+    names = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "priority", "partitionKey")
+    settable = {key: cookie[key] for key in names if key in cookie}
+    if not cookie.get("session", False):
+        settable["expires"] = cookie["expires"]
+    return settable

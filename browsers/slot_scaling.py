@@ -1,0 +1,93 @@
+"""Change the number of slots with the free resources of the machine.
+
+A page that waits for the network needs memory but no CPU, so more pages are admitted as long as CPU is idle. The
+number changes in steps like that of crawlee's AutoscaledPool, and not faster than pages end: the pages of a step use
+CPU only when their sites respond.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Sequence
+
+from browsers.fair_queue import FairSemaphore
+from browsers.free_resources import FreeResources, ResourceMeter
+
+INTERVAL_S = 0.25
+"""Seconds between two measurements."""
+MAX_INTERVAL_S = 1.5
+"""Seconds between two steps, if visits take long."""
+VISITS_PER_STEP = 0.25
+"""Seconds between two steps as a share of those that a visit holds its slot."""
+GROWTH = 1.3
+SHRINKAGE = 0.85
+MIN_FREE_CPU = 0.10
+"""Share of idle CPU above which more pages are admitted."""
+NO_FREE_CPU = 0.03
+"""Share below which fewer pages are admitted."""
+MAX_LOOP_DELAY_S = 0.1
+"""Seconds. A later event loop answers late to every page in progress, so that their limits run out."""
+MIN_FREE_MEMORY_BYTES = 1_000_000_000
+"""A tab takes 40 MB, a heavy page 600."""
+
+
+def decide_size(slots: FairSemaphore, free: FreeResources) -> int:
+    """Return the number of slots for the next interval, within the limits of `slots`."""
+    size = slots.size
+    is_overloaded = free.cpu < NO_FREE_CPU or free.loop_delay_s > MAX_LOOP_DELAY_S
+    if is_overloaded or free.memory_bytes < MIN_FREE_MEMORY_BYTES:
+        size = math.floor(size * SHRINKAGE)
+    elif free.cpu > MIN_FREE_CPU and slots.queued and slots.in_use >= size:
+        size = math.ceil(size * GROWTH)
+    return min(max(size, slots.min_size), slots.max_size)
+
+
+class SlotScaler:
+    """Scales slots while visits run; an idle process measures nothing."""
+
+    def __init__(self, slots: Sequence[FairSemaphore]) -> None:
+        """Scale all of `slots` by the same measurements."""
+        self._slots = slots
+        self._scaled_at = dict.fromkeys(slots, 0.0)
+        self._visits = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def begin_visit(self) -> None:
+        """Count a visit; the first one starts the measurements."""
+        self._visits += 1
+        if self._task is None and any(slots.max_size > slots.min_size for slots in self._slots):
+            self._task = asyncio.create_task(self._run(), name="slot scaling")
+
+    def end_visit(self) -> None:
+        """Count a visit that has ended."""
+        self._visits -= 1
+
+    async def close(self) -> None:
+        """Stop the measurements."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def _run(self) -> None:
+        meter = ResourceMeter()
+        try:
+            while self._visits:
+                expected_at = time.monotonic() + INTERVAL_S
+                await asyncio.sleep(INTERVAL_S)
+                free = meter.measure(time.monotonic() - expected_at)
+                for slots in self._slots:
+                    self._scale(slots, free)
+        finally:
+            self._task = None
+            for slots in self._slots:
+                slots.resize(slots.min_size)
+
+    def _scale(self, slots: FairSemaphore, free: FreeResources) -> None:
+        now = time.monotonic()
+        if now - self._scaled_at[slots] >= min(MAX_INTERVAL_S, VISITS_PER_STEP * slots.held_s()):
+            size = decide_size(slots, free)
+            if size != slots.size:
+                self._scaled_at[slots] = now
+                slots.resize(size)
