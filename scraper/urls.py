@@ -36,6 +36,8 @@ _ADDRESS_LIKE = re.compile(
     r"(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?(?:[/?#]|$)", re.IGNORECASE
 )
 _LOCAL_PATH = re.compile(r"(?:[a-zA-Z]:[\\/]|~/|\.{1,2}/|/)")
+_QUOTED = re.compile(r"""<(https?:[^>]+)>|(["'`])(https?:.+)\2""", re.IGNORECASE)
+"""A URL in the marks that texts and shells put around it."""
 _INVISIBLE = re.compile(
     # Control characters, which parsers drop, and characters that make a text look like another.
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -55,12 +57,14 @@ _EXAMPLE = "Give an absolute URL such as https://example.com/page."
 
 
 def parse_target(text: str) -> str:
-    """Return the canonical absolute http(s) URL in `text`.
+    """Return the canonical absolute http(s) URL in `text`, which may be in quotes or angle brackets.
 
     Raises:
         InvalidUrlError: the text is not such a URL; the message says why and what to pass instead.
     """
     target = text.strip(" \t\r\n\f")
+    if (quoted := _QUOTED.fullmatch(target)) is not None:
+        target = quoted[1] or quoted[3]
     if not target:
         raise _error("The URL is empty.", target)
     if len(target) > MAX_URL_CHARS:

@@ -65,8 +65,9 @@ def search_add_document_tool(settings: Settings) -> Tool:
 
     async def run(services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
         content = arguments.get("content")
-        if not isinstance(content, str) or not content.strip():
-            # The error text of the contract.
+        is_blank = not isinstance(content, str) or not content.strip()
+        if is_blank and set(arguments) <= set(tool.input_schema["properties"]):
+            # The error text of the contract; an unknown argument may be a misspelled one.
             return _failure("Content must be a non-empty string")
         return await tool.run(services, arguments, call)
 

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from scraper.services import Services
 
 ENGINES = Parameter(
-    "engines", StringListValue(len(NAMES) + len(SOURCE_NAMES)), f"Names from `engines`. Default: {', '.join(DEFAULTS)}."
+    "engines",
+    StringListValue(len(NAMES) + len(SOURCE_NAMES), has_names=True),
+    f"Names from `engines`. Default: {', '.join(DEFAULTS)}.",
 )
 _BLOCKED = frozenset({"captcha", "consent", "rate_limited", "refused"})
 _UNREACHABLE = frozenset({"timeout", "unreachable"})
@@ -57,8 +59,8 @@ def search_tool(settings: Settings) -> Tool:
         Parameter("use_cache", BooleanValue(), "Allow a cached answer.", default=True),
         max_age_parameter("Maximum age of a cached answer; 0 forces a new search.", settings),
         Parameter("freshness", ChoiceValue(tuple(FRESHNESS)), "Maximum age of pages."),
-        Parameter("include_domains", StringListValue(MAX_DOMAINS), "Only these domains."),
-        Parameter("exclude_domains", StringListValue(MAX_DOMAINS), "Not these domains."),
+        Parameter("include_domains", StringListValue(MAX_DOMAINS, has_names=True), "Only these domains."),
+        Parameter("exclude_domains", StringListValue(MAX_DOMAINS, has_names=True), "Not these domains."),
         Parameter("category", ChoiceValue(CATEGORIES), "Only this kind of page."),
         Parameter("include_text", StringValue(), "Required in title or snippet."),
         Parameter("exclude_text", StringValue(), "Forbidden there."),

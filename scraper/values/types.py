@@ -194,6 +194,8 @@ class StringListValue(ValueType):
     """A list of at least one text."""
 
     max_items: int
+    has_names: bool = False
+    """True for names, which contain no comma: `a,b` is two of them."""
     label = "list"
 
     def schema(self) -> dict[str, Any]:
@@ -203,6 +205,8 @@ class StringListValue(ValueType):
     def parse(self, value: object) -> tuple[str, ...]:
         """Return the texts; a list as JSON text and a single item are accepted."""
         items = _parse_list(value)
+        if self.has_names:
+            items = [name for item in items for name in (item.split(",") if isinstance(item, str) else [item])]
         if not items:
             raise InvalidValueError(f"a list of 1 to {self.max_items} strings", "; it is empty")
         if len(items) > self.max_items:
@@ -214,7 +218,7 @@ class StringListValue(ValueType):
                 raise InvalidValueError("a list of strings", f"; item {number} is {_json_type(item)}")
             if not item.strip():
                 raise InvalidValueError("a list of strings", f"; item {number} is blank")
-        return tuple(str(item) for item in items)
+        return tuple(item.strip() if self.has_names else item for item in map(str, items))
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,10 @@ def refusal(text: str) -> str:
         ("http://0x7f.1/", "http://127.0.0.1/"),
         ("http://2130706433/", "http://127.0.0.1/"),
         ("http://[::FFFF:7f00:1]/", "http://[::ffff:7f00:1]/"),
+        ('"https://example.com/a"', "https://example.com/a"),
+        ("<https://example.com/a>", "https://example.com/a"),
+        (" `https://example.com/it's` ", "https://example.com/it's"),
+        ("https://example.com/'a'", "https://example.com/'a'"),
         ("https://example.com/a?q=@b\\c", "https://example.com/a?q=@b\\c"),
     ],
 )

@@ -82,11 +82,16 @@ class AccessRules:
         name, port = _host_and_port(header)
         return bool(name) and (name in self.hosts or f"{_add_brackets(name)}:{port}" in self.hosts)
 
-    def knows_origin(self, header: str | None) -> bool:
-        """Return True if an Origin header is absent, our own or listed."""
-        if header is None:
+    def knows_origin(self, header: str | None, host: str) -> bool:
+        """Return True if an Origin header is absent, that of the server at this Host header, or listed.
+
+        Other origins on loopback are unknown: any program of this machine may serve pages there.
+        """
+        if header is None or header.lower() in self.origins:
             return True
-        return header.lower() in self.origins or self.knows_host(_origin_host(header))
+        name, port = _host_and_port(_origin_host(header))
+        is_listed = f"{_add_brackets(name)}:{port}" in self.hosts or name not in _LOOPBACK_NAMES
+        return (name, port) == _host_and_port(host) or (is_listed and self.knows_host(_origin_host(header)))
 
     def principal(self, authorization: str) -> str | None:
         """Return the caller whose token an Authorization header has, or None."""

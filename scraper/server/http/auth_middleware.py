@@ -72,7 +72,7 @@ class AuthMiddleware:
         # A proxy may have used the other one of two headers.
         if len(hosts) != 1 or not self._rules.knows_host(hosts[0]):
             return _error(421, "Unknown host name. The operator can add it to SEARCH_MCP_ALLOWED_HOSTS.")
-        if len(origins) > 1 or not self._rules.knows_origin(origins[0] if origins else None):
+        if len(origins) > 1 or not self._rules.knows_origin(origins[0] if origins else None, hosts[0]):
             return _error(403, "Unknown origin. The operator can add it to SEARCH_MCP_ALLOWED_ORIGINS.")
         return None
 

@@ -1,13 +1,19 @@
-"""Read the body of a request, and pass it on unchanged."""
+"""Read the body of a request, and pass it on with lone surrogates replaced."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from starlette.types import Message, Receive
 
 _END = "http.disconnect"
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL
+)
+"""An escape in JSON, or two that are one character."""
+_LONE_BYTES = len(rb"\ud800")
 
 
 class RequestBody:
@@ -16,6 +22,9 @@ class RequestBody:
     def __init__(self, parts: list[Message], receive: Receive) -> None:
         """Keep the parts that were read."""
         self._parts = parts
+        whole = self._whole()
+        if (clean := replace_lone_surrogates(whole)) != whole:
+            self._parts = [{**parts[-1], "body": clean}]
         self._receive = receive
         self._returned = 0
 
@@ -58,6 +67,20 @@ class RequestBody:
             self._returned += 1
             return self._parts[self._returned - 1]
         return await self._receive()
+
+
+def replace_lone_surrogates(message: bytes) -> bytes:
+    r"""Return JSON of the same length with each escape of half a surrogate pair replaced by `\ufffd`.
+
+    A half is no character: neither UTF-8 nor a parser that follows the standard accepts it.
+    """
+    if b"\\ud" not in message and b"\\uD" not in message:
+        return message
+    return _ESCAPE.sub(_replace_lone, message)
+
+
+def _replace_lone(escape: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if len(escape[0]) == _LONE_BYTES else escape[0]
 
 
 async def read_body(receive: Receive, limit_bytes: int) -> RequestBody:

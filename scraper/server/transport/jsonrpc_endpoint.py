@@ -175,7 +175,9 @@ class _ResponseRecorder:
         text = b"".join(self._parts).decode()
         events = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
         try:
-            return json.loads(events[-1] if events else text)
+            answer = json.loads(events[-1] if events else text)
+            # The SDK does not repeat the id of an invalid request.
+            return answer | {"id": id_of(request)} if answer.get("id") is None else answer
         except ValueError:
             return None if self._status == 202 else _error(id_of(request), text or f"HTTP {self._status}")
 

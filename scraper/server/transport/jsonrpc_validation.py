@@ -20,6 +20,8 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
+from scraper.server.http.request_body import replace_lone_surrogates
+
 BATCHES_SINCE = "2025-03-26"
 """The only protocol revision with batches."""
 NO_MESSAGE = "Invalid request: no message of JSON-RPC 2.0."
@@ -39,6 +41,7 @@ class JsonRpcValidator:
     async def __aiter__(self) -> AsyncIterator[str]:
         """Yield valid messages, one per line."""
         async for line in self._lines:
+            line = replace_lone_surrogates(line.encode("utf-8", "replace")).decode()
             for one in _split_batch(line) if self._accepts_batches else (line,):
                 fault = self._fault(one) if one.strip() else None
                 if fault is not None:

@@ -57,6 +57,11 @@ async def test_an_empty_query_finds_nothing(app: Any, query: str) -> None:
     assert await ask(app, "search_index", query=query) == {"results": [], "total_matches": 0}
 
 
+async def test_a_misspelled_argument_gets_a_hint(app: Any) -> None:
+    output = await ask(app, "search_add_document", doc_id="a", contents="text")
+    assert 'Unknown argument "contents" (did you mean "content"?)' in output["error"]
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "output"),
     [

@@ -30,6 +30,15 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.parametrize(
+    "names", ["bing,mojeek", "bing, mojeek", ["bing,mojeek"], ["bing", "mojeek"], '["bing","mojeek"]']
+)
+def test_names_may_be_separated_by_commas(names: object) -> None:
+    engines = Parameters(Parameter("engines", StringListValue(2, has_names=True), "Which."))
+    assert engines.parse({"engines": names}) == {"engines": ("bing", "mojeek")}
+    assert LIST.parse({"urls": "https://a.example/1,2"}) == {"urls": ("https://a.example/1,2",)}
+
+
 def read(**arguments: Any) -> dict[str, Any]:
     return PARAMETERS.parse({"url": "https://example.org", **arguments})
 

@@ -67,9 +67,21 @@ def test_other_names_are_not(header: str) -> None:
     assert not rules("0.0.0.0", hosts=("search.lan", "b.lan:9"), allow_unauthenticated=True).knows_host(header)
 
 
-@pytest.mark.parametrize("origin", [None, "http://localhost:3000", "https://127.0.0.1", "https://app.example"])
-def test_our_origins_are_known(origin: str | None) -> None:
-    assert rules(origins=("https://app.example/",)).knows_origin(origin)
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        (None, "localhost:8000"),
+        ("http://localhost:8000", "localhost:8000"),
+        ("http://[::1]:8000", "[::1]:8000"),
+        ("https://127.0.0.1", "127.0.0.1"),
+        ("https://app.example", "localhost:8000"),
+        ("http://localhost:3000", "localhost:8000"),
+        ("https://search.lan:9", "search.lan"),
+    ],
+)
+def test_our_origins_are_known(origin: str | None, host: str) -> None:
+    known = rules(origins=("https://app.example/", "http://localhost:3000"), hosts=("search.lan",))
+    assert known.knows_origin(origin, host)
 
 
 @pytest.mark.parametrize(
@@ -83,10 +95,14 @@ def test_our_origins_are_known(origin: str | None) -> None:
         "localhost",
         "http://[localhost]",
         "http://[zz",
+        "http://localhost:3000",
+        "http://localhost",
+        "http://127.0.0.1:8000",
+        "http://[::1]:8000",
     ],
 )
 def test_other_origins_are_not(origin: str) -> None:
-    assert not rules(origins=("https://app.example",)).knows_origin(origin)
+    assert not rules(origins=("https://app.example",)).knows_origin(origin, "localhost:8000")
 
 
 def test_a_token_names_its_principal() -> None:

@@ -31,16 +31,17 @@ async def test_messages_in_a_list_are_answered_in_a_list(
     server: Program, http: aiohttp.ClientSession, session: str
 ) -> None:
     known = await open_session(http, server.url) if session == "open" else "0" * 32
-    messages = [ping(1), NOTE, SEARCH, call("echo", {"text": "hello"}), 7, initialize(9), ping([8])]
+    messages = [ping(1), NOTE, SEARCH, call("echo", {"text": "hello\ud800"}), 7, initialize(9), ping([8])]
+    messages.append(ping(10) | {"method": 5})
     headers = {**HEADERS, "Mcp-Session-Id": known}
     async with http.post(server.url, headers=headers, json=messages) as answer:
         assert (answer.status, answer.content_type) == (200, "application/json")
         pong, found, echoed, *refused = await answer.json()
     assert pong == {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert found["id"] == "s" and found["result"]["tools"][0]["name"] == "echo"
-    assert "hello" in echoed["result"]["content"][0]["text"]
+    assert json.loads(echoed["result"]["content"][0]["text"])["arguments"] == {"text": "hello\ufffd"}
     output = [(error["id"], error["error"]["code"]) for error in refused]
-    assert output == [(None, -32600), (9, -32600), (None, -32600)]
+    assert output == [(None, -32600), (9, -32600), (None, -32600), (10, -32602)]
 
 
 async def test_a_list_that_asks_for_nothing_is_accepted(server: Program, http: aiohttp.ClientSession) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 
@@ -23,6 +24,26 @@ async def begun() -> AsyncIterator[Program]:
 
 
 @pytest.mark.parametrize(
+    ("escaped", "text"),
+    [
+        (rb"a \ud800 b", "a \ufffd b"),
+        (rb"\udfff\ud800", "\ufffd\ufffd"),
+        (rb"\uD83D\uDE00", "\U0001f600"),
+        (rb"\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
+        (rb"\\ud800", "\\ud800"),
+        (rb"\\\ud800", "\\\ufffd"),
+    ],
+)
+async def test_half_a_surrogate_pair_is_replaced(begun: Program, escaped: bytes, text: str) -> None:
+    assert begun.process.stdin is not None
+    message = json.dumps(call("echo", {"text": "TEXT"}, number=9)).encode().replace(b"TEXT", escaped)
+    begun.process.stdin.write(message + b"\n")
+    output = await read(begun)
+    assert output["id"] == 9
+    assert json.loads(output["result"]["content"][0]["text"])["arguments"] == {"text": text}
+
+
+@pytest.mark.parametrize(
     ("line", "code", "name"),
     [
         (b"no json", -32700, None),
@@ -33,7 +54,6 @@ async def begun() -> AsyncIterator[Program]:
         (b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}', -32600, 7),
         (b'{"jsonrpc": "2.0", "id": "a", "method": 5}', -32600, "a"),
         (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}', -32600, 7),
-        (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}', -32600, None),
         (b'{"jsonrpc": "2.0", "id": true, "method": 5}', -32600, None),
         (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, None),
         (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
