@@ -77,7 +77,7 @@ class _Author:
     def _table(self, layout: Layout) -> Table:
         source = self._source
         column_width = (layout.width - 2 * layout.margin) / layout.columns
-        most = max(2, min(9, int(column_width / (layout.size * 6))))
+        most = max(2, min(9, int(column_width / (layout.size * (9 if layout.family == "mono" else 6)))))
         width = source.randint(2, most)
         kinds = ["name", *(source.choice(("count", "money", "share", "word", "date", "gap")) for _ in range(width - 1))]
         wide: tuple[int, ...] = ()

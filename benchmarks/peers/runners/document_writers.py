@@ -104,6 +104,7 @@ def _flowables(blocks: list[dict[str, Any]], body: Any, headings: list[Any], wid
 
 
 def _table(table: dict[str, Any], body: Any, width: float) -> Any:
+    from reportlab.lib.styles import ParagraphStyle
     from reportlab.platypus import Paragraph, Table, TableStyle
 
     rows = [*table["head"], *table["rows"]]
@@ -117,6 +118,9 @@ def _table(table: dict[str, Any], body: Any, width: float) -> Any:
         *_rules(table["rules"], heads),
         *(("ALIGN", (at, heads), (at, -1), "RIGHT") for at in table["numbers"]),
     ]
+    right, strong = (ParagraphStyle("cell", body, **change) for change in ({"alignment": 2}, {"fontName": bold}))
+    left = ParagraphStyle("left", body, alignment=0)
+    widths = _column_widths(table, body, width)
     grid: list[list[Any]] = [[""] * columns for _ in rows]
     taken: set[tuple[int, int]] = set()
     for y, row in enumerate(rows):
@@ -124,13 +128,30 @@ def _table(table: dict[str, Any], body: Any, width: float) -> Any:
         for cell in row:
             while (y, x) in taken:
                 x += 1
-            grid[y][x] = Paragraph(cell["text"], body) if x in table["wide"] and y >= heads else cell["text"]
+            cell_style = strong if y < heads else right if x in table["numbers"] else left
+            grid[y][x] = Paragraph(cell["text"], cell_style) if widths or x in table["wide"] else cell["text"]
             taken |= {(y + dy, x + dx) for dy in range(cell["down"]) for dx in range(cell["across"])}
             if cell["across"] > 1 or cell["down"] > 1:
                 style.append(("SPAN", (x, y), (x + cell["across"] - 1, y + cell["down"] - 1)))
             x += cell["across"]
-    widths = [width * 0.4 if at in table["wide"] else None for at in range(columns)]
     return Table(grid, colWidths=widths, style=TableStyle(style), repeatRows=heads, hAlign="LEFT")
+
+
+def _column_widths(table: dict[str, Any], body: Any, width: float) -> list[float] | None:
+    """Return widths that fill the column, or None if the table fits without."""
+    from reportlab.pdfbase.pdfmetrics import stringWidth
+
+    rows = [row for row in (*table["head"], *table["rows"]) if all(cell["across"] == 1 for cell in row)]
+    full = [row for row in rows if len(row) == max(map(len, rows))]
+    natural = [
+        max(stringWidth(cell["text"], body.fontName, body.fontSize) for cell in column)
+        for column in zip(*full, strict=True)
+    ]
+    natural = [12 + min(each, 0.4 * width) if at in table["wide"] else 14 + each for at, each in enumerate(natural)]
+    is_known = len(natural) == sum(cell["across"] for cell in table["head"][0])
+    if not is_known or (sum(natural) <= width and not table["wide"]):
+        return None
+    return [each * min(1.0, width / sum(natural)) for each in natural]
 
 
 def _rules(rules: str, heads: int) -> list[Any]:

@@ -12,6 +12,13 @@ from scraper.extract.documents.pdf.rows import group_adjacent, join_cell_lines, 
 
 _ROW_DISTANCE_RATIO = 1.25
 """Ratio of the distance between rows to the distance between lines of a cell, where both occur."""
+_SAME_LEADING, _MIN_ROW_STEP = 1.12, 1.2
+"""Multiples of the least distance of lines: within a cell, and between rows that are clearly further apart."""
+_MAX_LEADING = 1.8
+"""Multiple of the font size."""
+_BESIDE = 0.3
+"""Ratio of the line height."""
+_MIN_UNEVEN, _UNEVEN_SHARE = 2, 0.6
 _NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++[a-z]?|[-–—.*]{1,3}|n/?a|N/?A")
 
 
@@ -20,10 +27,54 @@ def merge_lines(
 ) -> list[list[str]]:
     """Join the lines of a table into rows; a cell of several lines becomes one cell."""
     headers = _count_headers(grid)
-    groups = group_adjacent(
+    groups = _group_by_leading(lines, grid, across) or group_adjacent(
         range(len(lines)), lambda group, index: _continues(lines, grid, across, group, index, headers)
     )
     return [_merge_rows([grid[index] for index in group]) for group in groups]
+
+
+def _group_by_leading(
+    lines: Sequence[TextLine], grid: Sequence[Sequence[str]], across: Sequence[RuledLine]
+) -> list[list[int]]:
+    """Return the lines of each row, if the lines of a cell are clearly closer than rows are; else nothing.
+
+    Cells may be aligned at their middle: then a row has more lines than its longest cell.
+    """
+    columns = [[index for index, row in enumerate(grid) if row[column]] for column in range(len(grid[0]))]
+    pairs = [pair for column in columns for pair in pairwise(column)]
+    steps = [lines[below].row.runs[0].middle - lines[above].row.runs[0].middle for above, below in pairs]
+    leading = min(steps, default=0.0)
+    is_near = [step <= _SAME_LEADING * leading for step in steps]
+    if not 0 < leading <= _MAX_LEADING * max(line.size for line in lines) or all(is_near):
+        return []
+    if any(_SAME_LEADING * leading < step < _MIN_ROW_STEP * leading for step in steps):
+        return []
+    joined = [pair for pair, near in zip(pairs, is_near, strict=True) if near and not _is_ruled(lines, *pair, across)]
+    joined += [(index, index + 1) for index, (above, below) in enumerate(pairwise(lines)) if _is_beside(above, below)]
+    inside = {index for above, below in joined for index in range(above + 1, below + 1)}
+    groups = group_adjacent(range(len(lines)), lambda _, index: index in inside)
+    return groups if _are_rows(groups, grid) else []
+
+
+def _are_rows(groups: Sequence[Sequence[int]], grid: Sequence[Sequence[str]]) -> bool:
+    """Return False for groups of several rows: their columns have as many lines, and numbers have no second line."""
+    uneven = several = 0
+    for group in groups:
+        cells = [[grid[index][column] for index in group if grid[index][column]] for column in range(len(grid[0]))]
+        if any(sum(map(_is_number, cell)) > 1 for cell in cells):
+            return False
+        counts = {len(cell) for cell in cells if cell}
+        several += max(counts) > 1
+        uneven += len(counts) > 1
+    return uneven >= max(_MIN_UNEVEN, _UNEVEN_SHARE * several)
+
+
+def _is_beside(above: TextLine, below: TextLine) -> bool:
+    return above.y1 - below.y0 > _BESIDE * (above.y1 - above.y0)
+
+
+def _is_ruled(lines: Sequence[TextLine], above: int, below: int, across: Sequence[RuledLine]) -> bool:
+    return any(lines[above].y1 - 3 <= rule.at <= lines[below].y0 + 3 and _covers(rule, lines[below]) for rule in across)
 
 
 def _merge_rows(rows: Sequence[Sequence[str]]) -> list[str]:

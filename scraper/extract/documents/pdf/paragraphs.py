@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutRow
+from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow
 from scraper.extract.documents.pdf.rows import group_adjacent, split_mark, text_of_row
 
 _LARGER = 0.9
@@ -99,6 +99,31 @@ def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
             line += " " * max(0, column - len(line)) + run.text
         lines.append(line.rstrip())
     return tuple(lines)
+
+
+_MOSTLY_MONO = 0.6
+"""Ratio of a document's letters in fonts of a fixed width, above which such a font does not mark code."""
+_CODE_SHARE = 0.25
+"""Ratio of lines with signs of code on a page of such a document that is code."""
+_CODE_SIGN = re.compile(r"[{}=<>\[\]$#|\\]|\w\(|;\s*$")
+
+
+def distinguish_code(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
+    """Return the pages with prose of a fixed width as ordinary text: typescripts, and the text layers of scans."""
+    letters = sum(len(run.text) for page in pages for run in page.runs)
+    mono = sum(len(run.text) for page in pages for run in page.runs if run.mono)
+    if mono <= _MOSTLY_MONO * letters:
+        return list(pages)
+    return [page if _is_code_page(page) else _without_mono(page) for page in pages]
+
+
+def _is_code_page(page: LayoutPage) -> bool:
+    lines = [run.text for run in page.runs if run.mono]
+    return sum(_CODE_SIGN.search(line) is not None for line in lines) > _CODE_SHARE * len(lines)
+
+
+def _without_mono(page: LayoutPage) -> LayoutPage:
+    return replace(page, runs=tuple(run._replace(mono=False) for run in page.runs))
 
 
 _HEADING_SIZE_RATIO = 0.9

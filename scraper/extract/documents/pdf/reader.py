@@ -18,6 +18,7 @@ from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, L
 from scraper.extract.documents.pdf.markdown_writer import join_pages, write_markdown
 from scraper.extract.documents.pdf.paragraphs import (
     build_blocks,
+    distinguish_code,
     join_paragraphs,
     join_split_words,
     join_tables,
@@ -58,10 +59,12 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     if rtl_pages and request.more_care:
         lines = _load_fallback_reader().read_lines(data, rtl_pages, request.password)
         pages = [_correct_rtl_text(page, lines[page.number]) if page.number in lines else page for page in pages]
-    pages, removed = remove_running_lines(pages)
+    body_size = _body_size(pages)
+    pages, removed = remove_running_lines(pages, body_size)
+    pages = distinguish_code(pages)
     vocabulary = _vocabulary(pages)
     blocks = join_split_words(join_tables([list(_blocks(page)) for page in pages]))
-    marked = iter(mark_headings([block for page in blocks for block in page], _body_size(pages)))
+    marked = iter(mark_headings([block for page in blocks for block in page], body_size))
     texts = []
     for page, page_blocks in zip(pages, blocks, strict=True):
         text = write_markdown(list(islice(marked, len(page_blocks))), vocabulary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -31,7 +32,11 @@ _TITLE_LEADING = 0.6
 _MIN_OWN_LINES = 6
 _OWN_SHARE = 0.45
 _OWN_WORDS = 4
-_SAME_LINE = 0.35
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_MIN_PROSE_LINES, _PROSE_SHARE = 3, 0.2
+_HALF = 0.48, 0.56
+"""Ratio to the width of the text: where the right one of two equal columns begins."""
+_SAME_LINE = 0.2
 """Multiple of the font size."""
 _MAX_SKIPPED = 3
 _MIN_COLUMN_WIDTH = 10
@@ -58,8 +63,11 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         single += rows[start : start + skipped]
         start += skipped
         end, cuts = _find_band(rows, free, start, gutter)
-        columns = _columns(rows[start:end], cuts) if cuts and depth < _MAX_DEPTH else []
-        if columns and _is_prose(rows[start:end], columns):
+        columns = _find_columns(rows[start:end], cuts) if cuts and depth < _MAX_DEPTH else []
+        if not columns and len(cuts) == 1 and depth < _MAX_DEPTH:
+            first, end, columns = _find_halves(rows, start, end, cuts[0], (left, right))
+            single += rows[start:first]
+        if columns:
             if single:
                 yield single
                 single = []
@@ -70,6 +78,26 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         start = end
     if single:
         yield single
+
+
+def _find_halves(
+    rows: Sequence[LayoutRow], start: int, end: int, cut: _Span, page: _Span
+) -> tuple[int, int, list[list[TextRun]]]:
+    """Return the first row, the end and the columns of short lines in two halves, such as a list of names.
+
+    Not columns of cells: those have a header, numbers, or other widths. Without such rows, `start` and `end` remain.
+    """
+    inside = [index for index in range(start, end) if rows[index].x0 < cut[0] and rows[index].x1 > cut[1]]
+    if len(inside) < _MIN_ROWS or inside[-1] - inside[0] >= len(inside):
+        return start, end, []
+    columns = _columns(rows[inside[0] : inside[-1] + 1], [cut])
+    middle = (min(run.x0 for run in columns[1]) - page[0]) / (page[1] - page[0])
+    texts = [text_of_row(row) for column in columns for row in group_rows(column)]
+    if not _HALF[0] < middle < _HALF[1] or any(any(map(str.isdigit, text)) or is_label(text) for text in texts):
+        return start, end, []
+    if rows[inside[0]].bold or max(run.x1 for run in columns[0]) > cut[1]:
+        return start, end, []
+    return inside[0], inside[-1] + 1, columns
 
 
 def _is_title(row: LayoutRow, above: LayoutRow | None, size: float, width: float) -> bool:
@@ -179,6 +207,21 @@ def _intersect(one: Sequence[_Span], other: Sequence[_Span], min_width: float) -
     return overlaps
 
 
+def _find_columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[TextRun]]:
+    """Return the columns of text between free strips; empty if the strips separate cells of tables or list labels.
+
+    If they separate both, as on a page with a table in a column, one strip is between columns.
+    """
+    columns = _columns(rows, cuts)
+    if _is_prose(rows, columns):
+        return columns
+    for cut in sorted(cuts, key=lambda cut: cut[0] - cut[1]) if len(cuts) > 1 else ():
+        columns = _columns(rows, [cut])
+        if all(columns) and _are_independent_columns([group_rows(column) for column in columns]):
+            return columns
+    return []
+
+
 def _columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[TextRun]]:
     columns: list[list[TextRun]] = [[] for _ in range(len(cuts) + 1)]
     for row in rows:
@@ -194,7 +237,7 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
     lines = [group_rows(column) for column in columns]
     if len(lines) == 2 and all(is_label(text_of_row(line)) for line in lines[0]):
         return False
-    if len(lines) == 2 and _are_independent_columns(lines):
+    if _are_independent_columns(lines):
         return True
     texts = [text_of_row(line) for column in lines for line in column]
     words = fmean(max(len(text.split()), len(text) // 6) for text in texts)
@@ -209,16 +252,23 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
 
 
 def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
-    """Return True if most lines of both columns are beside no line of the other, unlike table rows."""
-    for one, other in (columns, columns[::-1]):
-        beside = [line.runs[0].middle for line in other]
-        alone = sum(
-            all(abs(line.runs[0].middle - middle) > _SAME_LINE * line.size for middle in beside) for line in one
-        )
-        words = sum(len(text_of_row(line).split()) for line in one)
-        if len(one) < _MIN_OWN_LINES or alone < _OWN_SHARE * len(one) or words < _OWN_WORDS * len(one):
-            return False
-    return True
+    """Return True if all columns have lines of prose, and most lines are beside no line of the next column."""
+    return all(map(_has_prose, columns)) and all(
+        _stands_alone(one, other) and _stands_alone(other, one) for one, other in pairwise(columns)
+    )
+
+
+def _has_prose(column: Sequence[LayoutRow]) -> bool:
+    width = max(line.x1 for line in column) - min(line.x0 for line in column)
+    full = (line for line in column if line.x1 - line.x0 > _FULL_LINE * width)
+    prose = sum(len(_WORD.findall(text_of_row(line))) >= _OWN_WORDS for line in full)
+    return prose >= max(_MIN_PROSE_LINES, _PROSE_SHARE * len(column))
+
+
+def _stands_alone(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> bool:
+    beside = [line.runs[0].middle for line in other]
+    alone = sum(all(abs(line.runs[0].middle - middle) > _SAME_LINE * line.size for middle in beside) for line in one)
+    return len(one) >= _MIN_OWN_LINES and alone >= _OWN_SHARE * len(one)
 
 
 def _reading_order(columns: list[list[TextRun]]) -> list[list[TextRun]]:

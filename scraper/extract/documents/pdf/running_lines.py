@@ -27,10 +27,11 @@ _PAGE_NUMBER = re.compile(
 _Key = tuple[str, int]
 
 
-def remove_running_lines(pages: Sequence[LayoutPage]) -> tuple[list[LayoutPage], dict[int, str]]:
+def remove_running_lines(pages: Sequence[LayoutPage], body_size: float) -> tuple[list[LayoutPage], dict[int, str]]:
     """Remove page numbers, and repeated lines in the margins except for the first of each.
 
-    No page loses its only text. Returns the pages, and the removed text by page.
+    No page loses its only text. What stays is set like the body, because it is no heading. Returns the pages, and the
+    removed text by page.
     """
     running = _find_running_keys(pages)
     shown: set[_Key] = set()
@@ -39,18 +40,25 @@ def remove_running_lines(pages: Sequence[LayoutPage]) -> tuple[list[LayoutPage],
     for page in pages:
         rows = _marginal_rows(page)
         runs: set[TextRun] = set()
+        first: set[TextRun] = set()
         for row in rows:
             keys = running.intersection(_row_keys(row))
             if _is_page_number(row, page, len(pages)) or (keys and not keys.isdisjoint(shown)):
                 runs.update(row.runs)
+            elif keys:
+                first.update(row.runs)
             shown |= keys
-        rest = tuple(run for run in page.runs if run not in runs)
+        rest = tuple(_as_body(run, body_size) if run in first else run for run in page.runs if run not in runs)
         if runs and any(any(map(str.isalnum, run.text)) for run in rest):
             removed[page.number] = " ".join(run.text for run in page.runs if run in runs)
             cleaned.append(replace(page, runs=rest))
         else:
-            cleaned.append(page)
+            cleaned.append(replace(page, runs=rest) if first and not runs else page)
     return cleaned, removed
+
+
+def _as_body(run: TextRun, body_size: float) -> TextRun:
+    return run._replace(size=min(run.size, body_size), bold=False)
 
 
 def _find_running_keys(pages: Sequence[LayoutPage]) -> set[_Key]:
