@@ -68,7 +68,7 @@ class Browsers:
         """Set up the pool.
 
         `egress` replaces the proxy that `settings` describe, for example with other DNS names. Raises ValueError if a
-        proxy, network or test host is invalid. The message says how to correct it.
+        proxy, network or test host is invalid, or a filter list. The message says how to correct it.
         """
         self._settings = settings or BrowserSettings()
         self._egress = egress or EgressProxy(self._settings)

@@ -8,6 +8,10 @@ whether a retry of the same call can succeed.
 from __future__ import annotations
 
 
+class FilterListError(ValueError):
+    """A filter list of the operator cannot be used; the message says what to do."""
+
+
 class BrowsersError(Exception):
     """Base class. `str(error)` says what happened to which URL, and `next_step` what to do about it."""
 

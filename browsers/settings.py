@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from browsers.model import ThirdParties
 
@@ -28,6 +29,8 @@ class BrowserSettings:
     """`remote`: the upstream proxy resolves names. `local`: this server does and sends the proxy a checked address."""
     third_parties: str = ThirdParties.CONTENT_ONLY
     """Value of `ThirdParties`: what any page may load; a request may exclude more."""
+    filter_lists: tuple[Path, ...] = ()
+    """Files in the syntax of EasyList whose hosts are refused too."""
     language: str = "en-US"
     timezone: str | None = None
     """IANA time zone that pages see. None uses that of the host, unless it is UTC."""

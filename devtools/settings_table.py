@@ -24,7 +24,7 @@ GROUPS = {
         "public_url"
     ),
     "Load": "call_limit calls_per_minute queue_limit peek_slots render_slots max_slots page_memory_mb drain_s",
-    "Network": "proxy proxy_dns allow_nets third_parties",
+    "Network": "proxy proxy_dns allow_nets third_parties filter_lists",
     "Browser": "language timezone tier light_executable full_executable",
     "Politeness": "host_pages host_gap_s robots contact",
     "Several servers": "database_url shared_url",

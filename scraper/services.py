@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from browsers import Browsers, BrowserSettings, diagnostics
+from browsers.errors import FilterListError
 from scraper.caching.page_cache import PageCache
 from scraper.coordination import open_shared_state
 from scraper.coordination.protocols import SharedState
@@ -70,7 +71,7 @@ class Services:
             SettingsError: The settings name a Chromium that does not exist, or need a library that is missing.
         """
         async with AsyncExitStack() as stack:
-            browsers = await stack.enter_async_context(Browsers(_browser_settings(settings)))
+            browsers = await stack.enter_async_context(_create_browsers(_browser_settings(settings)))
             workers = await stack.enter_async_context(WorkerPool())
             store = open_store(settings)
             stack.push_async_callback(store.close)
@@ -116,3 +117,10 @@ def _browser_settings(settings: Settings) -> BrowserSettings:
             "Correct it, or remove the setting: Chromium is then looked for."
         )
     return browser_settings
+
+
+def _create_browsers(settings: BrowserSettings) -> Browsers:
+    try:
+        return Browsers(settings)
+    except FilterListError as error:
+        raise SettingsError(f"SEARCH_MCP_FILTER_LISTS: {error}") from error

@@ -91,11 +91,12 @@ def burn(iterations: int) -> str:
 FRAME = """<!doctype html><title>Advertisement</title><meta http-equiv=refresh content=2><p>Advertisement</p>
 <script>{burn}</script>"""
 PLAYER = "<!doctype html><title>Player</title><script>{burn}</script>"
-CALIBRATION = """<!doctype html><title>Calibration</title><p id=rate>waiting</p><script>
-const steps = 2000000; let best = 0;
+CALIBRATION = """<!doctype html><title>Calibration</title><p>Measuring</p><script>
+const steps = 2000000; let best = 0, turns = 0;
 function once() { const at = performance.now(); let x=1;for(let i=0;i<steps;i++)x=(x*31+i)|0;window.burnt=x;
-  best = Math.max(best, steps / (performance.now() - at)); }
-for (let turn = 0; turn < 60; turn++) once();
-document.getElementById('rate').textContent = 'RATE ' + Math.round(best);
+  best = Math.max(best, steps / (performance.now() - at));
+  if (++turns < 60) return setTimeout(once, 1);
+  document.body.insertAdjacentHTML('beforeend', '<p id=rate>RATE ' + Math.round(best)); }
+once();
 </script>"""
 """Page that measures the steps of `burn` in a millisecond; the fastest turn was not interrupted."""

@@ -78,7 +78,7 @@ async def _measure_steps(server: WorldServer) -> int:
     """Return the steps of the loop in a millisecond of CPU, by the fastest of 60 turns."""
     async with Browsers(BrowserSettings(allow_nets=("127.0.0.0/8",))) as browsers:
         url = f"http://{ADDRESSES[0]}:{server.port}/calibration"
-        snapshot = await browsers.visit(Request(url, mode=Mode.RENDER))
+        snapshot = await browsers.visit(Request(url, mode=Mode.RENDER, wait="#rate"))
     found = re.search(r"RATE (\d+)", snapshot.html)
     if found is None:
         raise RuntimeError("the calibration page did not end")

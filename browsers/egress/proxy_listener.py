@@ -20,6 +20,7 @@ from browsers.egress.third_parties import ThirdPartyFilter
 from browsers.egress.traffic_log import ConnectionDeniedError, Failure, FailureKind, TrafficLog
 
 if TYPE_CHECKING:
+    from browsers.egress.filter_lists import FilterLists
     from browsers.model import ThirdParties
 
 log = logging.getLogger(__name__)
@@ -65,8 +66,10 @@ class ProxyListener:
         connect: Connect,
         buffer: memoryview,
         on_close: Callable[[ProxyListener], None],
+        filter_lists: FilterLists | None = None,
     ) -> None:
         """`buffer` is shared by all connections of the event loop."""
+        self._filter_lists = filter_lists
         self.port: int = listener.getsockname()[1]
         self.proxy_server = f"socks5://{HOST}:{self.port}"
         self.traffic = TrafficLog(0)
@@ -93,7 +96,7 @@ class ProxyListener:
 
     def filter_third_parties(self, allowed: ThirdParties, page_hosts: tuple[str, ...]) -> None:
         """Refuse third parties of the page from now on, until the next visit begins."""
-        self._filter = ThirdPartyFilter(allowed, page_hosts)
+        self._filter = ThirdPartyFilter(allowed, page_hosts, self._filter_lists)
 
     def pause(self) -> None:
         """Refuse all traffic until the next visit begins, or `resume`."""

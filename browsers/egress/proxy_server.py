@@ -8,6 +8,7 @@ import socket
 from browsers.egress import ip_rules
 from browsers.egress.dialer import Connect, Dialer, OpenConnection
 from browsers.egress.dns_resolver import CachingResolver, DnsResolver
+from browsers.egress.filter_lists import FilterLists
 from browsers.egress.network_check import NetworkCheck
 from browsers.egress.proxy_listener import BACKLOG, HOST, ProxyLimits, ProxyListener
 from browsers.egress.relay import BUFFER_BYTES
@@ -26,13 +27,15 @@ class EgressProxy:
     ) -> None:
         """Set up the proxy. `names` replaces the system's resolver; `limits` are for tests.
 
-        Raises ValueError if a proxy, network or test host is invalid. The message shows the format.
+        Raises ValueError if a proxy, network or test host is invalid, and FilterListError if a filter list is. The
+        message shows the format.
         """
         self._limits = limits or ProxyLimits()
         self._resolver = CachingResolver(names, limit_s=self._limits.lookup_s)
         self._connect = _create_connect(settings, self._resolver, self._limits)
         self._buffer = memoryview(bytearray(BUFFER_BYTES))
         self._listeners: set[ProxyListener] = set()
+        self._filter_lists = FilterLists(settings.filter_lists) if settings.filter_lists else None
 
     async def open_listener(self) -> ProxyListener:
         """Open a listener for one browser context. It refuses all traffic before its first visit begins."""
@@ -46,7 +49,14 @@ class EgressProxy:
         except BaseException:
             listener.close()
             raise
-        opened = ProxyListener(listener, self._limits, self._connect, self._buffer, on_close=self._listeners.discard)
+        opened = ProxyListener(
+            listener,
+            self._limits,
+            self._connect,
+            self._buffer,
+            on_close=self._listeners.discard,
+            filter_lists=self._filter_lists,
+        )
         self._listeners.add(opened)
         return opened
 

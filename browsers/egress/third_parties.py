@@ -10,6 +10,7 @@ import functools
 from collections.abc import Mapping
 from importlib import resources
 
+from browsers.egress.filter_lists import FilterLists
 from browsers.egress.ip_rules import normalize_host
 from browsers.model import ThirdParties
 
@@ -47,8 +48,15 @@ def find_entity(host: str) -> tuple[int, str] | None:
 class ThirdPartyFilter:
     """Filter of the hosts that one page loads."""
 
-    def __init__(self, allowed: ThirdParties, page_hosts: tuple[str, ...]) -> None:
-        """Refuse the third parties that `allowed` excludes; `page_hosts` are those of the page and its redirects."""
+    def __init__(
+        self, allowed: ThirdParties, page_hosts: tuple[str, ...], filter_lists: FilterLists | None = None
+    ) -> None:
+        """Refuse the third parties that `allowed` excludes; `page_hosts` are those of the page and its redirects.
+
+        The hosts of `filter_lists` are refused too, unless `allowed` is all.
+        """
+        self._filter_lists = filter_lists
+        self._page_host = normalize_host(page_hosts[-1])
         self._categories = REFUSED_CATEGORIES[allowed]
         self._own_domains = {_domain(host) for host in page_hosts}
         self._own_entities = {entity[0] for host in page_hosts if (entity := find_entity(host))}
@@ -57,6 +65,8 @@ class ThirdPartyFilter:
         """Return True if the page must not load anything from the host."""
         if not self._categories or _domain(host) in self._own_domains:
             return False
+        if self._filter_lists is not None and self._filter_lists.refuses(normalize_host(host), self._page_host):
+            return True
         entity = find_entity(host)
         return entity is not None and entity[1] in self._categories and entity[0] not in self._own_entities
 

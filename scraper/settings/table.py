@@ -243,6 +243,12 @@ class Settings:
         "Third parties that pages load: all, or none for ads, analytics, social widgets, marketing, chat, consent.",
         "content_only",
     )
+    filter_lists: tuple[Path, ...] = _setting(
+        "FILTER_LISTS",
+        CommaListValue(PathValue(), "path,..."),
+        "Files with filter rules like EasyList's; rendered pages do not load hosts that they block.",
+        (),
+    )
     language: str = _setting("LANGUAGE", formats.LANGUAGE, "Language to request from sites.", "en-US")
     timezone: str | None = _setting(
         "TIMEZONE", formats.TIME_ZONE, "Time zone that sites see; this machine's by default."
@@ -362,6 +368,7 @@ class Settings:
             page_memory_bytes=self.page_memory_mb * 1_000_000,
             queue_limit=self.queue_limit,
             third_parties=self.third_parties,
+            filter_lists=self.filter_lists,
         )
 
 

@@ -12,7 +12,8 @@ from browsers import Browsers, BrowserSettings
 from browsers.model import Mode, Request, ThirdParties
 from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher
-from scraper.settings import Settings
+from scraper.services import Services
+from scraper.settings import Settings, SettingsError
 from scraper.store.sqlite.pages import SqlitePageStore
 from scraper.workers import WorkerPool
 from tests.site.hosts import CONTENT_HOSTS, NEVER_REFUSED, TRACKERS, WIDGETS
@@ -72,6 +73,30 @@ async def test_a_setting_loads_everything(browser_settings: BrowserSettings, sit
     async with Browsers(dataclasses.replace(browser_settings, third_parties="all")) as browsers:
         snapshot = await browsers.visit(Request(site.url("/trackers", "host7.example"), mode=Mode.RENDER))
         assert snapshot.refused_hosts == 0 == browsers.status().refused_hosts
+
+
+async def test_the_hosts_of_a_filter_list_are_refused(
+    browser_settings: BrowserSettings, site: Site, tmp_path: Path
+) -> None:
+    rules = tmp_path / "rules.txt"
+    rules.write_text("||disqus.com^$third-party\n")
+    settings = dataclasses.replace(browser_settings, filter_lists=(rules,))
+    url = site.url("/comment-script", "host9.example")
+    async with Browsers(settings) as browsers:
+        # The second visit is that of a page whose text is missing.
+        for level, refused in ((ThirdParties.CONTENT_ONLY, 1), (ThirdParties.ALL, 0)):
+            before = site.hits("/third-party.js", "harbour.disqus.com")
+            snapshot = await browsers.visit(Request(url, mode=Mode.RENDER, third_parties=level))
+            assert snapshot.refused_hosts == refused
+            assert site.hits("/third-party.js", "harbour.disqus.com") - before == 1 - refused
+
+
+async def test_an_unusable_filter_list_is_an_error_at_the_start(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.txt"
+    rules.write_text("<!doctype html><p>Not found</p>\n")
+    with pytest.raises(SettingsError, match=r"SEARCH_MCP_FILTER_LISTS: .*rules\.txt is no filter list"):
+        async with Services.open(Settings(data_dir=tmp_path, filter_lists=(rules,))):
+            pass
 
 
 async def test_a_host_that_needs_its_third_parties_is_visited_twice_only_once(fetcher: Fetcher, site: Site) -> None:
