@@ -1,4 +1,4 @@
-"""Measure if pictures of whole pages are exact, and how long they take, beside those of Playwright.
+"""Measure pictures of whole pages, consent banners, and acting on pages: solved tasks, tokens, seconds.
 
 The pages of the corpus `acting-shots` have known colors at known points. A picture is exact if it has all of them and
 repeats no fixed header.
@@ -18,7 +18,9 @@ from PIL import Image
 from playwright.async_api import async_playwright
 
 from benchmarks.acting.banners import measure_banners
+from benchmarks.acting.real_pages import measure_big_outline, measure_real_pages
 from benchmarks.acting.serving import served
+from benchmarks.acting.site_tasks import measure_site_tasks
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.corpora import corpus_folder
 from browsers import Browsers, BrowserSettings
@@ -36,7 +38,7 @@ Gold = Mapping[str, Any]
 
 
 async def measure(options: Options) -> Figures:
-    """Take a picture of each page with search-mcp and with Playwright.
+    """Take a picture of each page with search-mcp and with Playwright, then act on pages.
 
     Raises:
         FileNotFoundError: The corpus is missing.
@@ -53,8 +55,11 @@ async def measure(options: Options) -> Figures:
         [(name, sum(exact for exact, _ in row), len(row), _median_ms(row)) for name, row in rows.items()],
     )
     own, peer = rows.values()
-    banners = await measure_banners(corpus_folder(options.corpora, "acting-banners"))
-    return banners | {
+    figures = await measure_banners(corpus_folder(options.corpora, "acting-banners"))
+    figures |= await measure_site_tasks(corpus_folder(options.corpora, "acting-site"))
+    figures |= await measure_real_pages(corpus_folder(options.corpora, "extra-pages"))
+    figures |= await measure_big_outline()
+    return figures | {
         "shots.exact": sum(exact for exact, _ in own),
         "shots.pages": len(own),
         "shots.ms": _median_ms(own),

@@ -10,10 +10,11 @@ from browsers import errors
 from browsers.acting.elements import ElementGoneError, PageElement
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
+from browsers.acting.interruptions import Interruptions
 from browsers.acting.outline import Outline, OutlineLine, build_outline
 from browsers.acting.page_nodes import STYLES, ProcessSnapshot, iter_below
 from browsers.acting.request_guard import ActingMode, RequestGuard
-from browsers.acting.roles import clean_text, cut, is_secret, quote
+from browsers.acting.roles import is_secret
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError, PageCrashedError
 from browsers.model import ThirdParties
@@ -27,17 +28,12 @@ from browsers.scripts import PROBE
 
 MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
-MAX_DIALOGS = 10
-"""Dialogs of one step until the page's script is ended."""
-MAX_NOTICES = 12
 SNAPSHOT_LIMIT_S = 15.0
 SETTLE_S = 3.0
 OPEN_SETTLE_S = 8.0
 QUIET_S, QUIET_WITH_DATA_S = 0.08, 0.15
 _PREPARE_LIMIT_S = 5.0
-_MAX_URL = 160
 _MAX_HOSTS = 3
-_MAX_MESSAGE = 200
 
 Window = tuple[int, int]
 WINDOW: Window = (WIDTH, HEIGHT)
@@ -48,20 +44,16 @@ class ActingPage:
 
     def __init__(self, tab: Tab, mode: ActingMode) -> None:
         """Use a blank tab; `prepare` must follow."""
+        self.interruptions = Interruptions(tab.connection)
         self.guard = RequestGuard(mode, self.notice)
         self.devices = InputDevices(tab.session)
         self.outline: Outline | None = None
         """Latest outline of the current document."""
-        self.popup_url = ""
-        """URL of the last window that the page tried to open in this step."""
-        self.accepts_dialogs = False
         self.has_new_document = False
         """True if the main document changed since the last outline that was shown."""
         self.status = 0
         self._tab = tab
         self._session = tab.session
-        self._notices: list[str] = []
-        self._dialogs = 0
         self._known: dict[str, tuple[OutlineLine, str]] = {}
         """Line and frame id of every reference that an outline of this document had."""
         self._secrets: set[str] = set()
@@ -70,7 +62,11 @@ class ActingPage:
         """Snapshots of the latest outline."""
         self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
         self.processes = FrameProcesses(
-            tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame, on_popup=self._on_popup
+            tab.session,
+            tab.frame_id,
+            flat=tab.connection.flat,
+            on_frame=self._on_frame,
+            on_popup=self.interruptions.close_window,
         )
 
     @property
@@ -89,10 +85,8 @@ class ActingPage:
         session.on("Page.frameNavigated", self._on_navigated)
         session.on("Page.domContentEventFired", lambda _: self._readiness.on_dom_ready())
         session.on("Network.responseReceived", self._on_response)
-        session.on("Page.windowOpen", self._on_window)
-        session.on("Page.downloadWillBegin", self._on_download)
         self.guard.watch(session, self._tab.frame_id)
-        self._prepare_dialogs(session)
+        self.interruptions.watch(session, is_main=True)
         self._tab.listener.begin_visit(MAX_TRAFFIC_BYTES)
         commands = [
             session.start("Page.enable"),
@@ -125,13 +119,7 @@ class ActingPage:
 
     def notice(self, sentence: str) -> None:
         """Report something that happened, once."""
-        if sentence not in self._notices and len(self._notices) < MAX_NOTICES:
-            self._notices.append(sentence)
-
-    def drop_window_notice(self, url: str) -> None:
-        """Forget the report of a new window that is followed."""
-        sentence = _window_notice(url)
-        self._notices = [notice for notice in self._notices if notice != sentence]
+        self.interruptions.notice(sentence)
 
     def take_notices(self) -> tuple[str, ...]:
         """Return what happened since the last call of this."""
@@ -139,16 +127,13 @@ class ActingPage:
             more = f" and {len(hosts) - _MAX_HOSTS} more" if len(hosts) > _MAX_HOSTS else ""
             self.notice(f"not loaded: frames of {', '.join(hosts[:_MAX_HOSTS])}{more}, no hosts of this session")
             self.guard.refused_frames.clear()
-        notices, self._notices = tuple(self._notices), []
-        return notices
+        return self.interruptions.take_notices()
 
     def begin_step(self, *, acts: bool) -> None:
         """Reset what belongs to one step; `acts` if requests may be consequences of it."""
         self.guard.begin_step()
         self.guard.is_touched |= acts
-        self.popup_url = ""
-        self.accepts_dialogs = False
-        self._dialogs = 0
+        self.interruptions.begin_step()
 
     async def open(self, url: str, *, limit_s: float) -> None:
         """Load a URL. Raises BrowsersError with the reason if it cannot be loaded."""
@@ -263,27 +248,11 @@ class ActingPage:
                 if piece.ref in frames:
                     self._known[piece.ref] = (piece, frames[piece.ref])
 
-    def _prepare_dialogs(self, session: Session) -> None:
-        session.on("Page.javascriptDialogOpening", lambda event: self._on_dialog(session, event))
-        session.on("Page.fileChooserOpened", lambda _: self.notice("refused: the page asked for a file"))
-        session.post("Page.setInterceptFileChooserDialog", enabled=True)
-
     def _on_frame(self, session: Session) -> None:
         """Prepare a frame of another process before its first script."""
         session.post("Page.enable")
         self.guard.watch(session)
-        self._prepare_dialogs(session)
-
-    def _on_dialog(self, session: Session, event: Event) -> None:
-        kind = str(event["type"])
-        accepted = kind in ("alert", "beforeunload") or self.accepts_dialogs
-        session.post("Page.handleJavaScriptDialog", accept=accepted)
-        message = quote(cut(clean_text(str(event.get("message", ""))), _MAX_MESSAGE))
-        self.notice(f"{kind} dialog {message} was {'accepted' if accepted else 'dismissed'}")
-        self._dialogs += 1
-        if self._dialogs > MAX_DIALOGS:
-            session.post("Runtime.terminateExecution")
-            self.notice(f"more than {MAX_DIALOGS} dialogs: the page's script was ended")
+        self.interruptions.watch(session, is_main=False)
 
     def _on_navigated(self, event: Event) -> None:
         frame = event["frame"]
@@ -304,20 +273,3 @@ class ActingPage:
             self.status = event["response"]["status"]
             if self.status >= 400:
                 self.notice(f"the site answered with status {self.status}")
-
-    def _on_window(self, event: Event) -> None:
-        self.popup_url = str(event["url"])
-        self.notice(_window_notice(self.popup_url))
-
-    def _on_popup(self, target: Event) -> None:
-        self._tab.connection.post("Target.closeTarget", targetId=target["targetId"])
-        if not self.popup_url:
-            self.popup_url = str(target["url"])
-
-    def _on_download(self, event: Event) -> None:
-        name = quote(cut(clean_text(str(event.get("suggestedFilename", ""))), 80))
-        self.notice(f"refused: a download of {name}")
-
-
-def _window_notice(url: str) -> str:
-    return f"refused: a new window of {quote(cut(clean_text(url), _MAX_URL))}"

@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import Any
 
+from browsers.acting.element_scripts import CENTER, CLICK_DRAWN, COVER, FOCUS, SELECT, STATE
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.roles import clean_text, cut, quote
@@ -18,85 +19,6 @@ _WORLD = "acting"
 _LIMIT_S = 3.0
 _PAUSE_S = 0.05
 _MAX_COVER = 60
-
-_STATE = """function() {
-  if (this.disabled || this.closest('fieldset:disabled,[aria-disabled=true]')) return 'disabled';
-  const a = this.getBoundingClientRect();
-  return new Promise((done) => {
-    const compare = () => {
-      const b = this.getBoundingClientRect();
-      done(a.x === b.x && a.y === b.y ? '' : 'moving');
-    };
-    // A page that is busy paints late.
-    setTimeout(compare, 300);
-    requestAnimationFrame(() => requestAnimationFrame(compare));
-  });
-}"""
-_CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"
-_CLICK_DRAWN = """function() {
-  if (this.localName !== 'input') return false;
-  ((this.labels && this.labels[0]) || this).click();
-  return true;
-}"""
-_COVER = """function(hit) {
-  for (let node = hit; node; node = node.parentNode || node.host) if (node === this) return '';
-  for (let node = this; node; node = node.parentNode || node.host) if (node === hit) return '';
-  const element = hit.nodeType === 1 ? hit : hit.parentElement;
-  if (!element) return 'something';
-  const label = element.closest('label');
-  if (label && label.control === this) return '';
-  return element.localName + (element.id ? '#' + element.id : '') + ' ' + (element.textContent || '').slice(0, 200);
-}"""
-_FOCUS = """function(text) {
-  const kind = (this.type || '').toLowerCase();
-  if (this.disabled || this.closest('fieldset:disabled')) return 'disabled';
-  if (this.readOnly) return 'read-only';
-  if (this.localName === 'input') {
-    if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file'].includes(kind)) return 'no text field';
-    if (['date', 'time', 'month', 'week', 'datetime-local', 'color', 'range'].includes(kind)) {
-      this.focus();
-      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(this, text);
-      this.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
-      this.dispatchEvent(new Event('change', {bubbles: true}));
-      if (this.value === text || kind === 'range' || kind === 'color') return 'set';
-      return 'of type ' + kind + ', which takes no such value';
-    }
-  } else if (this.localName !== 'textarea' && !this.isContentEditable) {
-    return 'no text field';
-  }
-  this.scrollIntoView({block: 'nearest', behavior: 'instant'});
-  this.focus();
-  if (this.select) this.select();
-  else {
-    const range = document.createRange();
-    range.selectNodeContents(this);
-    const selection = getSelection();
-    selection.removeAllRanges();
-    selection.addRange(range);
-  }
-  return '';
-}"""
-_SELECT = """function(...wanted) {
-  if (this.localName !== 'select') return 'is no list of options';
-  if (this.disabled) return 'is disabled';
-  const norm = (text) => text.replace(/\\s+/g, ' ').replace(/"/g, "'").trim();
-  const names = [...this.options].map((one) => norm(one.label || one.text));
-  const chosen = wanted.map((one) => {
-    const all = [...this.options];
-    let at = names.indexOf(norm(one));
-    if (at < 0) at = names.findIndex((name) => name.toLowerCase() === norm(one).toLowerCase());
-    if (at < 0) at = all.findIndex((option) => option.value === one);
-    return all[at];
-  });
-  if (chosen.includes(undefined)) return {options: names.slice(0, 30), count: names.length};
-  if (chosen.length > 1 && !this.multiple) return 'takes one option';
-  if (chosen.some((one) => one.disabled)) return 'has this option disabled';
-  this.focus();
-  for (const one of this.options) one.selected = chosen.includes(one);
-  this.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
-  this.dispatchEvent(new Event('change', {bubbles: true}));
-  return '';
-}"""
 
 
 class ElementActionError(Exception):
@@ -164,11 +86,11 @@ class PageElement:
             except ElementGoneError:
                 raise
             except ElementActionError as error:
-                if await self.call(_CLICK_DRAWN):
+                if await self.call(CLICK_DRAWN):
                     return None
                 why = str(error)
             else:
-                state, cover = await asyncio.gather(self.call(_STATE), self._find_cover(*point))
+                state, cover = await asyncio.gather(self.call(STATE), self._find_cover(*point))
                 if not state and not cover:
                     return point
                 if state:
@@ -177,7 +99,7 @@ class PageElement:
                     why = f"{self.label} is covered by {cover}"
                     if tries % 2 == 0:
                         # Away from headers that stay at the edge of the window.
-                        await self.call(_CENTER)
+                        await self.call(CENTER)
             tries += 1
             if time.monotonic() > end:
                 raise ElementActionError(why)
@@ -210,7 +132,7 @@ class PageElement:
 
     async def type(self, text: str, *, slowly: bool = False) -> None:
         """Replace the text of a field."""
-        refusal = await self.call(_FOCUS, text)
+        refusal = await self.call(FOCUS, text)
         if refusal == "set":
             return
         if refusal:
@@ -224,7 +146,7 @@ class PageElement:
 
     async def select(self, options: tuple[str, ...]) -> None:
         """Select options by their text or value; raise ElementActionError with the options that there are."""
-        refusal = await self.call(_SELECT, *options)
+        refusal = await self.call(SELECT, *options)
         if isinstance(refusal, dict):
             names = ", ".join(quote(cut(clean_text(str(name)), 40)) for name in refusal["options"])
             more = f" and {refusal['count'] - len(refusal['options'])} more" if refusal["count"] > 30 else ""
@@ -274,7 +196,7 @@ class PageElement:
             other = await self._resolve(hit["backendNodeId"], process, frame_id)
         except ElementGoneError:
             return "something that changes"
-        cover = await self._call(session, here, _COVER, [{"objectId": other}])
+        cover = await self._call(session, here, COVER, [{"objectId": other}])
         if not cover:
             return ""
         tag, _, words = clean_text(str(cover)).partition(" ")

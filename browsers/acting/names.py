@@ -19,9 +19,8 @@ _BUTTON_TYPES = frozenset({"submit", "button", "reset", "image"})
 class Namer:
     """Finds names in one page."""
 
-    def __init__(self, nodes: list[PageNode], shown: set[int]) -> None:
-        """Index the labels and ids of all nodes; `shown` has the identities of visible nodes."""
-        self._shown = shown
+    def __init__(self, nodes: list[PageNode]) -> None:
+        """Index the labels and ids of all nodes, whose visibility is known."""
         self._by_id: dict[tuple[str, str], PageNode] = {}
         self._labels: dict[tuple[str, str], list[PageNode]] = {}
         for node in nodes:
@@ -63,15 +62,15 @@ class Namer:
             one = stack.pop()
             visited += 1
             if one.tag == "#text":
-                if not seen_only or id(one) in self._shown:
+                if not seen_only or one.is_shown:
                     out.append(one.text[:MAX_WORDS_CHARS])
                     size += len(out[-1])
                 continue
             if one is not node:
-                is_hidden = seen_only and one.style is not None and id(one) not in self._shown
+                is_hidden = seen_only and one.style is not None and not one.is_shown
                 if one.tag in SILENT or one.tag in _UNREAD:
                     continue
-                if is_hidden and not any(id(child) in self._shown for child in one.children):
+                if is_hidden and not any(child.is_shown for child in one.children):
                     continue
                 if one.tag == "img" or (one.tag == "svg" and "aria-label" in one.attributes):
                     out.append(" " + (one.attributes.get("alt") or one.attributes.get("aria-label", "")) + " ")

@@ -6,6 +6,7 @@ line by line.
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass, field
 
 from browsers.acting.names import Namer
@@ -23,7 +24,7 @@ from browsers.acting.roles import (
     quote,
     role_of,
 )
-from browsers.acting.visible_nodes import CURSOR, Visibility, find_visible
+from browsers.acting.visible_nodes import CURSOR, mark_visible
 
 MAX_NAME = 80
 MAX_TEXT = 120
@@ -70,7 +71,6 @@ class Outline:
     facts: PageFacts
     lines: list[OutlineLine]
     root: PageNode
-    visibility: Visibility
     window: tuple[int, int]
 
 
@@ -81,24 +81,28 @@ def build_outline(
 
     `secrets` has the references of fields whose values stay secret even if the page now shows them.
     """
-    root, facts = parse_snapshots(snapshots)
-    visibility = find_visible(root, window)
-    writer = _LineWriter(root, visibility, window, secrets)
-    return Outline(facts, _merge_texts(writer.lines), root, visibility, window)
+    was_enabled = gc.isenabled()
+    # A tree of 100,000 nodes is built: collections meanwhile would take a third of the time and find nothing.
+    gc.disable()
+    try:
+        root, facts = parse_snapshots(snapshots)
+        mark_visible(root, window)
+        writer = _LineWriter(root, window, secrets)
+        return Outline(facts, _merge_texts(writer.lines), root, window)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _LineWriter:
     """Writes the lines of one page."""
 
-    def __init__(
-        self, root: PageNode, visibility: Visibility, window: tuple[int, int], secrets: frozenset[str]
-    ) -> None:
+    def __init__(self, root: PageNode, window: tuple[int, int], secrets: frozenset[str]) -> None:
         self.lines: list[OutlineLine] = []
-        self._shown, self._clipped = visibility.shown, visibility.clipped
         self._half_window = 0.5 * window[0] * window[1]
         self._secrets = secrets
         nodes = list(iter_below(root))
-        self._namer = Namer(nodes, self._shown)
+        self._namer = Namer(nodes)
         self._roles = {id(node): role_of(node) for node in nodes if node.tag[0] != "#"}
         self._has_controls = self._find_with_controls(nodes)
         self._write(root)
@@ -118,7 +122,7 @@ class _LineWriter:
         while stack:
             node, depth, is_inside = stack.pop()
             if node.tag == "#text":
-                if not is_inside and id(node) in self._shown:
+                if not is_inside and node.is_shown:
                     self._write_text(node, depth)
                 continue
             if node.tag in SILENT or self._names_a_line(node):
@@ -132,7 +136,7 @@ class _LineWriter:
                     is_inside = role in ACTIVE or id(node) not in self._has_controls
                     if node.tag == "select":
                         continue
-                elif id(node) in self._shown and (role in LANDMARKS or role in HEADINGS or role in STATED):
+                elif node.is_shown and (role in LANDMARKS or role in HEADINGS or role in STATED):
                     name = (
                         cut(self._namer.name_of(node, role), MAX_NAME) if role != "alert" and role != "status" else ""
                     )
@@ -167,13 +171,13 @@ class _LineWriter:
             role = role or ("draggable" if node.attributes.get("draggable") == "true" else "clickable")
             name = clean_text(node.attributes.get("aria-label", "")) if has_controls else self._namer.name_of(node, "")
         states = self._states(node, role)
-        if id(node) in self._clipped:
+        if node.is_clipped:
             states += " [offscreen in a scroller]"
         self.lines.append(OutlineLine(node.ref, depth, role, cut(name, MAX_NAME), states, True, node.box))
 
     def _is_active(self, node: PageNode, role: str, is_inside: bool) -> bool:
         attributes = node.attributes
-        if id(node) not in self._shown:
+        if not node.is_shown:
             # A box of its own that is transparent or has no size: it is drawn by its label.
             kind = attributes.get("type", "").lower()
             return node.tag == "input" and kind in _DRAWN_BY_LABEL and node.style is not None

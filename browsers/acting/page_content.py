@@ -51,7 +51,6 @@ class _PageWriter:
 
     def __init__(self, outline: Outline) -> None:
         self.found_frames: list[tuple[str, PageNode]] = []
-        self._shown = outline.visibility.shown
         self._with_shown = self._find_with_shown(outline.root)
         self._marks = 0
 
@@ -64,7 +63,7 @@ class _PageWriter:
             stack.extend(node.children)
         found: set[int] = set()
         for node in reversed(order):
-            is_visible = node.tag != "#other" and id(node) in self._shown
+            is_visible = node.tag != "#other" and node.is_shown
             if (is_visible or id(node) in found) and node.parent is not None:
                 found.add(id(node.parent))
         return found
@@ -81,7 +80,7 @@ class _PageWriter:
                 continue
             node, is_raw = entry
             if node.tag == "#text":
-                if is_raw or id(node) in self._shown or not node.text.strip():
+                if is_raw or node.is_shown or not node.text.strip():
                     out.append(escape(node.text, quote=False))
             elif node.tag == "#other":
                 if node.shadow_root in ("open", "closed"):
@@ -123,4 +122,4 @@ class _PageWriter:
         stack.extend((child, is_raw) for child in reversed(node.children))
 
     def _is_hidden(self, node: PageNode) -> bool:
-        return id(node) not in self._shown and id(node) not in self._with_shown and node.tag not in _NOT_SHOWN
+        return not node.is_shown and id(node) not in self._with_shown and node.tag not in _NOT_SHOWN

@@ -61,6 +61,10 @@ class PageNode:
     """`open` or `closed` for a shadow root."""
     frame_url: str = ""
     """URL of the document in a frame."""
+    is_shown: bool = False
+    """True if a person sees it, or if it has no box of its own and its parent is shown."""
+    is_clipped: bool = False
+    """True for an element outside the visible part of an element that scrolls."""
 
     @property
     def ref(self) -> str:
@@ -190,12 +194,18 @@ def _parse_document(document: Mapping[str, Any], strings: list[str], prefix: str
             parent.children.append(node)
         nodes.append(node)
     _set_states(nodes, raw, strings)
+    # Most nodes share their styles with others.
+    known: dict[tuple[int, ...], tuple[str, ...]] = {}
     for at, bounds, styles in zip(layout["nodeIndex"], layout["bounds"], layout["styles"], strict=True):
         node = nodes[at]
         if node.box is None or node.box[2] <= 0:
             node.box = (bounds[0], bounds[1], bounds[2], bounds[3])
         if styles:
-            node.style = tuple(strings[style] if style >= 0 else "" for style in styles)
+            key = tuple(styles)
+            style = known.get(key)
+            if style is None:
+                style = known[key] = tuple(strings[number] if number >= 0 else "" for number in styles)
+            node.style = style
     return nodes
 
 

@@ -12,6 +12,7 @@ from browsers.acting.input import ScriptEndedError, UnknownKeyError
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.outline_text import BUDGET_CHARS, compare_outlines, write_heading, write_outline
 from browsers.acting.page_content import serialize_page
+from browsers.acting.paging import press_for_more, scroll_to_end
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.roles import clean_text, cut, quote
 from browsers.acting.steps import ACTING, Step, StepTarget
@@ -23,11 +24,7 @@ from browsers.model import Snapshot
 TARGET_WAIT_S = 2.0
 """Seconds until a named target must be on the page."""
 WORDS_WAIT_S = 10.0
-MORE_LIMIT_S = 30.0
-END_ROUNDS, END_LIMIT_S = 12, 8.0
 _POLL_S = 0.15
-_MORE_POLLS = 20
-_MORE_SETTLED_POLLS = 4
 _OPEN_LIMIT_S = 30.0
 _FAILED_BUDGET = 3_000
 """Characters of the outline after a step that failed."""
@@ -36,11 +33,6 @@ _SCROLL_IN_PX = 400.0
 _MAX_STEP = 100
 
 _IS_NEW_WINDOW_LINK = "function() { return !!this.closest('a[target],area[target]'); }"
-_TO_END = """(() => {
-  const page = document.scrollingElement || document.documentElement;
-  scrollTo({top: page.scrollHeight, behavior: 'instant'});
-  return page.scrollHeight;
-})()"""
 
 
 class StepError(Exception):
@@ -162,8 +154,6 @@ class StepRunner:
             await self._act(step, step.target)
         if verb not in ("read", "close"):
             await page.settle()
-        if page.popup_url and verb == "point":
-            page.popup_url = ""
         return "", ""
 
     async def _read(self, step: Step, deadline_at: float) -> tuple[str, str]:
@@ -182,7 +172,8 @@ class StepRunner:
         elif step.verb == "scroll":
             await self._scroll(step)
         elif step.target is not None:
-            await self._more(step.target, int(step.numbers[0]), min(MORE_LIMIT_S, left_s))
+            _, line = await self._locate(step.target)
+            await press_for_more(page, line, times=int(step.numbers[0]), limit_s=left_s)
         return "", ""
 
     async def _act(self, step: Step, target: StepTarget) -> None:
@@ -201,7 +192,7 @@ class StepRunner:
         page = self._page
         await element.check_exists()
         if step.verb == "click":
-            page.accepts_dialogs = step.way == "accept"
+            page.interruptions.accepts_dialogs = step.way == "accept"
             count, button = 2 if step.way == "twice" else 1, "right" if step.way == "right" else "left"
             opens_window = await element.call(_IS_NEW_WINDOW_LINK)
             await element.click(count=count, button=button)
@@ -239,12 +230,11 @@ class StepRunner:
         """Load the URL of a link that opens a new window in this tab."""
         page = self._page
         for _ in range(5):
-            if page.popup_url:
+            if page.interruptions.popup_url:
                 break
             await asyncio.sleep(0.05)
-        url, page.popup_url = page.popup_url, ""
-        if url.startswith(("http:", "https:")):
-            page.drop_window_notice(url)
+        if page.interruptions.popup_url.startswith(("http:", "https:")):
+            url = page.interruptions.take_window()
             await page.open(url, limit_s=_OPEN_LIMIT_S)
             page.notice("the link's new window was opened in this tab")
 
@@ -283,7 +273,7 @@ class StepRunner:
         page = self._page
         middle = (WINDOW[0] / 2, WINDOW[1] / 2)
         if step.text == "end":
-            await self._scroll_to_end()
+            await scroll_to_end(page)
             return
         if step.target is not None:
             element, _ = await self._locate(step.target)
@@ -295,53 +285,3 @@ class StepRunner:
         # The compositor scrolls in frames of its own.
         await asyncio.sleep(0.1)
         await page.settle()
-
-    async def _scroll_to_end(self) -> None:
-        page, end, height = self._page, time.monotonic() + END_LIMIT_S, -1.0
-        rounds = 0
-        while rounds < END_ROUNDS and time.monotonic() < end:
-            rounds += 1
-            now = await page.evaluate(_TO_END)
-            await asyncio.sleep(_POLL_S)
-            await page.settle(1.5)
-            if not isinstance(now, (int, float)) or now == height:
-                return
-            height = now
-        page.notice(f"stopped at the bound of {END_ROUNDS} rounds or {END_LIMIT_S:.0f} s: the page still grew")
-
-    async def _more(self, target: StepTarget, times: int, limit_s: float) -> None:
-        """Press what brings more until it is gone, or brings nothing, or a limit ends it."""
-        page, end = self._page, time.monotonic() + limit_s
-        element, line = await self._locate(target)
-        pressed = 0
-        outline = page.outline or await page.look()
-        while pressed < times and time.monotonic() < end:
-            before = _texts(outline)
-            try:
-                await element.click()
-            except ElementActionError:
-                break
-            pressed += 1
-            await page.settle(1.5)
-            outline, is_new = await self._wait_for_new(before, line)
-            same = find_same(outline, line)
-            if same is None or "[disabled]" in same.states or not is_new:
-                break
-            element = page.element(same.ref)
-        else:
-            page.notice(f"stopped at the bound of {times} times or {limit_s:.0f} s: there may be more")
-        page.notice(f"pressed {pressed} times")
-
-    async def _wait_for_new(self, before: set[str], line: OutlineLine) -> tuple[Outline, bool]:
-        outline = await self._page.look()
-        for poll in range(_MORE_POLLS):
-            is_new = bool(_texts(outline) - before)
-            if is_new and (find_same(outline, line) is not None or poll > _MORE_SETTLED_POLLS):
-                return outline, True
-            await asyncio.sleep(_POLL_S)
-            outline = await self._page.look()
-        return outline, bool(_texts(outline) - before)
-
-
-def _texts(outline: Outline) -> set[str]:
-    return {piece.name for line in outline.lines for piece in (line.pieces or (line,)) if piece.name}

@@ -42,16 +42,6 @@ _ROOTS = frozenset({"html", "body"})
 _WHITE = "rgb(255, 255, 255)"
 
 
-@dataclass(slots=True)
-class Visibility:
-    """What a person sees of each node, by the node's identity."""
-
-    shown: set[int]
-    """Nodes that are visible. Nodes without a box of their own, such as shadow roots, are shown with their parent."""
-    clipped: set[int]
-    """Elements outside the visible part of an element that scrolls."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Around:
     """What a node inherits from the nodes around it."""
@@ -62,28 +52,26 @@ class _Around:
     """Background color; empty if it is a picture."""
 
 
-def find_visible(root: PageNode, window: tuple[int, int]) -> Visibility:
-    """Return what is visible below a document node, for a window of this width and height."""
-    found = Visibility(set(), set())
+def mark_visible(root: PageNode, window: tuple[int, int]) -> None:
+    """Set `is_shown` and `is_clipped` of all nodes below a document node, for a window of this width and height."""
     stack: list[tuple[PageNode, _Around]] = [(root, _Around())]
     while stack:
         node, around = stack.pop()
         inner: _Around | None = around
         if node.tag == "#text":
             if node.box is not None and _is_text_visible(node, around, window):
-                found.shown.add(id(node))
+                node.is_shown = True
         elif node.style is None:
             # Without a box: `display: contents`, documents and shadow roots; otherwise nothing below has a box.
-            found.shown.add(id(node))
+            node.is_shown = True
         else:
-            inner = _enter(node, around, found)
+            inner = _enter(node, around)
         if inner is not None:
             stack.extend((child, inner) for child in node.children)
-    _hide_empty(root, found)
-    return found
+    _hide_empty(root)
 
 
-def _enter(node: PageNode, around: _Around, found: Visibility) -> _Around | None:
+def _enter(node: PageNode, around: _Around) -> _Around | None:
     """Record an element with a box; return what its children inherit, or None if all of them are hidden."""
     style, box = node.style, node.box
     assert style is not None
@@ -98,12 +86,12 @@ def _enter(node: PageNode, around: _Around, found: Visibility) -> _Around | None
     ground = _ground(style, around.ground)
     is_on_page = left + width > 0 and top + height > 0
     if style[VISIBILITY] == "visible" and (is_on_page or width < 1 or height < 1):
-        found.shown.add(id(node))
+        node.is_shown = True
     clip = around.clip
     if clip is not None and width >= 1 and height >= 1:
         right, bottom = clip[0] + clip[2], clip[1] + clip[3]
         if left >= right or top >= bottom or left + width <= clip[0] or top + height <= clip[1]:
-            found.clipped.add(id(node))
+            node.is_clipped = True
     if clips and not is_root:
         clip = (left, top, width, height)
     if opacity == around.opacity and clip is around.clip and ground == around.ground:
@@ -111,7 +99,7 @@ def _enter(node: PageNode, around: _Around, found: Visibility) -> _Around | None
     return _Around(opacity, clip, ground)
 
 
-def _hide_empty(root: PageNode, found: Visibility) -> None:
+def _hide_empty(root: PageNode) -> None:
     """Remove elements without a box that have nothing visible below, such as those with `display: none`."""
     order: list[PageNode] = []
     stack = [root]
@@ -125,7 +113,7 @@ def _hide_empty(root: PageNode, found: Visibility) -> None:
             if node.parent is not None:
                 has_box.add(id(node.parent))
         elif node.tag != "#other":
-            found.shown.discard(id(node))
+            node.is_shown = False
 
 
 def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -> bool:

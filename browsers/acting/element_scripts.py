@@ -1,0 +1,93 @@
+"""Functions that run in a page with an element as `this`, in a world that the page cannot see."""
+
+from __future__ import annotations
+
+STATE = """function() {
+  if (this.disabled || this.closest('fieldset:disabled,[aria-disabled=true]')) return 'disabled';
+  const a = this.getBoundingClientRect();
+  return new Promise((done) => {
+    const compare = () => {
+      const b = this.getBoundingClientRect();
+      done(a.x === b.x && a.y === b.y ? '' : 'moving');
+    };
+    // A page that is busy paints late.
+    setTimeout(compare, 300);
+    requestAnimationFrame(() => requestAnimationFrame(compare));
+  });
+}"""
+"""Returns `disabled`, `moving` or an empty text."""
+
+CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"
+"""Scrolls the element to the middle of the window."""
+
+CLICK_DRAWN = """function() {
+  if (this.localName !== 'input') return false;
+  ((this.labels && this.labels[0]) || this).click();
+  return true;
+}"""
+"""Clicks an input that its label draws; returns False for other elements."""
+
+COVER = """function(hit) {
+  for (let node = hit; node; node = node.parentNode || node.host) if (node === this) return '';
+  for (let node = this; node; node = node.parentNode || node.host) if (node === hit) return '';
+  const element = hit.nodeType === 1 ? hit : hit.parentElement;
+  if (!element) return 'something';
+  const label = element.closest('label');
+  if (label && label.control === this) return '';
+  return element.localName + (element.id ? '#' + element.id : '') + ' ' + (element.textContent || '').slice(0, 200);
+}"""
+"""Returns what is at a point instead of the element: its tag, id and text; empty if it is the element."""
+
+FOCUS = """function(text) {
+  const kind = (this.type || '').toLowerCase();
+  if (this.disabled || this.closest('fieldset:disabled')) return 'disabled';
+  if (this.readOnly) return 'read-only';
+  if (this.localName === 'input') {
+    if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file'].includes(kind)) return 'no text field';
+    if (['date', 'time', 'month', 'week', 'datetime-local', 'color', 'range'].includes(kind)) {
+      this.focus();
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(this, text);
+      this.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
+      this.dispatchEvent(new Event('change', {bubbles: true}));
+      if (this.value === text || kind === 'range' || kind === 'color') return 'set';
+      return 'of type ' + kind + ', which takes no such value';
+    }
+  } else if (this.localName !== 'textarea' && !this.isContentEditable) {
+    return 'no text field';
+  }
+  this.scrollIntoView({block: 'nearest', behavior: 'instant'});
+  this.focus();
+  if (this.select) this.select();
+  else {
+    const range = document.createRange();
+    range.selectNodeContents(this);
+    const selection = getSelection();
+    selection.removeAllRanges();
+    selection.addRange(range);
+  }
+  return '';
+}"""
+"""Focuses a field and selects its text; sets fields of dates and colors. Returns a refusal, `set` or an empty text."""
+
+SELECT = """function(...wanted) {
+  if (this.localName !== 'select') return 'is no list of options';
+  if (this.disabled) return 'is disabled';
+  const norm = (text) => text.replace(/\\s+/g, ' ').replace(/"/g, "'").trim();
+  const names = [...this.options].map((one) => norm(one.label || one.text));
+  const chosen = wanted.map((one) => {
+    const all = [...this.options];
+    let at = names.indexOf(norm(one));
+    if (at < 0) at = names.findIndex((name) => name.toLowerCase() === norm(one).toLowerCase());
+    if (at < 0) at = all.findIndex((option) => option.value === one);
+    return all[at];
+  });
+  if (chosen.includes(undefined)) return {options: names.slice(0, 30), count: names.length};
+  if (chosen.length > 1 && !this.multiple) return 'takes one option';
+  if (chosen.some((one) => one.disabled)) return 'has this option disabled';
+  this.focus();
+  for (const one of this.options) one.selected = chosen.includes(one);
+  this.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
+  this.dispatchEvent(new Event('change', {bubbles: true}));
+  return '';
+}"""
+"""Selects options; returns a refusal, an object with the options that there are, or an empty text."""

@@ -1,0 +1,89 @@
+"""Answer what a page asks a person beside its content: dialogs, new windows, downloads, files; and report it."""
+
+from __future__ import annotations
+
+from browsers.acting.roles import clean_text, cut, quote
+from browsers.cdp.session import Connection, Event, Session
+
+MAX_DIALOGS = 10
+"""Dialogs of one step until the page's script is ended."""
+MAX_NOTICES = 12
+_MAX_URL = 160
+_MAX_MESSAGE = 200
+_MAX_FILE_NAME = 80
+_ACCEPTED = frozenset({"alert", "beforeunload"})
+
+
+class Interruptions:
+    """Interruptions of one page, and the reports of all that happened beside its steps."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Close new windows through the connection."""
+        self.popup_url = ""
+        """URL of the last window that the page tried to open in this step."""
+        self.accepts_dialogs = False
+        """True if the step accepts `confirm` and `prompt`."""
+        self._connection = connection
+        self._notices: list[str] = []
+        self._dialogs = 0
+
+    def watch(self, session: Session, *, is_main: bool) -> None:
+        """Answer the interruptions of the page itself, or of a frame of another process."""
+        session.on("Page.javascriptDialogOpening", lambda event: self._on_dialog(session, event))
+        session.on("Page.fileChooserOpened", lambda _: self.notice("refused: the page asked for a file"))
+        session.post("Page.setInterceptFileChooserDialog", enabled=True)
+        if is_main:
+            session.on("Page.windowOpen", self._on_window)
+            session.on("Page.downloadWillBegin", self._on_download)
+
+    def begin_step(self) -> None:
+        """Reset what belongs to one step."""
+        self.popup_url = ""
+        self.accepts_dialogs = False
+        self._dialogs = 0
+
+    def notice(self, sentence: str) -> None:
+        """Report something that happened, once."""
+        if sentence not in self._notices and len(self._notices) < MAX_NOTICES:
+            self._notices.append(sentence)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """Return what happened since the last call of this."""
+        notices, self._notices = tuple(self._notices), []
+        return notices
+
+    def take_window(self) -> str:
+        """Return the URL of the new window and forget its report, because it is followed."""
+        url, self.popup_url = self.popup_url, ""
+        sentence = _window_notice(url)
+        self._notices = [notice for notice in self._notices if notice != sentence]
+        return url
+
+    def close_window(self, target: Event) -> None:
+        """Close a new window before its first script runs."""
+        self._connection.post("Target.closeTarget", targetId=target["targetId"])
+        if not self.popup_url:
+            self.popup_url = str(target["url"])
+
+    def _on_dialog(self, session: Session, event: Event) -> None:
+        kind = str(event["type"])
+        accepted = kind in _ACCEPTED or self.accepts_dialogs
+        session.post("Page.handleJavaScriptDialog", accept=accepted)
+        message = quote(cut(clean_text(str(event.get("message", ""))), _MAX_MESSAGE))
+        self.notice(f"{kind} dialog {message} was {'accepted' if accepted else 'dismissed'}")
+        self._dialogs += 1
+        if self._dialogs > MAX_DIALOGS:
+            session.post("Runtime.terminateExecution")
+            self.notice(f"more than {MAX_DIALOGS} dialogs: the page's script was ended")
+
+    def _on_window(self, event: Event) -> None:
+        self.popup_url = str(event["url"])
+        self.notice(_window_notice(self.popup_url))
+
+    def _on_download(self, event: Event) -> None:
+        name = quote(cut(clean_text(str(event.get("suggestedFilename", ""))), _MAX_FILE_NAME))
+        self.notice(f"refused: a download of {name}")
+
+
+def _window_notice(url: str) -> str:
+    return f"refused: a new window of {quote(cut(clean_text(url), _MAX_URL))}"

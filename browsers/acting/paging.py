@@ -1,0 +1,79 @@
+"""Bring the rest of a page: scroll to its end, or press what shows more."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from browsers.acting.acting_page import ActingPage
+from browsers.acting.elements import ElementActionError
+from browsers.acting.outline import Outline, OutlineLine
+from browsers.acting.targets import find_same
+
+MORE_LIMIT_S = 30.0
+END_ROUNDS, END_LIMIT_S = 12, 8.0
+_POLL_S = 0.15
+_MORE_POLLS = 20
+_MORE_SETTLED_POLLS = 4
+"""Polls with new text after which a control that has not come back is gone for good."""
+_SETTLE_S = 1.5
+_TO_END = """(() => {
+  const page = document.scrollingElement || document.documentElement;
+  scrollTo({top: page.scrollHeight, behavior: 'instant'});
+  return page.scrollHeight;
+})()"""
+
+
+async def scroll_to_end(page: ActingPage) -> None:
+    """Scroll to the end of a page until it no longer grows, or to a limit, which is reported."""
+    end, height = time.monotonic() + END_LIMIT_S, -1.0
+    rounds = 0
+    while rounds < END_ROUNDS and time.monotonic() < end:
+        rounds += 1
+        now = await page.evaluate(_TO_END)
+        await asyncio.sleep(_POLL_S)
+        await page.settle(_SETTLE_S)
+        if not isinstance(now, (int, float)) or now == height:
+            return
+        height = now
+    page.notice(f"stopped at the bound of {END_ROUNDS} rounds or {END_LIMIT_S:.0f} s: the page still grew")
+
+
+async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, limit_s: float) -> None:
+    """Press a control until it is gone or disabled, or brings nothing new, or a limit ends it, which is reported."""
+    limit_s = min(MORE_LIMIT_S, limit_s)
+    end = time.monotonic() + limit_s
+    ref, pressed = line.ref, 0
+    outline = page.outline or await page.look()
+    while pressed < times and time.monotonic() < end:
+        before = _texts(outline)
+        try:
+            await page.element(ref).click()
+        except ElementActionError:
+            break
+        pressed += 1
+        await page.settle(_SETTLE_S)
+        outline, is_new = await _wait_for_new(page, before, line)
+        same = find_same(outline, line)
+        if same is None or "[disabled]" in same.states or not is_new:
+            break
+        ref = same.ref
+    else:
+        page.notice(f"stopped at the bound of {times} times or {limit_s:.0f} s: there may be more")
+    page.notice(f"pressed {pressed} times")
+
+
+async def _wait_for_new(page: ActingPage, before: set[str], line: OutlineLine) -> tuple[Outline, bool]:
+    """Return the outline once it has new text and the control is back, and whether it has new text."""
+    outline = await page.look()
+    for poll in range(_MORE_POLLS):
+        is_new = bool(_texts(outline) - before)
+        if is_new and (find_same(outline, line) is not None or poll > _MORE_SETTLED_POLLS):
+            return outline, True
+        await asyncio.sleep(_POLL_S)
+        outline = await page.look()
+    return outline, bool(_texts(outline) - before)
+
+
+def _texts(outline: Outline) -> set[str]:
+    return {piece.name for line in outline.lines for piece in (line.pieces or (line,)) if piece.name}
