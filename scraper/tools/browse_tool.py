@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError, PolicyError, ScraperError
-from scraper.reading.browsing import BrowsedStep, check_steps
 from scraper.render.browse import StepReport, write_answer
 from scraper.settings import Settings
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, body_budget, make_tool, new_region
 from scraper.values.types import StringListValue, StringValue
 
 if TYPE_CHECKING:
+    from browsers.acting.steps import Step
+    from scraper.reading.browsing import BrowsedStep
     from scraper.services import Services
 
 NAME = "browse"
@@ -37,13 +38,15 @@ def browse_tool(settings: Settings) -> Tool:
     return replace(tool, read_only=False, destructive=True, idempotent=False)
 
 
-def _check(arguments: Mapping[str, Any]) -> None:
-    check_steps(arguments["steps"], has_session=arguments["session"] is not None)
+def _check(arguments: Mapping[str, Any]) -> tuple[Step, ...]:
+    # The tool list does not load the browser client.
+    from scraper.reading.browsing import check_steps
+
+    return check_steps(arguments["steps"], has_session=arguments["session"] is not None)
 
 
 async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    session = arguments["session"]
-    steps = check_steps(arguments["steps"], has_session=session is not None)
+    steps, session = _check(arguments), arguments["session"]
     result = await services.browsing.run(steps, session, principal=call.principal, deadline_s=call.deadline_s)
     text = write_answer(
         [_report(step) for step in result.steps],

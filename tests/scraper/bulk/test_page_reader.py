@@ -60,7 +60,7 @@ async def test_a_page_is_visited_despite_the_cache_if_its_response_is_stored(kee
     read = await reader_of(fetcher, keep_snapshots=keep_snapshots).read(PAGE)
     reuse = Reuse.NONE if keep_snapshots else Reuse.STORED
     assert fetcher.request == ReadRequest(
-        URL, render="http", cache=CachePolicy(60.0, reuse), deadline_s=7.0, batch=None
+        URL, render="http", cache=CachePolicy(60.0, reuse), deadline_s=7.0, batch=None, is_bulk=True
     )
     assert (read.outcome.snapshot is SNAPSHOT) == keep_snapshots
     assert (await read.get_outcome()).row.json_ld == ()
