@@ -17,7 +17,7 @@ from browsers.acting.sessions import ActingSessions
 from browsers.cookie_profiles import CookieProfiles
 from browsers.egress import EgressProxy
 from browsers.fair_queue import FairSemaphore
-from browsers.model import Mode, Request, Snapshot, ThirdParties, Tier
+from browsers.model import Mode, Request, Snapshot, Tier
 from browsers.navigation.visit import Enough, Visit
 from browsers.pool.pool import BrowserState, Pool
 from browsers.settings import BrowserSettings
@@ -147,8 +147,6 @@ class Browsers:
         """
         if urlsplit(request.url).scheme.lower() not in {"http", "https"}:
             raise errors.BadSchemeError(f"{request.url[:200]!r} is not an http or https URL.", url=request.url)
-        if self._settings.third_parties == ThirdParties.ALL:
-            request = replace(request, third_parties=ThirdParties.ALL)
         started_at = time.monotonic()
         deadline_at = started_at + request.deadline_s
         exceeded_limit = ""

@@ -7,6 +7,7 @@ import re
 
 import ada_url
 
+from browsers.http.domains import registrable_domain
 from scraper.errors import InvalidUrlError
 
 MAX_URL_CHARS = 8_000
@@ -44,15 +45,6 @@ _INVISIBLE = re.compile(
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 
-_SECOND_LEVEL = frozenset("ac co com edu gob gov go gv ltd mil ne net nhs nom or org plc sch".split())
-"""Second-level labels of country domains that do not name a site: co.uk, com.au, or.jp."""
-
-_SHARED_HOSTS = frozenset(
-    "blogspot.com appspot.com azurewebsites.net fly.dev firebaseapp.com github.io gitlab.io herokuapp.com "
-    "netlify.app onrender.com pages.dev readthedocs.io substack.com tumblr.com vercel.app web.app "
-    "wixsite.com wordpress.com workers.dev".split()
-)
-"""Domains whose subdomains are separate sites (the common part of the public suffix list)."""
 _EXAMPLE = "Give an absolute URL such as https://example.com/page."
 
 
@@ -125,17 +117,8 @@ def same_site(one: str, other: str) -> bool:
 
 
 def _site_of(url: str) -> str:
-    try:
-        parsed = ada_url.URL(url)
-    except ValueError:
-        return ""
-    host: str = parsed.hostname.rstrip(".")
-    if parsed.host_type != ada_url.HostType.DEFAULT:
-        return host
-    labels = host.split(".")
-    shared = ".".join(labels[-2:]) in _SHARED_HOSTS
-    by_country = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SECOND_LEVEL
-    return ".".join(labels[-3:] if shared or by_country else labels[-2:])
+    host = host_of(url)
+    return registrable_domain(host) if host else ""
 
 
 def _reject_ambiguous(target: str) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 20_000_000
 """Bytes of all lists together. EasyList has 2 MB, the largest public collections 8; they take a second to read."""
 MAX_LINE_CHARS = 20_000
+MAX_WILDCARDS = 20
+"""Wildcards of a rule's pattern. The engine makes regular expressions of them, whose cost grows with their number."""
 MAX_UNKNOWN = 0.1
 """Share of lines that are no rule of any kind from which a file is no filter list."""
 CACHED_HOSTS = 20_000
@@ -54,8 +56,9 @@ class FilterLists:
         rules = adblock.FilterSet()
         left = MAX_BYTES
         for path in paths:
-            text = _read_list(path, left)
-            left -= len(text)
+            data = _read_list(path, left)
+            left -= len(data)
+            text = _decode(path, data)
             found = _select_rules(path, text)
             _raise_if_it_refuses_the_web(path, found)
             rules.add_filters(found)
@@ -67,7 +70,7 @@ class FilterLists:
         return not _is_challenge(host) and _matches(self._engine, host, page_host)
 
 
-def _read_list(path: Path, limit_bytes: int) -> str:
+def _read_list(path: Path, limit_bytes: int) -> bytes:
     try:
         with path.open("rb") as file:
             data = file.read(limit_bytes + 1)
@@ -77,6 +80,10 @@ def _read_list(path: Path, limit_bytes: int) -> str:
         raise FilterListError(
             f"{path} is too large: all lists together may have {MAX_BYTES // 1_000_000} MB. Use fewer or smaller lists."
         )
+    return data
+
+
+def _decode(path: Path, data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -84,7 +91,7 @@ def _read_list(path: Path, limit_bytes: int) -> str:
 
 
 def _select_rules(path: Path, text: str) -> list[str]:
-    """Return the rules for requests, without regular expressions."""
+    """Return the rules for requests, without regular expressions and patterns of many wildcards."""
     rules, unknown, lines = [], 0, 0
     for line in text.splitlines():
         rule = line.strip()
@@ -97,7 +104,7 @@ def _select_rules(path: Path, text: str) -> list[str]:
             rules.append(f"||{entry['host']}^")
         elif len(rule) > MAX_LINE_CHARS or rule[0] in "<{" or " " in rule:
             unknown += 1
-        elif not _REGULAR_EXPRESSION.match(rule):
+        elif not _REGULAR_EXPRESSION.match(rule) and rule.partition("$")[0].count("*") <= MAX_WILDCARDS:
             rules.append(rule)
     if unknown > MAX_UNKNOWN * lines:
         raise FilterListError(

@@ -16,11 +16,10 @@ from browsers.egress import proxy_protocols
 from browsers.egress.dialer import CONNECT_LIMIT_S, STAGGER_S, Connect, FirstRequest, OpenConnection
 from browsers.egress.dns_resolver import LOOKUP_LIMIT_S
 from browsers.egress.relay import Relay
-from browsers.egress.third_parties import ThirdPartyFilter
+from browsers.egress.third_parties import ThirdPartyFilter, ThirdPartyPolicy
 from browsers.egress.traffic_log import ConnectionDeniedError, Failure, FailureKind, TrafficLog
 
 if TYPE_CHECKING:
-    from browsers.egress.filter_lists import FilterLists
     from browsers.model import ThirdParties
 
 log = logging.getLogger(__name__)
@@ -66,10 +65,10 @@ class ProxyListener:
         connect: Connect,
         buffer: memoryview,
         on_close: Callable[[ProxyListener], None],
-        filter_lists: FilterLists | None = None,
+        third_parties: ThirdPartyPolicy,
     ) -> None:
         """`buffer` is shared by all connections of the event loop."""
-        self._filter_lists = filter_lists
+        self._third_parties = third_parties
         self.port: int = listener.getsockname()[1]
         self.proxy_server = f"socks5://{HOST}:{self.port}"
         self.traffic = TrafficLog(0)
@@ -96,7 +95,7 @@ class ProxyListener:
 
     def filter_third_parties(self, allowed: ThirdParties, page_hosts: tuple[str, ...]) -> None:
         """Refuse third parties of the page from now on, until the next visit begins."""
-        self._filter = ThirdPartyFilter(allowed, page_hosts, self._filter_lists)
+        self._filter = self._third_parties.make_filter(allowed, page_hosts)
 
     def pause(self) -> None:
         """Refuse all traffic until the next visit begins, or `resume`."""

@@ -8,11 +8,11 @@ import socket
 from browsers.egress import ip_rules
 from browsers.egress.dialer import Connect, Dialer, OpenConnection
 from browsers.egress.dns_resolver import CachingResolver, DnsResolver
-from browsers.egress.filter_lists import FilterLists
 from browsers.egress.network_check import NetworkCheck
 from browsers.egress.proxy_listener import BACKLOG, HOST, ProxyLimits, ProxyListener
 from browsers.egress.relay import BUFFER_BYTES
 from browsers.egress.target_policy import TargetPolicy, TestHosts
+from browsers.egress.third_parties import ThirdPartyPolicy
 from browsers.egress.upstream_proxy import UpstreamConnector, parse_proxy
 from browsers.settings import BrowserSettings
 
@@ -35,7 +35,7 @@ class EgressProxy:
         self._connect = _create_connect(settings, self._resolver, self._limits)
         self._buffer = memoryview(bytearray(BUFFER_BYTES))
         self._listeners: set[ProxyListener] = set()
-        self._filter_lists = FilterLists(settings.filter_lists) if settings.filter_lists else None
+        self._third_parties = ThirdPartyPolicy(settings)
 
     async def open_listener(self) -> ProxyListener:
         """Open a listener for one browser context. It refuses all traffic before its first visit begins."""
@@ -55,7 +55,7 @@ class EgressProxy:
             self._connect,
             self._buffer,
             on_close=self._listeners.discard,
-            filter_lists=self._filter_lists,
+            third_parties=self._third_parties,
         )
         self._listeners.add(opened)
         return opened

@@ -12,7 +12,9 @@ from importlib import resources
 
 from browsers.egress.filter_lists import FilterLists
 from browsers.egress.ip_rules import normalize_host
+from browsers.http.domains import registrable_domain
 from browsers.model import ThirdParties
+from browsers.settings import BrowserSettings
 
 _TRACKERS = frozenset({"ad", "analytics", "tag-manager"})
 _WIDGETS = frozenset({"social", "marketing", "chat", "consent"})
@@ -71,6 +73,18 @@ class ThirdPartyFilter:
         return entity is not None and entity[1] in self._categories and entity[0] not in self._own_entities
 
 
+class ThirdPartyPolicy:
+    """The operator's policy for the third parties of all pages."""
+
+    def __init__(self, settings: BrowserSettings) -> None:
+        """Read the filter lists. Raises FilterListError if one is unusable."""
+        self._allows_all = settings.third_parties == ThirdParties.ALL
+        self._filter_lists = FilterLists(settings.filter_lists) if settings.filter_lists else None
+
+    def make_filter(self, allowed: ThirdParties, page_hosts: tuple[str, ...]) -> ThirdPartyFilter:
+        """Return the filter of a page that asks for `allowed`; it refuses nothing if the operator allows all."""
+        return ThirdPartyFilter(ThirdParties.ALL if self._allows_all else allowed, page_hosts, self._filter_lists)
+
+
 def _domain(host: str) -> str:
-    """Return the last two labels; under a suffix such as co.uk more hosts count as the page's own than are."""
-    return ".".join(normalize_host(host).split(".")[-2:])
+    return registrable_domain(normalize_host(host))

@@ -116,12 +116,18 @@ def test_content_hosts_are_never_refused() -> None:
 
 
 def test_hosts_are_refused_with_their_subdomains_but_not_on_their_own_sites() -> None:
-    from browsers.egress.third_parties import ThirdPartyFilter
+    from browsers.egress.third_parties import ThirdPartyFilter, ThirdPartyPolicy
 
     page = ThirdPartyFilter(ThirdParties.CONTENT_ONLY, ("shop.example",))
     assert page.refuses("www.googletagmanager.com") and page.refuses("WWW.GoogleTagManager.com.")
     assert page.refuses("stats.g.doubleclick.net") and not page.refuses("notdoubleclick.net")
+    abroad = ThirdPartyFilter(ThirdParties.CONTENT_ONLY, ("www.news.co.jp",))
+    assert abroad.refuses("spdeliver.i-mobile.co.jp") and not abroad.refuses("static.news.co.jp")
     own = ThirdPartyFilter(ThirdParties.CONTENT_ONLY, ("www.facebook.com",))
     assert not own.refuses("connect.facebook.net") and own.refuses("www.google-analytics.com")
+    everything = ThirdPartyPolicy(BrowserSettings(third_parties="all")).make_filter(
+        ThirdParties.NO_TRACKERS, ("a.example",)
+    )
+    assert not everything.refuses("www.googletagmanager.com")
     trackers = ThirdPartyFilter(ThirdParties.NO_TRACKERS, ("shop.example",))
     assert trackers.refuses("www.googletagmanager.com") and not trackers.refuses("cdn.cookielaw.org")
