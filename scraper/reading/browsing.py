@@ -48,7 +48,10 @@ class BrowseResult:
         return self.steps[-1].outcome.error if self.steps else ""
 
 
-def check_steps(sources: Sequence[str], *, has_session: bool) -> tuple[Step, ...]:
+CheckedSteps = tuple[Step, ...]
+
+
+def check_steps(sources: Sequence[str], *, has_session: bool) -> CheckedSteps:
     """Return the parsed steps of a call, with canonical URLs.
 
     Raises:
@@ -83,9 +86,7 @@ class BrowseSessions:
         self._mode = ActingMode(settings.acting)
         self._language = settings.language
 
-    async def run(
-        self, steps: tuple[Step, ...], session: str | None, *, principal: str, deadline_s: float
-    ) -> BrowseResult:
+    async def run(self, steps: CheckedSteps, session: str | None, *, principal: str, deadline_s: float) -> BrowseResult:
         """Run steps in a session of the caller, or in a new one, and read its page where a step says so.
 
         Raises:

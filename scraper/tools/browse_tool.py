@@ -14,8 +14,7 @@ from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCal
 from scraper.values.types import StringListValue, StringValue
 
 if TYPE_CHECKING:
-    from browsers.acting.steps import Step
-    from scraper.reading.browsing import BrowsedStep
+    from scraper.reading.browsing import BrowsedStep, CheckedSteps
     from scraper.services import Services
 
 NAME = "browse"
@@ -38,7 +37,7 @@ def browse_tool(settings: Settings) -> Tool:
     return replace(tool, read_only=False, destructive=True, idempotent=False)
 
 
-def _check(arguments: Mapping[str, Any]) -> tuple[Step, ...]:
+def _check(arguments: Mapping[str, Any]) -> CheckedSteps:
     # The tool list does not load the browser client.
     from scraper.reading.browsing import check_steps
 
