@@ -1,6 +1,7 @@
 """Run the public MCP conformance suite on our server and count the scored scenarios that pass.
 
 `passed.2025` and `passed.2026` count scenarios of the requirements of 2025-11-25 (30) and 2026-07-28 (37).
+`passed.tasks` counts the scenarios of tasks, which the suite runs without a score (9).
 Install the suite from npm with `python -m tests.clients.setup node`.
 """
 
@@ -10,10 +11,11 @@ import tempfile
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from tests.clients.environments import NODE
-from tests.conformance.suite import REQUIREMENTS, SCORED, Verdict, run_suite
+from tests.conformance.suite import REQUIREMENTS, SCORED, TASKS, Verdict, run_suite
 from tests.scraper.process import serving
 
 _GOALS = [Goal(f"passed.{requirements[:4]}", at_least=SCORED[requirements]) for requirements in REQUIREMENTS]
+_GOALS.append(Goal("passed.tasks", at_least=sum(TASKS.values())))
 
 
 async def measure(options: Options) -> Figures:
@@ -29,6 +31,9 @@ async def measure(options: Options) -> Figures:
             verdicts = {name: await run_suite(program.url, name) for name in REQUIREMENTS}
     _print(verdicts)
     figures: Figures = {f"passed.{name[:4]}": len(verdict.passed) for name, verdict in verdicts.items()}
+    figures["passed.tasks"] = sum(
+        held and name.startswith("tasks-") for verdict in verdicts.values() for name, held in verdict.unscored
+    )
     print_goals(figures, _GOALS)
     return figures
 

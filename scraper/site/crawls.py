@@ -77,18 +77,26 @@ class Crawls:
         principal: str = "local",
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
+        crawl_id: str = "",
     ) -> CrawlReport:
         """Begin a crawl and visit up to `pages` pages.
+
+        With the ID of a crawl that exists, as when its server has ended, the crawl continues.
 
         Raises:
             ScraperError: The start page cannot be read, or the store cannot be used.
         """
+        if crawl_id and (known := await self._read_records(principal, crawl_id)):
+            left = max(1, pages - (len(known) - 1))
+            return await self.resume(
+                crawl_id, pages=left, principal=principal, deadline_s=deadline_s, progress=progress
+            )
         target = parse_target(request.url)
         path: str = ada_url.URL(target).pathname
         folder = "/" if request.include else path.rpartition("/")[0] + "/"
         scope = CrawlScope(target, folder, request.include, request.exclude)
         crawl = _Crawl(
-            secrets.token_urlsafe(9),
+            crawl_id or secrets.token_urlsafe(9),
             scope,
             request.question,
             SiteFacts(),
@@ -115,16 +123,19 @@ class Crawls:
         """
         if crawl_id in self._running:
             raise _busy_error(crawl_id)
-        try:
-            records = await self._records.read(principal, _LOG + crawl_id)
-        except RecordsUnavailableError:
-            raise _store_error() from None
+        records = await self._read_records(principal, crawl_id)
         if not records:
             raise errors.CrawlNotFoundError(
                 f'There is no crawl "{crawl_id[:80]}".', target="crawl", next_step="Start one with `url`."
             )
-        crawl = await asyncio.to_thread(_load_crawl, crawl_id, [record.data for record in records], pages)
+        crawl = await asyncio.to_thread(_load_crawl, crawl_id, records, pages)
         return await self._run(crawl, pages, principal, deadline_s, progress or ignore_progress)
+
+    async def _read_records(self, principal: str, crawl_id: str) -> list[bytes]:
+        try:
+            return [record.data for record in await self._records.read(principal, _LOG + crawl_id)]
+        except RecordsUnavailableError:
+            raise _store_error() from None
 
     async def _run(
         self, crawl: _Crawl, pages: int, principal: str, deadline_s: float, progress: ProgressCallback

@@ -155,6 +155,8 @@ class ToolCall:
     principal: str = "local"
     deadline_s: float = 55.0
     progress: ProgressCallback | None = None
+    resume_key: str = ""
+    """Name of work that another server may continue if this one ends; "" if the call ends with its server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
     else:
         patterns = {name: tuple(arguments[name] or ()) for name in ("include", "exclude")}
         report = await services.crawls.start(
-            CrawlRequest(arguments["url"], arguments["question"], **patterns), **options
+            CrawlRequest(arguments["url"], arguments["question"], **patterns), crawl_id=call.resume_key, **options
         )
     budget = min(LINES_TOKENS, body_budget(services.settings))
     pages: Sequence[ReadPage] = ()

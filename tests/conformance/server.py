@@ -18,10 +18,11 @@ from mcp.server.subscriptions import ListenHandler
 from mcp.types import EmptyResult, SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams
 
 from scraper.server import entrypoints
+from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.protocol import server as protocol
 from scraper.settings import Settings
 from scraper.tools import registry
-from tests.conformance import multi_round, resources_and_prompts, tools
+from tests.conformance import multi_round, resources_and_prompts, tasks, tools
 
 _BY_NAME = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _LISTS = {
@@ -49,12 +50,13 @@ def main() -> None:
 
 def _patch_build(build: Callable[..., Server[Any]]) -> Callable[..., Server[Any]]:
     def built(*given: Any, **named: Any) -> Server[Any]:
-        return with_fixtures(build(*given, **named))
+        _, calls = given
+        return with_fixtures(build(*given, **named), calls)
 
     return built
 
 
-def with_fixtures(product: Server[Any]) -> Server[Any]:
+def with_fixtures(product: Server[Any], calls: CallDispatcher) -> Server[Any]:
     """Add the fixtures of the suite to the product's server."""
     suite: MCPServer[Any] = MCPServer("fixtures")
     for part in (tools, multi_round, resources_and_prompts):
@@ -76,6 +78,7 @@ def with_fixtures(product: Server[Any]) -> Server[Any]:
         ("resources/unsubscribe", UnsubscribeRequestParams),
     ):
         product.add_request_handler(method, params, _nothing)
+    tasks.add(product, calls)
     return product
 
 
@@ -96,9 +99,11 @@ def _route_by_name(product: Server[Any], fixtures: Server[Any], method: str, nam
 def _join_lists(product: Server[Any], fixtures: Server[Any], method: str, field: str) -> Any:
     own, other = _handler(product, method), _handler(fixtures, method)
 
+    more = tasks.list_tools() if method == "tools/list" else []
+
     async def handler(context: Any, params: Any) -> Any:
         ours, theirs = await own(context, params), await other(context, params)
-        return ours.model_copy(update={field: [*getattr(ours, field), *getattr(theirs, field)]})
+        return ours.model_copy(update={field: [*getattr(ours, field), *getattr(theirs, field), *more]})
 
     return handler
 

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from tests.clients.environments import NODE
 from tests.clients.required import require_environment
-from tests.conformance.suite import REQUIREMENTS, SCORED, run_suite
+from tests.conformance.suite import REQUIREMENTS, SCORED, TASKS, run_suite
 from tests.scraper.process import Program, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -29,6 +29,8 @@ async def test_every_scored_scenario_passes(server: Program, requirements: str) 
     verdict = await run_suite(server.url, requirements)
     assert verdict.failed == (), verdict.said
     assert len(verdict.passed) == SCORED[requirements], verdict.said
+    tasks = {name: holds for name, holds in verdict.unscored if name.startswith("tasks-")}
+    assert all(tasks.values()) and len(tasks) == TASKS[requirements], verdict.said
 
 
 async def test_the_fixtures_are_listed_with_the_products_own_tools(server: Program) -> None:

@@ -59,6 +59,10 @@ class ToolCaller:
     gone: asyncio.Future[None] | None = None
     admitted: bool = False
     """True if the request arrived before shutdown, even if it is dispatched later."""
+    deadline_s: float | None = None
+    """Seconds for the call; None for those of the server."""
+    resume_key: str = ""
+    """Name of work that another server may continue, as in `ToolCall`."""
 
 
 class ShuttingDownError(MCPError):
@@ -101,6 +105,7 @@ class CallDispatcher:
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._running = ActiveCount()
         self._admitted = ActiveCount()
+        self._background = ActiveCount()
 
     async def answer(
         self, name: str, arguments: Mapping[str, Any], caller: ToolCaller, tools: Mapping[str, Tool] | None = None
@@ -165,6 +170,10 @@ class CallDispatcher:
         """Count a request that may become a call, so that a drain waits for it."""
         return self._admitted.add()
 
+    def background(self) -> contextlib.AbstractContextManager[None]:
+        """Count work beside the calls, so that a drain lets it end after the calls have been canceled."""
+        return self._background.add()
+
     @property
     def full(self) -> bool:
         """True if a caller with running calls would be rejected."""
@@ -181,19 +190,21 @@ class CallDispatcher:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLEANUP_S):
                 await self._running.none.wait()
+                await self._background.none.wait()
 
     async def _wait_until_idle(self) -> None:
         await self._admitted.none.wait()
         await self._running.none.wait()
 
     async def _run(self, tool: Tool, arguments: Mapping[str, Any], caller: ToolCaller) -> ToolAnswer:
+        deadline_s = caller.deadline_s or self._deadline_s
         with self._running.add():
             async with report_progress(caller.send_progress) as progress:
                 work = self._work(tool, arguments, caller, progress)
                 try:
-                    return await self._supervise(work, caller.gone, self._deadline_s + _GRACE_S)
+                    return await self._supervise(work, caller.gone, deadline_s + _GRACE_S)
                 except TimeoutError:
-                    why = f"Nothing could be read within {self._deadline_s:g} s."
+                    why = f"Nothing could be read within {deadline_s:g} s."
                     return ToolAnswer(f"{why} Try again later, or ask for less.", is_error=True)
 
     async def _work(
@@ -204,8 +215,8 @@ class CallDispatcher:
             services = await self._holder.services()
         except ServicesOpenError as error:
             return ToolAnswer(str(error), is_error=True)
-        left_s = self._deadline_s - (time.monotonic() - start)
-        call = ToolCall(principal=caller.principal, deadline_s=left_s, progress=progress.report)
+        left_s = (caller.deadline_s or self._deadline_s) - (time.monotonic() - start)
+        call = ToolCall(caller.principal, left_s, progress.report, caller.resume_key)
         return await tool.run(services, arguments, call)
 
     async def _supervise(self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float) -> T:

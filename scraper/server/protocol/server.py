@@ -30,15 +30,17 @@ from mcp.types import (
     TextContent,
     TextResourceContents,
 )
-from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from mcp.types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
 
 from scraper.errors import InvalidArgumentError
 from scraper.render.answer_text import error_sentence
-from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol import sdk_types, search_methods
 from scraper.server.protocol.request_caller import caller_of, refuse_cursor
+from scraper.server.protocol.task_methods import TaskMethods
+from scraper.server.tasks.task_runner import RunningTask, TaskRunner
 from scraper.tools import cached_resources
 from scraper.tools.model import Tool, ToolAnswer
 from scraper.tools.prompts import Prompt, prompts_for
@@ -57,6 +59,8 @@ NOT_FOUND = -32002
 _PAGE_ITEMS = 50
 _HEADER = "x-mcp-header"
 """Key of a parameter that clients repeat as a request header for proxies."""
+_TASK_LIMIT_S = 600.0
+"""Seconds for a call that runs as a task."""
 _HANDSHAKE = frozenset({"initialize", "server/discover", "ping"})
 
 
@@ -76,6 +80,7 @@ def build(
     """
     prompts = prompts_for(tools)
     server = _server(tools, calls, version, INSTRUCTIONS, on_handshake, output_schemas=output_schemas)
+    TaskMethods(calls, _task_runner(tools, calls, output_schemas=output_schemas)).add(server)
     _add_prompts(server, prompts)
     _add_resources(server, calls)
     rate = rate or RateLimiter(calls.limits, name="searches")
@@ -133,6 +138,18 @@ def _server(
         server.middleware.clear()  # the spans of the SDK, a tenth of the protocol's cost per call
     server.middleware.append(detect_handshake)
     return server
+
+
+def _task_runner(tools: Sequence[Tool], calls: CallDispatcher, *, output_schemas: bool) -> TaskRunner:
+    known = {tool.name: tool for tool in tools}
+
+    async def work(task: RunningTask) -> Mapping[str, Any]:
+        caller = ToolCaller(task.principal, task.id, task.report, deadline_s=_TASK_LIMIT_S, resume_key=task.id)
+        answer = await calls.answer(task.tool, task.arguments, caller, known)
+        result = _result(answer, LATEST_MODERN_VERSION, repeats_text=output_schemas and task.tool in known)
+        return result.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+    return TaskRunner(work, calls.background)
 
 
 def _add_prompts(server: Server[Any], prompts: Sequence[Prompt]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -155,3 +156,44 @@ async def test_the_log_names_no_page_query_cookie_or_token(world: World, site: S
     paragraphs = [part for part in page if len(part) > 80 and "<<<" not in part]
     assert paragraphs
     assert not any(part[:60] in output for part in paragraphs)
+
+
+TASKS = {"io.modelcontextprotocol/tasks": {}}
+
+
+async def ask_tasks(
+    world: World, who: str, method: str, task_id: str = "", *, named: str = "", declared: bool = True, **params: object
+) -> dict[str, Any]:
+    """Send a request of a client that can have tasks; return its result or its error."""
+    headers, message = modern(method, {**params, **({"taskId": task_id} if task_id else {})})
+    if declared:
+        message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = {"extensions": TASKS}
+    headers = {**headers, "Mcp-Name": named or task_id or str(params["name"])}
+    access = {"Authorization": f"Bearer {TOKENS[who]}"}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(world.program.url, headers={**headers, **access}, json=message) as answer,
+    ):
+        body = await body_of(answer)
+        found: dict[str, Any] = body["result"] if "result" in body else body["error"]
+        return found
+
+
+async def test_a_long_call_runs_as_a_task_of_its_caller(world: World, site: Site) -> None:
+    call = {"name": "fetch_batch", "arguments": {"urls": [site.url("/static/44")]}}
+    task = await ask_tasks(world, "ann", "tools/call", **call)
+    assert task["resultType"] == "task" and task["status"] == "working"
+    task_id = task["taskId"]
+    state = task
+    for _ in range(600):
+        if state["status"] != "working":
+            break
+        await asyncio.sleep(0.1)
+        state = await ask_tasks(world, "ann", "tasks/get", task_id)
+    assert state["status"] == "completed" and site.url("/static/44") in state["result"]["content"][0]["text"]
+    assert (await ask_tasks(world, "ben", "tasks/get", task_id))["code"] == -32602
+    assert (await ask_tasks(world, "ben", "tasks/cancel", task_id))["code"] == -32602
+    assert (await ask_tasks(world, "ann", "tasks/get", task_id, declared=False))["code"] == -32021
+    assert (await ask_tasks(world, "ann", "tasks/get", task_id, named="other"))["code"] == -32020
+    assert (await ask_tasks(world, "ann", "tasks/cancel", task_id))["resultType"] == "complete"
+    assert "content" in await ask_tasks(world, "ann", "tools/call", declared=False, **call)

@@ -1,0 +1,177 @@
+"""Serve long tool calls as tasks (extension `io.modelcontextprotocol/tasks` of 2026-07-28)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
+from mcp.types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    CallToolRequestParams,
+    RequestParams,
+)
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import Field
+
+from scraper.server.calls.dispatcher import CallDispatcher
+from scraper.server.protocol.request_caller import caller_of
+from scraper.server.tasks.task_runner import TaskRunner
+from scraper.server.tasks.task_store import TTL_S, TaskState, TaskStore
+from scraper.store.record_logs import RecordsUnavailableError
+
+Context = ServerRequestContext[Any, Any]
+T = TypeVar("T")
+
+EXTENSION = "io.modelcontextprotocol/tasks"
+TASK_TOOLS = frozenset({"crawl", "research", "fetch_batch"})
+"""Tools that may take longer than a client waits for an answer."""
+_POLL_INTERVAL_MS = 1_000
+_MAX_ID_CHARS = 100
+
+
+class TaskParams(RequestParams):
+    """Parameters of `tasks/get` and `tasks/cancel`."""
+
+    task_id: str = Field(alias="taskId", max_length=_MAX_ID_CHARS)
+
+
+class TaskUpdateParams(TaskParams):
+    """Parameters of `tasks/update`."""
+
+    input_responses: dict[str, Any] = Field(alias="inputResponses")
+
+
+class TaskMethods:
+    """Handlers of the task methods of one server."""
+
+    def __init__(self, calls: CallDispatcher, runner: TaskRunner) -> None:
+        """Run tasks with `runner`; `calls` gives access to the store."""
+        self._calls = calls
+        self._runner = runner
+
+    def add(self, server: Server[Any]) -> None:
+        """Add the methods and declare the extension."""
+        server.extensions[EXTENSION] = {}
+        entry = server.get_request_handler("tools/call")
+        if entry is not None:
+            server.add_request_handler("tools/call", entry.params_type, self._run_long_calls(entry.handler))
+        server.add_request_handler("tasks/get", TaskParams, self._get)
+        server.add_request_handler("tasks/update", TaskUpdateParams, self._update)
+        server.add_request_handler("tasks/cancel", TaskParams, self._cancel)
+
+    def _run_long_calls(self, call_tool: Callable[[Context, Any], Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def call_or_start(context: Context, params: CallToolRequestParams) -> Any:
+            if params.name in TASK_TOOLS:
+                task = await self.start(context, params.name, params.arguments or {})
+                if task is not None:
+                    return task
+            return await call_tool(context, params)
+
+        return call_or_start
+
+    async def start(self, context: Context, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Run a call as a task; return None if the client or the store cannot have one, or too many are stored."""
+        if not declares_tasks(context):
+            return None
+        principal = caller_of(context).principal
+        try:
+            state = await self._query(context, lambda store: self._runner.start(store, principal, tool, arguments))
+        except RecordsUnavailableError:
+            return None
+        return None if state is None else {"resultType": "task", **_describe(state)}
+
+    async def _get(self, context: Context, params: TaskParams) -> dict[str, Any]:
+        principal = _check(context, params)
+        state = await self._query(context, lambda store: self._runner.read(store, principal, params.task_id))
+        if state is None:
+            raise _unknown_task()
+        answer = {"resultType": "complete", **_describe(state)}
+        if state.status == "completed":
+            answer["result"] = state.result
+        elif state.status == "failed":
+            answer["error"] = state.error
+        elif state.status == "input_required":
+            answer["inputRequests"] = state.input_requests
+        return answer
+
+    async def _update(self, context: Context, params: TaskUpdateParams) -> dict[str, Any]:
+        principal = _check(context, params)
+        is_known = await self._query(
+            context, lambda store: self._runner.respond(store, principal, params.task_id, params.input_responses)
+        )
+        return _acknowledge(is_known=is_known)
+
+    async def _cancel(self, context: Context, params: TaskParams) -> dict[str, Any]:
+        principal = _check(context, params)
+        is_known = await self._query(context, lambda store: self._runner.cancel(store, principal, params.task_id))
+        return _acknowledge(is_known=is_known)
+
+    async def _query(self, context: Context, work: Callable[[TaskStore], Awaitable[T]]) -> T:
+        return await self._calls.query(
+            context.method, caller_of(context), lambda services: work(TaskStore(services.store.records))
+        )
+
+
+def declares_tasks(context: Context) -> bool:
+    """Return True if the client of a request can have a task as the answer."""
+    if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return False
+    meta: Mapping[str, Any] = context.meta or {}
+    capabilities = meta.get(CLIENT_CAPABILITIES_META_KEY)
+    extensions = capabilities.get("extensions") if isinstance(capabilities, Mapping) else None
+    return isinstance(extensions, Mapping) and EXTENSION in extensions
+
+
+def missing_capability() -> MCPError:
+    """Return the error for a client that does not declare tasks."""
+    required: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
+    return MCPError(
+        MISSING_REQUIRED_CLIENT_CAPABILITY, f"This request needs a client that declares {EXTENSION}.", required
+    )
+
+
+def _check(context: Context, params: TaskParams) -> str:
+    """Return the principal of a request about a task, or reject the request."""
+    if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        raise MCPError(METHOD_NOT_FOUND, "Method not found", context.method)
+    headers = {} if context.request is None else context.request.headers
+    if MCP_NAME_HEADER in headers and decode_header_value(headers[MCP_NAME_HEADER]) != params.task_id:
+        raise MCPError(HEADER_MISMATCH, f"The header {MCP_NAME_HEADER} does not match taskId.")
+    if not declares_tasks(context):
+        raise missing_capability()
+    return caller_of(context).principal
+
+
+def _describe(state: TaskState) -> dict[str, Any]:
+    fields = {
+        "taskId": state.id,
+        "status": state.status,
+        "createdAt": _format_time(state.created_at),
+        "lastUpdatedAt": _format_time(state.updated_at),
+        "ttlMs": TTL_S * 1_000,
+        "pollIntervalMs": _POLL_INTERVAL_MS,
+    }
+    return {**fields, "statusMessage": state.message} if state.message else fields
+
+
+def _format_time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _acknowledge(*, is_known: bool) -> dict[str, Any]:
+    if not is_known:
+        raise _unknown_task()
+    return {"resultType": "complete"}
+
+
+def _unknown_task() -> MCPError:
+    return MCPError(INVALID_PARAMS, "Unknown task: it has expired, or it belongs to another caller.")

@@ -1,0 +1,219 @@
+"""Run tasks, follow what other servers write about them, and take over tasks whose server has ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR
+
+from scraper.server.calls.dispatcher import ShuttingDownError
+from scraper.server.tasks.task_store import MAX_RESULT_BYTES, StoredTask, TaskState, TaskStore
+from scraper.store.record_logs import RecordsUnavailableError
+
+_LOG = logging.getLogger(__name__)
+
+POLL_S = 1.0
+"""Seconds between two looks at the store for a cancellation through another server."""
+HEARTBEAT_S = 5.0
+"""Seconds between two writes of a running task without news."""
+STALE_S = 30.0
+"""Seconds without a write after which the server of a task has ended. Six missed heartbeats."""
+MAX_ATTEMPTS = 3
+"""Servers that may run one task, so that a call that ends its server does not end all of them."""
+
+
+class RunningTask:
+    """A task of this process, as its work sees it."""
+
+    def __init__(self, principal: str, state: TaskState) -> None:
+        """Begin at a stored state."""
+        self.principal = principal
+        self.id = state.id
+        self.tool = state.tool
+        self.arguments = state.arguments
+        self.message = state.message
+        self.requests: dict[str, Any] = {}
+        """Questions to the client without an answer."""
+        self.has_news = asyncio.Event()
+        self._responses: dict[str, Any] = {}
+        self._is_answered = asyncio.Event()
+
+    async def report(self, done: float, total: float | None, message: str | None) -> None:
+        """Show the progress in the status of the task."""
+        steps = f"{done:g}" if total is None else f"{done:g} of {total:g}"
+        self.message = f"{steps}: {message}" if message else steps
+
+    async def ask(self, requests: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the responses of the client to some requests, by their keys."""
+        self.requests = dict(requests)
+        self.has_news.set()
+        while self.requests:
+            self._is_answered.clear()
+            await self._is_answered.wait()
+        return self._responses
+
+    def take_responses(self, responses: Mapping[str, Any]) -> None:
+        """Accept the stored responses of the client; a key without a request is ignored."""
+        for key in self.requests.keys() & responses.keys():
+            self._responses[key] = responses[key]
+            del self.requests[key]
+        self._is_answered.set()
+
+
+Work = Callable[[RunningTask], Awaitable[Mapping[str, Any]]]
+"""Returns the result of a task as JSON."""
+
+
+@dataclass(slots=True)
+class _Run:
+    task: RunningTask
+    follower: asyncio.Task[None]
+
+
+class TaskRunner:
+    """The tasks that run in this process."""
+
+    def __init__(self, work: Work, occupy: Callable[[], AbstractContextManager[None]]) -> None:
+        """Run each task with `work`, within a block of `occupy` that delays the end of the process."""
+        self._work = work
+        self._occupy = occupy
+        self._runs: dict[str, _Run] = {}
+
+    async def start(
+        self, store: TaskStore, principal: str, tool: str, arguments: Mapping[str, Any]
+    ) -> TaskState | None:
+        """Store a task and run it in the background; return None if the caller has too many tasks."""
+        created = await store.create(principal, tool, arguments)
+        if created is None:
+            return None
+        self._begin(store, principal, created.state)
+        return created.state
+
+    async def read(self, store: TaskStore, principal: str, task_id: str) -> TaskState | None:
+        """Return the state of a task; run it here if its server has ended."""
+        stored = await store.read(principal, task_id)
+        if stored is None:
+            return None
+        state = stored.state
+        if state.is_final or state.id in self._runs or time.time() - state.updated_at < STALE_S:
+            return state
+        return await self._take_over(store, principal, stored)
+
+    async def cancel(self, store: TaskStore, principal: str, task_id: str) -> bool:
+        """Cancel a task unless it has ended; return False if there is none."""
+        return await self._change(store, principal, task_id, lambda state: replace(state, status="cancelled"))
+
+    async def respond(self, store: TaskStore, principal: str, task_id: str, responses: Mapping[str, Any]) -> bool:
+        """Store the responses to requests that the task has made; return False if there is no such task."""
+
+        def add(state: TaskState) -> TaskState:
+            known = {key: responses[key] for key in state.input_requests.keys() & responses.keys()}
+            left = {key: value for key, value in state.input_requests.items() if key not in known}
+            status = state.status if left or not known else "working"
+            return replace(
+                state, status=status, input_requests=left, input_responses={**state.input_responses, **known}
+            )
+
+        return await self._change(store, principal, task_id, add)
+
+    async def _change(
+        self, store: TaskStore, principal: str, task_id: str, change: Callable[[TaskState], TaskState]
+    ) -> bool:
+        while True:
+            stored = await store.read(principal, task_id)
+            if stored is None:
+                return False
+            if stored.state.is_final or await store.replace(
+                principal, stored, replace(change(stored.state), updated_at=time.time())
+            ):
+                if run := self._runs.get(task_id):
+                    run.task.has_news.set()
+                return True
+
+    async def _take_over(self, store: TaskStore, principal: str, stored: StoredTask) -> TaskState:
+        now = time.time()
+        if stored.state.attempts < MAX_ATTEMPTS:
+            state = replace(stored.state, attempts=stored.state.attempts + 1, updated_at=now, status="working")
+        else:
+            error = {
+                "code": INTERNAL_ERROR,
+                "message": "The servers that ran this task have ended. Call the tool again.",
+            }
+            state = replace(stored.state, status="failed", error=error, updated_at=now)
+        if not await store.replace(principal, stored, state):
+            latest = await store.read(principal, state.id)
+            return stored.state if latest is None else latest.state
+        if not state.is_final:
+            self._begin(store, principal, state)
+        return state
+
+    def _begin(self, store: TaskStore, principal: str, state: TaskState) -> None:
+        task = RunningTask(principal, state)
+        follower = asyncio.create_task(self._follow(store, task), name=f"task {state.id}")
+        self._runs[state.id] = _Run(task, follower)
+
+    async def _follow(self, store: TaskStore, task: RunningTask) -> None:
+        """Run the work of a task, write its state, and end with it or with its cancellation."""
+        with self._occupy():
+            await self._follow_work(store, task, asyncio.ensure_future(self._work(task)))
+
+    async def _follow_work(self, store: TaskStore, task: RunningTask, work: asyncio.Future[Mapping[str, Any]]) -> None:
+        try:
+            while not await self._write_news(store, task, work):
+                news = asyncio.create_task(task.has_news.wait())
+                waits: set[asyncio.Future[Any]] = {news} if work.done() else {news, work}
+                await asyncio.wait(waits, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
+                news.cancel()
+        finally:
+            del self._runs[task.id]
+            work.cancel()
+            await asyncio.wait({work})
+
+    async def _write_news(self, store: TaskStore, task: RunningTask, work: asyncio.Future[Mapping[str, Any]]) -> bool:
+        """Read what others wrote, then write what is new; return True if the task has ended."""
+        task.has_news.clear()
+        try:
+            stored = await store.read(task.principal, task.id)
+            if stored is None or stored.state.is_final:
+                return True
+            task.take_responses(stored.state.input_responses)
+            state = _next_state(stored.state, task, work)
+            if state == stored.state and time.time() - state.updated_at < HEARTBEAT_S:
+                return False
+            is_released = work.done() and not state.is_final
+            now = time.time() - STALE_S if is_released else time.time()
+            is_written = await store.replace(task.principal, stored, replace(state, updated_at=now))
+        except RecordsUnavailableError:
+            _LOG.warning("the state of a task could not be written; it is tried again")
+            return False
+        if not is_written:
+            task.has_news.set()
+        # A task that is stopped with its server is not final: another server takes it over.
+        return is_written and work.done()
+
+
+def _next_state(state: TaskState, task: RunningTask, work: asyncio.Future[Mapping[str, Any]]) -> TaskState:
+    if not work.done():
+        status = "input_required" if task.requests else "working"
+        return replace(state, status=status, message=task.message, input_requests=dict(task.requests))
+    error = None if work.cancelled() else work.exception()
+    if isinstance(error, ShuttingDownError) or work.cancelled():
+        return replace(state, message="The server of this task has ended.")
+    if error is not None:
+        code = error.error.code if isinstance(error, MCPError) else INTERNAL_ERROR
+        if not isinstance(error, MCPError):
+            _LOG.error("a task has failed", exc_info=error)
+        return replace(state, status="failed", error={"code": code, "message": str(error) or type(error).__name__})
+    result = work.result()
+    if len(json.dumps(result)) > MAX_RESULT_BYTES:
+        text = "The result is too long for a task. Ask for less, or call the tool without tasks."
+        return replace(state, status="failed", error={"code": INTERNAL_ERROR, "message": text})
+    return replace(state, status="completed", message="", input_requests={}, result=result)

@@ -1,0 +1,1 @@
+"""Tests for calls that outlive their request."""
