@@ -1,4 +1,4 @@
-"""The page of a session: events, outline, navigation, and what is refused while steps run."""
+"""Control the page of a session: load URLs, wait until it is idle, and take its outline."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ActingPage:
     """One tab that is used over several steps."""
 
     def __init__(self, tab: Tab, mode: ActingMode) -> None:
-        """Use a blank tab; `prepare` must follow."""
+        """Use a blank tab. Call `prepare` before anything else."""
         self.interruptions = Interruptions(tab.connection)
         self.guard = RequestGuard(mode, self.notice)
         self.devices = InputDevices(tab.session)
@@ -55,7 +55,7 @@ class ActingPage:
         self._tab = tab
         self._session = tab.session
         self._known: dict[str, tuple[OutlineLine, str]] = {}
-        """Line and frame id of every reference that an outline of this document had."""
+        """Line and frame id of every reference that an outline of the current document contained."""
         self._secrets: set[str] = set()
         self._had_banner_check = False
         self.snapshots: list[ProcessSnapshot] = []
@@ -80,7 +80,12 @@ class ActingPage:
         return self.outline.facts.url if self.outline is not None else ""
 
     async def prepare(self) -> None:
-        """Send the commands that a session needs. Raises CommandFailedError or TimeoutError."""
+        """Enable the CDP domains of a session, and watch requests, dialogs and frames.
+
+        Raises:
+            CommandFailedError: Chromium refused a command.
+            TimeoutError: Chromium did not answer in time.
+        """
         session, connection = self._session, self._tab.connection
         session.on("Page.frameNavigated", self._on_navigated)
         session.on("Page.domContentEventFired", lambda _: self._readiness.on_dom_ready())
@@ -105,24 +110,24 @@ class ActingPage:
             )
 
     async def rest(self) -> None:
-        """Stop scripts and traffic until `wake`."""
+        """Freeze scripts and pause network traffic until `wake` is called."""
         self._tab.listener.pause()
         with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
             await self._session.send("Page.setWebLifecycleState", state="frozen", limit_s=1.0)
 
     async def wake(self) -> None:
-        """Let the page go on after a rest."""
+        """Resume scripts and network traffic."""
         self._session.begin_visit()
         self._tab.listener.resume()
         with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
             await self._session.send("Page.setWebLifecycleState", state="active", limit_s=1.0)
 
     def notice(self, sentence: str) -> None:
-        """Report something that happened, once."""
+        """Store a sentence for the next report; repeated sentences are dropped."""
         self.interruptions.notice(sentence)
 
     def take_notices(self) -> tuple[str, ...]:
-        """Return what happened since the last call of this."""
+        """Return the sentences stored since the last call, and clear them."""
         if hosts := list(self.guard.refused_frames):
             more = f" and {len(hosts) - _MAX_HOSTS} more" if len(hosts) > _MAX_HOSTS else ""
             self.notice(f"not loaded: frames of {', '.join(hosts[:_MAX_HOSTS])}{more}, no hosts of this session")
@@ -130,13 +135,20 @@ class ActingPage:
         return self.interruptions.take_notices()
 
     def begin_step(self, *, acts: bool) -> None:
-        """Reset what belongs to one step; `acts` if requests may be consequences of it."""
+        """Reset the state of the last step.
+
+        `acts` is True if the step may cause requests of the page.
+        """
         self.guard.begin_step()
         self.guard.is_touched |= acts
         self.interruptions.begin_step()
 
     async def open(self, url: str, *, limit_s: float) -> None:
-        """Load a URL. Raises BrowsersError with the reason if it cannot be loaded."""
+        """Load a URL.
+
+        Raises:
+            BrowsersError: It cannot be loaded; the message has the reason.
+        """
         self._tab.listener.filter_third_parties(ThirdParties.NO_TRACKERS, (urlsplit(url).hostname or "",))
         traffic = self._tab.listener.traffic
         try:
@@ -156,7 +168,7 @@ class ActingPage:
         await self.settle(min(OPEN_SETTLE_S, limit_s))
 
     async def back(self) -> bool:
-        """Go back to the page before; return False if there is none."""
+        """Go back to the previous page; return False if there is none."""
         history = await self._session.send("Page.getNavigationHistory")
         at = history["currentIndex"]
         if at < 1 or history["entries"][at - 1]["url"] in ("about:blank", "javascript:", ""):
@@ -166,7 +178,7 @@ class ActingPage:
         return True
 
     async def settle(self, limit_s: float = SETTLE_S) -> None:
-        """Wait until the page has done what a step caused, and refuse the consent banners of a new document."""
+        """Wait until the page is idle after a step, then refuse the consent banner of a new document."""
         await asyncio.sleep(0.02)
         self._readiness.restart()
         await self._readiness.wait_until_ready(
@@ -178,7 +190,7 @@ class ActingPage:
                 self.notice(sentence)
 
     async def look(self) -> Outline:
-        """Take the outline of the page as it is."""
+        """Return the current outline of the page."""
         processes = self.processes.all()
         main = await self._capture(processes[0])
         assert main is not None
@@ -194,7 +206,7 @@ class ActingPage:
         return outline
 
     def find(self, ref: str) -> OutlineLine | None:
-        """Return the line of a reference that an outline of this document had, or None."""
+        """Return the line of a reference, or None if no outline of this document contained it."""
         known = self._known.get(ref)
         return known[0] if known is not None else None
 
@@ -215,11 +227,11 @@ class ActingPage:
         )
 
     async def evaluate(self, expression: str, *, limit_s: float = 2.0) -> object:
-        """Evaluate an expression in a world of the main frame that the page cannot see."""
+        """Evaluate an expression in an isolated world of the main frame."""
         return await self._readiness.evaluate(expression, limit_s=limit_s)
 
     def is_secret(self, ref: str) -> bool:
-        """Return True for a field whose value is never shown."""
+        """Return True for a field whose value is never in an outline, such as a password."""
         return ref in self._secrets
 
     async def _capture(self, process: FrameProcess) -> Event | None:
@@ -249,7 +261,7 @@ class ActingPage:
                     self._known[piece.ref] = (piece, frames[piece.ref])
 
     def _on_frame(self, session: Session) -> None:
-        """Prepare a frame of another process before its first script."""
+        """Watch requests and dialogs of a frame in another process before its first script runs."""
         session.post("Page.enable")
         self.guard.watch(session)
         self.interruptions.watch(session, is_main=False)

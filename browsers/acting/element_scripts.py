@@ -1,4 +1,4 @@
-"""Functions that run in a page with an element as `this`, in a world that the page cannot see."""
+"""JavaScript functions that Chromium calls with an element as `this`, in an isolated world."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATE = """function() {
     requestAnimationFrame(() => requestAnimationFrame(compare));
   });
 }"""
-"""Returns `disabled`, `moving` or an empty text."""
+"""Returns `disabled`, `moving`, or an empty text if the element is enabled and does not move."""
 
 CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"
 """Scrolls the element to the middle of the window."""
@@ -25,7 +25,7 @@ CLICK_DRAWN = """function() {
   ((this.labels && this.labels[0]) || this).click();
   return true;
 }"""
-"""Clicks an input that its label draws; returns False for other elements."""
+"""Clicks the label of an input, or the input itself; returns False for other elements."""
 
 COVER = """function(hit) {
   for (let node = hit; node; node = node.parentNode || node.host) if (node === this) return '';
@@ -36,7 +36,7 @@ COVER = """function(hit) {
   if (label && label.control === this) return '';
   return element.localName + (element.id ? '#' + element.id : '') + ' ' + (element.textContent || '').slice(0, 200);
 }"""
-"""Returns what is at a point instead of the element: its tag, id and text; empty if it is the element."""
+"""Returns tag, id and text of the node `hit` that covers the element; empty if `hit` belongs to the element."""
 
 FOCUS = """function(text) {
   const kind = (this.type || '').toLowerCase();
@@ -67,7 +67,10 @@ FOCUS = """function(text) {
   }
   return '';
 }"""
-"""Focuses a field and selects its text; sets fields of dates and colors. Returns a refusal, `set` or an empty text."""
+"""Focuses a field and selects its text; sets the value of date, color and range inputs directly.
+
+Returns the reason why the field takes no text, `set` if the value was set, or an empty text.
+"""
 
 SELECT = """function(...wanted) {
   if (this.localName !== 'select') return 'is no list of options';
@@ -90,4 +93,7 @@ SELECT = """function(...wanted) {
   this.dispatchEvent(new Event('change', {bubbles: true}));
   return '';
 }"""
-"""Selects options; returns a refusal, an object with the options that there are, or an empty text."""
+"""Selects options of a list by text or value.
+
+Returns the reason of a failure, an object with the available options if one is unknown, or an empty text.
+"""

@@ -1,4 +1,4 @@
-"""Act on one element of a page as a person does: once it is there, still, enabled and on top."""
+"""Click, type into or select an element, after waiting until it is visible, stable, enabled and not covered."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _MAX_COVER = 60
 
 
 class ElementActionError(Exception):
-    """An element cannot be acted on. The message says why, for the agent."""
+    """An action on an element failed. The message for the agent says why."""
 
 
 class ElementGoneError(ElementActionError):
-    """The node no longer exists."""
+    """The element is no longer in the document."""
 
 
 class PageElement:
-    """One element, by the node id of Chromium in one process of the page."""
+    """An element, identified by its backend node id and its renderer process."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class PageElement:
         frame_id: str,
         label: str,
     ) -> None:
-        """Name an element; `label` is its reference, or what else the agent calls it."""
+        """Refer to an element; error messages call it `label`."""
         self.label = label
         self._processes = processes
         self._process = process
@@ -53,13 +53,13 @@ class PageElement:
         self._frame_id = frame_id
 
     async def call(self, function: str, *arguments: Any) -> Any:
-        """Return the result of a function with the element as `this`, in a world that the page cannot see."""
+        """Call a JavaScript function with the element as `this` in an isolated world, and return its result."""
         session = self._process.session
         values = [{"value": argument} for argument in arguments]
         return await self._call(session, await self._resolve(self._node_id), function, values)
 
     async def check_exists(self) -> None:
-        """Raise ElementGoneError if the element is no longer part of its page."""
+        """Raise ElementGoneError if the element is no longer in the document."""
         if not await self.call("function() { return this.isConnected; }"):
             raise ElementGoneError(f"{self.label} is gone")
 
@@ -74,7 +74,9 @@ class PageElement:
         await self._devices.move(*await self.find_point())
 
     async def wait_actionable(self) -> tuple[float, float] | None:
-        """Return the point to click; None if the element has no box, is drawn by its label and was clicked by script.
+        """Wait until the element can be clicked, and return the point to click.
+
+        An input without a box of its own is clicked by script through its label; then the result is None.
 
         Raises:
             ElementActionError: It stays disabled, covered, moving or invisible.
@@ -106,7 +108,7 @@ class PageElement:
             await asyncio.sleep(_PAUSE_S)
 
     async def find_point(self) -> tuple[float, float]:
-        """Scroll to the element and return the middle of its largest part in the window."""
+        """Scroll the element into view and return the center of its largest visible part."""
         session = self._process.session
         try:
             await session.send("DOM.scrollIntoViewIfNeeded", backendNodeId=self._node_id, limit_s=_LIMIT_S)
@@ -145,7 +147,7 @@ class PageElement:
             await self._devices.insert(text)
 
     async def select(self, options: tuple[str, ...]) -> None:
-        """Select options by their text or value; raise ElementActionError with the options that there are."""
+        """Select options by their text or value; if one does not exist, the error lists the available options."""
         refusal = await self.call(SELECT, *options)
         if isinstance(refusal, dict):
             names = ", ".join(quote(cut(clean_text(str(name)), 40)) for name in refusal["options"])
@@ -155,7 +157,10 @@ class PageElement:
             raise ElementActionError(f"{self.label} {refusal}")
 
     async def _find_cover(self, x: float, y: float) -> str:
-        """Return what would get the click instead, or an empty text. Checked in each process from the outside in."""
+        """Return a description of the element that covers a point, or an empty text.
+
+        The parent processes of a frame are checked first.
+        """
         chain: list[tuple[FrameProcess, int]] = [(self._process, self._node_id)]
         process = self._process
         while process.parent is not None:

@@ -1,4 +1,4 @@
-"""Frames with a process of their own: their sessions, prefixes of references, and places in the window."""
+"""Track the renderer processes of a page: cross-site frames run in processes of their own."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ MAX_FRAME_PROCESSES = 50
 
 @dataclass(eq=False)
 class FrameProcess:
-    """One renderer process of the page: that of the main frame, or of a frame of another site."""
+    """One renderer process: that of the main frame, or of a cross-site frame."""
 
     session: Session
     frame_id: str
-    """Frame at the top of the process."""
+    """Topmost frame in this process."""
     prefix: str = ""
     parent: FrameProcess | None = None
 
 
 class FrameProcesses:
-    """The renderer processes of one page, found by attaching to them before their first script runs."""
+    """Renderer processes of one page. Each is attached before its first script runs."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class FrameProcesses:
         on_frame: Callable[[Session], None],
         on_popup: Callable[[Event], None],
     ) -> None:
-        """Attach to the processes of a page.
+        """Create the list with the process of the main frame. Call `attach` to find other processes.
 
         `on_frame` prepares the session of a frame before it runs; `on_popup` gets the target of a new window.
         """
@@ -43,12 +43,12 @@ class FrameProcesses:
         self._on_frame = on_frame
         self._on_popup = on_popup
         self._others: dict[str, FrameProcess] = {}
-        """By session id."""
+        """Processes by session id."""
         self._prefixes: dict[str, str] = {}
-        """By frame id: a frame keeps its prefix when it changes its process."""
+        """Prefixes by frame id: a frame has the same prefix after it moves to another process."""
 
     def attach(self, process: FrameProcess | None = None) -> None:
-        """Attach to all frames and windows that a process opens from now on."""
+        """Attach to all frames and windows that a process opens later; the default is the main process."""
         process = process or self.main
         session = process.session
         session.on("Target.attachedToTarget", lambda event: self._on_attached(process, event))
@@ -62,15 +62,15 @@ class FrameProcesses:
         )
 
     def all(self) -> list[FrameProcess]:
-        """Return the processes, that of the main frame first, outer frames before inner ones."""
+        """Return the processes that run: the main frame's first, each frame after the frame that contains it."""
         return [self.main, *(process for process in self._others.values() if process.session.is_alive)]
 
     def by_prefix(self, prefix: str) -> FrameProcess | None:
-        """Return the process of a reference's prefix, or None if it has gone."""
+        """Return the process whose references have this prefix, or None if it has ended."""
         return next((process for process in self.all() if process.prefix == prefix), None)
 
     async def owner(self, process: FrameProcess) -> int | None:
-        """Return the node id of the frame element in the parent process, or None if it has gone."""
+        """Return the node id of the frame element in the parent process, or None if it was removed."""
         if process.parent is None:
             return None
         try:
@@ -80,7 +80,7 @@ class FrameProcesses:
         return int(found["backendNodeId"])
 
     async def offset(self, process: FrameProcess) -> tuple[float, float]:
-        """Return the place of a process's window in the window of the page."""
+        """Return the x and y offset of a process's frame from the window of the page, in CSS pixels."""
         x = y = 0.0
         while process.parent is not None:
             node_id = await self.owner(process)

@@ -1,11 +1,11 @@
-"""Trusted input: mouse and keyboard events as Chromium gets them from a person."""
+"""Send mouse and keyboard events that the page cannot tell from those of a person (`isTrusted`)."""
 
 from __future__ import annotations
 
 from browsers.cdp.session import Event, Session
 
 INPUT_LIMIT_S = 2.0
-"""Seconds in which a page handles an event. A page that takes longer runs an endless loop, and its script is ended."""
+"""Seconds that a page may take to handle an event. A slower page runs an endless loop, and its script is ended."""
 DRAG_MOVES = 8
 
 _KEYS = {
@@ -25,7 +25,7 @@ _KEYS = {
     "Insert": (45, ""),
     "Space": (32, " "),
 } | {f"F{number}": (111 + number, "") for number in range(1, 13)}
-"""Virtual key codes of Windows, and the text that a key enters."""
+"""Windows virtual key code of each key, and the text that it enters."""
 _SYNONYMS = {
     "return": "Enter",
     "esc": "Escape",
@@ -42,24 +42,24 @@ _BY_NAME = {name.lower(): name for name in _KEYS}
 
 
 class UnknownKeyError(ValueError):
-    """A key has no such name."""
+    """No key has this name. The message lists the known ones."""
 
 
 class ScriptEndedError(Exception):
-    """The page did not handle an event in time, and its script was ended."""
+    """The page did not handle an event in time, so its script was ended."""
 
 
 class InputDevices:
     """Mouse and keyboard of one page. Points are in CSS pixels of the window."""
 
     def __init__(self, session: Session) -> None:
-        """Send events to the page of the session."""
+        """Use the session of a page to send the events."""
         self._session = session
         self._drags: list[Event] = []
         session.on("Input.dragIntercepted", lambda event: self._drags.append(event["data"]))
 
     async def click(self, x: float, y: float, *, count: int = 1, button: str = "left") -> None:
-        """Click a point once or twice."""
+        """Move the mouse to a point and click `count` times."""
         await self.move(x, y)
         for number in range(1, count + 1):
             await self._mouse("mousePressed", x, y, button=button, buttons=2 if button == "right" else 1, count=number)
@@ -70,11 +70,11 @@ class InputDevices:
         await self._mouse("mouseMoved", x, y)
 
     async def scroll(self, x: float, y: float, pixels: float) -> None:
-        """Turn the wheel over a point."""
+        """Turn the mouse wheel over a point by a number of pixels."""
         await self._send("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=pixels)
 
     async def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
-        """Drag from one point to another, also elements with `draggable`."""
+        """Drag from one point to another. HTML drag and drop (`draggable`) works too."""
         self._drags.clear()
         await self._session.send("Input.setInterceptDrags", enabled=True)
         try:
@@ -94,7 +94,11 @@ class InputDevices:
             self._session.post("Input.setInterceptDrags", enabled=False)
 
     async def press(self, keys: str) -> None:
-        """Press a key, with modifiers before it: `Control+a`. Raises UnknownKeyError."""
+        """Press a key with optional modifiers, such as `Control+a`.
+
+        Raises:
+            UnknownKeyError: A name is unknown.
+        """
         *held, key = ["+"] if keys == "+" else [part.strip() for part in keys.split("+")]
         bits = 0
         for name in held:
@@ -108,12 +112,12 @@ class InputDevices:
         await self._key(name, bits, commands)
 
     async def type_keys(self, text: str) -> None:
-        """Type a text one key at a time."""
+        """Type a text key by key."""
         for letter in text:
             await self._key(letter, 0, [])
 
     async def insert(self, text: str) -> None:
-        """Insert a text at the cursor at once."""
+        """Insert a text at the cursor without key events."""
         await self._send("Input.insertText", text=text)
 
     async def _key(self, name: str, modifiers: int, commands: list[str]) -> None:

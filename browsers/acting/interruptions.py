@@ -1,4 +1,4 @@
-"""Answer what a page asks a person beside its content: dialogs, new windows, downloads, files; and report it."""
+"""Answer dialogs, refuse new windows, downloads and file choosers, and report each of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from browsers.acting.roles import clean_text, cut, quote
 from browsers.cdp.session import Connection, Event, Session
 
 MAX_DIALOGS = 10
-"""Dialogs of one step until the page's script is ended."""
+"""Dialogs of one step. The script of a page with more dialogs is ended."""
 MAX_NOTICES = 12
 _MAX_URL = 160
 _MAX_MESSAGE = 200
@@ -15,20 +15,20 @@ _ACCEPTED = frozenset({"alert", "beforeunload"})
 
 
 class Interruptions:
-    """Interruptions of one page, and the reports of all that happened beside its steps."""
+    """Handle the dialogs, windows, downloads and file choosers of one page."""
 
     def __init__(self, connection: Connection) -> None:
-        """Close new windows through the connection."""
+        """Use the connection of the browser to close new windows."""
         self.popup_url = ""
         """URL of the last window that the page tried to open in this step."""
         self.accepts_dialogs = False
-        """True if the step accepts `confirm` and `prompt`."""
+        """True if the current step accepts `confirm` and `prompt` dialogs."""
         self._connection = connection
         self._notices: list[str] = []
         self._dialogs = 0
 
     def watch(self, session: Session, *, is_main: bool) -> None:
-        """Answer the interruptions of the page itself, or of a frame of another process."""
+        """Handle the events of one session: that of the page (`is_main`), or of a frame in another process."""
         session.on("Page.javascriptDialogOpening", lambda event: self._on_dialog(session, event))
         session.on("Page.fileChooserOpened", lambda _: self.notice("refused: the page asked for a file"))
         session.post("Page.setInterceptFileChooserDialog", enabled=True)
@@ -37,23 +37,23 @@ class Interruptions:
             session.on("Page.downloadWillBegin", self._on_download)
 
     def begin_step(self) -> None:
-        """Reset what belongs to one step."""
+        """Reset the state of the last step."""
         self.popup_url = ""
         self.accepts_dialogs = False
         self._dialogs = 0
 
     def notice(self, sentence: str) -> None:
-        """Report something that happened, once."""
+        """Store a sentence for the next report; repeated sentences are dropped."""
         if sentence not in self._notices and len(self._notices) < MAX_NOTICES:
             self._notices.append(sentence)
 
     def take_notices(self) -> tuple[str, ...]:
-        """Return what happened since the last call of this."""
+        """Return the sentences stored since the last call, and clear them."""
         notices, self._notices = tuple(self._notices), []
         return notices
 
     def take_window(self) -> str:
-        """Return the URL of the new window and forget its report, because it is followed."""
+        """Return the URL of the new window for loading it in this tab, and drop its notice."""
         url, self.popup_url = self.popup_url, ""
         sentence = _window_notice(url)
         self._notices = [notice for notice in self._notices if notice != sentence]

@@ -1,4 +1,4 @@
-"""Names of elements: what a person would call them, after the accessible name computation of W3C. Pure."""
+"""Compute the accessible names of elements, after the algorithm of the W3C."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from browsers.acting.roles import FIELDS, HEADINGS, LANDMARKS, SILENT, clean_tex
 
 MAX_WORDS_CHARS = 400
 MAX_WORDS_NODES = 400
-"""Nodes that are read for one name: a name is short, and elements may be nested a thousand times."""
+"""Nodes read for one name. Names are short, and elements may be nested a thousand times."""
 _MAX_BESIDE = 40
 _MAX_IDENTIFIER = 30
 _LABEL_DEPTH = 4
@@ -17,10 +17,10 @@ _BUTTON_TYPES = frozenset({"submit", "button", "reset", "image"})
 
 
 class Namer:
-    """Finds names in one page."""
+    """Compute the names of the elements of one page."""
 
     def __init__(self, nodes: list[PageNode]) -> None:
-        """Index the labels and ids of all nodes, whose visibility is known."""
+        """Index the nodes by id and by label. Their visibility must be set."""
         self._by_id: dict[tuple[str, str], PageNode] = {}
         self._labels: dict[tuple[str, str], list[PageNode]] = {}
         for node in nodes:
@@ -54,7 +54,10 @@ class Namer:
         return found or ("" if role in HEADINGS else self._name_inside(node))
 
     def words_in(self, node: PageNode, *, seen_only: bool = True) -> str:
-        """Return the text below a node, with the names of images."""
+        """Return the text of a node and its descendants, with alternative texts of images.
+
+        With `seen_only`, hidden text is left out.
+        """
         out: list[str] = []
         size = visited = 0
         stack = [node]
@@ -96,7 +99,7 @@ class Namer:
         return self._text_before(node) or clean_text(attributes.get("name", ""))
 
     def _text_before(self, node: PageNode) -> str:
-        """Return the text just before a control without a label, as in forms laid out as tables."""
+        """Return the text just before a control without a label, as in table layouts."""
         for _ in range(2):
             around = node.parent
             if around is None:
@@ -112,7 +115,7 @@ class Namer:
         return ""
 
     def _name_inside(self, node: PageNode) -> str:
-        """Return the label of an icon inside, text for screen readers, or the last part of the link, id or class."""
+        """Return the label of an icon, a text for screen readers, or the last part of the link, id or class."""
         queue, at = [node], 0
         while at < len(queue) and at < MAX_WORDS_NODES:
             one = queue[at]

@@ -1,7 +1,7 @@
-"""Outline of a page: one line for each thing that a person sees and can act upon. Pure.
+"""Build the outline of a page: one line for each control, heading, landmark and visible text.
 
-A reference is the node's id in Chromium, so it stays valid as long as the node lives, and two outlines can be compared
-line by line.
+The reference of a line contains the node id of Chromium. It stays valid while the node exists, so two outlines can be
+compared line by line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from browsers.acting.visible_nodes import CURSOR, mark_visible
 
 MAX_NAME = 80
 MAX_TEXT = 120
-"""Characters of a line of text. Texts beside each other share a line."""
+"""Characters of a line of text. Adjacent texts share a line."""
 MAX_OPTIONS = 8
 _MAX_OPTION = 24
 _MAX_VALUE = 60
@@ -36,7 +36,7 @@ _STATES = ("checked", "expanded", "selected", "pressed", "disabled", "current", 
 _NATIVE_STATES = frozenset({"disabled", "required", "readonly"})
 _DRAWN_BY_LABEL = frozenset({"checkbox", "radio", "file"})
 _NEVER_ACTIVE = frozenset({"html", "body", "label", "#other", "#text"})
-"""A label passes clicks on to its control."""
+"""Tags that are not controls. A label passes clicks to its control."""
 
 
 @dataclass(slots=True)
@@ -48,16 +48,16 @@ class OutlineLine:
     role: str
     name: str
     states: str = ""
-    """Value and states, as shown after the name."""
+    """Value and states, written after the name."""
     is_active: bool = False
-    """True if steps can act on it by its reference."""
+    """True if the line is a control, which steps may refer to."""
     box: Box | None = None
     pieces: list[OutlineLine] = field(default_factory=list)
-    """Texts that share a line of text."""
+    """The single texts of a line that joins adjacent texts."""
 
     @property
     def text(self) -> str:
-        """The line without its indentation. Text of the page is always in quotes."""
+        """Line without indentation. Text of the page is always in quotes."""
         if self.role == "text":
             return quote(cut(self.name, MAX_TEXT))
         name = f" {quote(self.name)}" if self.name else ""
@@ -77,9 +77,9 @@ class Outline:
 def build_outline(
     snapshots: list[ProcessSnapshot], window: tuple[int, int], secrets: frozenset[str] = frozenset()
 ) -> Outline:
-    """Return the outline of a page from the snapshots of its processes, that of the main frame first.
+    """Return the outline of a page from the snapshots of its processes, the main frame's first.
 
-    `secrets` has the references of fields whose values stay secret even if the page now shows them.
+    `secrets` lists references of fields whose values are never shown, even if they are no longer password fields.
     """
     was_enabled = gc.isenabled()
     # A tree of 100,000 nodes is built: collections meanwhile would take a third of the time and find nothing.
@@ -95,7 +95,7 @@ def build_outline(
 
 
 class _LineWriter:
-    """Writes the lines of one page."""
+    """Write the lines of one page in document order."""
 
     def __init__(self, root: PageNode, window: tuple[int, int], secrets: frozenset[str]) -> None:
         self.lines: list[OutlineLine] = []
@@ -108,7 +108,7 @@ class _LineWriter:
         self._write(root)
 
     def _find_with_controls(self, nodes: list[PageNode]) -> set[int]:
-        """Return the identities of the nodes with a control below, in one pass: children come after their parents."""
+        """Return the ids (`id()`) of the nodes with a control among their descendants."""
         found: set[int] = set()
         for node in reversed(nodes):
             if node.parent is None:
@@ -150,7 +150,7 @@ class _LineWriter:
             stack.extend((child, depth, is_inside) for child in reversed(node.children))
 
     def _names_a_line(self, node: PageNode) -> bool:
-        """Return True for the label of a group or field without anything else in it: its line has the text."""
+        """Return True for a label, legend or caption without controls: the line of its field or group has its text."""
         if node.tag in ("legend", "caption"):
             return id(node) not in self._has_controls
         target = node.attributes.get("for")
@@ -244,7 +244,7 @@ class _LineWriter:
 
 
 def _merge_texts(lines: list[OutlineLine]) -> list[OutlineLine]:
-    """Return the lines with texts beside each other on one line, without landmarks that contain nothing."""
+    """Join adjacent texts to lines, and drop empty landmarks."""
     merged: list[OutlineLine] = []
     for line in lines:
         last = merged[-1] if merged else None

@@ -1,4 +1,4 @@
-"""Write outlines within a budget, search them, and compare two of them. Pure."""
+"""Write outlines within a character limit, search them by words, and compare two of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from browsers.acting.roles import clean_text, cut, quote
 BUDGET_CHARS = 6_000
 """Characters of an outline: about 1,500 tokens."""
 MAX_RUN = 30
-"""Lines of one role in a row. A longer run is folded."""
+"""Consecutive controls of one role. Of longer runs, only the first `SHOWN_OF_RUN` lines are written."""
 SHOWN_OF_RUN = 20
 MAX_CHANGES = 40
-"""Lines of a difference."""
+"""Lines of a comparison; further changes are only counted."""
 _MAX_INDENT = 6
 _MAX_TITLE = 80
 _MAX_URL = 200
@@ -21,16 +21,16 @@ _MAX_PIECE = 200
 _MAX_GONE = 50
 _GONE_SHOWN = 3
 _WHOLE_FROM = 12
-"""Lines from which a page may have changed as a whole."""
+"""Lines. Outlines with more lines are not compared if more than `_WHOLE_SHARE` of them changed."""
 _WHOLE_SHARE = 0.6
 _NEAR_PX = 50
 
 
 def write_outline(outline: Outline, *, words: str = "", budget: int = BUDGET_CHARS) -> str:
-    """Return the heading and the lines that matter most within a budget of characters.
+    """Return the heading and the most important lines within a number of characters.
 
-    Controls in the window come first, then headings, other controls, texts near and far. With `words`, only the lines
-    with all of these words are candidates, wherever they are.
+    Controls in the window come first, then headings, other controls, texts in the window and other texts. With `words`,
+    only lines that contain all of these words are written.
     """
     lines = outline.lines
     if wanted := clean_text(words).lower().split():
@@ -55,7 +55,7 @@ def write_outline(outline: Outline, *, words: str = "", budget: int = BUDGET_CHA
 
 
 def write_heading(outline: Outline) -> str:
-    """Return title, URL and scroll position."""
+    """Return a line with title, URL and scroll position."""
     facts = outline.facts
     title = quote(cut(clean_text(facts.title), _MAX_TITLE))
     url = cut(clean_text(facts.url).replace(" ", "%20"), _MAX_URL)
@@ -99,7 +99,7 @@ def _flush(added: list[str], changes: list[str]) -> None:
 
 
 def _keyed(outline: Outline) -> dict[tuple[str, str, int], OutlineLine]:
-    """Return the lines by reference, role and number. Texts that share a line are compared one by one."""
+    """Map lines to keys of reference, role and number. Adjacent texts that share a line have a key each."""
     seen: Counter[tuple[str, str]] = Counter()
     keyed = {}
     for line in outline.lines:
@@ -111,7 +111,7 @@ def _keyed(outline: Outline) -> dict[tuple[str, str, int], OutlineLine]:
 
 
 def _changed_part(before: str, after: str) -> str:
-    """Return the part of a text that differs, with a few characters around it."""
+    """Return the part of a text that changed, with 15 characters on each side."""
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
         start += 1
@@ -131,7 +131,7 @@ def _indented(line: OutlineLine) -> str:
 
 
 def _folded(lines: list[OutlineLine]) -> list[tuple[int, OutlineLine, str]]:
-    """Return count, line and text, with runs of one role cut to their first lines."""
+    """Return the number of folded lines, the line and its text; long runs of one role are cut to their first lines."""
     out: list[tuple[int, OutlineLine, str]] = []
     at = 0
     while at < len(lines):

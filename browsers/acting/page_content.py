@@ -1,4 +1,4 @@
-"""Write the page of a session as HTML for the reader, from its snapshots: the page itself is not touched."""
+"""Convert the last outline snapshot of a page to HTML for the reader, without running scripts in the page."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from browsers.acting.acting_page import ActingPage
 
 MAX_FRAMES = 20
-"""Frames that are read, as in a visit."""
+"""Frames per page, as many as a visit reads."""
 
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _NOT_WRITTEN = frozenset({"style", "noscript", "template"})
 _NOT_SHOWN = frozenset("head title meta link base script option optgroup br wbr".split())
-"""Elements without a box that are not hidden."""
+"""Tags that have no box but are not hidden."""
 _FRAMES = frozenset({"iframe", "frame"})
 _JSON = "json"
 
 
 def serialize_page(page: ActingPage) -> Snapshot:
-    """Return the page at its latest outline as a visit would: hidden content is marked, frames are separate."""
+    """Return the page of the latest outline as a `Snapshot`: hidden elements are marked, frames are separate."""
     outline = page.outline
     assert outline is not None
     writer = _PageWriter(outline)
@@ -47,7 +47,7 @@ def serialize_page(page: ActingPage) -> Snapshot:
 
 
 class _PageWriter:
-    """Writes the documents of one page."""
+    """Write the HTML of one page and find its frames."""
 
     def __init__(self, outline: Outline) -> None:
         self.found_frames: list[tuple[str, PageNode]] = []
@@ -55,7 +55,7 @@ class _PageWriter:
         self._marks = 0
 
     def _find_with_shown(self, root: PageNode) -> set[int]:
-        """Return the identities of elements that are visible or contain something visible."""
+        """Return the ids (`id()`) of nodes with a visible descendant."""
         order, stack = [], [root]
         while stack:
             node = stack.pop()
@@ -69,7 +69,7 @@ class _PageWriter:
         return found
 
     def write(self, root: PageNode) -> str:
-        """Return the HTML below a document node."""
+        """Return the HTML of a document node."""
         out = ["<!DOCTYPE html>"]
         # A closing tag, or a node and whether all of its text is written.
         stack: list[str | tuple[PageNode, bool]] = [(child, False) for child in reversed(root.children)]

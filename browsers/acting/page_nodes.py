@@ -1,7 +1,7 @@
-"""Read the nodes of `DOMSnapshot.captureSnapshot`: one tree with shadow roots and frames. Pure.
+"""Parse `DOMSnapshot.captureSnapshot` to one tree of nodes, with shadow roots and frames.
 
-The snapshot has open and closed shadow roots, all frames of one process, event listeners, values of controls, boxes and
-computed styles in one message.
+One snapshot contains open and closed shadow roots, all frames of one process, event listeners, values of controls,
+boxes and computed styles.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class PageNode:
     """One element or text of a page; other nodes (documents, shadow roots) have the tag `#other`."""
 
     id: int
-    """`backendNodeId`: the same as long as the node lives, unique within its process."""
+    """`backendNodeId` of Chromium: constant while the node exists, unique within its process."""
     prefix: str
-    """Prefix of references to nodes of its process; empty for the process of the main frame."""
+    """Prefix of the references of its process; empty for the process of the main frame."""
     tag: str
     attributes: Mapping[str, str]
     parent: PageNode | None
@@ -53,7 +53,7 @@ class PageNode:
     style: tuple[str, ...] | None = None
     """Computed values of `STYLES`."""
     listens: bool = False
-    """True if it has a listener of clicks."""
+    """True if the node has a click listener."""
     value: str | None = None
     checked: bool = False
     selected: bool = False
@@ -62,13 +62,13 @@ class PageNode:
     frame_url: str = ""
     """URL of the document in a frame."""
     is_shown: bool = False
-    """True if a person sees it, or if it has no box of its own and its parent is shown."""
+    """True if the node is visible. A node without a box is visible if a descendant has a box."""
     is_clipped: bool = False
-    """True for an element outside the visible part of an element that scrolls."""
+    """True for an element scrolled out of view inside a scroll container."""
 
     @property
     def ref(self) -> str:
-        """Reference by which steps name the node."""
+        """Reference of the node in outlines and steps."""
         return f"{self.prefix}e{self.id}"
 
 
@@ -84,18 +84,18 @@ class PageFacts:
 
 @dataclass(frozen=True, slots=True)
 class ProcessSnapshot:
-    """The snapshot of one renderer process."""
+    """Snapshot of one renderer process."""
 
     raw: Mapping[str, Any]
     prefix: str = ""
     owner: str = ""
-    """Reference of the frame element that contains it; empty for the main process."""
+    """Reference of the frame element in the parent process; empty for the main process."""
 
 
 def parse_snapshots(snapshots: list[ProcessSnapshot]) -> tuple[PageNode, PageFacts]:
-    """Return the document node of the page with all frames below their elements, and its facts.
+    """Return the document node of the page with the documents of all frames, and title, URL and scroll position.
 
-    The first snapshot is that of the main process. Boxes are in pixels of the main document.
+    The first snapshot must be that of the main process. Boxes are relative to the main document.
     """
     main = snapshots[0]
     roots = _parse_process(main)
@@ -124,7 +124,7 @@ _FRAMES = frozenset({"iframe", "frame", "object", "embed"})
 
 
 def iter_below(root: PageNode) -> Iterator[PageNode]:
-    """Yield a node and all below it in document order."""
+    """Yield a node and all its descendants in document order."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -138,7 +138,7 @@ def _attach(owner: PageNode, document: PageNode) -> None:
 
 
 def _parse_process(snapshot: ProcessSnapshot) -> list[PageNode]:
-    """Return the document nodes of a process, each but the first below its frame."""
+    """Return the document nodes of a process; the documents of inner frames are children of their frame elements."""
     strings = snapshot.raw["strings"]
     parsed = [_parse_document(document, strings, snapshot.prefix) for document in snapshot.raw["documents"]]
     for document, nodes in zip(snapshot.raw["documents"], parsed, strict=True):
@@ -152,7 +152,7 @@ def _parse_process(snapshot: ProcessSnapshot) -> list[PageNode]:
 
 
 def _shift_frames(snapshot: ProcessSnapshot, parsed: list[list[PageNode]]) -> None:
-    """Move the boxes of frames, which are relative to their own document. Outer frames come first."""
+    """Convert the boxes of inner frames to pixels of the outermost document. Outer frames come first."""
     for document, nodes in list(zip(snapshot.raw["documents"], parsed, strict=True))[1:]:
         owner = nodes[0].parent if nodes else None
         if owner is None or owner.box is None:

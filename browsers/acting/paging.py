@@ -1,4 +1,4 @@
-"""Bring the rest of a page: scroll to its end, or press what shows more."""
+"""Load more content of a page: scroll to its end, or click a "load more" control repeatedly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ END_ROUNDS, END_LIMIT_S = 12, 8.0
 _POLL_S = 0.15
 _MORE_POLLS = 20
 _MORE_SETTLED_POLLS = 4
-"""Polls with new text after which a control that has not come back is gone for good."""
+"""Polls after new text appeared, until a control that has not returned counts as removed."""
 _SETTLE_S = 1.5
 _TO_END = """(() => {
   const page = document.scrollingElement || document.documentElement;
@@ -25,7 +25,7 @@ _TO_END = """(() => {
 
 
 async def scroll_to_end(page: ActingPage) -> None:
-    """Scroll to the end of a page until it no longer grows, or to a limit, which is reported."""
+    """Scroll to the end until the page no longer grows. A limit that stops it is reported."""
     end, height = time.monotonic() + END_LIMIT_S, -1.0
     rounds = 0
     while rounds < END_ROUNDS and time.monotonic() < end:
@@ -40,7 +40,7 @@ async def scroll_to_end(page: ActingPage) -> None:
 
 
 async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, limit_s: float) -> None:
-    """Press a control until it is gone or disabled, or brings nothing new, or a limit ends it, which is reported."""
+    """Click a control until it is removed or disabled, or no new text appears. A limit that stops it is reported."""
     limit_s = min(MORE_LIMIT_S, limit_s)
     end = time.monotonic() + limit_s
     ref, pressed = line.ref, 0
@@ -64,7 +64,7 @@ async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, lim
 
 
 async def _wait_for_new(page: ActingPage, before: set[str], line: OutlineLine) -> tuple[Outline, bool]:
-    """Return the outline once it has new text and the control is back, and whether it has new text."""
+    """Wait for new text and the return of the control; return the outline, and True if there is new text."""
     outline = await page.look()
     for poll in range(_MORE_POLLS):
         is_new = bool(_texts(outline) - before)

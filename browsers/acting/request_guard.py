@@ -1,4 +1,4 @@
-"""Decide which requests of a session's page may be sent: by host, scheme, method, and what the operator allows."""
+"""Block requests of a session by host, URL scheme, HTTP method and the operator's mode."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from urllib.parse import urlsplit
 from browsers.cdp.session import Event, Session
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that change nothing on a site (RFC 9110, section 9.2.1)."""
+"""HTTP methods that change nothing on a site (RFC 9110, section 9.2.1)."""
 _DOCUMENTS = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}
 _DATA_TYPES = ("XHR", "Fetch", "Ping")
 _MAX_URL = 120
 
 
 class ActingMode(enum.StrEnum):
-    """What sessions may do on sites."""
+    """Requests that steps may cause on sites."""
 
     READ = "read"
-    """Nothing that sends a form or changes state: only requests with safe methods follow a step."""
+    """Only safe methods: forms that send data and requests that change state are refused."""
     ACT = "act"
 
 
 class RequestGuard:
-    """Pauses the requests of one session and refuses those that are not allowed."""
+    """Pause the requests of one session and refuse those that are not allowed."""
 
     def __init__(self, mode: ActingMode, notice: Callable[[str], None]) -> None:
-        """Refuse by mode; `notice` gets a sentence for each refusal."""
+        """Refuse requests by mode; `notice` gets a sentence about each refused login prompt."""
         self.refused_writes: list[str] = []
-        """Requests that the mode refused, since the last step began."""
+        """Requests with unsafe methods that were refused in this step."""
         self.refused_hosts: list[str] = []
-        """Hosts to which the page itself was not allowed to go, since the last step began."""
+        """Hosts to which the main frame was not allowed to navigate in this step."""
         self.refused_frames: dict[str, None] = {}
-        """Hosts whose frames were not loaded, since the last step began."""
+        """Hosts whose frames were not loaded in this step."""
         self.is_touched = False
         """True if a step acted on the current document."""
         self._mode = mode
@@ -57,7 +57,7 @@ class RequestGuard:
         self.refused_frames.clear()
 
     def watch(self, session: Session, main_frame_id: str = "") -> None:
-        """Pause and check the requests of one target; `main_frame_id` is given for the page itself."""
+        """Pause and check the requests of one session. For the page itself, pass the id of its main frame."""
         session.on("Fetch.requestPaused", lambda event: self._check(session, event, main_frame_id))
         session.on("Fetch.authRequired", lambda event: self._refuse_credentials(session, event))
         patterns = [_DOCUMENTS]

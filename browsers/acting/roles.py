@@ -1,4 +1,4 @@
-"""Roles of elements, after WAI-ARIA and HTML-AAM, and texts in which no page can write beyond its quotes. Pure."""
+"""Find the roles of elements by WAI-ARIA and HTML-AAM, and quote text of the page safely."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ ACTIVE = FIELDS | frozenset(
     "link button checkbox radio listbox switch tab menuitem menuitemcheckbox menuitemradio option treeitem disclosure"
     " gridcell".split()
 )
-"""Roles of controls."""
+"""Roles of all controls."""
 LANDMARKS = frozenset(
     "navigation main form dialog alertdialog search table group tablist menu listbox toolbar tree radiogroup grid aside"
     " header footer banner contentinfo region".split()
 )
-"""Roles of elements that indent the lines inside."""
+"""Roles whose content is indented."""
 STATED = frozenset("iframe img canvas video progressbar meter alert status".split())
-"""Other roles that have a line of their own."""
+"""Other roles that get a line of their own."""
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 SILENT = frozenset("script style noscript template head link meta title".split())
 """Tags without visible content."""
@@ -100,7 +100,7 @@ def role_of(node: PageNode) -> str:
 
 
 def is_secret(node: PageNode) -> bool:
-    """Return True for fields whose value is never shown: passwords, cards and codes."""
+    """Return True for fields whose value must not be shown: passwords, payment cards and one-time codes."""
     attributes = node.attributes
     if attributes.get("type", "").lower() == "password":
         return True
@@ -109,17 +109,17 @@ def is_secret(node: PageNode) -> bool:
 
 
 def clean_text(text: str) -> str:
-    """Return text on one line, without characters that no person sees."""
+    """Return the text on one line, without unprintable characters."""
     if not text.isprintable():
         text = "".join(character if character.isprintable() else " " for character in text)
     return " ".join(text.split())
 
 
 def cut(text: str, limit: int) -> str:
-    """Return at most `limit` characters."""
+    """Return the text, cut to `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def quote(text: str) -> str:
-    """Return text of a page in quotes that it cannot leave."""
+    """Return the text in quotes, with inner quotes replaced, so that the page cannot end the quotation."""
     return '"' + text.replace('"', "'") + '"'

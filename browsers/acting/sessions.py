@@ -1,4 +1,4 @@
-"""Sessions of callers: tabs that last several calls, bounded in number, idle time, lifetime and steps."""
+"""Keep tabs of callers open across calls, with limits of number, idle time, age and steps."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ log = logging.getLogger(__name__)
 
 MAX_PER_PRINCIPAL = 3
 MAX_SESSIONS = 8
-"""Sessions of all callers: each holds a tab of about 40 MB."""
+"""Sessions of all callers. Each has a tab of about 40 MB."""
 IDLE_S = 120.0
 LIFETIME_S = 900.0
 MAX_STEPS = 200
 """Steps of one session."""
 TURN_WAIT_S = 10.0
-"""Seconds that a call waits for another call on the same session."""
+"""Seconds to wait while another call uses the session."""
 CALL_S = 60.0
-"""Seconds of all steps of one call."""
+"""Seconds for all steps of one call."""
 _CHECK_S = 2.0
 _ID_BYTES = 16
 
 Permission = Callable[[str], AbstractAsyncContextManager[tuple[str, ...]]]
-"""Permission to request a URL, held during the request; yields warnings. It may raise."""
+"""Context manager in which a URL may be requested; it yields warnings, and raises if the URL is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptRequest:
-    """Steps to run, and for whom."""
+    """Steps of one call, with the session, the caller and the permission to load URLs."""
 
     steps: tuple[Step, ...]
     session_id: str | None
@@ -57,7 +57,7 @@ class ScriptRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScriptOutcome:
-    """What the steps of one call did."""
+    """Outcomes of the steps of one call."""
 
     session_id: str
     """Empty if the session has ended."""
@@ -67,7 +67,7 @@ class ScriptOutcome:
 
 @dataclass(eq=False)
 class _ActingSession:
-    """One session: a tab that is used by one call at a time."""
+    """One session: a tab that one call at a time may use."""
 
     id: str
     principal: str
@@ -81,20 +81,20 @@ class _ActingSession:
     steps: int = 0
     url: str = ""
     last_write: str = ""
-    """Last step that may have changed something on the site; empty if all steps only read."""
+    """Last step that may have changed something on the site; empty if there was none."""
 
     @property
     def has_expired(self) -> bool:
-        """True if it was idle for too long, or is too old."""
+        """True if no call uses it and its idle time or age exceeds the limit."""
         now = time.monotonic()
         return not self.lock.locked() and (now - self.used_at > IDLE_S or now - self.started_at > LIFETIME_S)
 
 
 class ActingSessions:
-    """The sessions of all callers."""
+    """Sessions of all callers."""
 
     def __init__(self, pool: Pool, slots: FairSemaphore) -> None:
-        """Open tabs in the browsers of `pool`; each step takes one of `slots`."""
+        """Open tabs in the browsers of `pool`. Each step but a pause takes a slot of `slots`."""
         self._pool = pool
         self._slots = slots
         self._sessions: dict[str, _ActingSession] = {}
@@ -114,10 +114,10 @@ class ActingSessions:
         await asyncio.gather(*(self._end(session) for session in list(self._sessions.values())))
 
     async def run(self, request: ScriptRequest) -> ScriptOutcome:
-        """Run steps in a session, or in a new one; stop at the first that fails.
+        """Run steps in a session, or in a new one, until a step fails.
 
         Raises:
-            BrowsersError: There is no such session, or none can be opened.
+            BrowsersError: The session does not exist, is busy, or no tab can be opened.
         """
         deadline_at = time.monotonic() + min(CALL_S, request.deadline_s)
         is_new = request.session_id is None
@@ -182,7 +182,7 @@ class ActingSessions:
         return outcome
 
     async def _recover(self, session: _ActingSession, request: ScriptRequest, deadline_at: float) -> StepOutcome | None:
-        """Open the last URL in a new tab, if all steps so far only read. Return an outcome if that is not possible."""
+        """Open the last URL in a new tab after a crash, if no step changed anything; else return the error."""
         if session.last_write or not session.url:
             await self._end(session)
             message = f'the tab was lost at step {session.steps}, after "{session.last_write}"; nothing was repeated'
@@ -205,7 +205,7 @@ class ActingSessions:
 
     @asynccontextmanager
     async def _turn(self, session: _ActingSession) -> AsyncIterator[None]:
-        """Use a session alone, and awake."""
+        """Lock and resume a session for the block; end the session if the block fails."""
         try:
             async with asyncio.timeout(TURN_WAIT_S):
                 await session.lock.acquire()
@@ -237,7 +237,7 @@ class ActingSessions:
         return session
 
     async def _make_room(self, principal: str) -> None:
-        """End the oldest idle session of the caller if there are too many; never that of another caller."""
+        """End the caller's least recently used session if there are too many; never end those of other callers."""
         own = [session for session in self._sessions.values() if session.principal == principal]
         total = len(self._sessions) + self._opening
         if len(own) < MAX_PER_PRINCIPAL and total < MAX_SESSIONS:

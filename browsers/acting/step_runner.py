@@ -1,4 +1,4 @@
-"""Run the steps of a script on the page of a session, and report what each changed."""
+"""Run the steps of a script on the page of a session, and report the changes after each."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from browsers.errors import BrowsersError
 from browsers.model import Snapshot
 
 TARGET_WAIT_S = 2.0
-"""Seconds until a named target must be on the page."""
+"""Seconds to wait until a target is on the page."""
 WORDS_WAIT_S = 10.0
 _POLL_S = 0.15
 _OPEN_LIMIT_S = 30.0
 _FAILED_BUDGET = 3_000
-"""Characters of the outline after a step that failed."""
+"""Characters of the outline after a failed step."""
 _SCROLL_SHARE = 0.85
 _SCROLL_IN_PX = 400.0
 _MAX_STEP = 100
@@ -36,46 +36,46 @@ _IS_NEW_WINDOW_LINK = "function() { return !!this.closest('a[target],area[target
 
 
 class StepError(Exception):
-    """A step failed. The message says why, for the agent."""
+    """A step failed. The message for the agent says why."""
 
     def __init__(self, message: str, *, shows_page: bool = False) -> None:
-        """Set the reason; `shows_page` if the agent needs to see what is there instead."""
+        """Store the reason. `shows_page` adds the outline of the page to the outcome."""
         super().__init__(message)
         self.shows_page = shows_page
 
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """What one step did. All texts of the page are in quotes."""
+    """Outcome of one step. Text of the page is always in quotes."""
 
     step: str
     notices: tuple[str, ...] = ()
-    """What happened beside the step: dialogs, refusals, limits."""
+    """Dialogs, refusals and limits during the step."""
     content: str = ""
-    """Lines of the outline, or of what changed in it."""
+    """Lines of the outline, or the lines that changed."""
     heading: str = ""
-    """First line of `content` if it is the whole outline of a page."""
+    """First line of `content` if it is a whole outline."""
     error: str = ""
-    """Why the step failed; empty if it did not."""
+    """Reason of the failure; empty if the step succeeded."""
     page: Snapshot | None = field(default=None, repr=False)
-    """The page as it is, for `read`."""
+    """Content of the page, only for `read`."""
 
 
 class StepRunner:
-    """Runs steps on one page, one after the other."""
+    """Run steps on one page, one after the other."""
 
     def __init__(self, page: ActingPage, mode: ActingMode) -> None:
-        """Run steps on a page that was prepared."""
+        """Use a prepared page."""
         self._page = page
         self._mode = mode
         self._shown: Outline | None = None
-        """Outline that the agent knows, with all changes that were reported."""
+        """Latest outline; the agent knows it from earlier answers."""
 
     async def run(self, step: Step, deadline_at: float) -> StepOutcome:
         """Run one step and return its outcome, also if it failed.
 
         Raises:
-            BrowsersError: The page or its browser has gone.
+            BrowsersError: The page or its browser crashed.
         """
         page = self._page
         page.begin_step(acts=step.verb in ACTING)
@@ -123,7 +123,7 @@ class StepRunner:
             )
 
     async def _describe(self, error: StepError | None) -> tuple[str, str]:
-        """Return what changed, or the whole outline if most of it did, and its heading."""
+        """Return the changed lines, or the whole outline and its heading if most lines changed."""
         page, before = self._page, self._shown
         try:
             after = self._shown = await page.look()
@@ -138,7 +138,7 @@ class StepRunner:
         return write_outline(after, budget=budget), write_heading(after)
 
     async def _do(self, step: Step, deadline_at: float) -> tuple[str, str]:
-        """Do what a step says; return lines to show instead of what changed, and their heading."""
+        """Run a step; return content that replaces the changes, and its heading, or empty texts."""
         page, verb = self._page, step.verb
         if verb in ("open", "look", "wait", "back", "scroll", "more"):
             return await self._read(step, deadline_at)
@@ -177,7 +177,7 @@ class StepRunner:
         return "", ""
 
     async def _act(self, step: Step, target: StepTarget) -> None:
-        """Act on one element, or on the control that replaced it."""
+        """Run a step on its element. If the page replaced the element by a similar one, use that."""
         element, line = await self._locate(target)
         try:
             await self._act_on(step, element, line)
@@ -227,7 +227,7 @@ class StepRunner:
         await self._page.devices.drag(start, end)
 
     async def _follow_window(self) -> None:
-        """Load the URL of a link that opens a new window in this tab."""
+        """Load the URL of a link with a `target` attribute in this tab instead of a new window."""
         page = self._page
         for _ in range(5):
             if page.interruptions.popup_url:
@@ -239,7 +239,7 @@ class StepRunner:
             page.notice("the link's new window was opened in this tab")
 
     async def _locate(self, target: StepTarget) -> tuple[PageElement, OutlineLine]:
-        """Return the element and line of a target, once it is on the page."""
+        """Wait until a target is on the page; return its element and line."""
         page = self._page
         if target.ref:
             line = page.find(target.ref)

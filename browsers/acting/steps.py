@@ -1,4 +1,4 @@
-"""Parse the steps of a script, such as `click button "Next"` or `type e12 = text + Enter`. Pure."""
+"""Parse the steps of a script, such as `click button "Next"` or `type e12 = text + Enter`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ VERBS = {
     "read": "read",
     "close": "close",
 }
-"""Verbs and their forms."""
+"""Verbs and their syntax."""
 ACTING = frozenset({"click", "type", "select", "press", "drag", "more", "point", "hover"})
-"""Verbs after which the requests of the page may be consequences of the step."""
+"""Verbs that may cause requests of the page."""
 WRITES = frozenset({"click", "type", "select", "press", "drag", "point"})
 """Verbs that may have changed something on the site."""
 
@@ -44,12 +44,12 @@ _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"'})
 
 
 class StepSyntaxError(ValueError):
-    """A step cannot be parsed. The message says what was expected."""
+    """A step cannot be parsed. The message has the correct syntax."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepTarget:
-    """The thing on the page that a step means: by reference, or by name with or without its role."""
+    """Element that a step refers to: by reference, or by name with an optional role."""
 
     ref: str = ""
     role: str = ""
@@ -62,7 +62,7 @@ class StepTarget:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step; which fields it has depends on its verb."""
+    """One parsed step; its verb decides which fields are set."""
 
     source: str
     """The step as written, for reports."""
@@ -73,15 +73,15 @@ class Step:
     """URL, words, text to type, key, or direction."""
     options: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()
-    """Pixels, coordinates, seconds or times."""
+    """Pixels, coordinates, seconds or a number of repetitions."""
     submits: bool = False
-    """True to press Enter after the text."""
+    """True if Enter is pressed after the text."""
     way: str = ""
-    """`twice` or `right` click, `accept` dialogs, type `slowly`."""
+    """`twice` or `right` (click), `accept` (dialogs), `slowly` (type)."""
 
 
 def parse_steps(sources: list[str]) -> list[Step]:
-    """Return the steps of a call; raise StepSyntaxError for the first that is wrong."""
+    """Parse the steps of a call; raise StepSyntaxError for the first invalid one."""
     if not sources:
         raise StepSyntaxError(f"steps is empty; there are: {', '.join(VERBS)}")
     if len(sources) > MAX_STEPS:
@@ -90,7 +90,7 @@ def parse_steps(sources: list[str]) -> list[Step]:
 
 
 def parse_step(source: str) -> Step:
-    """Return one step; raise StepSyntaxError if it is wrong."""
+    """Parse one step; raise StepSyntaxError if it is invalid."""
     source = source.encode("utf-8", "replace").decode().strip()
     if len(source) > MAX_STEP_CHARS:
         raise StepSyntaxError(f"a step has {len(source)} characters, and may have at most {MAX_STEP_CHARS}")
@@ -114,7 +114,7 @@ def _wrong(source: str, verb: str, why: str = "") -> StepSyntaxError:
 
 
 def _take_target(source: str, verb: str, rest: str) -> tuple[StepTarget, str]:
-    """Return the target at the start of the rest of a step, and what follows it."""
+    """Parse the target at the start of `rest`; return it and the text after it."""
     match = _TARGET.match(rest.translate(_QUOTES))
     if match is None:
         raise _wrong(source, verb, 'a target is a reference (e12), role "name" or "text"')

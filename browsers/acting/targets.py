@@ -1,4 +1,4 @@
-"""Find the line of an outline that a step means. Pure."""
+"""Find the outline line that the target of a step refers to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from browsers.acting.roles import ACTIVE
 from browsers.acting.steps import StepTarget
 
 MAX_NAMED = 5
-"""Lines that are named if a target is ambiguous."""
+"""References listed in the error if a target is ambiguous."""
 
 _SAME = (
     frozenset({"textbox", "searchbox", "combobox", "spinbutton", "password", "date", "time", "datetime", "color"}),
@@ -18,21 +18,21 @@ _SAME = (
     frozenset({"checkbox", "switch"}),
     frozenset({"gridcell", "clickable", "button"}),
 )
-"""Roles that a person confuses."""
+"""Groups of roles that people confuse; a target with one role may match another of its group."""
 
 
 class TargetNotFoundError(Exception):
-    """No line, or more than one, is what a step means. The message says so."""
+    """No line, or more than one, matches a target. The message says which."""
 
 
 def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
-    """Return the line that a step names by role and name, or by text.
+    """Return the line that matches a target by role and name, or by text.
 
-    An exact name is better than one in other letter case, and that is better than a part of a name. Controls are
-    better than texts.
+    An exact name is preferred to a match that ignores case, and that to a part of a name. Controls are preferred to
+    texts.
 
     Raises:
-        TargetNotFoundError: There is none, or more than one that is as good.
+        TargetNotFoundError: No line matches, or several match equally well.
     """
     lines = [piece for line in outline.lines for piece in (line.pieces or (line,))]
     if target.role:
@@ -58,7 +58,7 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
 
 
 def find_same(outline: Outline, line: OutlineLine) -> OutlineLine | None:
-    """Return the one control with the role and name of a line, or None."""
+    """Return the only control with the same role and name as a line, or None."""
     same = [one for one in outline.lines if one.is_active and (one.role, one.name) == (line.role, line.name)]
     return same[0] if len(same) == 1 else None
 

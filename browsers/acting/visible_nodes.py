@@ -1,6 +1,6 @@
-"""Decide which nodes of a page a person sees, by the rules of the reader for hidden text. Pure.
+"""Mark the visible nodes of a page, by the reader's rules for hidden text.
 
-The rules repeat those of `browsers/scripts/mark.js` without touching the page.
+The rules are those of `browsers/scripts/mark.js`, but no script runs in the page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MIN_ALPHA = 0.1
 MIN_CONTRAST = 1.1
 MIN_BOX_PX = 2.0
 MAX_SCROLLABLE_PX = 9_000.0
-"""CSS pixels right of the window beyond which nothing is scrolled to."""
+"""CSS pixels to the right of the window. Text beyond them counts as hidden."""
 
 (
     VISIBILITY,
@@ -44,16 +44,16 @@ _WHITE = "rgb(255, 255, 255)"
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What a node inherits from the nodes around it."""
+    """Styles that a node inherits from its ancestors."""
 
     opacity: float = 1.0
     clip: Box | None = None
     ground: str = _WHITE
-    """Background color; empty if it is a picture."""
+    """Background color; empty if the background is an image."""
 
 
 def mark_visible(root: PageNode, window: tuple[int, int]) -> None:
-    """Set `is_shown` and `is_clipped` of all nodes below a document node, for a window of this width and height."""
+    """Set `is_shown` and `is_clipped` of a document node's descendants, for a window of this width and height."""
     stack: list[tuple[PageNode, _Around]] = [(root, _Around())]
     while stack:
         node, around = stack.pop()
@@ -72,7 +72,7 @@ def mark_visible(root: PageNode, window: tuple[int, int]) -> None:
 
 
 def _enter(node: PageNode, around: _Around) -> _Around | None:
-    """Record an element with a box; return what its children inherit, or None if all of them are hidden."""
+    """Mark an element with a box; return the styles for its children, or None if all of them are hidden."""
     style, box = node.style, node.box
     assert style is not None
     left, top, width, height = box or (0.0, 0.0, 0.0, 0.0)
@@ -100,7 +100,7 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
 
 
 def _hide_empty(root: PageNode) -> None:
-    """Remove elements without a box that have nothing visible below, such as those with `display: none`."""
+    """Mark elements as hidden if neither they nor their descendants have a box, as with `display: none`."""
     order: list[PageNode] = []
     stack = [root]
     while stack:
@@ -117,7 +117,7 @@ def _hide_empty(root: PageNode) -> None:
 
 
 def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -> bool:
-    """Return True if a text has a size, is on the page, and can be read against its background."""
+    """Return True if a text has a size, is inside the page and contrasts with its background."""
     assert node.box is not None
     left, top, width, height = node.box
     if width < 1 or height < 1 or left + width <= 0 or top + height <= 0:
