@@ -1,4 +1,4 @@
-"""Rank the URLs that a crawl may visit, by their place and words and by the pages of their kind."""
+"""Choose the next URL of a crawl, by link position, words and the value of similar pages."""
 
 from __future__ import annotations
 
@@ -11,56 +11,58 @@ from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kinds import Candidate, KindTable, UrlKind
 
 PLACES = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
-"""Worth of a link by its place."""
+"""Weight of a link by its position on the page."""
 STOP_BELOW = 0.12
-"""Value of the best candidate below which the crawl ends."""
+"""Value from 0 to 1. The crawl ends if the best URL has less."""
 MIN_LEAD = 0.3
 MAX_LEVELS = 10
 MIN_VISITS = 20
-"""Visits before the crawl may end because nothing promising is left."""
+"""Visits before the crawl may end because all remaining URLs have a low value."""
 _LEVEL_LOSS = 0.02
 _REPEATED, _REPEATED_LOSS = 8, 0.8
-"""A link text that names more URLs than these names none of them, such as "Surprise me"."""
+"""Different URLs with the same link text, and the factor for links with more: such texts ("Surprise me") are no
+titles."""
 _BARREN_LOSS = 0.7
 _CHAIN_LOSS, _MIN_CHAIN_VALUE = 0.9, 0.55
 _IN_FLIGHT_LOSS = 0.6
-"""For each page of a hardly known kind that is being visited: others are tried meanwhile."""
+"""Factor for each running visit of a kind with fewer than three visits, so that other kinds are tried meanwhile."""
 _SHARE_LOSS = 0.2
-"""For the share of the visits that a kind has had, so that other kinds are tried in time."""
+"""Deduction, multiplied by the share of visits that the kind has had, so that other kinds are tried too."""
 _SELF_FED_LOSS = 0.4
 _EXPLORE, _EXPLORE_WAITING = 0.25, 8
-"""Bonus for a kind with many candidates of which fewer than two were tried."""
+"""Bonus for a kind with fewer than two visits, and the number of waiting URLs that it must exceed."""
 _NAVIGATE_EVERY = 4
-"""With a question, one visit of so many goes to the nearest list, since pages behind it have no words yet."""
+"""Visits. With a question, every fourth visit is a navigation page, because pages behind it are still unknown."""
 _KIND_SHARE, _MIN_KIND_VISITS = 0.25, 8
-"""Share of the visits that one kind may take while listed URLs or navigation of other kinds wait."""
+"""Largest share of the visits for one kind while sitemap or navigation URLs of other kinds wait; minimum visits for
+it."""
 _SCANNED = 50
-"""Candidates of a kind among which the nearest list is searched."""
+"""Waiting URLs of a kind that are searched for a navigation page."""
 _NEAR_LEVELS = 2
 
 
 class CandidateRanking:
-    """Order of the candidates of one crawl."""
+    """Rank the waiting URLs of one crawl."""
 
     def __init__(self, question: str | None, languages: SiteLanguages, kinds: KindTable) -> None:
-        """Rank for a question, or by the worth of the pages if it is None."""
+        """Rank by a question, or by the value of similar pages if it is None."""
         self.stems = list(dict.fromkeys(split_stems(question or "")))
         self._languages = languages
         self._kinds = kinds
         self._known = 0
         self._term_counts: Counter[str] = Counter()
-        """Number of candidates by stem."""
+        """Number of URLs by stem."""
         self._text_counts: Counter[str] = Counter()
-        """Number of candidates by link text."""
+        """Number of URLs by link text."""
 
     def add(self, candidate: Candidate) -> None:
-        """Count the words of a new candidate."""
+        """Count the words of a new URL."""
         self._known += 1
         self._text_counts.update(candidate.texts)
         self._term_counts.update(set(self._terms(candidate)))
 
     def rate(self, candidate: Candidate) -> float:
-        """Return the worth of a URL by its place, depth, language and match with the question."""
+        """Return the value of a URL by position, depth, language and match with the question."""
         place = PLACES.get(candidate.place, 0.7) - _LEVEL_LOSS * min(MAX_LEVELS, candidate.depth)
         if candidate.texts and all(self._text_counts[text] > _REPEATED for text in candidate.texts):
             place *= _REPEATED_LOSS
@@ -77,7 +79,7 @@ class CandidateRanking:
         return (0.15 * place + found / whole + 0.35 * candidate.parent_relevance) * candidate.language_weight
 
     def choose(self, visits: int, max_visits: int) -> Candidate | None:
-        """Return the candidate that is worth most, or None if none is worth a visit."""
+        """Return the URL with the highest value, or None if all values are low."""
         if self.stems and visits % _NAVIGATE_EVERY == 0 and (near := self._find_nearest_list()) is not None:
             return near
         ranked = [(self._value(kind, one, visits), kind, one) for kind, one in self._kinds.iter_waiting()]
@@ -104,7 +106,7 @@ class CandidateRanking:
         return float(value * max(_MIN_CHAIN_VALUE, _CHAIN_LOSS**candidate.chain))
 
     def _find_nearest_list(self) -> Candidate | None:
-        """Return the linked navigation page with the shortest path."""
+        """Return the linked navigation page that is nearest to the start page."""
         near = [
             one
             for kind in self._kinds.kinds.values()

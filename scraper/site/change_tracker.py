@@ -1,4 +1,4 @@
-"""Find what changed on pages since they were read before; keep a bounded number of versions of each page."""
+"""Compare pages with stored earlier versions; store a limited number of versions of each page."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MAX_VERSION_BYTES = 1_000_000
 """Compressed bytes of all versions of one page."""
 PAGES_AT_ONCE = 4
 MAX_LOOKS = 2
-"""Readings after the first one of a changed page."""
+"""Further readings of a changed page, to recognize content that changes on each visit."""
 _LOG = "versions:"
 _GONE = frozenset({404, 410})
 _RENDER = {"http": "http", "browser": "browser"}
-"""`render` that reads a page as its earlier version was read; documents and other pages are read with `auto`."""
+"""Value of `render` by the method that read the earlier version; other methods use `auto`."""
 READER = version("search-mcp")
-"""Version of the reader. Another reader may return another text of the same page."""
+"""Version of the reader. Another version may extract another text from the same page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class PageVersion:
 
 
 class ChangeTracker:
-    """Compares pages with their stored versions."""
+    """Compare pages with their stored versions."""
 
     def __init__(self, fetcher: Fetcher, records: RecordLogs) -> None:
         """Read pages with the fetcher; store versions in `records`."""
@@ -67,14 +67,14 @@ class ChangeTracker:
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> list[PageChange | errors.ScraperError]:
-        """Read pages, compare them with an earlier version, and store the new ones.
+        """Read pages, compare each with an earlier version, and store the new versions.
 
         Args:
             urls: URLs of the pages.
-            since: Compare with the newest version that is not later; None for the latest version.
+            since: Compare with the newest version up to this time; None for the latest version.
             principal: Owner of the versions.
             deadline_s: Seconds for all pages.
-            progress: Receives the number of pages that are done.
+            progress: Called with the number of finished pages.
 
         Returns:
             A change or an error for each URL, in their order.
@@ -153,10 +153,10 @@ async def _markdown_of(reading: Awaitable[Reading]) -> str:
 
 
 async def compare_readings(old: str, new: str, read_again: Callable[[], Awaitable[str]]) -> PageComparison:
-    """Compare two versions of a page; read the later one again, up to twice, while its changes may be noise.
+    """Compare two versions of a page, and read the page again up to twice if the changes may be noise.
 
-    The second reading shows what differs on each visit. The third is made only for a short block that took the place
-    of another, because two visits may get the same advertisement by chance.
+    The second reading shows which parts differ on each visit. The third is made only if a short block replaced another,
+    because two visits may get the same advertisement by chance.
     """
     comparison = await asyncio.to_thread(compare_pages, old, new)
     again: list[str] = []
@@ -177,7 +177,7 @@ def _store_error() -> errors.StoreUnavailableError:
 
 
 def _choose_version(records: Sequence[Record], since: datetime | None) -> PageVersion | None:
-    """Return the newest version that is not later than `since`; the oldest if all are later."""
+    """Return the newest version up to `since`; the oldest version if all are later."""
     if not records:
         return None
     limit = since.timestamp() if since else math.inf

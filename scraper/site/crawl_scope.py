@@ -1,4 +1,4 @@
-"""URLs that a crawl may visit, and counts of those that it leaves out."""
+"""Decide which URLs a crawl may visit, and count the excluded ones by reason."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from scraper.site.url_shapes import is_looping
 
 @dataclass(frozen=True, slots=True)
 class CrawlScope:
-    """Start page and limits of a crawl."""
+    """Start page, folder and path patterns of a crawl."""
 
     start: str
     folder: str = "/"
     include: tuple[str, ...] = ()
-    """Patterns of paths such as `/docs/*`; a URL must match one, unless there are none. The start page always may."""
+    """Path patterns such as `/docs/*`; a URL must match one of them if there are any. The start page is always
+    allowed."""
     exclude: tuple[str, ...] = ()
 
     def find_reason(self, link: Outlink, key: str, rules: RobotsRules | None) -> str:
-        """Return why a URL of the site is not visited, or ""."""
+        """Return the reason why a URL of the site is excluded, or an empty string."""
         parsed = ada_url.URL(link.url)
         if link.url != self.start and not self._contains(f"{parsed.pathname}{parsed.search}"):
             return "outside the scope"
@@ -47,15 +48,15 @@ class CrawlScope:
 
 @dataclass(slots=True)
 class LeftOutUrls:
-    """Number of URLs that were left out, and one example, by reason."""
+    """Number of excluded URLs and one example, by reason."""
 
     counts: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def add(self, reason: str, url: str) -> None:
-        """Count a URL; the first of a reason is its example."""
+        """Count an excluded URL; the first URL of a reason is its example."""
         count, example = self.counts.get(reason, (0, url))
         self.counts[reason] = count + 1, example
 
     def summary(self) -> tuple[LeftOut, ...]:
-        """Return the counts in the order of their first URL."""
+        """Return the counts by reason, in the order in which the reasons occurred."""
         return tuple(LeftOut(reason, count, example) for reason, (count, example) in self.counts.items())

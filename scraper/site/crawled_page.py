@@ -1,4 +1,4 @@
-"""What a crawl knows of one visited page: its text in short, and its links."""
+"""Summarize a visited page for the crawl: links, word counts and a sketch of its text."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from scraper.extract.text.terms import split_terms, stem
 from scraper.model import Document
 
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u0e00-\u0eff]")
-"""Scripts without spaces, where two characters count as a word."""
+"""Letters of scripts without spaces: two of them count as one word."""
 _SAME_PAGE = 0.7
-"""Similarity of word pairs from which a page is the site's page for missing URLs."""
+"""Share of common word pairs. More of them mean that a page is the site's page for missing URLs."""
 _SATURATION = 4
-"""Occurrences of a word in a text beyond which more make no difference."""
+"""Occurrences of a word; more of them do not increase the relevance."""
 MAX_LINKS = 5_000
-"""Links of one page that a crawl follows."""
+"""Links of one page that are followed."""
 _MAX_HIDDEN = 200
 _MAX_URL = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class MissingPage:
-    """What a site answers for a URL that does not exist, with status 200."""
+    """Page that a site returns with status 200 for a URL that does not exist."""
 
     url: str
     text: str
 
     def is_like(self, text: str, url: str) -> bool:
-        """Return True if the text is the same, apart from the words of both URLs."""
+        """Return True if a text is similar to this page, ignoring the words of both URLs."""
         echo = " ".join(split_words(f"{unquote(url)} {unquote(self.url)}", ignore_numbers=True))
         pairs, others = (_word_pairs(one, echo) for one in (text, self.text))
         return len(pairs & others) >= _SAME_PAGE * len(pairs | others)
@@ -45,33 +45,33 @@ class MissingPage:
 
 @dataclass(frozen=True, slots=True)
 class CrawledPage:
-    """Result of one visit of a crawl."""
+    """Summary of one visited page."""
 
     url: str
-    """The requested URL."""
+    """Requested URL."""
     final_url: str
-    """The URL after redirects."""
+    """URL after redirects."""
     status: int = 200
     """HTTP status; 0 if there was no response."""
     problem: str = ""
-    """Why the page was not read, in one sentence; "" if it was."""
+    """Reason why the page was not read, in one sentence; empty if it was read."""
     title: str = ""
     language: str = ""
     word_count: int = 0
     link_share: float = 0.0
-    """Share of the words that are links, from 0 to 1."""
+    """Share of the words that are in links, from 0 to 1."""
     relevance: float = 0.0
     """Match with the question, from 0 to 1."""
     is_missing: bool = False
-    """True if the page looks like the site's answer to a URL that does not exist."""
+    """True if the page resembles the site's page for missing URLs."""
     sketch: Sketch = field(default_factory=Sketch)
     plain_sketch: Sketch = field(default_factory=Sketch)
-    """Sketch in which all numbers are equal."""
+    """Sketch of the text with all numbers replaced by one."""
     outlinks: Outlinks = field(default_factory=Outlinks)
 
 
 def _word_pairs(text: str, echo: str) -> set[tuple[str, str]]:
-    """Return the pairs of adjacent words of a text, without words that `echo` contains."""
+    """Return the pairs of adjacent words of a text, ignoring words in `echo`."""
     words = [word for word in split_words(text, ignore_numbers=True) if word not in echo]
     return set(pairwise(words))
 
@@ -85,15 +85,15 @@ def describe_page(
     question: Sequence[str] = (),
     missing_page: MissingPage | None = None,
 ) -> CrawledPage:
-    """Return what a crawl needs of a page that was read.
+    """Return the summary of a page that was read.
 
     Args:
-        url: The requested URL.
-        final_url: The URL after redirects.
-        document: The page, as the reader returned it.
+        url: Requested URL.
+        final_url: URL after redirects.
+        document: Page as returned by the reader.
         outlinks: All links of the page.
         question: Stems of the question.
-        missing_page: The answer of the site for missing URLs; None if it is not known or has another status.
+        missing_page: Page of the site for missing URLs; None if it has no such page with status 200.
     """
     words = split_words(document.text)
     plain = split_words(document.text, ignore_numbers=True)
@@ -119,7 +119,7 @@ def _cut(outlinks: Outlinks) -> Outlinks:
 
 
 def rate_relevance(document: Document, question: Sequence[str]) -> float:
-    """Return the match of a page with the stems of a question, from 0 to 1; the title counts .3."""
+    """Return the match of a page with the stems of a question, from 0 to 1; words in the title count .3."""
     if not question:
         return 0.0
     counts = Counter(map(stem, split_terms(document.text)))
@@ -129,7 +129,7 @@ def rate_relevance(document: Document, question: Sequence[str]) -> float:
 
 
 def dump_page(page: CrawledPage) -> bytes:
-    """Return a page as compressed JSON."""
+    """Serialize a page as compressed JSON."""
     links = [[link.url, link.text, link.place, int(link.nofollow), link.language] for link in page.outlinks.links]
     head = page.outlinks
     row = {
@@ -157,7 +157,7 @@ def dump_page(page: CrawledPage) -> bytes:
 
 
 def load_page(data: bytes) -> CrawledPage:
-    """Return a page that `dump_page` wrote."""
+    """Deserialize a page from the result of `dump_page`."""
     row: dict[str, Any] = json.loads(zlib.decompress(data))
     noindex, nofollow, has_password = row.pop("flags")
     outlinks = Outlinks(

@@ -1,4 +1,4 @@
-"""Visit the pages of a site in the order of a frontier, some at once."""
+"""Visit the pages of a site, several at once, in the order of the frontier."""
 
 from __future__ import annotations
 
@@ -23,34 +23,38 @@ from scraper.site.site_reader import SiteReader
 from scraper.site.url_identity import site_host
 
 PAGES_AT_ONCE = 4
-"""Pages of a crawl that are read at once; the politeness of the host may allow fewer."""
+"""Pages that a crawl reads at once; the rate limit of the host may allow fewer."""
 MIN_VISIT_S = 1.0
-"""Seconds of the deadline below which no visit begins."""
+"""Seconds. No visit starts if less time is left until the deadline."""
 MAX_LISTED = 50_000
-"""URLs of sitemaps and feeds that a crawl keeps."""
+"""URLs from sitemaps and feeds that a crawl stores."""
 
 OnPage = Callable[[CrawledPage, Document | None], Awaitable[None]]
-"""Lets the frontier take each visited page, and stores it; the document is None if the page was not read."""
+"""Called with each visited page and its document, to update the frontier and store the page; the document is None if
+the page was not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFacts:
-    """What a crawl reads of a site before its pages."""
+    """Facts about a site that a crawl reads first: robots.txt, URLs of sitemaps and feeds, page for missing URLs."""
 
     robots: str = ""
     listed: tuple[SitemapEntry, ...] = ()
     missing_page: MissingPage | None = None
     left_out: tuple[tuple[str, str], ...] = field(default=())
-    """Reason and URL of lists that were not read."""
+    """Reason and URL of each sitemap or feed that was not read."""
 
 
 class Crawler:
-    """Visits pages of one site."""
+    """Visit the pages of one site."""
 
     def __init__(
         self, reader: SiteReader, frontier: CrawlFrontier, on_page: OnPage, deadline: Deadline, facts: SiteFacts
     ) -> None:
-        """Crawl until the deadline, with facts of an earlier call, or with empty ones that `begin` replaces."""
+        """Prepare a crawl until the deadline.
+
+        `facts` come from an earlier call; for a new crawl, pass empty ones and call `begin`.
+        """
         self._reader = reader
         self._deadline = deadline
         self._frontier = frontier
@@ -58,14 +62,14 @@ class Crawler:
         self.facts = facts
 
     async def begin(self, on_facts: Callable[[SiteFacts], Awaitable[None]]) -> SiteFacts:
-        """Read robots.txt, the start page, the lists and the page for missing URLs; return the facts.
+        """Read robots.txt, the start page, sitemaps, feeds and the page for missing URLs; return the facts.
 
-        `on_facts` receives the facts before `on_page` receives the start page.
+        `on_facts` is called with the facts before `on_page` is called with the start page.
 
         Raises:
             FetchTimeoutError: The start page was not read before the deadline.
             OfflineError: This machine has no network.
-            UnreadableError: The start page cannot be read, and no list names a page.
+            UnreadableError: The start page cannot be read, and no sitemap or feed names a page.
         """
         start = self._frontier.scope.start
         origin: str = ada_url.URL(start).origin
@@ -91,7 +95,7 @@ class Crawler:
         return self.facts
 
     async def run(self, visits: int) -> None:
-        """Visit up to `visits` pages, best first, until the deadline.
+        """Visit up to `visits` pages, those with the highest value first, until the deadline.
 
         Raises:
             OfflineError: This machine has no network.
@@ -118,7 +122,7 @@ class Crawler:
         return self._frontier.next() if self._deadline.left_s() > MIN_VISIT_S else None
 
     async def _visit(self, url: str) -> bool:
-        """Visit a page; return False if it waits for a later call, because of the deadline or a host that is busy."""
+        """Visit a page; return False if it is put back for a later call because of the deadline or a busy host."""
         read = await self._read(url)
         if read is None:
             self._frontier.put_back(url)
@@ -148,7 +152,7 @@ class Crawler:
         return page, loaded.document
 
     async def _probe(self, origin: str) -> MissingPage | None:
-        """Return the answer of the site for a URL that does not exist, if it has status 200."""
+        """Return the site's page for a URL that does not exist, or None if it has an error status."""
         url = f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
         try:
             loaded = await self._reader.load_page(url)
@@ -162,7 +166,7 @@ class Crawler:
 def build_frontier(
     scope: CrawlScope, question: str | None, max_visits: int, facts: SiteFacts, pages: list[CrawledPage]
 ) -> CrawlFrontier:
-    """Return the frontier of a stored crawl."""
+    """Rebuild the frontier of a stored crawl by replaying its pages."""
     frontier = CrawlFrontier(scope, question, max_visits, RobotsRules(facts.robots))
     for at, page in enumerate(pages):
         frontier.take(page)

@@ -1,4 +1,4 @@
-"""Crawls of sites in slices: each call visits some pages, and any server continues the crawl from the store."""
+"""Crawl sites in slices: each call visits some pages, and any server can continue from the store."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from scraper.workers import WorkerPool
 log = logging.getLogger(__name__)
 
 MAX_CRAWL_PAGES = 3_000
-"""Pages of one crawl, whose state is taken again at each call: about a millisecond a page."""
+"""Pages of one crawl. Each call replays all of them, which takes about a millisecond a page."""
 BEST_PAGES = 8
-"""Pages from which the passages for a question come."""
+"""Most relevant pages, from which the excerpts for a question are selected."""
 _RESERVE_S = 2.0
-"""Seconds of the deadline that are reserved to select passages and render the answer."""
+"""Seconds before the deadline that are reserved to select excerpts and render the answer."""
 _LOG = "crawl:"
 _BUSY_RETRY_S = 15.0
 _NOT_IN_NAME = re.compile(r"[^a-z0-9_-]+")
@@ -47,7 +47,7 @@ _MAX_NAME = 64
 
 @dataclass(slots=True)
 class _Crawl:
-    """A crawl in progress in this process."""
+    """A crawl that is running in this process."""
 
     id: str
     scope: CrawlScope
@@ -55,11 +55,11 @@ class _Crawl:
     facts: SiteFacts
     frontier: CrawlFrontier
     records: int
-    """Records in its log."""
+    """Number of records in its log."""
 
 
 class Crawls:
-    """Crawls of callers, stored as logs: the site's facts, then each visited page."""
+    """Start and continue crawls. Each is stored as a log of the site's facts and of each visited page."""
 
     def __init__(self, fetcher: Fetcher, workers: WorkerPool, records: RecordLogs, indexes: IndexService) -> None:
         """Read sites with the fetcher; store crawls in `records` and their pages in `indexes`."""
@@ -79,12 +79,10 @@ class Crawls:
         progress: ProgressCallback | None = None,
         crawl_id: str = "",
     ) -> CrawlReport:
-        """Begin a crawl and visit up to `pages` pages.
-
-        With the ID of a crawl that exists, as when its server has ended, the crawl continues.
+        """Start a crawl and visit up to `pages` pages.
 
         Raises:
-            ScraperError: The start page cannot be read, or the store cannot be used.
+            ScraperError: The start page cannot be read, or the store is unavailable.
         """
         if crawl_id and (known := await self._read_records(principal, crawl_id)):
             left = max(1, pages - (len(known) - 1))
@@ -118,8 +116,8 @@ class Crawls:
 
         Raises:
             CrawlNotFoundError: There is no crawl with this ID.
-            OverloadedError: Another call continues it.
-            ScraperError: The store cannot be used, or this machine has no network.
+            OverloadedError: Another call is continuing it.
+            ScraperError: The store is unavailable, or this machine has no network.
         """
         if crawl_id in self._running:
             raise _busy_error(crawl_id)
@@ -179,7 +177,7 @@ class Crawls:
         return await self._report(crawl, index, documents, kept_before, warnings, principal)
 
     async def _prepare_index(self, name: str, principal: str) -> tuple[str, ...]:
-        """Create the index of the site; return why it cannot be used, if so."""
+        """Create the index of the site if it does not exist; return a warning if it cannot be used."""
         try:
             if name not in {one.name for one in await self._indexes.names(principal=principal)}:
                 await self._indexes.create(name, principal=principal, backend="sqlite")
@@ -251,7 +249,7 @@ def _build_reading(page: CrawledPage, document: Document) -> Reading:
 
 
 def _index_name(url: str) -> str:
-    """Return a valid name of an index for a site: `docs-example-org` for `docs.example.org`."""
+    """Return a valid index name for a site: `docs-example-org` for `docs.example.org`."""
     return _NOT_IN_NAME.sub("-", ada_url.URL(url).host.lower()).strip("-")[:_MAX_NAME]
 
 

@@ -1,7 +1,7 @@
-"""Decide which page of a site a crawl visits next, from what the visited pages were worth.
+"""Decide which page a crawl visits next, from the value of the pages visited so far.
 
-The frontier has no network and no clock: `next` returns a URL, and `take` learns from the page. Pages taken in the same
-order lead to the same decisions, so that a stored crawl continues by taking its pages again.
+The frontier uses no network and no clock: `next` returns a URL, and `take` learns from its page. The same pages in the
+same order lead to the same decisions. So a stored crawl is continued by replaying its pages.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from scraper.site.url_kinds import Candidate, KindTable
 
 _THIN_WORDS, _FULL_WORDS = 10, 30
 _THIN_WORTH = 0.4
-"""Worth of a short page: it may be an example, a picture or a short entry."""
+"""Value of a short page, which may be an example, a picture or a short entry."""
 _LIST_SHARE = 0.5
-"""Share of linked words from which a page is a list."""
+"""Share of words in links; pages with more are lists."""
 _THIN_LIST_SHARE = 0.25
-"""The same for a short page: one linked name with a price is a list too."""
+"""The same for short pages: a linked name with a price is a list too."""
 _LOGIN_WORDS = 120
-"""A page with a password field and fewer words than these is a sign-in page."""
+"""Words. A page with a password field and fewer words is a sign-in page."""
 _STEP_LOSS = 0.7
-"""What a list that only leads to lists loses."""
+"""Factor for each list between a list and a page with content."""
 _UNTRIED_LEAD, _MAX_LOANS = 0.6, 3
 _TEXTS = 6
 _RETRY_STATUSES = (429, 503)
@@ -44,18 +44,18 @@ _COPY, _LANGUAGE, _VERSION = "copy of a page", "another language", "another vers
 
 @dataclass
 class CrawlFrontier:
-    """URLs that wait, and what the visited pages taught."""
+    """Waiting URLs of a crawl, and the values learned from visited pages."""
 
     scope: CrawlScope
     question: str | None = None
     max_visits: int = 100
     rules: RobotsRules | None = None
     kept: dict[str, CrawledPage] = field(default_factory=dict)
-    """Pages with content of their own, by key, in the order of their visits."""
+    """Pages with unique content by key, in the order of their visits."""
     visits: int = 0
 
     def __post_init__(self) -> None:
-        """Let the start page wait."""
+        """Add the start page."""
         self._host = site_host(ada_url.URL(self.scope.start).host)
         self._known: dict[str, Candidate] = {}
         self._done: set[str] = set()
@@ -74,12 +74,12 @@ class CrawlFrontier:
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """What was left out, by reason."""
+        """Number of excluded URLs by reason."""
         return self._left_out.summary()
 
     @property
     def waiting_count(self) -> int:
-        """Number of URLs that were found and not visited."""
+        """Number of URLs that were found but not visited."""
         return self._kinds.count_waiting() + len(self._retries)
 
     def add_facts(self, listed: Iterable[SitemapEntry], left_out: Iterable[tuple[str, str]]) -> None:
@@ -91,7 +91,7 @@ class CrawlFrontier:
             self._left_out.add(reason, url)
 
     def next(self) -> str | None:
-        """Return the URL that is worth most, or None if nothing promising is left."""
+        """Return the URL with the highest value, or None if all remaining values are low."""
         while (candidate := self._choose()) is not None:
             candidate.is_done = True
             key = self._identity.shorten(candidate.key)
@@ -115,7 +115,7 @@ class CrawlFrontier:
         return url is not None
 
     def put_back(self, url: str) -> None:
-        """Let a URL wait again that `next` returned and nobody could visit."""
+        """Return a URL from `next` to the waiting ones, because it was not visited."""
         candidate = self._known.get(self._identity.shorten(page_key(url)))
         if candidate is not None:
             candidate.is_done = False
@@ -124,7 +124,7 @@ class CrawlFrontier:
             self._kinds.push(candidate, self._ranking.rate(candidate))
 
     def take(self, page: CrawledPage) -> None:
-        """Learn from a visited page."""
+        """Update the values and add the links of a visited page."""
         if not self.visits and not page.problem:
             # The site of a start page that redirects is the one to which it redirects.
             self._host = site_host(ada_url.URL(page.final_url).host)
@@ -162,14 +162,14 @@ class CrawlFrontier:
         source: Candidate | None = None,
         barren: int = 0,
     ) -> Candidate | None:
-        """Let a linked URL wait unless it is left out; return it if it is new.
+        """Add a linked URL unless it is excluded; return it if it is new.
 
         Args:
             link: The link.
             key: Key of its URL.
-            parent: The page with the link.
-            source: The candidate of that page.
-            barren: Pages above the URL without content, as `Candidate.barren`.
+            parent: Page that contains the link.
+            source: Candidate of that page.
+            barren: Ancestor pages without content, as in `Candidate.barren`.
         """
         key = self._identity.shorten(key)
         known = self._known.get(key)
@@ -214,7 +214,7 @@ class CrawlFrontier:
             self._kinds.push(known, self._ranking.rate(known))
 
     def _iter_own_links(self, outlinks: Outlinks) -> Iterator[tuple[Outlink, str]]:
-        """Yield each link to this site with its key; count those to other hosts."""
+        """Yield each link to this site with its key; count the links to other hosts."""
         refresh = (Outlink(outlinks.refresh, "", "body"),) if outlinks.refresh else ()
         for link in (*refresh, *outlinks.links):
             try:
@@ -227,7 +227,7 @@ class CrawlFrontier:
                 self._left_out.add("another host", link.url)
 
     def _judge(self, candidate: Candidate, page: CrawledPage) -> tuple[float, float]:
-        """Return the worth of the text of a page, and the worth of the pages to which it links."""
+        """Return the value of a page's text and the value of its links, each from 0 to 1."""
         key = self._identity.shorten(page_key(page.final_url))
         if reason := self._find_fault(candidate, page, key):
             self._left_out.add(reason, page.url)
@@ -258,7 +258,7 @@ class CrawlFrontier:
         return content, 0.0 if page.outlinks.nofollow else self._follow(candidate, page, links, content)
 
     def _find_fault(self, candidate: Candidate, page: CrawledPage, key: str) -> str:
-        """Return why a visit gave no page, or ""."""
+        """Return the reason why a visited page has no content of this site, or an empty string."""
         if page.status == 404 or page.is_missing:
             return "missing page"
         if page.problem or page.status != 200:
@@ -273,7 +273,7 @@ class CrawlFrontier:
     def _follow(
         self, candidate: Candidate, page: CrawledPage, links: Sequence[tuple[Outlink, str]], content: float
     ) -> float:
-        """Let the links of a page wait; return the worth of the kinds to which they lead."""
+        """Add the links of a page; return the value of the kinds of URLs to which they lead."""
         barren = 0 if content or self._leads_to_proven(candidate, links) else candidate.barren + 1
         new_kinds: dict[str, None] = {}
         for link, key in links:
@@ -287,7 +287,7 @@ class CrawlFrontier:
         return self._rate_lead(candidate, new_kinds)
 
     def _rate_lead(self, candidate: Candidate, kinds: Iterable[str]) -> float:
-        """Return the worth of the best of some kinds; more of a page's own kind proves nothing."""
+        """Return the highest value of some kinds of URLs; the page's own kind does not count."""
         best = 0.0
         for name in kinds:
             kind = self._kinds.get(name)
@@ -307,7 +307,7 @@ class CrawlFrontier:
         return any(self._kinds.get(known.kind).is_proven for known in waiting)
 
     def _reward_parents(self, candidate: Candidate, worth: float) -> None:
-        """Let the lists that led to a good page share its worth; pages of its own kind prove nothing."""
+        """Increase the value of the lists that led to a good page; lists of the page's own kind are skipped."""
         parent = candidate.parent
         for _ in range(MAX_LEVELS):
             if parent is None or worth < STOP_BELOW:
@@ -318,7 +318,7 @@ class CrawlFrontier:
             parent = parent.parent
 
     def _rebuild_keys(self) -> None:
-        """Shorten all keys by what was learned; of candidates with equal keys the first stays."""
+        """Shorten all keys by the new rules; of candidates with equal keys the first stays."""
         shorten = self._identity.shorten
         known, self._known = self._known, {}
         for candidate in known.values():

@@ -1,4 +1,4 @@
-"""List the pages of a site from its robots.txt, sitemaps, feeds and links, with few visits."""
+"""Map a site: collect its pages from robots.txt, sitemaps, feeds and the links of a few pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scraper.site.site_reader import SiteReader
 from scraper.site.url_identity import is_action, is_file, page_key, site_host
 
 MAX_HUBS = 6
-"""Pages beside the start page whose links are read: those that the navigation of the start page names first."""
+"""Pages besides the start page whose links are read. Pages in the navigation of the start page come first."""
 _OTHER_HOST, _OTHER_FOLDER = "another host", "outside the folder"
 _FILE, _ACTION = "file", "sign-in, basket or other action"
 _LIMIT = "beyond the limit of pages"
@@ -27,13 +27,13 @@ _NAVIGATION = ("nav", "body", "paging", "side", "footer")
 
 @dataclass
 class _Collector:
-    """Pages of one site, each once, and counts of what was left out."""
+    """Unique pages of one site, and the excluded URLs by reason."""
 
     host: str
     folder: str
     pages: dict[str, SitePage] = field(default_factory=dict)
     reasons: dict[str, list[str]] = field(default_factory=dict)
-    """URLs by reason; the first is the example."""
+    """Excluded URLs by reason; the first is the example in the answer."""
 
     def add(self, page: SitePage) -> None:
         try:
@@ -66,10 +66,10 @@ class _Collector:
 
 
 class SiteMapper:
-    """Builds the map of one site."""
+    """Build the map of one site."""
 
     def __init__(self, reader: SiteReader) -> None:
-        """Read the site with `reader`."""
+        """Use `reader` to read the site."""
         self._reader = reader
         self._pages_read = 0
 
@@ -77,7 +77,7 @@ class SiteMapper:
         """Return the pages of the site of `url`, or of its folder if the path has one.
 
         Raises:
-            ScraperError: The start page cannot be read and no list names a page.
+            ScraperError: The start page cannot be read, and no sitemap or feed names a page.
         """
         origin: str = ada_url.URL(url).origin
         robots, start = await asyncio.gather(self._reader.load_robots(origin), self._load_start(url))
@@ -144,7 +144,7 @@ def _leave_out_forbidden(found: _Collector, rules: RobotsRules) -> None:
 
 
 def _choose_hubs(found: _Collector, links: Sequence[Outlink], start: str) -> list[str]:
-    """Return the pages of the site that the start page links first, navigation before content, short paths first."""
+    """Return up to `MAX_HUBS` linked pages to read: navigation links first, then short paths."""
     start_key = page_key(start)
     pages: dict[str, Outlink] = {}
     for link in links:

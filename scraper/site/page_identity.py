@@ -1,4 +1,4 @@
-"""Decide whether two URLs or two texts of a site are one page."""
+"""Recognize duplicate pages of a site by their texts, canonical links and URLs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from scraper.site.url_identity import page_key
 from scraper.site.url_shapes import SessionSegments, UrlRules, path_shape
 
 COPY = 0.85
-"""Similarity from which a page is a copy of another."""
+"""Similarity of texts from 0 to 1; more similar pages are copies."""
 _EQUAL = 0.97
-"""Similarity from which two texts are equal for the rules about URLs."""
+"""Similarity of texts from 0 to 1; more similar texts count as equal when URL rules are learned."""
 _CANONICAL = 0.5
-"""Similarity with the canonical page from which a page's claim to be a version of it is believed."""
+"""Similarity from 0 to 1 that a page and its canonical page must have; otherwise the canonical link is ignored."""
 _MIN_COPY_WORDS, _MIN_VERSION_WORDS = 8, 30
 _MIN_SWAPS = 3
-"""Copies that differ in one segment, before other URLs with that segment are left out."""
+"""Pairs of copies that differ in one path segment, before other URLs with this segment are excluded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,37 +27,37 @@ class Comparison:
     """Comparison of a page with the pages that were read before."""
 
     copied: str = ""
-    """Key of the page of which it is a copy or a version."""
+    """Key of the page of which it is a copy or another version; empty if it is unique."""
     differs_in_numbers: bool = False
-    """True if it equals another page except for numbers: an empty month of a calendar."""
+    """True if it equals another page except for numbers, such as empty months of a calendar."""
     has_new_rule: bool = False
-    """True if keys have to be shortened again."""
+    """True if all keys must be shortened again."""
 
 
 class PageIdentity:
-    """What a site taught about its URLs and copies."""
+    """Recognize copies of pages on one site, and learn which parts of its URLs do not matter."""
 
     def __init__(self) -> None:
-        """Start without knowledge."""
+        """Start without rules and pages."""
         self._rules: defaultdict[str, UrlRules] = defaultdict(UrlRules)
         self._sessions = SessionSegments()
         self._texts, self._plain_texts = SketchIndex(), SketchIndex()
         self._swaps: Counter[tuple[int, str, str]] = Counter()
 
     def shorten(self, key: str) -> str:
-        """Return the key without what makes no difference on this site."""
+        """Return a key without the parts that do not matter on this site."""
         key = self._sessions.remove(key)
         rules = self._rules.get(path_shape(key))
         return rules.shorten(key) if rules else key
 
     def learn_links(self, keys: Iterable[str]) -> bool:
-        """Look for session ids in the keys of the links of one page; return True if keys have to be shortened again."""
+        """Find session ids in the link keys of one page; return True if all keys must be shortened again."""
         return self._sessions.learn(list(keys))
 
     def learn_page(self, key: str, page: CrawledPage, kept: Mapping[str, CrawledPage], *, is_list: bool) -> Comparison:
-        """Compare a page with earlier ones and remember its text.
+        """Compare a page with earlier ones, and store the sketch of its text if it is unique.
 
-        Lists are never copies, because their links count.
+        Lists of links are never copies, because their links are needed.
         """
         copied, similarity = self._texts.find_nearest(page.sketch)
         plain_copied, plain_similarity = self._plain_texts.find_nearest(page.plain_sketch)
@@ -75,7 +75,10 @@ class PageIdentity:
         return Comparison(original, bool(plain_copied) and plain_similarity >= COPY, has_new_rule)
 
     def has_other_version(self, key: str, *known: Container[str]) -> bool:
-        """Return True if a copy of a page is known, after `/v3/` for `/latest/` made no difference three times."""
+        """Return True if another version of a page is known, such as `/latest/` for `/v3/`.
+
+        Two segments are versions after three pairs of copies differed only in them.
+        """
         parts = key.split("/")
         for (at, own, other), count in self._swaps.items():
             if count >= _MIN_SWAPS and at < len(parts) and parts[at] == own:
@@ -85,7 +88,7 @@ class PageIdentity:
         return False
 
     def _find_canonical(self, page: CrawledPage, key: str, kept: Mapping[str, CrawledPage]) -> str:
-        """Return the key of the kept page that the page claims to be, if their texts are similar; else ""."""
+        """Return the key of the canonical page if it was read and has a similar text, else an empty string."""
         try:
             canonical = self.shorten(page_key(page.outlinks.canonical)) if page.outlinks.canonical else ""
         except ValueError:
@@ -96,7 +99,7 @@ class PageIdentity:
         return canonical if known.sketch.similarity(page.sketch) >= _CANONICAL else ""
 
     def _learn_version(self, key: str, other: str) -> None:
-        """Count that two URLs with equal texts differ in one segment of the path."""
+        """Count a pair of copies whose paths differ in one segment."""
         one, two = key.split("/"), other.split("/")
         apart = [at for at, parts in enumerate(zip(one, two, strict=False)) if parts[0] != parts[1]]
         if len(one) == len(two) and len(apart) == 1 and apart[0] < len(one) - 1:

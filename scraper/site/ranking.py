@@ -1,4 +1,4 @@
-"""Rank the pages of a site for a question by the words of their URLs, titles and links."""
+"""Rank the pages of a site map for a question by the words of their URLs, titles and link texts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from scraper.model import SitePage
 from scraper.site.url_identity import find_language
 
 _SATURATION = 0.6
-"""As k1 of BM25: a second occurrence of a word adds little."""
+"""Parameter like k1 of BM25: a second occurrence of a word increases the score only a little."""
 _LENGTH_PENALTY = 0.02
-"""Loss per word of the URL: of two pages with the same words, the shorter URL is more specific."""
+"""Loss per word of the URL. Of two pages with the same words, the one with the shorter URL is more specific."""
 _OTHER_LANGUAGE = 0.3
-"""Weight of a page whose URL names another language than the start page."""
+"""Factor for a page whose URL names another language than the start page."""
 _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _STOP_WORDS = frozenset(
     "a about an and any are at be between by can do does for from has have how i if in into is it its me my not of on "
@@ -30,15 +30,15 @@ _PLACES = {"body": 0, "paging": 0, "nav": 0, "": 1, "side": 2, "footer": 3}
 
 
 def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = "") -> list[tuple[SitePage, float]]:
-    """Return the pages with their scores, best first.
+    """Return the pages with their scores from 0 to 1, best first.
 
-    Without a question, linked pages come before listed ones, in the order of the site. With a question, the score is
-    the share of its rare words that URL, title and link text of the page have, from 0 to 1.
+    Without a question, linked pages come before those of sitemaps, in the order of the site. With a question, a page
+    scores by the question's words in its URL and title or link text; rare words count more.
 
     Args:
         pages: Pages in the order in which they were found.
         question: Words to look for; None for the order of the site.
-        language: Language code that the URL of the start page names; pages of other languages come last.
+        language: Language code in the URL of the start page; pages of other languages are ranked lower.
     """
     others = [_is_other_language(page, language) for page in pages]
     if not question:
@@ -72,7 +72,7 @@ def _rank_source(page: SitePage) -> tuple[int, int]:
 
 
 def split_stems(text: str) -> Iterable[str]:
-    """Return the stems of a text without stop words."""
+    """Return the stems of the words of a text, except stop words."""
     return (stem(term) for term in split_terms(text) if term not in _STOP_WORDS)
 
 

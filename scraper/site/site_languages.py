@@ -1,4 +1,4 @@
-"""Recognize the pages of a site in other languages than its start page."""
+"""Recognize pages of a site that are in another language than its start page."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from scraper.site.crawled_page import CrawledPage
 from scraper.site.url_identity import find_language, page_key
 
 OTHER_LANGUAGE = 0.3
-"""Weight of a URL that names another language."""
+"""Factor for a URL that names another language."""
 
 
 class SiteLanguages:
-    """Languages of one site."""
+    """Language of a site, and its URLs in other languages."""
 
     def __init__(self) -> None:
-        """Start without knowledge; the first page that is learned decides the language."""
+        """Start without a language; the first learned page sets it."""
         self._own = ""
         self._is_other: dict[str, bool] = {}
-        """Whether a code in URLs is another language, by code: `/it/` may be a department."""
+        """True by code in URLs if its pages are in another language: `/it/` may also be a department."""
         self._translations: set[str] = set()
 
     def learn(self, key: str, page: CrawledPage) -> None:
-        """Learn from a page that was read, and from the translations that its head names."""
+        """Learn from the language of a visited page and from its `hreflang` links."""
         self._own = self._own or page.language
         for language, url in page.outlinks.alternates:
             self.add_translation(language, url)
@@ -31,18 +31,18 @@ class SiteLanguages:
             self._is_other[code] = page.language != self._own
 
     def add_translation(self, language: str, url: str) -> None:
-        """Note that a URL is the page in a language, as `hreflang` states it."""
+        """Record the `hreflang` language of a URL."""
         code = language.partition("-")[0]
         if self._own and code not in (self._own, "x", ""):
             with contextlib.suppress(ValueError):
                 self._translations.add(page_key(url))
 
     def is_translation(self, key: str) -> bool:
-        """Return True if a page stated that this URL is in another language."""
+        """Return True if a page declared this URL to be in another language."""
         return key in self._translations
 
     def weigh(self, key: str) -> float:
-        """Return 1, or less for a URL that names another language."""
+        """Return 1, or `OTHER_LANGUAGE` for a URL that names another language."""
         code = find_language(f"https://{key}")
         is_other = self._is_other.get(code, code != (self._own or "en")) if code else False
         return OTHER_LANGUAGE if is_other else 1.0

@@ -1,4 +1,4 @@
-"""Read the lists of a site: sitemaps, indexes of sitemaps, and feeds."""
+"""Read the sitemaps, sitemap indexes and feeds of a site."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ MAX_INDEX_DEPTH = 5
 LISTS_AT_ONCE = 4
 MAX_FEEDS = 3
 _USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
-"""Sitemaps that are tried if robots.txt names none."""
+"""Paths of sitemaps that are tried if robots.txt names none."""
 
 
 class SiteLists:
-    """The lists of one site; `leave_out` receives the reason and the URL of each list that is not read."""
+    """Sitemaps and feeds of one site.
+
+    `leave_out` is called with the reason and the URL of each one that is not read.
+    """
 
     def __init__(self, reader: SiteReader, host: str, leave_out: Callable[[str, str], None]) -> None:
-        """Read lists of a host, as `site_host` returns it."""
+        """Read only files on a host, as returned by `site_host`."""
         self._reader = reader
         self._host = host
         self._leave_out = leave_out
@@ -34,11 +37,11 @@ class SiteLists:
 
     @property
     def entries(self) -> Iterator[SitemapEntry]:
-        """Entries of all lists that were read."""
+        """Entries of all files that were read."""
         return (entry for file in self.files for entry in file.entries)
 
     async def read(self, origin: str, robots: str, feeds: Sequence[str]) -> None:
-        """Read the sitemaps that robots.txt names, or the usual ones, and the first feeds of the start page."""
+        """Read the sitemaps named by robots.txt or at usual paths, and the first feeds of the start page."""
         named = find_sitemaps(robots, f"{origin}/robots.txt")
         if named:
             await self._read_tree(named)
@@ -50,7 +53,7 @@ class SiteLists:
         await self._read_files(feeds[:MAX_FEEDS])
 
     async def _read_tree(self, urls: Sequence[str]) -> bool:
-        """Read lists and the lists that they name; return True if one could be read."""
+        """Read sitemaps and those that they name; return True if at least one was readable."""
         seen: set[str] = set()
         level: Sequence[str] = urls
         is_found = False

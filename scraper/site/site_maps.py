@@ -1,4 +1,4 @@
-"""Build maps of sites for callers, and keep the latest in memory, so that a caller can page through a map."""
+"""Serve maps of sites, and cache the latest ones in memory so that callers can page through them."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerPool
 
 _RESERVE_S = 1.0
-"""Seconds of the deadline that are reserved to rank and render the answer."""
+"""Seconds before the deadline that are reserved to rank the pages and render the answer."""
 
 
 class SiteMaps:
-    """Maps of sites."""
+    """Build maps of sites and cache them."""
 
     def __init__(self, fetcher: Fetcher, workers: WorkerPool) -> None:
-        """Read sites with the fetcher."""
+        """Use the fetcher and the workers to read sites."""
         self._fetcher = fetcher
         self._workers = workers
         self._service: ReadThrough[SiteMap] = ReadThrough(lambda site: site, memory=MemoryCache(_count_characters))
 
     async def close(self) -> None:
-        """Cancel the maps in progress."""
+        """Cancel maps in progress."""
         await self._service.close()
 
     async def get(
         self, url: str, *, principal: str = "local", deadline_s: float = 55.0, progress: ProgressCallback | None = None
     ) -> SiteMap:
-        """Return the map of the site of a URL; requests that do not end before the deadline are left out.
+        """Return the map of the site of a URL; responses that come after the deadline are left out.
 
         Raises:
-            ScraperError: Neither the page nor a list of the site can be read.
+            ScraperError: Neither the start page nor a sitemap or feed of the site can be read.
         """
         target = parse_target(url)
         deadline = Deadline.within(deadline_s)

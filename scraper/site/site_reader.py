@@ -1,4 +1,4 @@
-"""Access to the files and pages of one site."""
+"""Protocol for reading robots.txt, sitemaps and pages of one site."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from scraper.model import Document
 
 @dataclass(frozen=True, slots=True)
 class LoadedPage:
-    """A page with all its links."""
+    """A page with its document and all its links."""
 
     url: str
-    """The URL after redirects."""
+    """URL after redirects."""
     document: Document
     outlinks: Outlinks
 
 
 class SiteReader(Protocol):
-    """Loads the files and pages of one site."""
+    """Load files and pages of one site."""
 
     async def load_robots(self, origin: str) -> str:
         """Return the text of the robots.txt of an origin, or "" if there is none."""

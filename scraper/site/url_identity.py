@@ -1,4 +1,4 @@
-"""Recognize URLs of one page and URLs that are no pages, from the URL alone."""
+"""Normalize URLs of pages, and recognize files, actions and languages from URLs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SESSION_NAME = re.compile(
 _SESSION_VALUE = re.compile(r"(?=.*\d)[0-9a-zA-Z]{16,}")
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|cfid)=[^/;?]*", re.IGNORECASE)
 _PLAIN_ESCAPE = re.compile(r"%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])")
-"""Escapes of letters, digits and `-._~`, which need none (RFC 3986, 2.3)."""
+"""Escapes of letters, digits and `-._~`, which need no escape (RFC 3986, 2.3)."""
 _SLASHES = re.compile(r"/{2,}")
 _INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
 _FILE = re.compile(
@@ -42,10 +42,10 @@ _LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
 
 
 def page_key(url: str) -> str:
-    """Return a key that all URLs of a page share on every site.
+    """Return a normalized URL, which is equal for different URLs of one page.
 
-    It has no fragment (except `#!` and `#/`), index page, repeated slash, tracking parameter or session id; its
-    parameters are sorted.
+    It has no scheme, `www.`, fragment (except `#!` and `#/`), index page, repeated slash, tracking parameter or session
+    id; its parameters are sorted.
     """
     parsed = ada_url.URL(url)
     path = _PLAIN_ESCAPE.sub(lambda match: unquote(match.group()), _PATH_SESSION.sub("", parsed.pathname))
@@ -58,24 +58,24 @@ def page_key(url: str) -> str:
 
 
 def site_host(host: str) -> str:
-    """Return a host, perhaps with a port, without `www.` and final dot: both are one site."""
+    """Return a host, with its port if any, without `www.` and a final dot."""
     name, colon, port = host.partition(":")
     return f"{name.rstrip('.').removeprefix('www.')}{colon}{port}"
 
 
 def is_file(url: str) -> bool:
-    """Return True if the URL names a file that is no page: an image, an archive, a style sheet, a feed."""
+    """Return True if the path has the suffix of a file that is no page: an image, archive, style sheet or feed."""
     return _FILE.search(ada_url.URL(url).pathname) is not None
 
 
 def is_action(url: str) -> bool:
-    """Return True if the URL signs in, buys, edits or prints, instead of showing a page."""
+    """Return True if the URL signs in, buys, edits or prints instead of showing a page."""
     parsed = ada_url.URL(url)
     return _ACTION.search(f"{parsed.pathname}{parsed.search}") is not None
 
 
 def find_language(url: str) -> str:
-    """Return the language code that a URL names in a folder, its host or a parameter; "" for none."""
+    """Return the language code in a folder, the host or a parameter of a URL, or an empty string."""
     parsed = ada_url.URL(url)
     values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in _LANGUAGE_PARAMETERS)
     for part in (*parsed.pathname.split("/")[1:3], parsed.hostname.split(".")[0], *values):

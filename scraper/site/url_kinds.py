@@ -1,4 +1,4 @@
-"""Kinds of URLs of a site, and how much their pages have been worth."""
+"""Group the URLs of a site by shape, and estimate the value of each group from its visited pages."""
 
 from __future__ import annotations
 
@@ -10,88 +10,88 @@ from dataclasses import dataclass, field
 from scraper.site.url_shapes import url_shape
 
 EXPECTED = 0.85
-"""Worth of a kind of which no page was read."""
+"""Value from 0 to 1 of a kind without visited pages."""
 CLOSE_BELOW = 0.12
 MIN_TRIES = 5
-"""Pages of a kind that are read before it may close."""
+"""Pages of a kind that are read before it may be closed."""
 _MEMORY = 0.3
-"""Least weight of the latest page in the moving means."""
+"""Minimum weight of the latest page in the moving averages."""
 _PARAMETER_LOSS = 0.9
-"""Factor for each parameter beyond the first of an untried kind."""
+"""Factor for each parameter after the first of a kind without visited pages."""
 MAX_WORDS = 8
-"""Words at one position of a path that are shapes of their own; more of them are one shape."""
+"""Different words at one path position; more of them are replaced by one placeholder."""
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A URL that may be visited."""
+    """A URL that the crawl may visit."""
 
     key: str
     url: str
     depth: int
-    """Links between the start page and this one."""
+    """Number of links from the start page."""
     place: str
-    """Place of the link as in `Outlink`, or `listed` if only a sitemap or feed names the URL."""
+    """Position of the link as in `Outlink`, or `listed` if only a sitemap or feed names the URL."""
     texts: list[str] = field(default_factory=list)
     """Texts of the links to it."""
     parent_relevance: float = 0.0
     barren: int = 0
-    """Pages above it, up to the last good one, that had no content and led to nothing known as good."""
+    """Ancestor pages, up to the last good one, without content and without links to a kind with good pages."""
     chain: int = 0
-    """Pages of the same kind above it, up to the first of another kind."""
+    """Consecutive ancestor pages of the same kind."""
     kind: str = ""
     worth: float = 0.0
     language_weight: float = 1.0
-    """Factor in `worth` for a URL that names another language."""
+    """Factor for a URL that names another language."""
     retries: int = 0
     is_done: bool = False
-    """True if it was chosen or left out."""
+    """True if it was chosen or excluded."""
     is_taken: bool = False
     """True if it was visited."""
     parent: Candidate | None = None
-    """The page that linked to it first."""
+    """Page that linked to it first."""
 
 
 @dataclass(slots=True)
 class UrlKind:
-    """URLs of one shape."""
+    """URLs of one shape, and the average values of their visited pages."""
 
     name: str
     content: float = EXPECTED
-    """Moving mean of the worth of the text of its pages, from 0 to 1."""
+    """Moving average of the value of its pages' texts, from 0 to 1."""
     lead: float = EXPECTED
-    """Moving mean of the worth of the kinds to which its pages link, from 0 to 1."""
+    """Moving average of the value of the kinds to which its pages link, from 0 to 1."""
     relevance: float = 0.0
-    """Moving mean of the match of its pages with the question."""
+    """Moving average of its pages' match with the question, from 0 to 1."""
     tries: int = 0
     in_flight: int = 0
     """Pages that are being visited."""
     found: int = 0
     found_within: int = 0
-    """URLs that were found, and those found first on pages of this kind."""
+    """Number of found URLs, and of those first found on pages of this kind."""
     loans: int = 0
-    """Lists that were judged by this kind before a page of it was read."""
+    """Lists that were rated by the expected value of this kind, before one of its pages was read."""
     is_closed: bool = False
     waiting: list[tuple[float, int, int, Candidate]] = field(default_factory=list)
-    """Heap of candidates, best first."""
+    """Heap of candidates, highest value first."""
 
     @property
     def promise(self) -> float:
-        """Expected worth of its next page."""
+        """Expected value of its next page, from 0 to 1."""
         return max(self.content, self.lead)
 
     @property
     def is_proven(self) -> bool:
-        """True if its pages have been worth reading."""
+        """True if at least two pages were read and their average value is at least .5."""
         return self.tries >= 2 and self.content >= 0.5
 
     @property
     def self_fed_share(self) -> float:
-        """Share of its URLs that only its own pages name, as in a maze or an endless list."""
+        """Share of its URLs that were first found on its own pages, as in a maze or an endless list."""
         return self.found_within / self.found if self.found and self.tries >= MIN_TRIES else 0.0
 
     def judge(self, content: float, lead: float, relevance: float) -> None:
-        """Include the worth of one page; close the kind if its pages are worth too little."""
+        """Update the averages with one page; close the kind if its value becomes too low."""
         share = max(_MEMORY, 1 / (self.tries + 2))
         self.tries += 1
         self.content += share * (content - self.content)
@@ -100,16 +100,16 @@ class UrlKind:
         self.is_closed = self.is_closed or (self.tries >= MIN_TRIES and self.promise < CLOSE_BELOW)
 
     def end_visit(self) -> None:
-        """Note that a page of this kind is no longer being visited."""
+        """Decrease the number of pages that are being visited."""
         self.in_flight = max(0, self.in_flight - 1)
 
     def reward(self, worth: float) -> None:
-        """Include the worth of a page to which a page of this kind led; a closed kind may open again."""
+        """Increase the lead after a page that was linked from this kind; this may reopen a closed kind."""
         self.lead += max(0.0, _MEMORY * (worth - self.lead))
         self.is_closed = self.is_closed and self.promise < CLOSE_BELOW
 
     def best(self) -> Candidate | None:
-        """Return the best candidate that waits, or None."""
+        """Return the waiting candidate with the highest value, or None."""
         while self.waiting:
             rank, _, _, candidate = self.waiting[0]
             if not candidate.is_done and candidate.kind == self.name and candidate.worth == -rank:
@@ -118,7 +118,7 @@ class UrlKind:
         return None
 
     def absorb(self, other: UrlKind) -> None:
-        """Include the pages and the experience of another kind."""
+        """Add the counts and averages of another kind."""
         if total := self.tries + other.tries:
             for name in ("content", "lead", "relevance"):
                 mean = (getattr(self, name) * self.tries + getattr(other, name) * other.tries) / total
@@ -130,10 +130,10 @@ class UrlKind:
 
 
 class KindTable:
-    """The kinds of one site."""
+    """Groups of the URLs of one site."""
 
     def __init__(self) -> None:
-        """Start without kinds."""
+        """Start without groups."""
         self.kinds: dict[str, UrlKind] = {}
         self._pushed: list[Candidate] = []
         self._words: dict[str, set[str]] = {}
@@ -141,7 +141,7 @@ class KindTable:
         self._numbers = itertools.count()
 
     def push(self, candidate: Candidate, worth: float) -> None:
-        """Let a candidate wait, or change its worth."""
+        """Add a candidate to its kind, or update its value."""
         if not candidate.kind:
             self._pushed.append(candidate)
         candidate.worth = worth
@@ -152,7 +152,7 @@ class KindTable:
         self._add(candidate)
 
     def count_found(self, candidate: Candidate) -> None:
-        """Count a new candidate for its kind, and whether a page of the same kind names it first."""
+        """Count a new candidate of its kind, and whether it was first found on a page of the same kind."""
         kind = self.get(candidate.kind)
         kind.found += 1
         if candidate.parent is not None and candidate.parent.kind == candidate.kind:
@@ -160,7 +160,10 @@ class KindTable:
             candidate.chain = candidate.parent.chain + 1
 
     def get(self, name: str) -> UrlKind:
-        """Return a kind; a new one with parameters is expected to do as its relatives with fewer parameters."""
+        """Return a kind, created if necessary.
+
+        A new kind with parameters starts with the lowest value of kinds of the same path with fewer parameters.
+        """
         if name not in self.kinds:
             kind = self.kinds[name] = UrlKind(name)
             path, _, query = name.partition("?")
@@ -188,11 +191,11 @@ class KindTable:
                 yield kind, candidate
 
     def count_waiting(self) -> int:
-        """Return the number of candidates that wait, those of closed kinds included."""
+        """Return the number of waiting candidates, including those of closed kinds."""
         return sum(not candidate.is_done for candidate in self._pushed)
 
     def _merge(self) -> None:
-        """Join the kinds whose names have become equal."""
+        """Merge kinds whose names have become equal."""
         before, self.kinds = self.kinds, {}
         names: dict[str, str] = {}
         for candidate in self._pushed:
@@ -214,7 +217,10 @@ class KindTable:
         heapq.heappush(waiting, (-candidate.worth, candidate.depth, next(self._numbers), candidate))
 
     def _name_kind(self, candidate: Candidate) -> str:
-        """Return the shape of a candidate, with `{w}` where many words occur; listed URLs are kinds of their own."""
+        """Return the shape of a candidate's URL, with `{w}` at positions with many words.
+
+        URLs known only from sitemaps and feeds are separate kinds.
+        """
         path, mark, query = url_shape(candidate.key).partition("?")
         parts = path.split("/")
         for at in range(1, len(parts)):

@@ -1,4 +1,4 @@
-"""Shapes that the URLs of one template share, and URL differences that make no difference on a site."""
+"""Find the pattern of a URL, and learn which URL differences do not matter on a site."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ _HEX_ID = re.compile(r"(?=.*\d)[0-9a-f-]{8,}", re.IGNORECASE)
 _DATE = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 _SLUG = re.compile(r"[^\W\d_]+(?:[-_][^\W_]+)+")
 _SLUG_CHARS = 40
-"""Characters from which a segment is a slug, whatever it looks like."""
+"""Characters. Longer path segments always count as slugs."""
 _MAX_SEGMENTS = 14
 _MAX_REPEATS = 4
-"""Occurrences of one word in a path from which the path is made by a wrong relative link."""
+"""Occurrences of one word in a path; more of them mean that a wrong relative link made the path."""
 _MIN_WORD = 3
-"""Letters. Shorter segments and numbers repeat in libraries and calendars: `/1/1/1/`."""
+"""Letters. Shorter segments and numbers may repeat, as in calendars: `/1/1/1/`."""
 _SUFFIXES = (".html", ".htm", ".php", "/print", "/amp", "/print/", "/amp/")
 
 MIN_PAIRS = 2
-"""Pairs of equal pages before a difference is believed to make no difference."""
+"""Pairs of equal pages after which a rule holds."""
 _PAIRS_PER_EXCEPTION = 8
 _COMPARED = 3
-"""Latest pages with which a page is compared for one rule."""
+"""Latest pages with which a page is compared for each rule."""
 _MAX_STEPS = 8
 
 
 def url_shape(key: str) -> str:
-    """Return the shape of a page key: `/post/{n}?page` for `example.org/post/7?page=2`."""
+    """Return the pattern of a page key: `/post/{n}?page` for `example.org/post/7?page=2`."""
     head, _, query = key.partition("?")
     names = sorted({name for name, _ in parse_qsl(query, keep_blank_values=True)})
     path = "/".join(map(_segment_shape, head.split("/")[1:]))
@@ -37,12 +37,12 @@ def url_shape(key: str) -> str:
 
 
 def path_shape(key: str) -> str:
-    """Return the shape of the path of a page key."""
+    """Return the pattern of the path of a page key."""
     return url_shape(key.partition("?")[0])
 
 
 def is_looping(key: str) -> bool:
-    """Return True if the path repeats itself, as it does if relative links on a page lack their first slash."""
+    """Return True if the path repeats itself, as after relative links that lack their first slash."""
     segments = [segment for segment in key.partition("?")[0].split("/")[1:] if segment]
     if len(segments) > _MAX_SEGMENTS:
         return True
@@ -75,10 +75,10 @@ def _segment_shape(segment: str) -> str:
 
 
 class UrlRules:
-    """Differences between URLs of one path shape that make no difference, learned from pages that were read.
+    """Learn which differences between URLs of one path pattern do not matter.
 
-    A rule makes a key shorter: it leaves out a parameter, all parameters, a suffix, a slash or the case. It holds after
-    two pairs of keys that it joins had equal texts, unless one pair in eight had different texts.
+    A rule shortens a key: it drops a parameter, all parameters, a suffix or a final slash, or lowers the case. It holds
+    after two pairs of keys that it makes equal had equal texts, unless more than one pair in eight had different texts.
     """
 
     def __init__(self) -> None:
@@ -86,14 +86,14 @@ class UrlRules:
         self._equal: defaultdict[str, int] = defaultdict(int)
         self._different: defaultdict[str, int] = defaultdict(int)
         self._texts: dict[str, str] = {}
-        """Text by key."""
+        """Text name by key."""
         self._pages: defaultdict[tuple[str, str], deque[tuple[str, str]]] = defaultdict(lambda: deque(maxlen=_COMPARED))
-        """Keys and texts by rule and shorter key."""
+        """Keys and text names of the latest pages, by rule and shortened key."""
 
     def learn(self, key: str, text: str) -> bool:
-        """Compare a page with those whose keys differ by one rule; return True if a rule holds since then.
+        """Compare a page with those whose keys differ by one rule; return True if a new rule holds.
 
-        Equal texts have equal names `text`.
+        `text` is a name of the page's text; pages with equal texts must have the same name.
         """
         is_new = False
         for rule, shorter in iter_shorter_keys(key):
@@ -110,11 +110,11 @@ class UrlRules:
         return is_new
 
     def holds(self, rule: str) -> bool:
-        """Return True if a rule is believed."""
+        """Return True if enough pairs of pages confirm a rule."""
         return self._equal[rule] >= MIN_PAIRS and self._different[rule] * _PAIRS_PER_EXCEPTION <= self._equal[rule]
 
     def shorten(self, key: str) -> str:
-        """Return the key without differences that make no difference."""
+        """Return the key after applying all rules that hold."""
         for _ in range(_MAX_STEPS):
             shorter = next((short for rule, short in iter_shorter_keys(key) if self.holds(rule)), None)
             if shorter is None:
@@ -124,7 +124,7 @@ class UrlRules:
 
 
 def iter_shorter_keys(key: str) -> Iterator[tuple[str, str]]:
-    """Yield each rule that would shorten a key, and the shorter key."""
+    """Yield each rule that would shorten a key, with the shorter key."""
     head, mark, query = key.partition("?")
     pairs = parse_qsl(query, keep_blank_values=True)
     names = list(dict.fromkeys(name for name, _ in pairs))
@@ -144,21 +144,21 @@ def iter_shorter_keys(key: str) -> Iterator[tuple[str, str]]:
 
 _RANDOM = re.compile(r"(?=[^/]*\d)(?=[^/]*[a-z])[0-9a-z()_.-]{10,}", re.IGNORECASE)
 _MIN_SHARED = 3
-"""Paths that two values of a segment must share, and links with one value on a page."""
+"""Paths that URLs with two values of a segment must share, before the segment counts as a session id."""
 
 
 class SessionSegments:
-    """Positions in the path that hold a session id: each response has its own value there, before equal paths."""
+    """Learn which path segments are session ids: their value differs between responses but not within one."""
 
     def __init__(self) -> None:
         """Start without positions."""
         self._positions: set[int] = set()
         self._mixed: set[int] = set()
-        """Positions with several values on one page: no session."""
+        """Positions with several values on one page, which cannot be session ids."""
         self._rests: defaultdict[int, dict[str, set[str]]] = defaultdict(dict)
 
     def learn(self, keys: list[str]) -> bool:
-        """Compare the keys of the links of one page with those of earlier pages; return True if a position is new."""
+        """Compare the link keys of a page with those of earlier pages; return True if a new position is found."""
         by_position: defaultdict[int, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         for key in keys:
             parts = key.split("/")

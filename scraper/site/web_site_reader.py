@@ -1,4 +1,4 @@
-"""Load the files and pages of a site through the browsers, politely and within a deadline."""
+"""Load files and pages of a site through the fetcher, within rate limits and a deadline."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from scraper.urls import parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
 LINKS_LIMIT_S = 5.0
-"""Seconds for the links of a page. They take 5 to 50 ms; a page that takes longer than this is hostile."""
+"""Seconds to extract the links of a page. Usual pages take 5 to 50 ms; a slower page is hostile."""
 LIST_LIMIT_S = 20.0
-"""Seconds for a sitemap. The largest that the format allows takes about four."""
+"""Seconds to parse a sitemap. The largest size that the format allows takes about four."""
 MAX_ROBOTS_BYTES = 500 * 1024
-"""As `reading.robots.LIMIT_BYTES`."""
+"""Bytes, the same limit as `reading.robots.LIMIT_BYTES`."""
 
 
 class WebSiteReader:
-    """Reader of one site for one call."""
+    """Implement `SiteReader` for one call."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class WebSiteReader:
         deadline: Deadline,
         on_request: Callable[[], None] | None = None,
     ) -> None:
-        """Read as `principal` until the deadline; `on_request` is called before each request."""
+        """Read on behalf of `principal` until the deadline; `on_request` is called before each request."""
         self._on_request = on_request or (lambda: None)
         self._fetcher = fetcher
         self._workers = workers
@@ -45,7 +45,7 @@ class WebSiteReader:
         self._deadline = deadline
 
     async def load_robots(self, origin: str) -> str:
-        """Return the text of the robots.txt of an origin, or "" if there is none."""
+        """Return the text of an origin's robots.txt, or an empty string if it cannot be loaded."""
         try:
             snapshot = await self._load_file(f"{origin}/robots.txt", MAX_ROBOTS_BYTES)
         except errors.OfflineError:

@@ -1,4 +1,4 @@
-"""Read the requested values of a page."""
+"""Extract requested fields, or the records of a list, from pages."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _REDESIGNED = (
 
 
 def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageFields, ...]:
-    """Return the requested values of each snapshot of HTML; an example is from any of them.
+    """Return the requested fields or records of each HTML snapshot; an example may come from any of them.
 
     Raises:
-        ValueError: The recipe is no recipe.
+        ValueError: The recipe is invalid.
     """
     trees = [page_tree.build_page_tree(snapshot) for snapshot in snapshots]
     pages = [PageText(tree) for tree in trees]
@@ -88,7 +88,7 @@ def _read_values(recipe: Recipe, text: str, finder: PlaceFinder) -> PageFields:
 def _read_names(
     snapshot: Snapshot, finder: PlaceFinder, named: NamedValueFinder, fields: Mapping[str, str]
 ) -> PageFields:
-    """Return the values of fields by their names, and a recipe of the places of those that the page shows."""
+    """Return the values of fields by their names, and a recipe for the fields that were found in visible text."""
     page = finder.page
     data = structured.extract(snapshot)
     titles = [page.page.head.title, *(page.text(one) for one in page.elements if one.tag == "h1")]
@@ -128,7 +128,10 @@ def _read_records(tree: PageTree, page: PageText) -> PageFields:
 
 
 def find_next_page(tree: PageTree) -> str:
-    """Return the URL of the next part of a list: a link that says so, or the number after the current page."""
+    """Return the URL of the next part of a list, or an empty string.
+
+    It comes from `rel=next`, a link named "next", or the page number after the current one.
+    """
     declared = [url for relation, url in tree.head.links if "next" in relation.split()]
     links = _LINKS(tree.body)
     declared += [link.get("href") or "" for link in links if "next" in (link.get("rel") or "").lower().split()]
@@ -142,7 +145,7 @@ def find_next_page(tree: PageTree) -> str:
 
 
 def _number_after_current(tree: PageTree) -> str:
-    """Return the target of the only link `n + 1` beside a number `n` that is not linked, or an empty string."""
+    """Return the target of the link `n + 1` if the current page `n` is the only number without a link."""
     numbered: dict[int, list[str]] = {}
     for link in _LINKS(tree.body):
         text = text_of(link).strip()

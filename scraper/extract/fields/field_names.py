@@ -1,4 +1,4 @@
-"""Compare names of fields with labels and names on a page: by words, synonyms and numbers."""
+"""Match names of requested fields with labels and attributes of a page, by words, synonyms and numbers."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def split_words(text: str) -> tuple[str, ...]:
 
 
 class FieldName:
-    """Name of a requested field with its hint."""
+    """Name and hint of a requested field."""
 
     def __init__(self, name: str, hint: str = "") -> None:
-        """Split the name, and find the kind of its values."""
+        """Split the name into words, and derive the format of its values."""
         self.name = name
         words = split_words(name)
         self._numbers = frozenset(word for word in words if word.isdigit())
@@ -76,14 +76,14 @@ class FieldName:
         self._hint = split_words(hint)[:_MAX_HINT_WORDS]
         known = (*self._words, *self._hint)
         self.kind = next((kind for kind, row in _KINDS.items() if set(row.split()).intersection(known)), "")
-        """Format of the values, as in `value_formats`; empty for any."""
+        """Format of the values, one of `value_formats`; empty for any format."""
         if self.kind == "isbn" and "13" in self._numbers:
             self.kind = "isbn_13"
         self._synonyms = frozenset().union(*(row for row in _SYNONYMS if row.intersection(known))) - set(self._words)
         self._cache: dict[str, float] = {}
 
     def match(self, label: str) -> float:
-        """Return how well a label names the field, from 0 to 1."""
+        """Return the similarity of a label to the field name, from 0 to 1."""
         score = self._cache.get(label)
         if score is None:
             score = self._cache[label] = self._match(split_words(label))
@@ -109,7 +109,7 @@ class FieldName:
 
 
 def _is_same(own: str, other: str) -> bool:
-    """Return True if two words are equal but for an ending."""
+    """Return True if two words are equal except for their ending."""
     if own == other:
         return True
     shorter = min(len(own), len(other))

@@ -1,4 +1,4 @@
-"""Find the value of a field by its name: beside a label, by names of elements, by format, or in the title."""
+"""Find the value of a field by its name: beside a label, by element names, by format, or in the title."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
 from scraper.extract.fields.value_formats import fit_kind
 
 MIN_SCORE = 2.8
-"""Least score of a value; weaker candidates are no answer."""
+"""Minimum score of a value; weaker candidates are ignored."""
 _MIN_MATCH = 0.25
 _MAX_VALUE = 300
 _MAX_LABEL = 45
@@ -33,12 +33,12 @@ _ASIDE = re.compile(
     r"\b(?:nav|menu|footer|header|breadcrumb|sidebar|cookie|share|social|toolbar|related|recommend|promo)\b"
 )
 _CONFIDENCES = ((3.3, 0.8), (0.0, 0.55))
-"""Least score, and share of correct values among those of the benchmark's pages."""
+"""Minimum score, and share of correct values with at least that score in the benchmark."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedValue:
-    """A value that a page states, with the score of its place."""
+    """A value found on a page, with its source and score."""
 
     text: str
     source: str
@@ -47,15 +47,15 @@ class NamedValue:
 
     @property
     def confidence(self) -> float:
-        """Share of correct values among those of similar scores."""
+        """Share of values with similar scores that were correct in the benchmark."""
         return next(share for least, share in _CONFIDENCES if self.score >= least)
 
 
 class NamedValueFinder:
-    """Finds values of fields by their names on one page."""
+    """Find the values of fields on one page by their names."""
 
     def __init__(self, finder: PlaceFinder, constants: frozenset[str] = frozenset()) -> None:
-        """Read the labels of the page; `constants` are texts that other pages of the kind state too."""
+        """Read the labels of the page. `constants` are texts that occur on most of the other pages too."""
         self._finder = finder
         self._constants = constants
         self._title = finder.page.page.head.title
@@ -63,7 +63,7 @@ class NamedValueFinder:
         self._beside: dict[Element, float] = {}
 
     def find(self, field: FieldName) -> NamedValue | None:
-        """Return the best value of a field, or None if the page states none."""
+        """Return the best value of a field, or None if no candidate reaches `MIN_SCORE`."""
         best: NamedValue | None = None
         for leaf, value, match, is_inline in self._candidates(field):
             score, source = self._rate(field, leaf, value, match, is_inline)
@@ -88,7 +88,7 @@ class NamedValueFinder:
         return list(found.values())
 
     def _rate(self, field: FieldName, leaf: Leaf, value: str, match: float, is_inline: bool) -> tuple[float, str]:
-        """Return the score of a candidate and the source that gives most of it."""
+        """Return the score of a candidate, and the source that contributes most to it."""
         fit = fit_kind(field.kind, value)
         names = 1.8 * self._match_names(field, leaf.element)
         title = 0.0
@@ -104,7 +104,7 @@ class NamedValueFinder:
         return score, max(sources, key=lambda source: sources[source])
 
     def _read_labels(self) -> list[tuple[Leaf, str, str, float, bool]]:
-        """Return each leaf with a label that may be its own, the value, and how near the label is."""
+        """Return each leaf with a possible label, its value, and the proximity of the label from 0 to 1."""
         found: list[tuple[Leaf, str, str, float, bool]] = []
         leaves, page = self._finder.leaves, self._finder.page
         for leaf in leaves:
@@ -132,7 +132,7 @@ class NamedValueFinder:
         return found + self._column_labels()
 
     def _column_labels(self) -> list[tuple[Leaf, str, str, float, bool]]:
-        """Return the cells of tables with the headers of their columns."""
+        """Return the cells of tables with their column headers as labels."""
         page = self._finder.page
         headers: dict[Element, str] = {}
         for table in page.body.iter("table"):
@@ -163,7 +163,7 @@ class NamedValueFinder:
         return leaf.element.tag in tags or any(one.tag in tags for one in leaf.element.iterancestors(*tags))
 
     def _agreement(self, text: str) -> float:
-        """Return how much a text agrees with the title of the page, from 0 to 1."""
+        """Return the similarity of a text to the page title, from 0 to 1."""
         own, title = letters_and_digits(text)[:150], letters_and_digits(self._title)[:150]
         if len(own) < 3 or not title:
             return 0.0
@@ -190,7 +190,7 @@ class NamedValueFinder:
 
 
 def _is_same_row(label: Element, value: Element) -> bool:
-    """Return True if two elements are in one small block."""
+    """Return True if two elements share a near ancestor such as a row, list item or paragraph."""
     around = [value, *list(value.iterancestors())[:3]]
     near = [label, *list(label.iterancestors())[:3]]
     common = next((one for one in near if one in around), None)
@@ -198,7 +198,7 @@ def _is_same_row(label: Element, value: Element) -> bool:
 
 
 def find_constants(finders: Sequence[PlaceFinder]) -> list[frozenset[str]]:
-    """Return for each page the texts that most of the other pages state too: labels and menus, not values."""
+    """Return for each page the texts that most of the pages contain, such as labels and menus."""
     texts = [{letters_and_digits(leaf.text) for leaf in finder.leaves} for finder in finders]
     counts = Counter(text for page in texts for text in page)
     least = max(2, 0.6 * len(finders))

@@ -1,7 +1,8 @@
-"""Describe where a value stands on a page by many weak features, and find the most similar place on another page.
+"""Describe the place of a value by many features, and find the most similar place on another page.
 
-No feature is required. So a place is found after a redesign: its neighbors, label and heading stay if class names and
-tags change. The method resembles wrapper induction with robust features (Dalvi et al., SIGMOD 2009).
+No single feature is required, so a place is found again after a redesign: its neighbors, label and heading stay the
+same if class names and tags change. The method resembles wrapper induction with robust features (Dalvi et al., SIGMOD
+2009).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.text_leaves import Leaf, PageText
 
 PATH, MASK = 2.0, 1.0
-"""Weights of the two features that are compared last, because they cost most."""
+"""Weights of the two features that are compared last, because their comparison is slow."""
 _WEIGHTS = {
     "tail": 1.0, "names": 1.5, "outer": 1.5, "tag": 0.5, "label": 1.0, "before": 2.0, "after": 1.0,
     "size": 0.3, "position": 0.7, "heading": 0.5, "attributes": 0.3, "index": 0.7,
@@ -38,40 +39,40 @@ _OTHER_ATTRIBUTES = frozenset({"class", "id", "style", "href"})
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Features of the place of a text."""
+    """Features of the place of a text on a page."""
 
     tags: tuple[str, ...]
-    """From the root down."""
+    """Tags of the ancestors from the root down, then of the element."""
     names: frozenset[str]
-    """Class names, ids and the like of the element, with digits replaced."""
+    """Class names, ids and similar attributes of the element, with digits replaced."""
     outer: frozenset[str]
-    """The same of four ancestors."""
+    """Names of the four nearest ancestors."""
     label: str
-    """Words before a colon in the text."""
+    """Text before a colon within the value's own text."""
     before: str
     after: str
     mask: str
-    """Form of the text: runs of digits, capitals and letters."""
+    """Pattern of the text, such as `$9.9` or `A9`."""
     size: int
     position: float
-    """Share of the page's texts before this one."""
+    """Share of the page's texts that come before this one, from 0 to 1."""
     heading: str
     attributes: frozenset[str]
     index: int
-    """Number of loose texts of the same element before this one."""
+    """Number of text pieces of the same element before this one."""
     is_whole: bool
 
     def as_data(self) -> dict[str, Any]:
-        """Return the features as data for JSON."""
+        """Return the features as JSON-serializable data."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: sorted(v) if isinstance(v, frozenset) else v for name, v in values.items()}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Place:
-        """Return the place that `as_data` described.
+        """Parse the result of `as_data`.
 
         Raises:
-            ValueError: The data has another form.
+            ValueError: The data has another format.
         """
         values: dict[str, Any] = {}
         for one in fields(cls):
@@ -90,10 +91,10 @@ class Place:
 
 
 class PlaceFinder:
-    """The leaves of one page with their places."""
+    """Find places on one page."""
 
     def __init__(self, page: PageText) -> None:
-        """Read the leaves and the heading above each."""
+        """Read the leaves, and the heading before each."""
         self.page = page
         self.leaves: Sequence[Leaf] = page.leaves()
         self._places: dict[int, Place] = {}
@@ -110,7 +111,7 @@ class PlaceFinder:
         return found
 
     def place(self, leaf: Leaf) -> Place:
-        """Return the features of a leaf."""
+        """Return the place of a leaf."""
         known = self._places.get(leaf.number)
         if known is None:
             known = self._places[leaf.number] = self._describe(leaf)
@@ -138,7 +139,7 @@ class PlaceFinder:
         )
 
     def _neighbor(self, leaf: Leaf, step: int) -> str:
-        """Return the nearest text that neither contains the leaf nor is part of it."""
+        """Return the nearest text before (-1) or after (1) a leaf that does not overlap with it."""
         for distance in range(1, _NEAR_LEAVES + 1):
             at = leaf.number + step * distance
             if not 0 <= at < len(self.leaves):
@@ -157,7 +158,7 @@ class PlaceFinder:
         return number[outer] <= number[inner] < end[number[outer]]
 
     def find(self, known: Place) -> tuple[float, Leaf | None]:
-        """Return the most similar leaf, and its similarity from 0 to 1."""
+        """Return the similarity of the most similar leaf, from 0 to 1, and the leaf."""
         best, found = -1.0, None
         longest = max(400, 4 * known.size)
         for leaf in self.leaves:
@@ -228,7 +229,7 @@ def _names(element: Element) -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _mask(text: str) -> str:
-    """Return the form of a text: `$9.9` for `$24.90`, `A9` for `K-24`."""
+    """Return the pattern of a text: `$9.9` for `$24.90`, `A9` for `K-24`."""
     form = re.sub(r"\d+", "9", text[:80])
     form = re.sub(r"[^\W\d_]+", lambda run: "A" if run[0].isupper() else "C" if run[0][0].isupper() else "a", form)
     return re.sub(r"(?:[ACa][\s,.'-]*){2,}", "W", form)[:24]

@@ -1,4 +1,4 @@
-"""Learn the places of values from one example, and read them from other pages."""
+"""Learn a recipe, the places of values, from one example page, and apply it to other pages."""
 
 from __future__ import annotations
 
@@ -19,23 +19,21 @@ VERSION = 1
 MAX_CHARACTERS = 60_000
 
 _LIKELY = 0.4
-"""Median similarity of the places of a page of the same site in another design."""
+"""Minimum median similarity of the places on a page of the same site after a redesign."""
 _MIN_PLACE = 0.3
 _SAME_DESIGN = 0.75
 _MIN_SHARE = 0.7
-"""Median similarity of a page in the same design, and the share of it that a place must reach.
-
-Places of absent values are less similar.
-"""
+"""Median similarity of a page of the same design; share of it that each place must reach. Places of absent values are
+less similar."""
 _CONFIDENCES = ((0.7, 0.93), (0.5, 0.87), (0.0, 0.67))
-"""Least similarity and share of correct values, measured on sites before and after a redesign."""
+"""Minimum similarity, and share of correct values, measured on sites before and after a redesign."""
 _AROUND_INSIDE = 60
 _MARK = re.compile(r"\s*\W\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class FieldPlace:
-    """Place of one field, with the text around its value in the same leaf."""
+    """Place of a field, with the text before and after its value in the same leaf."""
 
     place: Place
     prefix: str = ""
@@ -44,7 +42,7 @@ class FieldPlace:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Places of the fields of one kind of page."""
+    """Places of the fields on similar pages."""
 
     host: str
     places: Mapping[str, FieldPlace]
@@ -52,18 +50,21 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class RecipeValues:
-    """Values read by a recipe; empty if it does not fit."""
+    """Values read by a recipe; empty if the recipe does not fit the page."""
 
     values: dict[str, tuple[str, float]] = field(default_factory=dict)
-    """Value and similarity of its place by field; a field without a place is missing."""
+    """Value and similarity of its place, by field; fields that were not found are missing."""
     similarities: tuple[float, ...] = ()
     is_likely: bool = False
-    """True if the design of the page changed."""
+    """True if the page has another design, so that values are less reliable."""
     fits: bool = True
 
 
 def learn(finder: PlaceFinder, example: Mapping[str, str], host: str) -> tuple[Recipe, dict[str, str]]:
-    """Return the places of the values of an example, and the nearest text for each value that is not on the page."""
+    """Return a recipe for the values of an example.
+
+    The second result maps each value that is not on the page to the most similar text.
+    """
     places: dict[str, FieldPlace] = {}
     missing: dict[str, str] = {}
     for name, value in example.items():
@@ -77,7 +78,7 @@ def learn(finder: PlaceFinder, example: Mapping[str, str], host: str) -> tuple[R
 
 
 def locate(finder: PlaceFinder, value: str) -> tuple[Leaf | None, str, str]:
-    """Return the leaf that states a value, and the text before and after the value in it."""
+    """Return the leaf that contains a value, and the text before and after the value."""
     wanted = letters_and_digits(value)
     clean = " ".join(value.replace("\xa0", " ").split()).rstrip("…")
     if not wanted:
@@ -101,7 +102,7 @@ def _rank(leaf: Leaf) -> float:
 
 
 def read(recipe: Recipe, finder: PlaceFinder, host: str) -> RecipeValues:
-    """Return the values at the most similar places of a page, unless the page is of another kind."""
+    """Return the values at the most similar places of a page; none if the recipe does not fit."""
     found = {name: finder.find(one.place) for name, one in recipe.places.items()}
     similarities = tuple(sorted(similarity for similarity, _ in found.values()))
     is_known = bool(similarities) and similarities[len(similarities) // 2] >= MIN_FITTING
@@ -124,14 +125,14 @@ def read(recipe: Recipe, finder: PlaceFinder, host: str) -> RecipeValues:
 
 
 def confidence_of(similarity: float, *, is_likely: bool) -> float:
-    """Return the share of correct values that pages showed for places of this similarity."""
+    """Return the measured share of correct values at places of this similarity."""
     if not is_likely:
         return 0.99
     return next(share for least, share in _CONFIDENCES if similarity >= least)
 
 
 def strip_around(text: str, place: FieldPlace) -> str:
-    """Return a text without what stood around the value in the example."""
+    """Return a text without the prefix and suffix that surrounded the example's value."""
     if place.prefix:
         if text.startswith(place.prefix):
             text = text[len(place.prefix) :]
@@ -147,7 +148,7 @@ def strip_around(text: str, place: FieldPlace) -> str:
 
 
 def to_text(recipe: Recipe) -> str:
-    """Return a recipe as JSON text for the caller to keep."""
+    """Serialize a recipe as JSON for the caller."""
     places = {
         name: one.place.as_data() | {"prefix": one.prefix, "suffix": one.suffix} for name, one in recipe.places.items()
     }
@@ -156,7 +157,7 @@ def to_text(recipe: Recipe) -> str:
 
 
 def from_text(text: str) -> Recipe:
-    """Return the recipe of a text.
+    """Parse a recipe.
 
     Raises:
         ValueError: The text is no recipe of this version.

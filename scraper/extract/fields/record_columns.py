@@ -1,4 +1,4 @@
-"""Read the columns of records that most lists have: title, address, price, date, picture and text."""
+"""Extract the usual columns of list records: title, URL, price, date, image and text."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class _Title:
 
 
 def read_rows(page: PageText, found: RecordList) -> list[dict[str, str]]:
-    """Return one row per record with those of `COLUMNS` that it has. URLs are absolute."""
+    """Return one row per record with the `COLUMNS` that were found. URLs are absolute."""
     titles = _choose_titles(page, found.records)
     return [_read_row(page, record, title) for record, title in zip(found.records, titles, strict=True)]
 
 
 def _choose_titles(page: PageText, records: Sequence[Record]) -> list[_Title | None]:
-    """Return the title of each record: from the place where most records have their best title."""
+    """Return the title of each record, preferring the place where most records have a good title."""
     options = [_title_options(page, record) for record in records]
     votes: defaultdict[tuple[str, ...], float] = defaultdict(float)
     texts: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
@@ -119,7 +119,7 @@ def _read_row(page: PageText, record: Record, title: _Title | None) -> dict[str,
 
 
 def _target(page: PageText, parts: Sequence[Element], title: _Title | None) -> str:
-    """Return the address of the link that is, contains, or is in the title; else of the first link."""
+    """Return the link of the title, or the first link of the record."""
     if title is not None:
         inner = page.descendants(title.element)
         for part in (*inner, *title.element.iterancestors()):
@@ -130,7 +130,7 @@ def _target(page: PageText, parts: Sequence[Element], title: _Title | None) -> s
 
 
 def _price(page: PageText, parts: Sequence[Element]) -> str:
-    """Return the first amount that is not the old one."""
+    """Return the first price that is not struck through or named as old."""
     old = ""
     for part in parts:
         if page.length(part) >= _MAX_PRICE_TEXT or not page.has_text(part):
@@ -158,7 +158,7 @@ def _day(page: PageText, parts: Sequence[Element]) -> str:
 
 
 def _longest_text(page: PageText, parts: Sequence[Element], title: _Title | None) -> str:
-    """Return the longest run of text that is neither the title nor a link."""
+    """Return the longest text that is neither the title nor a link."""
     best = ""
     own = letters_and_digits(title.text) if title is not None else ""
     for part in parts:
@@ -176,7 +176,7 @@ def _longest_text(page: PageText, parts: Sequence[Element], title: _Title | None
 
 
 def _place(part: Element, record: Record) -> tuple[str, ...]:
-    """Return the tags and classes from the record down to a part."""
+    """Return the tags and class names of the elements from a record down to a part."""
     steps: list[str] = []
     node: Element | None = part
     while node is not None:

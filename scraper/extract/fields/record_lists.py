@@ -1,8 +1,8 @@
-"""Find lists of similar records on a page by their shape.
+"""Find lists of similar records on a page.
 
-A list is similar children of one parent, the same under several parents (grids), or runs of siblings that repeat
-(two table rows for each record, `dt` with `dd`). Lists are rated by number, text, shared columns, headings, images and
-links of their records.
+A list is similar children of one parent, the same under several parents (grids), or repeated runs of siblings (two
+table rows for each record, `dt` with `dd`). Lists are rated by number, text, shared columns, headings, images and links
+of their records.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ MAX_LISTS = 5
 MAX_RECORDS = 2_000
 
 Record = list[Element]
-"""Sibling elements that together are one record; mostly one."""
+"""Sibling elements that form one record, usually a single element."""
 
 _SHAPE_DEPTH = 4
 _MIN_ALIKE = 0.5
 _MAX_COMPARED = 400
-"""Children of one parent that are compared by shape; more are grouped by tag and class."""
+"""Children of one parent that are compared by shape; larger groups are split by tag and class."""
 _MAX_RUN = 12
 _MIN_REGULAR = 0.6
-"""Share of the records of a run that have the usual number of elements."""
+"""Minimum share of the records of a run with the most common number of elements."""
 _RATED_RECORDS = 30
 _ASIDE = re.compile(
     r"\b(nav|navigation|menu|footer|header|breadcrumbs?|sidebar|pagination|pager|cookie|share|social|toolbar|filters?|"
@@ -41,13 +41,13 @@ _ASIDE = re.compile(
 )
 _VARIABLE_CLASS = re.compile(r"\d{2,}|[-_]\d+\Z|\A(?:first|last|odd|even|active|selected|current)\Z")
 _MIN_SCORE = 6.0
-"""Groups below it are menus and paragraphs: on pages without a list, most groups score less."""
+"""Groups with lower scores are menus and paragraphs: on pages without a list, most groups score less."""
 _NESTED_LISTS = 40
-"""Best rated lists that are compared for parts of records."""
+"""Best lists that are checked for being parts of the records of another list."""
 _NESTED_LOSS = 6.0
 _GROUP_LOSS = 5.0
 _PROSE_LOSS = 4.0
-"""Of records without links, headings and images: paragraphs of an article."""
+"""Deduction for records without links, headings and images, such as paragraphs."""
 _NO_RECORDS = frozenset({"br", "hr", "img", "wbr"})
 _IGNORED_PARENTS = INLINE - {"span", "a", "label"}
 _BESIDE = frozenset({"nav", "footer", "header", "aside"})
@@ -55,7 +55,7 @@ _BESIDE = frozenset({"nav", "footer", "header", "aside"})
 
 @dataclass(slots=True, eq=False)
 class RecordList:
-    """Records of one list in page order, and how much it looks like the list that the page is about."""
+    """Records of one list in page order, and its score as main list of the page."""
 
     records: list[Record]
     score: float = 0.0
@@ -63,17 +63,17 @@ class RecordList:
 
 @lru_cache(maxsize=20_000)
 def stable_classes(value: str) -> tuple[str, ...]:
-    """Return the class names without those that differ from record to record."""
+    """Return the sorted class names, except those that vary between records."""
     return tuple(sorted(name for name in value.split() if not _VARIABLE_CLASS.search(name)))
 
 
 def find_lists(page: PageText, most: int = MAX_LISTS) -> list[RecordList]:
-    """Return the best lists, best first; none is inside a record of another."""
+    """Return the best lists, best first; no list is inside a record of another one."""
     return _ListFinder(page).find(most)
 
 
 def find_largest_group(page: PageText) -> int:
-    """Return the number of similar elements in the largest group that is too small to be a list."""
+    """Return the size of the largest group of similar elements, at most one less than a list needs."""
     shapes: Counter[object] = Counter()
     for element in page.elements:
         link = element.tag == "a" and element.get("href")
@@ -123,9 +123,9 @@ class _ListFinder:
         return chosen
 
     def _prefer_whole_records(self, lists: list[RecordList]) -> None:
-        """Move a list before the better rated list of which each record is a part of one of its records.
+        """Move a list before a better rated one whose records are parts of its own records.
 
-        The snippets of a result page are such parts: each record has one snippet, a title and an address.
+        Snippets of a result page are such parts: each result has a snippet, a title and a URL.
         """
         for place, one in enumerate(lists[:_NESTED_LISTS]):
             for outer in lists[place + 1 : _NESTED_LISTS]:
@@ -136,14 +136,14 @@ class _ListFinder:
                     break
 
     def _holds_each(self, outer: RecordList, inner: RecordList) -> bool:
-        """Return True if each record of the inner list is in its own record of the outer list."""
+        """Return True if each inner record is inside an outer record of its own."""
         if not len(inner.records) <= len(outer.records) <= 1.2 * len(inner.records) + 1:
             return False
         owners = self._owners(outer, inner)
         return len(owners) == len(inner.records) == len(set(owners)) and outer.records[0] != inner.records[0]
 
     def _owners(self, outer: RecordList, inner: RecordList) -> list[int]:
-        """Return the number of the outer record that contains it, for each inner record that one contains."""
+        """Return the number of the outer record around each inner record; inner records without one are skipped."""
         spans = sorted(map(self._span, outer.records))
         starts = [start for start, _ in spans]
         owners: list[int] = []
@@ -155,11 +155,11 @@ class _ListFinder:
         return owners
 
     def _span(self, record: Record) -> tuple[int, int]:
-        """Return the numbers of the first element of a record and of the first one after it."""
+        """Return the number of a record's first element, and of the first element after the record."""
         return self._page.number[record[0]], self._page.end[self._page.number[record[-1]]]
 
     def _is_split_by(self, groups: RecordList, parts: RecordList) -> bool:
-        """Return True if each record of `groups` is a group of several linked records of `parts`."""
+        """Return True if each record of `groups` contains several linked records of `parts`."""
         if len(parts.records) < 2 * len(groups.records):
             return False
         page = self._page
@@ -204,7 +204,7 @@ class _ListFinder:
         return self._page.length(element) > 1 or any(one.tag == "img" for one in self._page.descendants(element))
 
     def _group(self, children: Sequence[Element]) -> list[list[Element]]:
-        """Return groups of children that look alike."""
+        """Return groups of similar children."""
         usable = [child for child in children if child.tag not in _NO_RECORDS]
         if len(usable) > _MAX_COMPARED:
             by_class: defaultdict[object, list[Element]] = defaultdict(list)
@@ -235,7 +235,7 @@ class _ListFinder:
         return [members for _, _, members in groups]
 
     def _runs(self, children: Sequence[Element]) -> Iterator[RecordList]:
-        """Yield lists whose records are several siblings: from one sibling of a shape to the next of the same shape."""
+        """Yield lists of records of several siblings: each begins with an element of the same shape."""
         by_shape: defaultdict[object, list[int]] = defaultdict(list)
         for at, child in enumerate(children):
             by_shape[child.tag, self._classes[child], self._shapes[child]].append(at)
@@ -284,13 +284,13 @@ class _ListFinder:
         return score - 2 * math.log2(median / 1_500) if median > 1_500 else score
 
     def _is_plain_link(self, record: Record, parts: Sequence[Element]) -> bool:
-        """Return True if a record is one link and nothing else, as in navigation."""
+        """Return True if a record consists of one link, as in navigation."""
         whole = sum(map(self._page.length, record))
         linked = sum(self._page.length(part) for part in parts if part.tag == "a")
         return linked >= 0.95 * whole and sum(bool((part.text or "").strip()) for part in parts) <= 1
 
     def _count_columns(self, sample: Sequence[Record], inner: Sequence[list[Element]]) -> int:
-        """Return the number of places with text or an image that half of the records have."""
+        """Return the number of places with text or an image that at least half of the records share."""
         seen: Counter[object] = Counter()
         for record, parts in zip(sample, inner, strict=True):
             paths: dict[Element, object] = {}
@@ -306,7 +306,7 @@ class _ListFinder:
         return sum(count >= 0.5 * len(sample) for count in seen.values())
 
     def _aside(self, element: Element) -> float:
-        """Return how sure it is that an element is beside the content of the page, from 0 to 1."""
+        """Return the probability that an element is outside the main content: 0, .6 or 1."""
         found = 0.0
         for around in (element, *element.iterancestors()):
             if around.tag in _BESIDE:

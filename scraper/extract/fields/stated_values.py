@@ -1,4 +1,4 @@
-"""Find the values of fields in the machine-readable data of a page: items that are named like the page."""
+"""Find values of fields in the structured data of a page, in items that describe the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = ("name", "headline", "title")
 
 
 def read_items(data: StructuredData, titles: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the items whose name is in a title of the page or contains it, with their syntaxes."""
+    """Return the items whose name equals or overlaps with a title of the page, each with its syntax."""
     known = [title for title in map(letters_and_digits, titles) if len(title) >= _MIN_NAME]
     found: list[tuple[str, dict[str, Any]]] = []
     for syntax in _SYNTAXES:
@@ -30,7 +30,7 @@ def read_items(data: StructuredData, titles: Sequence[str]) -> list[tuple[str, d
 
 
 def find_stated(field: FieldName, items: Sequence[tuple[str, dict[str, Any]]]) -> tuple[str, str] | None:
-    """Return the value of a field and its syntax, from the property with the most similar name."""
+    """Return the value and the syntax of the property whose name is most similar to a field."""
     best: tuple[float, str, str] | None = None
     for syntax, item in items:
         for name, value in _properties(item):
@@ -42,7 +42,7 @@ def find_stated(field: FieldName, items: Sequence[tuple[str, dict[str, Any]]]) -
 
 
 def _walk(value: Any, depth: int) -> Iterator[dict[str, Any]]:
-    """Yield the objects of lists and graphs, not those inside an item."""
+    """Yield the objects of lists and `@graph`, but not the objects inside an item."""
     if isinstance(value, list | tuple) and depth < _MAX_DEPTH:
         for part in value:
             yield from _walk(part, depth + 1)
@@ -52,7 +52,7 @@ def _walk(value: Any, depth: int) -> Iterator[dict[str, Any]]:
 
 
 def _properties(item: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the properties of an item and of its offers, ratings and addresses."""
+    """Yield the properties of an item and of the objects in it, such as offers or addresses."""
     for name, value in item.items():
         if name.startswith("@"):
             continue

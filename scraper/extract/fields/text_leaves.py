@@ -1,4 +1,4 @@
-"""Read the body of a page as a sequence of texts, each with its element."""
+"""Split the body of a page into texts (leaves), each with its element."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ INLINE = frozenset(
     "a b i em strong span small big font u s sub sup abbr cite code mark time q bdi bdo var kbd samp label data wbr br "
     "img ins del strike tt acronym center nobr picture source".split()
 )
-"""Elements that continue a line of text."""
+"""Elements that do not start a new line."""
 MAX_ELEMENTS = 30_000
-"""Elements of a page that are read; more are ignored."""
+"""Elements of a page that are read; later ones are ignored."""
 MAX_VALUE = 2_000
 """Characters of one value."""
 
@@ -32,29 +32,29 @@ _KEY = re.compile(r"[\W_]+")
 
 
 def letters_and_digits(text: str) -> str:
-    """Return only the letters and digits of a text in lower case: two values are equal if these are."""
+    """Return the letters and digits of a text in lower case, for comparison of values."""
     return _KEY.sub("", text.lower())
 
 
 @dataclass(slots=True, eq=False)
 class Leaf:
-    """Text that a reader sees as one: of an element without blocks, of inline markup in it, or loose between blocks."""
+    """A text that readers see as one unit: of a block, of inline markup in it, or between two blocks."""
 
     element: Element
     text: str
     number: int
     """Position among the leaves of the page."""
     is_whole: bool
-    """True if the text is all text of the element."""
+    """True if it is the complete text of the element."""
     line: int
-    """Number of the block that contains the text."""
+    """Number of the line; leaves of one block share it."""
 
 
 class PageText:
     """Texts of the elements of a page in document order."""
 
     def __init__(self, page: PageTree) -> None:
-        """Read the text of all elements once."""
+        """Read the texts of all elements."""
         self.page = page
         self.body = page.body
         self.elements: list[Element] = []
@@ -113,7 +113,7 @@ class PageText:
         return text
 
     def length(self, element: Element) -> int:
-        """Return the length of the text of an element without joining it."""
+        """Return the length of an element's text; this is faster than joining it."""
         start, end = self._bounds.get(element, (0, 0))
         return sum(map(len, self._pieces[start:end])) + max(0, end - start - 1)
 
@@ -158,7 +158,7 @@ class PageText:
                 yield element, loose, False, True
 
     def _walk_parts(self, element: Element) -> Iterator[tuple[Element, str, bool, bool]]:
-        """Yield the parts of inline markup: each may be a value."""
+        """Yield the parts of inline markup, each of which may be a value."""
         if not len(element):
             return
         for child, loose in _parts(element):
@@ -183,7 +183,7 @@ def _clean(text: str | None) -> str:
 
 
 def _join(pieces: list[str]) -> str:
-    """Return pieces joined by spaces, but without a space beside punctuation that belongs to a neighbor."""
+    """Join pieces by spaces, except beside punctuation."""
     if len(pieces) < 2:
         return pieces[0] if pieces else ""
     joined = [pieces[0]]

@@ -1,4 +1,4 @@
-"""Recognize the formats of values: amounts of money, dates, phone numbers, numbers, ISBN, addresses."""
+"""Recognize formats of values: prices, dates, phone numbers, email addresses, URLs, numbers and ISBNs."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], float]] = MappingProxyType(
         "site": (_SITE, 0.9),
     }
 )
-"""Pattern of each kind, and the share of a text that a value of the kind takes."""
+"""Pattern of each format, and the minimum share of the text that a match must cover."""
 
 
 def fit_kind(kind: str, text: str) -> float:
-    """Return 1 if a text is a value of the kind, -1 if it cannot contain one, and values between if it may."""
+    """Return the fit of a text to a format, from -1 (does not contain it) to 1 (is a value of it)."""
     if kind == "number":
         return 0.6 if _NUMBER.search(text) and len(text) < 40 else -0.8
     if kind == "title":
@@ -61,12 +61,12 @@ def fit_kind(kind: str, text: str) -> float:
 
 
 def find_price(text: str) -> str:
-    """Return the first amount of money in a text, or an empty string."""
+    """Return the first price in a text, or an empty string."""
     match = MONEY.search(text)
     return match[0].strip() if match else ""
 
 
 def find_day(text: str) -> str:
-    """Return the first date in a text as it is written, or an empty string."""
+    """Return the first date in a text as written there, or an empty string."""
     match = _DATE.search(text)
     return match[0] if match and (find_date(match[0]) or "ago" in match[0].lower()) else ""
