@@ -22,18 +22,18 @@ T = TypeVar("T")
 
 PageOutcome = Reading | errors.ScraperError
 ReadUrl = Callable[[str, float], Awaitable[Reading]]
-"""Read one URL within so many seconds."""
+"""Read one URL within a number of seconds."""
 
 LAST_RESERVE_S = 0.5
-"""Seconds of the deadline reserved, so that a page that runs out of time still returns what it has."""
+"""Seconds before the deadline at which reading ends, so that a late page still returns its loaded part."""
 PATIENCE_S = 8.0
-"""Seconds. A page that takes longer gets a competitor, the next in the list; the first one read counts."""
+"""Seconds. If a page takes longer, the next page in the list is read too, and the first to finish counts."""
 TICK_S = 0.01
-"""Seconds added to a wait, so that a page is late, not nearly late, when it is checked."""
+"""Seconds added to a wait, so that a page is already late when it is checked."""
 
 
 def repeated_hosts(urls: Iterable[str]) -> frozenset[str]:
-    """Return the hosts of more than one of the URLs."""
+    """Return the hosts that occur in more than one URL."""
     pages = Counter(map(host_of, set(urls)))
     return frozenset(host for host, count in pages.items() if host and count > 1)
 
@@ -46,7 +46,7 @@ async def read_all(
     deadline: Deadline,
     progress: ProgressCallback | None,
 ) -> list[T | errors.ScraperError]:
-    """Return a result of `read` or an error for each URL, in their order; a repeated URL is read once."""
+    """Read each URL once; return results of `read` or errors in the order of the URLs."""
     outcomes: dict[str, T | errors.ScraperError] = {}
     targets: dict[str, str] = {}
     keys: list[str] = []
@@ -105,13 +105,13 @@ async def read_best(
 ) -> dict[str, PageOutcome]:
     """Read the first `count` URLs at once, and later ones in place of those that fail or take over `patience_s`.
 
-    Return the outcome of each URL that was tried. `on_read` receives the number of readings so far and the host of
-    the last page tried.
+    Return the outcome of each URL that was tried. `on_read` is called with the number of readings so far and the host
+    of the last page tried.
     """
     outcomes: dict[str, PageOutcome] = {}
     waiting = deque(urls)
     running: dict[asyncio.Task[Reading], tuple[str, float]] = {}
-    """URL, and the moment of the monotonic clock from which it is late."""
+    """URL, and the time of the monotonic clock after which it is late."""
 
     def missing() -> int:
         return count - sum(isinstance(outcome, Reading) for outcome in outcomes.values())
@@ -142,7 +142,7 @@ async def read_best(
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Cancel the tasks that still run, and wait until they have released their tabs."""
+    """Cancel the running tasks, and wait until they have released their tabs."""
     running = [task for task in tasks if not task.done()]
     for task in running:
         task.cancel()
@@ -153,7 +153,7 @@ async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
 def _task_outcome(
     task: asyncio.Task[T] | asyncio.Task[T | errors.ScraperError], target: str
 ) -> T | errors.ScraperError:
-    """Return the outcome of a task that has ended; an unexpected exception is logged."""
+    """Return the result or the error of a finished task; log unexpected exceptions."""
     error = task.exception()
     if error is None:
         return task.result()

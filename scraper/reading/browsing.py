@@ -1,4 +1,4 @@
-"""Act on pages for callers: sessions of the browser, with the politeness and the reader of `fetch`."""
+"""Run browse steps in browser sessions, with the rate limits and the reader of `fetch`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from scraper.urls import cache_key, parse_target
 from scraper.workers import WorkerPool
 
 READ_RESERVE_S = 5.0
-"""Seconds of a call that are reserved to read the page after its steps."""
+"""Seconds of a call reserved for reading the page after the steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrowsedStep:
-    """What one step did, and the page if the step was `read`."""
+    """Outcome of one step, with the reading of the page if the step was `read`."""
 
     outcome: StepOutcome
     reading: Reading | errors.ScraperError | None = None
@@ -35,16 +35,16 @@ class BrowsedStep:
 
 @dataclass(frozen=True, slots=True)
 class BrowseResult:
-    """What the steps of one call did, up to the first that failed."""
+    """Outcomes of the steps of one call, up to the first failed one."""
 
     session: str
-    """Id of the session for the next call; empty if it has ended."""
+    """ID of the session for the next call; empty if it has ended."""
     is_new: bool
     steps: tuple[BrowsedStep, ...]
 
     @property
     def error(self) -> str:
-        """Why the last step failed; empty if none did."""
+        """Reason why the last step failed; empty if it succeeded."""
         return self.steps[-1].outcome.error if self.steps else ""
 
 
@@ -52,11 +52,11 @@ CheckedSteps = tuple[Step, ...]
 
 
 def check_steps(sources: Sequence[str], *, has_session: bool) -> CheckedSteps:
-    """Return the parsed steps of a call, with canonical URLs.
+    """Parse the steps of a call, with canonical URLs.
 
     Raises:
-        InvalidArgumentError: A step is wrong, or there is no page to act on.
-        InvalidUrlError: A URL is not one of the web.
+        InvalidArgumentError: A step is invalid, or a new session does not begin with `open`.
+        InvalidUrlError: A URL is no web URL.
     """
     try:
         steps = parse_steps(list(sources))
@@ -76,10 +76,10 @@ def _canonical(url: str) -> str:
 
 
 class BrowseSessions:
-    """Sessions of callers on pages."""
+    """Run browse steps of callers."""
 
     def __init__(self, browsers: Browsers, visitor: PageVisitor, workers: WorkerPool, settings: Settings) -> None:
-        """Open tabs in `browsers`, politely by the rules of `visitor`, and read pages in `workers`."""
+        """Open tabs in `browsers` within the rate limits of `visitor`, and read pages in `workers`."""
         self._browsers = browsers
         self._visitor = visitor
         self._workers = workers
@@ -87,10 +87,10 @@ class BrowseSessions:
         self._language = settings.language
 
     async def run(self, steps: CheckedSteps, session: str | None, *, principal: str, deadline_s: float) -> BrowseResult:
-        """Run steps in a session of the caller, or in a new one, and read its page where a step says so.
+        """Run steps in a session of the caller, or in a new one, and read the page for each `read` step.
 
         Raises:
-            ScraperError: There is no such session, or none can be opened.
+            ScraperError: The session does not exist, or no tab can be opened.
         """
         deadline = Deadline.within(deadline_s)
 
@@ -121,7 +121,7 @@ class BrowseSessions:
         return BrowseResult(done.session_id, done.is_new, tuple(browsed))
 
     async def _read(self, step: StepOutcome, deadline: Deadline) -> Reading | errors.ScraperError | None:
-        """Return the page of a `read` step as `fetch` would, or the error."""
+        """Return the reading of a `read` step's page, or its error; None for other steps."""
         if step.page is None:
             return None
         decider = RenderDecider(self._workers, deadline, on_render=lambda: None)

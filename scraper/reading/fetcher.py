@@ -1,4 +1,4 @@
-"""Read pages from the cache or the web."""
+"""Fetch pages from the cache or the web."""
 
 from __future__ import annotations
 
@@ -27,20 +27,23 @@ from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
 _METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"), "browser": ("browser", "document")}
-"""Methods of cached readings that answer each `render`. `browser` accepts no unrendered page, `http` no rendered one.
-`auto` accepts both, because only pages with enough content are stored."""
+"""Methods of cached readings that may answer each value of `render`.
+
+`browser` accepts no unrendered page, `http` no rendered one. `auto` accepts both, because only pages with enough
+content are stored.
+"""
 _COMPARE_LIMIT_S = 10.0
-"""Seconds. Reading twice takes 50 to 300 ms; a page that takes longer than this is hostile."""
+"""Seconds. Reading a page twice takes 50 to 300 ms; a slower page is hostile."""
 
 BATCH_CONCURRENCY = 8
-"""Pages of one batch read at once. The browsers have limits and fairness of their own."""
+"""Pages of one batch read at once. The browsers limit the total and share it fairly."""
 
 OnSnapshot = Callable[[Snapshot], None]
-"""Receives the response of a visit."""
+"""Called with the response of a visit."""
 
 
 class Fetcher:
-    """Reads pages for callers with a deadline."""
+    """Fetch pages for callers within a deadline."""
 
     def __init__(
         self,
@@ -52,7 +55,10 @@ class Fetcher:
         documents: DocumentParser | None = None,
         shared: SharedState | None = None,
     ) -> None:
-        """Create the service. Without `documents` they are errors; `shared` is None without other servers."""
+        """Create the service.
+
+        Without `documents`, documents are errors; `shared` is None if there are no other servers.
+        """
         shared = shared or LocalState()
         self.visitor = PageVisitor(browsers, workers, settings, shared)
         self._workers = workers
@@ -68,20 +74,20 @@ class Fetcher:
 
     @property
     def in_flight(self) -> int:
-        """Number of pages that are being read."""
+        """Number of pages being read."""
         return self._service.in_flight
 
     async def close(self) -> None:
-        """Cancel what is being read."""
+        """Cancel the pages that are being read."""
         await self._service.close()
         await self.visitor.politeness.close()
 
     async def fetch(
         self, request: ReadRequest, *, progress: ProgressCallback | None = None, on_snapshot: OnSnapshot | None = None
     ) -> Reading:
-        """Read one page; at the deadline, return what has arrived of it, with a warning.
+        """Read one page; at the deadline, return the part that was loaded, with a warning.
 
-        `on_snapshot` receives the response if this call makes the visit.
+        `on_snapshot` is called with the response if this call makes the visit.
 
         Raises:
             ScraperError: The page cannot be read; the message says why and what to do.
@@ -129,7 +135,7 @@ class Fetcher:
         )
 
     async def compare(self, url: str, *, render: str, principal: str, deadline_s: float) -> ReadingComparison:
-        """Return the document of a page and the text that it leaves out; nothing is stored.
+        """Return the document of a page together with the text that the reader left out; nothing is cached.
 
         Raises:
             ScraperError: The page cannot be read; the message says why and what to do.
@@ -145,11 +151,11 @@ class Fetcher:
             raise errors.ContentTooLargeError(message, target=job.url) from error
 
     def gap_s(self, url: str) -> float | None:
-        """Return the seconds between two visits to the host of a URL; None if not known yet."""
+        """Return the seconds between two visits to the host of a URL; None if they are not known yet."""
         return self.visitor.politeness.gap_s(parse_target(url))
 
     def assume_recent_requests(self) -> None:
-        """Start the gap of every host now: a process that was cut off may have sent requests to any."""
+        """Start the minimum gap of every host now, because a killed process may have sent requests to any of them."""
         self.visitor.politeness.throttle.assume_recent_requests()
 
     async def _load(
@@ -185,5 +191,5 @@ class Fetcher:
 
 
 def markdown_size(reading: Reading) -> int:
-    """Return the characters of the Markdown of a reading."""
+    """Return the number of characters of a reading's Markdown."""
     return len(reading.document.markdown)

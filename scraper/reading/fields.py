@@ -1,4 +1,4 @@
-"""Read the requested values of rendered pages."""
+"""Extract requested fields and records from rendered pages."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
 EXTRACT_LIMIT_S = 5.0
-"""Seconds for each page. Values of a page take 30 ms; a page that takes longer than this is hostile."""
+"""Seconds per page. Extracting fields takes 30 ms; a slower page is hostile."""
 _RESERVE_S = 2.0
-"""Seconds of the deadline for reading the pages that were visited in time."""
+"""Seconds before the deadline reserved for extraction from the visited pages."""
 _SHOWN_URLS = 200
 
 
 class FieldReader:
-    """Reads values and records from rendered pages; nothing is cached."""
+    """Extract fields and records from rendered pages; nothing is cached."""
 
     def __init__(self, visitor: PageVisitor, workers: WorkerPool) -> None:
-        """Visit with `visitor`, and read in the workers."""
+        """Visit pages with `visitor`, and extract in `workers`."""
         self._visitor = visitor
         self._workers = workers
 
@@ -41,7 +41,7 @@ class FieldReader:
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> list[PageFields | errors.ScraperError]:
-        """Return the requested values of each page, or why it has none."""
+        """Return the requested fields of each page, or an error."""
         deadline = Deadline.within(deadline_s)
         visit = partial(self._visit, principal=principal, deadline=deadline, progress=progress or ignore_progress)
         visited = await asyncio.gather(*(visit(url) for url in urls))
@@ -58,7 +58,7 @@ class FieldReader:
     async def _visit(
         self, url: str, *, principal: str, deadline: Deadline, progress: ProgressCallback
     ) -> tuple[Snapshot, tuple[str, ...]] | errors.ScraperError:
-        """Return the rendered page with warnings, or why it cannot be read."""
+        """Return the rendered page with warnings, or an error."""
         try:
             job = VisitJob(cache_key(parse_target(url)), "browser", principal)
             try:
@@ -95,7 +95,7 @@ class FieldReader:
 
 
 def _check(url: str, found: PageFields, warnings: tuple[str, ...]) -> PageFields | errors.ScraperError:
-    """Return the values, or the error of a page without them."""
+    """Return the fields of a page, or an error if nothing was found."""
     shown = found.url[:_SHOWN_URLS]
     if found.missing:
         name, nearest = next(iter(found.missing.items()))

@@ -1,4 +1,4 @@
-"""Turn the result of a visit into a reading, or into the error that tells the caller what to do next."""
+"""Convert the result of a visit to a reading, or to an error with a next step for the caller."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from scraper.model import Document, Reading, VerdictKind
 from scraper.urls import host_of, same_site
 
 PAUSE_S = 0.5
-"""Seconds before a retry at a failing site that sends no Retry-After."""
+"""Seconds before a retry after a server error without Retry-After."""
 
 _WITHOUT_CONTENT = frozenset({204, 205, 304})
 _TEMPORARY = frozenset({408, 425, 500, 502, 503, 504})
-"""Statuses that often change at the next request."""
+"""Status codes that often change at the next request."""
 _BROWSER_DEPENDENT = frozenset({"captcha", "challenge", "denied", "proof_of_work"})
-"""Block pages that may admit another browser; the others block all browsers."""
+"""Reasons of block pages that may admit another browser; other block pages block all browsers."""
 
 _SHORT_TEXT_CHARS = 400
-"""Characters of text below which a page without some third parties is suspicious."""
+"""Characters. A shorter page that was rendered without some third parties may lack content."""
 _AD_BLOCKER = re.compile(
     r"\bad[- ]?block|werbeblocker|bloqueur de pub|bloqueador de (?:anuncio|publicidad)|blocco (?:della )?pubblicit|"
     r"reklam engelle|blokowanie reklam|блокировщик|広告ブロック|广告拦截|廣告攔截",
     re.IGNORECASE,
 )
 _AD_BLOCKER_CHARS = 3_000
-"""Characters at the beginning of a text in which a request to turn off an ad blocker stands."""
+"""Characters at the beginning of a text that are searched for a request to turn off an ad blocker."""
 
 _PDF_SIGNATURE = b"%PDF-"
 _DOCUMENT_TYPES = (
@@ -79,7 +79,7 @@ _STATUS_NEXT_STEPS = {
 
 
 def build_reading(snapshot: Snapshot, document: Document, *, may_render: bool, requested_url: str) -> Reading:
-    """Return the reading of a visit; `may_render` tells if the visit was allowed to render the page.
+    """Return the reading of a visit; `may_render` is True if the page was allowed to be rendered.
 
     Raises:
         ScraperError: An error of `check_content`.
@@ -106,7 +106,7 @@ def build_reading(snapshot: Snapshot, document: Document, *, may_render: bool, r
 
 
 def check_content(snapshot: Snapshot, document: Document) -> None:
-    """Check that the site sent content, page or document.
+    """Raise an error unless the response has readable content.
 
     Raises:
         BlockedBySiteError: The response is a block page.
@@ -139,7 +139,7 @@ def document_hint(reading: Reading) -> str:
 
 
 def may_admit_full_browser(snapshot: Snapshot, document: Document) -> bool:
-    """Return True if the site may admit the full browser although it blocked this one."""
+    """Return True if the site blocked this browser but may admit the full one."""
     verdict = document.verdict
     if verdict.kind is VerdictKind.BLOCKED:
         return verdict.reason in _BROWSER_DEPENDENT
@@ -147,7 +147,7 @@ def may_admit_full_browser(snapshot: Snapshot, document: Document) -> bool:
 
 
 def may_need_third_parties(snapshot: Snapshot, document: Document) -> bool:
-    """Return True if a page that was rendered without some third parties may lack content for this reason."""
+    """Return True if a page may lack content because requests to third parties were refused."""
     if not snapshot.rendered or not snapshot.refused_hosts or document.verdict.reason in _BROWSER_DEPENDENT:
         return False
     text = document.text
@@ -156,7 +156,7 @@ def may_need_third_parties(snapshot: Snapshot, document: Document) -> bool:
 
 
 def retry_pause_s(snapshot: Snapshot) -> float | None:
-    """Return the seconds after which a retry may succeed, or None if it would not or the time is unknown."""
+    """Return the seconds after which a retry may succeed; None if no retry makes sense."""
     requested_s = parse_retry_after_s(snapshot)
     if snapshot.status in _TEMPORARY:
         return PAUSE_S if requested_s is None else requested_s
@@ -343,7 +343,7 @@ _NEXT_STEPS: Mapping[type[browser_errors.BrowsersError], str] = {
     ),
     browser_errors.TooManyRedirectsError: "Try the address that the site redirects to, or another source.",
 }
-"""Next steps for readers of pages that differ from those of the browser client."""
+"""Next steps that replace those of the browser client."""
 
 
 def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.ScraperError:
@@ -365,5 +365,5 @@ def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.S
 def _find_entry(
     error: browser_errors.BrowsersError, table: Mapping[type[browser_errors.BrowsersError], _T], otherwise: _T
 ) -> _T:
-    """Return the entry of the most specific class that has one."""
+    """Return the entry of the most specific class of an error in a table, or `otherwise`."""
     return next((table[kind] for kind in type(error).__mro__ if kind in table), otherwise)

@@ -1,4 +1,4 @@
-"""Take pictures of pages for callers, and keep the latest in memory, so that a caller can ask for other parts."""
+"""Take pictures of pages, and cache the latest in memory so that callers can ask for other parts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.urls import cache_key, parse_target
 
 FILES_S = 600.0
-"""Seconds for which a caller can read a file as a resource."""
+"""Seconds for which a stored file can be read as a resource."""
 MAX_FILES_BYTES = 50_000_000
-"""Bytes of the files of all callers."""
+"""Bytes of the stored files of all callers."""
 
 _NO_IMAGES = (
     "The images of the page were not loaded: only the headless shell is installed here. "
@@ -33,7 +33,7 @@ class _StoredFile:
 
 
 class PictureReader:
-    """Pictures of pages, taken in a browser that loads images."""
+    """Take pictures of pages in a browser that loads images."""
 
     def __init__(self, visitor: PageVisitor) -> None:
         """Visit pages with `visitor`."""
@@ -58,10 +58,10 @@ class PictureReader:
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> PagePictures:
-        """Return the pictures of a page; those of the last minutes are not taken again.
+        """Return the pictures of a page; pictures of the last minutes come from memory.
 
         Raises:
-            ScraperError: The page cannot be loaded, is no page, or has no element for the target.
+            ScraperError: The page cannot be loaded, is no page, or does not contain the target element.
         """
         job = VisitJob(cache_key(parse_target(url)), "browser", principal, picture=request)
         deadline = Deadline.within(deadline_s)
@@ -79,7 +79,11 @@ class PictureReader:
             raise timeout_error(job) from None
 
     def keep_file(self, picture: Picture, principal: str) -> str:
-        """Keep a file for a caller and return its id; raise ContentTooLargeError if it exceeds the limit."""
+        """Store a file for a caller and return its id.
+
+        Raises:
+            ContentTooLargeError: The file exceeds `MAX_FILES_BYTES`.
+        """
         identifier = secrets.token_hex(16)
         try:
             self._files[identifier] = _StoredFile(principal, picture)
@@ -91,7 +95,7 @@ class PictureReader:
         return identifier
 
     def get_file(self, identifier: str, principal: str) -> Picture | None:
-        """Return a file that was kept for this caller, or None."""
+        """Return a file that was stored for this caller, or None."""
         stored = self._files.get(identifier)
         return stored.picture if stored is not None and stored.principal == principal else None
 

@@ -1,6 +1,6 @@
-"""Politeness toward sites: robots.txt, and limits on the requests to each host.
+"""Respect sites: obey robots.txt, and limit the requests to each host.
 
-Servers that share their state share the limits.
+The limits apply to all servers that share their state.
 """
 
 from __future__ import annotations
@@ -28,61 +28,61 @@ if TYPE_CHECKING:
     from scraper.reading.robots import RobotsDecision, RobotsFiles
 
 COOLDOWN_LIMIT_S = 120.0
-"""Seconds. Longest cooldown of a host after one response: the header may apply to its own URL only, and the
-host can repeat it."""
+"""Seconds. Longest cooldown after one response: its Retry-After may apply to one URL only, and the host can send it
+again."""
 PATIENCE_S = 5.0
-"""Seconds. A longer cooldown is an error for the caller: a silent wait would delay a batch."""
+"""Seconds. A longer cooldown is an error, because a silent wait would delay a batch."""
 VISIT_S = 2.0
-"""Seconds of the deadline reserved for the visit: a turn without time to read is of no use."""
+"""Seconds before the deadline reserved for the visit; waiting in the queue ends before."""
 VISIT_SHARE = 0.2
 """Upper bound of `VISIT_S` as a share of the time left."""
 FIRST_GUESS_S = 1.0
-"""Seconds. Assumed length of a visit before any has ended."""
+"""Seconds. Assumed duration of a visit before one has ended."""
 LAST_WEIGHT = 0.1
-"""Weight of the last visit in the average length."""
+"""Weight of the last visit in the average duration."""
 
 _RETRY_STATUSES = frozenset({429, 503})
 
 
 @dataclass(slots=True)
 class _HostQueue:
-    """Visits that wait for one host."""
+    """Visits waiting for one host."""
 
     queue: FairQueue = field(default_factory=FairQueue)
     lease_returned: asyncio.Event = field(default_factory=asyncio.Event)
     opens_at: float = 0.0
-    """Seconds of the monotonic clock. No visit starts earlier."""
+    """Seconds of the monotonic clock before which no visit starts."""
     is_cooling_down: bool = False
 
 
 class HostThrottle:
     """Limit the visits to each host: their number at once, the gap between two, and cooldowns.
 
-    A wait is part of the call. A wait that would exceed the deadline of the call is an error at once.
+    The call waits for its turn. If the wait would exceed its deadline, it fails at once.
     """
 
     def __init__(self, leases: Leases, settings: Settings) -> None:
-        """Take the limits per host from the settings."""
+        """Read the limits per host from the settings."""
         self._leases = leases
         self._terms = ThrottleTerms(settings.host_pages, settings.host_gap_s)
         self._queues: dict[str, _HostQueue] = {}
         self._waiting = FairShare(settings.queue_limit)
         self._usual_s = FIRST_GUESS_S
         self._unknown_requests_at = -math.inf
-        """Seconds of the monotonic clock. Until then another process may have sent requests to any host."""
+        """Seconds of the monotonic clock. Before this time, another process may have sent requests to any host."""
 
     def assume_recent_requests(self) -> None:
-        """Start the gap of every host now: a process that was cut off may have sent requests to any."""
+        """Start the minimum gap of every host now, because a killed process may have sent requests to any of them."""
         self._unknown_requests_at = time.monotonic()
 
     @asynccontextmanager
     async def turn(
         self, host: str, principal: str, deadline: Deadline, *, gap_s: float | None = None
     ) -> AsyncIterator[None]:
-        """Hold a permission to visit the host during the block; `gap_s` replaces the gap of the settings.
+        """Hold the permission to visit a host for the block; `gap_s` replaces the gap of the settings.
 
         Raises:
-            HostBusyError: No turn comes before the deadline.
+            HostBusyError: The permission does not come before the deadline.
         """
         gap_s = self._terms.gap_s if gap_s is None else gap_s
         if (left_s := self._unknown_requests_at + gap_s - time.monotonic()) > 0:
@@ -98,7 +98,7 @@ class HostThrottle:
                 waiting.lease_returned.set()
 
     def gap_s(self, requested_s: float | None) -> float:
-        """Return the seconds between two visits to a host that requests `requested_s`."""
+        """Return the seconds between two visits to a host: at least those of the settings and `requested_s`."""
         return max(self._terms.gap_s, requested_s or 0.0)
 
     async def note_response(self, snapshot: Snapshot) -> None:
@@ -147,7 +147,7 @@ class HostThrottle:
                         await waiting.lease_returned.wait()
 
     def _check_queue(self, host: str, waiting: _HostQueue, principal: str, terms: ThrottleTerms, left_s: float) -> None:
-        """Raise HostBusyError if the wait does not fit into the time left, or the visit into the queue."""
+        """Raise HostBusyError if the wait is longer than the time left, or the queue is full."""
         known_s = max(0.0, waiting.opens_at - time.monotonic())
         ahead = waiting.queue.pending
         step_s = max(terms.gap_s, self._usual_s / terms.at_once if terms.at_once else 0.0)
@@ -161,10 +161,10 @@ class HostThrottle:
 
 
 class PolitenessPolicy:
-    """Permission for visits, by the robots.txt of their sites and the limits on their hosts."""
+    """Permit visits according to robots.txt and the limits per host."""
 
     def __init__(self, browsers: Browsers, settings: Settings, shared: SharedState) -> None:
-        """Take robots mode and limits from the settings."""
+        """Read robots mode and limits from the settings."""
         self.throttle = HostThrottle(shared.leases, settings)
         self._browsers = browsers
         self._robots: RobotsFiles | None = None
@@ -181,17 +181,17 @@ class PolitenessPolicy:
             await self._robots.close()
 
     def gap_s(self, url: str) -> float | None:
-        """Return the seconds between two visits to the host of a canonical URL; None if not known yet."""
+        """Return the seconds between two visits to the host of a canonical URL; None if they are not known yet."""
         requested_s = 0.0 if self._robots is None else self._robots.gap_s(url)
         return None if requested_s is None else self.throttle.gap_s(requested_s)
 
     @asynccontextmanager
     async def permission(self, url: str, principal: str, deadline: Deadline) -> AsyncIterator[tuple[str, ...]]:
-        """Hold the permission to visit a canonical URL during the block; yield warnings for the caller.
+        """Hold the permission to visit a canonical URL for the block; yield warnings for the caller.
 
         Raises:
             RobotsDisallowedError: The robots.txt of the site forbids it.
-            HostBusyError: No turn comes before the deadline.
+            HostBusyError: The permission does not come before the deadline.
         """
         gap_s: float | None = None
         warnings: tuple[str, ...] = ()
@@ -202,7 +202,7 @@ class PolitenessPolicy:
             yield warnings
 
     async def check_redirect(self, snapshot: Snapshot, principal: str, deadline: Deadline) -> tuple[str, ...]:
-        """Note the response, and return warnings about the URL at which the visit ended.
+        """Start a cooldown if the response requests one, and return warnings about the final URL after redirects.
 
         Raises:
             RobotsDisallowedError: The visit was redirected to a URL that robots.txt forbids.
@@ -236,7 +236,7 @@ def _robots_warnings(decision: RobotsDecision) -> tuple[str, ...]:
 
 
 def _left_s(deadline: Deadline) -> float:
-    """Return the seconds until a turn is no longer of use."""
+    """Return the seconds left for waiting, without those reserved for the visit."""
     return deadline.left_s(reserve_s=min(VISIT_S, deadline.left_s() * VISIT_SHARE))
 
 

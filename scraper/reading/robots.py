@@ -29,79 +29,80 @@ from scraper.urls import host_of
 log = logging.getLogger(__name__)
 
 FetchFile = Callable[[Request, Deadline], Awaitable[Snapshot]]
-"""Request a file from its site in a turn of its host."""
+"""Request a file within the rate limits of its host."""
 
 DAY_S = 86_400.0
-"""Seconds. RFC 9309, 2.4: a file is cached no longer, unless it cannot be reached."""
+"""Seconds. RFC 9309, 2.4: longest time to cache a reachable file."""
 UNREACHABLE_S = 300.0
 """Seconds before an unreachable file is requested again."""
 GIVEN_UP_S = 30 * DAY_S
-"""Seconds. RFC 9309, 2.3.1.4: a file unreachable for so long may be treated as absent."""
+"""Seconds. RFC 9309, 2.3.1.4: after this time, an unreachable file counts as absent."""
 LIMIT_BYTES = 500 * 1024
-"""Bytes. RFC 9309, 2.5: parsers must read at least this much; the rest is ignored here."""
+"""Bytes. RFC 9309, 2.5: minimum size that parsers must read; further bytes are ignored here."""
 HOPS = 5
-"""RFC 9309, 2.3.1.2: redirects that must be followed at least."""
+"""RFC 9309, 2.3.1.2: minimum number of redirects that must be followed."""
 CLOCKS_S = 300.0
-"""Seconds by which the clocks of servers may differ."""
+"""Seconds. Largest difference between the clocks of servers."""
 FETCH_S = 10.0
-"""Seconds. Longest request for a robots.txt."""
+"""Seconds. Time limit of a request for a robots.txt."""
 FETCH_SHARE = 0.5
-"""Upper bound of `FETCH_S` as a share of the time of the call."""
+"""Upper bound of `FETCH_S` as a share of the call's time."""
 FAIR_S = 3.0
-"""Seconds. A timeout earlier than this is no failure of the site: the caller has a short deadline."""
+"""Seconds. After a shorter time limit, a timeout does not count as a failure of the site."""
 MAX_FILES = 4_000
-"""More than the hosts that a long list reads at once: the file of each host is requested once."""
+"""Cached files. More than the hosts that a long list reads at once, so that each file is requested once."""
 MAX_CHARACTERS = 64_000_000
 """Characters of all cached files."""
 
 PRODUCT = "search-mcp"
-"""Product token by which a robots.txt may address this program; otherwise `*` applies."""
+"""Product token of this program in robots.txt; groups for `*` apply if none names it."""
 GAP_LIMIT_S = 120.0
-"""Seconds. A longer crawl-delay suits crawlers; here a caller waits for the page."""
+"""Seconds. A longer crawl-delay is reduced to this, because a caller waits for the page."""
 RULES_TRIED = 200
-"""Rules that match up to their first wildcard and are parsed one by one to find the one that applies."""
+"""Rules with a matching prefix that are parsed one by one to find the one that applies."""
 
 _DISALLOW = re.compile(r"^[^\S\n]*dis+al+ow[^\S\n]*:([^#\n]*)", re.IGNORECASE | re.MULTILINE)
-"""Spaces exclude line ends: with them 20,000 empty lines took a second, and a file may have half a million."""
+"""The pattern excludes line ends from spaces: with them, 20,000 empty lines took a second, and a file may have half a
+million."""
 _AGENT_FIELDS = frozenset({"user-agent", "useragent", "user agent"})
 _OTHERS = "others"
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsDecision:
-    """Decision of a robots.txt about one URL."""
+    """Permission of a robots.txt for one URL."""
 
     allowed: bool = True
     why: str = ""
     """The rule that forbids the URL, or the reason why the rules are unknown."""
     gap_s: float | None = None
-    """Seconds between two visits that the site requests."""
+    """Seconds between two visits, as requested by the site."""
     retry_after_s: float | None = None
-    """Seconds until the rules may be known; None if they are known or stay unknown."""
+    """Seconds until the file is requested again; None if the rules are known or will stay unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The robots.txt of one site and the result of the last request for it."""
+    """A robots.txt and the result of the last request for it."""
 
     text: str = ""
     fetched_at: float = 0.0
-    """Seconds of the epoch at which `text` was received; 0 for never."""
+    """Seconds of the epoch at which `text` was received; 0 if it never was."""
     failed_since: float = 0.0
-    """Seconds of the epoch since which the file is unreachable; 0 if it is reachable."""
+    """Seconds of the epoch since when the file is unreachable; 0 if it is reachable."""
     failure: str = ""
     expires_at: float = 0.0
     """Seconds of the epoch at which the file is requested again."""
     is_failure_temporary: bool = False
-    """True if the failure may pass; that of a host that does not exist does not."""
+    """True if a retry may succeed; False if the host does not exist."""
     rules: RobotsRules | None = field(default=None, compare=False)
 
 
 class RobotsFiles:
-    """The robots.txt files of sites, cached in memory and shared with other servers."""
+    """Cache robots.txt files in memory, and share them with other servers."""
 
     def __init__(self, fetch_file: FetchFile, blobs: SharedBlobs | None) -> None:
-        """Create the cache; `blobs` holds files that servers share, None without other servers."""
+        """Create the cache; `blobs` stores files for all servers, or is None if there are no others."""
         self._fetch_file = fetch_file
         self._blobs = blobs
         self._files: LRUCache[str, _File] = LRUCache(MAX_CHARACTERS, getsizeof=lambda file: len(file.text))
@@ -119,7 +120,7 @@ class RobotsFiles:
         return file.rules.gap_s or 0.0
 
     async def decide(self, url: str, principal: str, deadline: Deadline) -> RobotsDecision:
-        """Return the decision of the site's robots.txt about a canonical URL.
+        """Return the permission of the site's robots.txt for a canonical URL.
 
         Raises:
             ScraperError: The file could not be requested, for a reason on this side.
@@ -191,7 +192,7 @@ def _fetched_file(text: str) -> _File:
 
 
 def _failed_file(before: _File, failure: str, *, is_temporary: bool) -> _File:
-    """Return the file with a failure noted: the last rules of an unreachable file stay valid."""
+    """Return the file with a failure recorded; its last rules stay valid while it is unreachable."""
     now = time.time()
     return replace(
         before,
@@ -249,7 +250,7 @@ def _load_file(data: bytes | None) -> _File | None:
 
 
 class RobotsRules:
-    """The rules of one robots.txt for this program."""
+    """Rules of one robots.txt that apply to this program."""
 
     def __init__(self, text: str) -> None:
         """Parse the text of a robots.txt."""
@@ -280,7 +281,7 @@ class RobotsRules:
 
 
 def _rename_other_agents(text: str) -> str:
-    """Return the text with one name for all agents whose groups do not apply to this program.
+    """Replace the names of other agents by one name.
 
     The parser stores each rule once for every name above it: half a megabyte may have 18,000 names above 25,000 rules.
     """
@@ -295,7 +296,7 @@ def _rename_other_agents(text: str) -> str:
 
 
 def _parse_agent(line: str) -> str | None:
-    """Return the agent that a line names, as the parser reads it, or None if it names none."""
+    """Return the agent named by a line, in the same way as the parser, or None."""
     line = line.partition("#")[0].strip()
     field, colon, value = line.partition(":")
     if field.strip().lower() not in _AGENT_FIELDS:

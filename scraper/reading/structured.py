@@ -1,4 +1,4 @@
-"""Extract the structured data of pages, always rendered: shops write it by script."""
+"""Extract the structured data of rendered pages: many shops add it by script."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from scraper.workers import WorkerFailedError, WorkerPool
 log = logging.getLogger(__name__)
 
 EXTRACT_LIMIT_S = 5.0
-"""Seconds. All syntaxes and facts take 30 to 150 ms; a page that takes longer than this is hostile."""
+"""Seconds. All syntaxes and facts take 30 to 150 ms; a slower page is hostile."""
 SIMPLE_LIMIT_S = 3.0
 """Seconds for the extraction without microdata, RDFa and facts."""
 
 _READABLE_DESPITE_BLOCK = frozenset({"consent", "login"})
-"""Block pages whose HTML also contains the data of the blocked page."""
+"""Reasons of block pages whose HTML still contains the data of the page."""
 _SIMPLE_WARNING = "The page is too complex: microdata, RDFa and facts were left out."
 
 
 class StructuredReader:
-    """Extracts structured data for callers with a deadline."""
+    """Extract structured data for callers within a deadline."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class StructuredReader:
         settings: Settings | None = None,
         shared: SharedState | None = None,
     ) -> None:
-        """Create the service; `shared` is None without other servers."""
+        """Create the service; `shared` is None if there are no other servers."""
         self._visitor = visitor
         self._workers = workers
         self._service: ReadThrough[StructuredData] = ReadThrough(
@@ -50,7 +50,7 @@ class StructuredReader:
         )
 
     async def close(self) -> None:
-        """Cancel what is being read."""
+        """Cancel the pages that are being read."""
         await self._service.close()
 
     async def extract(
@@ -100,7 +100,7 @@ class StructuredReader:
         return reading.warnings
 
     async def _extract(self, snapshot: Snapshot, deadline: Deadline) -> StructuredData:
-        """Return all data, or the simple part if all takes too much time or memory."""
+        """Return all data, or only the simple syntaxes if the full extraction fails or is too slow."""
         light = replace(snapshot, body=b"", frames=())
         try:
             return await run_in_worker(self._workers, tasks.extract_structured, light, EXTRACT_LIMIT_S, deadline)

@@ -1,4 +1,4 @@
-"""Visit a page with a browser that its site admits, and extract the document, as served or rendered."""
+"""Visit pages with retries and the right browser, and extract the document as served or rendered."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ V = TypeVar("V")
 log = logging.getLogger(__name__)
 
 READ_RESERVE_S = 3.0
-"""Seconds of the deadline reserved to read the response."""
+"""Seconds before the deadline reserved to read the response."""
 READ_RESERVE_SHARE = 0.2
 """Upper bound of `READ_RESERVE_S` as a share of the time left."""
 READ_LIMIT_S = 5.0
-"""Seconds. The reader takes 10 to 100 ms for a page; a page that takes longer than this is hostile."""
+"""Seconds. The reader takes 10 to 100 ms for a page; a slower page is hostile."""
 FALLBACK_LIMIT_S = 3.0
-"""Seconds. The fallback reader is linear: two seconds for the largest page."""
+"""Seconds for the fallback reader. Its time is linear: two seconds for the largest page."""
 FULL_TIER_S = 86_400.0
-"""Seconds for which a host is visited with the full browser first. Block pages change: after a day the usual browser
+"""Seconds for which a host is visited with the full browser first. Block pages change, so after a day the usual browser
 is tried again."""
 MAX_FULL_TIER_HOSTS = 1_000
 THIRD_PARTIES_S = 86_400.0
-"""Seconds for which the third parties that a host needs are remembered."""
+"""Seconds for which the required third parties of a host are cached."""
 MAX_THIRD_PARTY_HOSTS = 10_000
 THIRD_PARTIES_GAIN = 1.2
-"""Ratio of the text with all third parties to that without some, from which a host needs them."""
+"""Ratio of the text lengths with all and without some third parties; above it, the host needs all of them."""
 
 _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
 _CLEARED_BY_SCRIPTS = frozenset({"captcha", "challenge", "proof_of_work"})
-"""Block pages that may admit a browser after a while. Other error pages do not change when rendered."""
+"""Reasons of block pages that may disappear when rendered. Other error pages do not change."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisitJob:
-    """What to visit and how; equal jobs can share one visit."""
+    """URL and options of a visit; equal jobs can share one visit."""
 
     url: str
     """Canonical URL."""
@@ -69,9 +69,9 @@ class VisitJob:
     picture: PictureRequest | None = None
     """Picture to take of the rendered page."""
     is_bulk: bool = field(default=False, compare=False, repr=False)
-    """True if other visits go first."""
+    """True if visits of other callers have priority."""
     batch: str | None = field(default=None, compare=False, repr=False)
-    """Name of its batch. It affects how the page is visited, not the result."""
+    """Name of the batch that the visit belongs to. It affects how the page is visited, not the result."""
 
     @property
     def host(self) -> str:
@@ -81,7 +81,7 @@ class VisitJob:
 
 @dataclass(frozen=True, slots=True)
 class VisitResult:
-    """Response of a visit, and the document read from it."""
+    """Response of a visit with its document."""
 
     snapshot: Snapshot
     document: Document
@@ -94,10 +94,10 @@ class VisitResult:
 
 
 class PageVisitor:
-    """Visits pages politely, with retries and the full browser for sites that block the usual one."""
+    """Visit pages within rate limits, with retries and the full browser for sites that block the usual one."""
 
     def __init__(self, browsers: Browsers, workers: WorkerPool, settings: Settings, shared: SharedState) -> None:
-        """Visit with the browsers and extract in the workers."""
+        """Use the browsers for visits and the workers for extraction."""
         self.politeness = PolitenessPolicy(browsers, settings, shared)
         self._browsers = browsers
         self._workers = workers
@@ -134,7 +134,7 @@ class PageVisitor:
         return full
 
     async def load_file(self, url: str, principal: str, deadline: Deadline, limits: VisitLimits) -> Snapshot:
-        """Return the response at a canonical URL as served, politely, without reading it.
+        """Return the response of a canonical URL as served, within rate limits, without extraction.
 
         Raises:
             ScraperError: There was no response.
@@ -158,7 +158,7 @@ class PageVisitor:
     async def _try_third_parties(
         self, job: VisitJob, result: VisitResult, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:
-        """Visit the page again with all third parties; remember for its host if this gives more text."""
+        """Visit the page again with all third parties, and cache for its host if this gives more text."""
         self._third_parties[job.host] = ThirdParties.ALL
         try:
             other = await self._visit_once(job, result.snapshot.tier, deadline, progress)
@@ -173,7 +173,7 @@ class PageVisitor:
     async def _visit_with_retry(
         self, job: VisitJob, tier: Tier, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:
-        """Visit, and once more after a pause if the site's failure may be temporary."""
+        """Visit a page, and retry once after a pause if the failure of the site may be temporary."""
         result = await self._visit_once(job, tier, deadline, progress)
         pause_s = outcome.retry_pause_s(result.snapshot)
         if pause_s is None or pause_s > min(PATIENCE_S, deadline.left_s() / 2):
@@ -188,7 +188,7 @@ class PageVisitor:
     async def _visit_once(
         self, job: VisitJob, tier: Tier, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:
-        """Visit and read the response; if rendering fails, the page as served is the result."""
+        """Visit a page and read the response; if rendering fails, return the page as served."""
         decider = RenderDecider(self._workers, deadline, on_render=lambda: progress(0, 1, f"rendering {job.host}"))
         async with self.politeness.permission(job.url, job.principal, deadline) as warnings:
             snapshot = await self._load(job, tier, deadline, decider)
@@ -243,10 +243,13 @@ class PageVisitor:
 
 
 class RenderDecider:
-    """Decide if the page as served is enough; the extracted document is reused, so that no page is read twice."""
+    """Decide if a page must be rendered.
+
+    The document of the page as served is reused, so that no page is read twice.
+    """
 
     def __init__(self, workers: WorkerPool, deadline: Deadline, *, on_render: Callable[[], None]) -> None:
-        """Extract in the workers within the deadline; call `on_render` before rendering."""
+        """Extract in the workers before the deadline; call `on_render` before rendering."""
         self.served: Snapshot | None = None
         """Response before rendering."""
         self._document: Document | None = None
@@ -257,11 +260,11 @@ class RenderDecider:
 
     @property
     def has_text(self) -> bool:
-        """Return True if the page as served has any text."""
+        """True if the page as served has text."""
         return self._document is not None and bool(self._document.markdown.strip())
 
     async def is_enough(self, served: Snapshot) -> bool:
-        """Return True if the page as served has the content that a visitor would see."""
+        """Return True if the page as served has the content of the rendered page."""
         self.served, self._document = served, None
         if not served.html.strip() and "refresh" not in served.headers:
             # Without markup there is no script that could add content.
@@ -277,7 +280,7 @@ class RenderDecider:
         return False
 
     def served_result(self) -> VisitResult:
-        """Return the page as served, marked as incomplete, as the result."""
+        """Return the page as served, marked as incomplete."""
         assert self.served is not None and self._document is not None
         return VisitResult(replace(self.served, complete=False), self._document)
 
@@ -308,7 +311,7 @@ class RenderDecider:
             ) from error
 
     async def read(self, snapshot: Snapshot) -> Document:
-        """Return the document of a snapshot, by the fallback reader if the reader fails or is too slow.
+        """Return the document of a snapshot; use the fallback reader if the reader fails or is too slow.
 
         Raises:
             WorkerFailedError: The fallback reader failed too.
@@ -339,7 +342,7 @@ class RenderDecider:
 async def run_in_worker(
     workers: WorkerPool, read: Callable[[V], T], visited: V, limit_s: float, deadline: Deadline
 ) -> T:
-    """Return the result of a function that reads a snapshot, or several, in a worker.
+    """Run a function on a snapshot, or several, in a worker and return its result.
 
     Raises:
         WorkerFailedError: It failed, or no worker was free before the deadline.

@@ -1,4 +1,4 @@
-"""Sources of code and packages: forges, package indexes, container images."""
+"""Sources of code and packages: GitHub, GitLab, Codeberg, package indexes and Docker Hub."""
 
 from __future__ import annotations
 

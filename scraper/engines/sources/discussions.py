@@ -1,4 +1,4 @@
-"""Sources of questions, discussions, news and videos."""
+"""Sources of questions, forum posts, news and videos: Stack Exchange, Hacker News, Lemmy, GDELT, PeerTube, YouTube."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _youtube_url(query: SearchQuery) -> str:
 
 
 def _parse_youtube(snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """Parse the data that the results page contains for its own scripts."""
+    """Parse the results page by the JSON data in its scripts."""
     if (refusal := find_refusal(snapshot)) is not None:
         return refusal
     text = snapshot_text(snapshot)
@@ -212,7 +212,7 @@ def _read_video(row: dict[str, Any]) -> EngineResult | None:
 
 
 def _runs(value: object) -> str:
-    """Return a text that YouTube splits into runs."""
+    """Join the text runs of a YouTube label."""
     if not isinstance(value, dict):
         return ""
     return value.get("simpleText") or "".join(str(run.get("text", "")) for run in value.get("runs") or [])

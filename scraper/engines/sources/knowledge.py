@@ -1,4 +1,4 @@
-"""Sources of knowledge: encyclopedias, dictionaries, books and archives."""
+"""Sources of reference works: Wikipedia, Wikidata, Wiktionary, Open Library, Internet Archive."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _wiki_url(project: str, query: SearchQuery) -> str:
 
 
 def _parse_wiki(project: str, snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """Parse an answer; its rows have no URL, so they are on the wiki that answered."""
+    """Parse a search response of a wiki; the URLs of its rows are built from the host that answered."""
     host = urlsplit(snapshot.url).hostname or f"en.{project}.org"
     return json_parser(functools.partial(_read_wiki, project, host), "query", "search")(snapshot, now)
 

@@ -26,7 +26,7 @@ _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
 
 
 def _paper_key(doi: object) -> str:
-    """Return the identity of a paper; the DOI of a preprint names its arXiv id."""
+    """Return the key of a paper by its DOI; the DOI of an arXiv preprint gives the key of its arXiv ID."""
     text = str(doi or "").removeprefix("https://doi.org/")
     preprint = _ARXIV_DOI.fullmatch(text)
     return f"arxiv:{preprint[1]}" if preprint else f"doi:{text}" if text else ""

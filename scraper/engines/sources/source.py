@@ -1,4 +1,4 @@
-"""Define a source as an engine whose result page is a JSON or Atom document."""
+"""Build sources: engines whose results are a JSON or Atom document."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element
 
 ROWS = 10
-"""Results that are requested from a source."""
+"""Results requested from each source."""
 MAX_BYTES = 5_000_000
 _MAX_ROWS = 100
 _MAX_FACT = 200
@@ -35,7 +35,7 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 
 Parse = Callable[[Snapshot, datetime], EngineResponse]
 ReadRow = Callable[[Any], EngineResult | None]
-"""Return the result in one row, or None for a row without title or URL."""
+"""Return the result of a row, or None if it has no title or URL."""
 BuildUrl = Callable[[SearchQuery], str]
 
 
@@ -52,19 +52,19 @@ def make_source(
     identifies: bool = False,
     by_name: bool = False,
 ) -> Engine:
-    """Return a source.
+    """Return a source as an engine.
 
     Args:
         name: Name of the source.
-        category: Category to which its results belong.
-        build_url: Build the URL of a query.
-        parse: Parse the answer. Like every function here it runs in another process, so it is no lambda.
-        about: One line for people.
-        kind: Format of the answer.
-        spacing_s: Least seconds between two requests, as the source publishes it.
-        per_day: Requests a day that the source allows; 0 for no published limit.
+        category: Category of its results.
+        build_url: Return the URL of a query.
+        parse: Parse the response. It must be picklable (no lambda), because it runs in another process.
+        about: Description in one line.
+        kind: Format of the response.
+        spacing_s: Minimum seconds between two requests, as published by the source.
+        per_day: Requests a day that the source allows; 0 if it publishes no limit.
         identifies: True if the source requires a User-Agent that names the client.
-        by_name: True if it is only asked by name.
+        by_name: True if the source is used only when a caller names it.
     """
     return Engine(
         name=name,
@@ -81,9 +81,9 @@ def make_source(
 
 
 def json_parser(read_row: ReadRow, *path: str, empty: Mapping[str, object] | None = None) -> Parse:
-    """Return a parser of JSON answers whose rows are the list at a path of keys.
+    """Return a parser of JSON responses whose rows are the list at a path of keys.
 
-    An answer without the list is one without results if it has the values of `empty`.
+    A response without this list has no results if it contains the items of `empty`; otherwise its layout has changed.
     """
     return functools.partial(_parse_json, read_row, path, dict(empty) if empty is not None else None)
 
@@ -94,7 +94,7 @@ def atom_parser(read_entry: ReadRow) -> Parse:
 
 
 def url_with(base: str, **parameters: str | int) -> str:
-    """Return a URL with parameters; empty ones are left out."""
+    """Return a URL with these parameters, except empty ones."""
     return f"{base}?{urlencode({name: value for name, value in parameters.items() if value != ''})}"
 
 
@@ -117,7 +117,7 @@ def _build_request(name: str, build_url: BuildUrl, identifies: bool, query: Sear
 def _parse_json(
     read_row: ReadRow, path: tuple[str, ...], empty: dict[str, object] | None, snapshot: Snapshot, now: datetime
 ) -> EngineResponse:
-    """Parse a JSON answer; an answer of an unknown form is `layout_changed`."""
+    """Parse a JSON response; the outcome of an unknown structure is `layout_changed`."""
     if (refusal := find_refusal(snapshot)) is not None:
         return refusal
     rows: object = None
@@ -136,7 +136,7 @@ def _parse_json(
 
 
 def _parse_atom(read_entry: ReadRow, snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """Parse an Atom feed, without resolving entities or loading anything."""
+    """Parse an Atom feed without resolving entities or loading external files."""
     if (refusal := find_refusal(snapshot)) is not None:
         return refusal
     text = snapshot_text(snapshot).strip()
@@ -151,7 +151,7 @@ def _parse_atom(read_entry: ReadRow, snapshot: Snapshot, now: datetime) -> Engin
 
 
 def find_refusal(snapshot: Snapshot) -> EngineResponse | None:
-    """Return the outcome of an answer with an error status, or None."""
+    """Return the response for an error status, or None."""
     if snapshot.status in _REFUSALS:
         return EngineResponse(EngineOutcome.WALL, detail=_REFUSALS[snapshot.status])
     if snapshot.status >= 400:
@@ -160,7 +160,7 @@ def find_refusal(snapshot: Snapshot) -> EngineResponse | None:
 
 
 def build_response(rows: Iterable[Any], read_row: ReadRow) -> EngineResponse:
-    """Return the results of all rows that can be read; rows of which none can are a changed layout."""
+    """Return the results of all valid rows; if no row is valid, the layout has changed."""
     results: list[EngineResult] = []
     count = 0
     for row in list(rows)[:_MAX_ROWS]:
@@ -186,7 +186,7 @@ def make_row(
     key: str = "",
     facts: Mapping[str, object] | None = None,
 ) -> EngineResult | None:
-    """Return a result with cleaned texts, or None without a title or a web URL.
+    """Return a result with cleaned texts, or None if it has no title or web URL.
 
     Args:
         title: Title; markup is removed.
@@ -194,8 +194,8 @@ def make_row(
         snippet: Description; markup is removed.
         date: ISO date, or seconds of the epoch.
         source: Publisher.
-        key: Identity of the thing, such as `doi:10.1/x`, by which sources are merged.
-        facts: Facts by name; empty ones are left out.
+        key: Identity such as `doi:10.1/x`; results of several sources with equal keys are merged.
+        facts: Facts by name; empty ones are dropped.
     """
     name, address = clean_text(title, dom_text.MAX_TITLE), str(url or "")
     if not name or not is_web_url(address):
@@ -214,14 +214,14 @@ def make_row(
 
 
 def clean_text(value: object, limit: int = dom_text.MAX_SNIPPET) -> str:
-    """Return a text on one line without markup."""
+    """Return a text on one line, without markup and cut to `limit` characters."""
     if not isinstance(value, str):
         return ""
     return dom_text.one_line(html.unescape(_TAG.sub(" ", value)), limit)
 
 
 def parse_date(value: object) -> datetime | None:
-    """Return a moment from an ISO date, a year, or seconds of the epoch."""
+    """Return the time of an ISO date or of seconds of the epoch, or None."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
@@ -233,18 +233,18 @@ def parse_date(value: object) -> datetime | None:
 
 
 def join_authors(names: Iterable[object]) -> str:
-    """Return the first three authors."""
+    """Return the first three authors, with "et al." if there are more."""
     known = [text for text in (clean_text(name, _MAX_FACT) for name in names) if text]
     return ", ".join(known[:_MAX_AUTHORS]) + (" et al." if len(known) > _MAX_AUTHORS else "")
 
 
 def child_text(entry: Element, name: str) -> str:
-    """Return the text of a child of an Atom entry."""
+    """Return the text of a child element of an Atom entry, or an empty string."""
     return (entry.findtext(f"{_ATOM}{name}") or "").strip()
 
 
 def children(entry: Element, name: str) -> list[Element]:
-    """Return the children of an Atom entry with a name."""
+    """Return the child elements of an Atom entry with this name."""
     return list(entry.findall(f"{_ATOM}{name}"))
 
 

@@ -1,7 +1,7 @@
-"""Read local files below the root folder of the operator, with a size limit.
+"""Read local files below the operator's root folder, with a size limit.
 
-On Linux 5.6 or newer, openat2(2) ensures that the path is below the root. Elsewhere the path is opened folder by
-folder without following any link, which is stricter. A hard link below the root cannot be distinguished from a file.
+On Linux 5.6 or newer, openat2(2) ensures that the path is below the root. Elsewhere the path is opened folder by folder
+without following any link, which is stricter. A hard link below the root cannot be distinguished from a file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OPENAT2 = 437
 """System call number, the same on every processor."""
 _BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
 _TRIES = 10
-"""Calls. openat2 returns EAGAIN if a folder is moved meanwhile."""
+"""Attempts. openat2 returns EAGAIN if a folder is moved during the call."""
 _NO_OPENAT2 = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL})
 _OUTSIDE = frozenset({errno.EXDEV, errno.ELOOP})
 _MAX_PATH_BYTES = 4_096
@@ -45,18 +45,18 @@ class LocalFile:
 
     data: bytes
     name: str
-    """The requested path, relative to the root."""
+    """Requested path, relative to the root."""
     changed: bool
     """True if the file changed during the read."""
     identity: tuple[int, ...]
-    """Device, inode, size and time of modification."""
+    """Device, inode, size and modification time."""
 
 
 class LocalFiles:
-    """Opens files below a root folder."""
+    """Open files below a root folder."""
 
     def __init__(self, root: Path | None, limit_bytes: int, *, uses_openat2: bool = True) -> None:
-        """Read files of up to `limit_bytes` below `root`, or nothing if it is None."""
+        """Read files of up to `limit_bytes` below `root`. If `root` is None, all reads are refused."""
         self._root = root
         self._limit_bytes = limit_bytes
         self._open = _open_beneath if uses_openat2 and sys.platform == "linux" else _open_by_folder
@@ -70,19 +70,19 @@ class LocalFiles:
         return True
 
     def identify(self, source: str) -> tuple[int, ...]:
-        """Return the identity of a file, which changes with the file; raise the errors of `read`."""
+        """Return the identity of a file, which changes with its content; raise the same errors as `read`."""
         with self._opened(source) as handle:
             return _identity(os.fstat(handle))
 
     def read(self, source: str) -> LocalFile:
-        """Return the bytes of a file. The call blocks; run it in a thread.
+        """Return the content of a file. The call blocks, so run it in a thread.
 
         Raises:
-            LocalReadsDisabledError: the operator set no root.
-            OutsideRootError: the path leads out of the root, or is not a regular file.
-            LocalFileNotFoundError: the file does not exist.
-            ContentTooLargeError: the file is larger than the limit.
-            PolicyError: the user of the server may not read it, or the root is unusable.
+            LocalReadsDisabledError: The operator set no root.
+            OutsideRootError: The path leads out of the root, or is not a regular file.
+            LocalFileNotFoundError: The file does not exist.
+            ContentTooLargeError: The file is larger than the limit.
+            PolicyError: The server's user may not read it, or the root is unusable.
         """
         with self._opened(source) as handle:
             before = os.fstat(handle)

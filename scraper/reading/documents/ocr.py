@@ -1,6 +1,6 @@
-"""Recognize the text of pictures of pages with the program tesseract, if it is installed.
+"""Recognize the text of page images with the program tesseract, if it is installed.
 
-The program gets pixels that the sandbox has decoded, never the bytes of a document.
+The program receives pixels that the sandbox decoded, never the bytes of a document.
 """
 
 from __future__ import annotations
@@ -27,39 +27,40 @@ from scraper.extract.text.sanitize import clean
 PROGRAM = "tesseract"
 _MAX_LANGUAGES = 8
 _ORIENTATION = "osd"
-"""Data for the rotation and the script of a page; no language."""
+"""Language data for the rotation and the script of a page, which is no language."""
 _LANGUAGES = {
     "ar": "ara", "bg": "bul", "ca": "cat", "cs": "ces", "da": "dan", "de": "deu", "el": "ell", "en": "eng",
     "es": "spa", "fa": "fas", "fi": "fin", "fr": "fra", "he": "heb", "hi": "hin", "hu": "hun", "it": "ita",
     "ja": "jpn", "ko": "kor", "nl": "nld", "no": "nor", "pl": "pol", "pt": "por", "ro": "ron", "ru": "rus",
     "sv": "swe", "th": "tha", "tr": "tur", "uk": "ukr", "vi": "vie", "zh": "chi_sim",
 }  # fmt: skip
-"""Names of tesseract by code of ISO 639-1."""
+"""Language names of tesseract by ISO 639-1 code."""
 _SIMILAR = 2
-"""Percent of confidence by which one language may be worse: other languages lose accents, but feel sure."""
+"""Percent. The detected language alone is used unless its confidence is lower by more: other languages lose accents but
+have high confidence."""
 _LIST_LIMIT_S = 10.0
 _MAX_PIXEL_BYTES = 16_000_000
 _WORD_LEVEL = "5"
-"""Level of the rows of words in tesseract's table."""
+"""Level of word rows in the table that tesseract prints."""
 
 
 class RecognitionError(Exception):
-    """The program failed, or took too long."""
+    """Tesseract failed or took too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecognizedPage:
-    """Text of a picture."""
+    """Recognized text of a page image."""
 
     text: str
     """Paragraphs, separated by empty lines."""
     confidence: int
-    """Mean confidence of the words in percent, as the program states it."""
+    """Mean confidence of the words in percent, as reported by tesseract."""
 
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """Gray pixels of a page, one byte each."""
+    """Image of a page in gray, one byte per pixel."""
 
     width: int
     height: int
@@ -68,10 +69,10 @@ class PagePicture:
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> PagePicture:
-        """Build a picture from the answer of an untrusted process.
+        """Build an image from the response of an untrusted process.
 
         Raises:
-            ValueError: The data are no picture.
+            ValueError: The data is no valid image.
         """
         try:
             width, height, dpi = (int(data[name]) for name in ("width", "height", "dpi"))
@@ -84,15 +85,15 @@ class PagePicture:
         return cls(width, height, min(600, max(70, dpi)), pixels)
 
     def as_pgm(self) -> bytes:
-        """Return the picture as a file of the format PGM."""
+        """Return the image as a PGM file."""
         return b"P5 %d %d 255\n" % (self.width, self.height) + self.pixels
 
 
 class Tesseract:
-    """The installed program tesseract; without it, `is_available` returns False."""
+    """Run the installed tesseract; `is_available` returns False if there is none."""
 
     def __init__(self, program: str | None = None) -> None:
-        """Use the program at this path, or the one in the search path."""
+        """Use the program at this path, or the first one in the search path."""
         self._program = program or shutil.which(PROGRAM)
 
     def is_available(self) -> bool:
@@ -101,7 +102,7 @@ class Tesseract:
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
-        """Installed languages, by the program's names; English first."""
+        """Installed languages by tesseract's names, English first."""
         if self._program is None:
             return ()
         try:
@@ -115,7 +116,7 @@ class Tesseract:
         return tuple(sorted((name for name in names if name != _ORIENTATION), key=lambda name: (name != "eng", name)))
 
     async def recognize(self, picture: PagePicture, limit_s: float) -> RecognizedPage:
-        """Return the text of a picture, first in all languages, then in the language that it is in.
+        """Recognize the text of an image with all languages, then again with the detected language alone.
 
         Raises:
             RecognitionError: The program failed, or took longer than `limit_s` seconds.
@@ -152,13 +153,13 @@ class Tesseract:
 
 
 def _data_folder() -> dict[str, str]:
-    """Return the variable that names another folder of language data, if it is set."""
+    """Return the environment variable with the folder of language data, if it is set."""
     name = "TESSDATA_PREFIX"
     return {name: os.environ[name]} if name in os.environ else {}
 
 
 def _read_table(table: str) -> RecognizedPage:
-    """Return the paragraphs of tesseract's table of words."""
+    """Parse tesseract's table of words to paragraphs."""
     rows = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     words = [row for row in rows if row.get("level") == _WORD_LEVEL and (row.get("text") or "").strip()]
     confidences = list(_confidences(words))

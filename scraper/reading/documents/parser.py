@@ -1,4 +1,4 @@
-"""Parse documents in single-use processes, also those that visits return."""
+"""Parse documents in single-use processes, with a fallback reader and OCR."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ from scraper.workers.single_use import SingleUseProcesses
 log = logging.getLogger(__name__)
 
 METHOD = "document"
-"""`method` of these readings: the cache separates them from the same URL read as a page."""
+"""Value of `method` in readings of documents. It separates them in the cache from readings of the same URL as a
+page."""
 PARSE_LIMIT_S = 120.0
-"""Seconds. Longest time to parse a document on a busy machine; its CPU time has a limit of its own."""
+"""Seconds to parse a document on a busy machine; its CPU time is limited separately."""
 MB = 1_000_000
 
 _DOCUMENTS = frozenset(
@@ -46,7 +47,7 @@ _DOCUMENTS = frozenset(
         DocumentKind.IWORK, DocumentKind.LOCKED_OFFICE,
     }
 )  # fmt: skip
-"""Formats that are documents rather than pages or texts."""
+"""Formats of documents, as opposed to web pages and text files."""
 _READABLE_IN_PART = frozenset(
     {DocumentKind.TEXT, DocumentKind.CSV, DocumentKind.MARKDOWN, DocumentKind.JSON, DocumentKind.XML}
 )
@@ -65,9 +66,9 @@ _ERRORS_BY_CODE: dict[str, type[errors.ScraperError]] = {
     )
 }  # fmt: skip
 _RETRIED_CODES = frozenset({"crash", "timeout", "out_of_memory", "malformed", "encrypted", "empty"})
-"""Errors after which the second reader is tried."""
+"""Error codes after which the fallback reader is tried."""
 _SECOND_SHARE = 0.5
-"""Share of the limits for the second reader of a file on which the first failed."""
+"""Share of the time limit for a second attempt."""
 _FAILURES: dict[str, tuple[str, str]] = {
     "timeout": ("exceeds the time limit for reading", "Look for a smaller copy, or another source."),
     "out_of_memory": ("exceeds the memory limit for reading", "Look for a smaller copy."),
@@ -75,7 +76,7 @@ _FAILURES: dict[str, tuple[str, str]] = {
 }
 _RECOGNIZED_AT_ONCE = min(4, os.cpu_count() or 1)
 _ANSWER_RESERVE_S, _MIN_RECOGNITION_S = 2.0, 3.0
-"""Seconds that the answer takes after the last page, and that one page takes at least."""
+"""Seconds reserved for the answer after the last page, and minimum seconds for recognizing one page."""
 OCR_TIME_WARNING = "Time ran out before all pictures of pages were read: call again for the others."
 _SECOND_READER_WARNING = (
     "The file is unusual: a simpler reader was used, which may miss tables, notes and parts, and show hidden text."
@@ -83,18 +84,18 @@ _SECOND_READER_WARNING = (
 
 
 class DocumentParser:
-    """Parses documents, each in a process of its own."""
+    """Parse each document in a process of its own."""
 
     def __init__(self, processes: SingleUseProcesses, ocr: Tesseract | None = None) -> None:
-        """Parse in single-use processes; recognize the text of pictures with `ocr`, if it is available."""
+        """Use single-use processes, and `ocr` for images of pages if it is available."""
         self._processes = processes
         self._ocr = ocr
         self._recognized: MemoryCache[RecognizedPage] = MemoryCache(lambda page: len(page.text))
 
     async def parse(self, data: bytes, request: ParseRequest, *, limit_s: float, source: str) -> ParsedDocument:
-        """Parse a document; if the first reader fails, try the second one of its format.
+        """Parse a document; if the first reader fails, try the fallback reader of its format.
 
-        `source` is the name of the document in errors.
+        `source` is the name of the document in error messages.
 
         Raises:
             ScraperError: The document cannot be read; the message says why and what to do.
@@ -128,7 +129,7 @@ class DocumentParser:
     async def _recognize_pages(
         self, data: bytes, request: ParseRequest, parsed: ParsedDocument, ocr: Tesseract, deadline: Deadline
     ) -> ParsedDocument:
-        """Add the text of pages that are pictures, as far as the deadline allows.
+        """Add the recognized text of image pages, as far as the deadline allows.
 
         Raises:
             OcrNeededError: The document has no other text, and none was recognized.
@@ -181,7 +182,7 @@ class DocumentParser:
             raise _parser_failure("crash") from error
 
     async def read_for_fetch(self, snapshot: Snapshot, job: VisitJob, deadline: Deadline) -> Reading | None:
-        """Return the reading of a document for `fetch`, or None for pages and texts.
+        """Return the reading of a document for `fetch`; None if the response is a page or a text.
 
         Raises:
             ScraperError: The document cannot be read.
@@ -195,10 +196,10 @@ class DocumentParser:
     async def read_snapshot(
         self, snapshot: Snapshot, request: ParseRequest, deadline: Deadline, *, source: str, limit_bytes: int = 0
     ) -> Reading:
-        """Return the reading of the document that a visit of the URL `source` returned.
+        """Return the reading of the document in a response from the URL `source`.
 
-        `request` names pages and password. `limit_bytes` is the limit of the visit, for the error about a truncated
-        document.
+        `request` has page numbers and password. `limit_bytes` is the size limit of the visit, used in the error about a
+        truncated document.
 
         Raises:
             ScraperError: The document cannot be read.
@@ -223,7 +224,7 @@ class DocumentParser:
 
 
 def _parser_error(answer: dict[str, Any]) -> errors.ScraperError:
-    """Return the error that a parser process reported; its texts come from our own code."""
+    """Return the error reported by a parser process; its texts come from this project's code."""
     code = answer.get("error")
     if code == "fault":
         log.error("the parser of documents failed: %s", answer.get("detail"))
@@ -244,7 +245,7 @@ def _parser_failure(code: str) -> errors.ParserFailedError:
 
 
 def is_document(body: bytes, media_type: str) -> bool:
-    """Return True if a response is a document for `read_doc` rather than a page or a text."""
+    """Return True if a response is a document, not a page or a text."""
     return sniff_kind(body, media_type=media_type) in _DOCUMENTS
 
 
@@ -254,7 +255,7 @@ def detect_kind(snapshot: Snapshot) -> DocumentKind:
 
 
 def build_document(parsed: ParsedDocument, url: str) -> Document:
-    """Return a parsed document as a `Document`."""
+    """Convert a parsed document to a `Document`."""
     headings = markdown_structure.find_headings(parsed.markdown)
     return Document(
         url=url,

@@ -1,4 +1,4 @@
-"""Read documents from the web or the folder of local files."""
+"""Read documents from the web or from the operator's folder of local files."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from scraper.store.protocols import PageStore
 from scraper.urls import cache_key, host_of, parse_target
 
 DEFAULT_PAGES = 1_000
-"""Pages of a document read at once: `documents.pdf.pdfium_source.MAX_PAGES`."""
+"""Pages of a document read by default, the same number as `documents.pdf.pdfium_source.MAX_PAGES`."""
 WIRE_EXTRA_MB = 16
-"""Megabytes on the wire beyond the limit of the body."""
+"""Megabytes that a response may have on the wire beyond the limit of its body."""
 
 _PAGING = CachePolicy(reuse=Reuse.IN_MEMORY)
 _URL = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]*:")
@@ -50,7 +50,7 @@ _MISLABELED_WARNING = "This is a web page, although it was sent as {media_type}.
 
 
 class DocumentReader:
-    """Reads documents for callers with a deadline."""
+    """Read documents for callers within a deadline."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class DocumentReader:
         settings: Settings,
         shared: SharedState | None = None,
     ) -> None:
-        """Create the service; `shared` is None without other servers."""
+        """Create the service; `shared` is None if there are no other servers."""
         self._fetcher = fetcher
         self._parser = parser
         self._cache = PageCache(pages, settings)
@@ -76,7 +76,7 @@ class DocumentReader:
         )
 
     async def close(self) -> None:
-        """Cancel what is being read."""
+        """Cancel the documents that are being read."""
         await self._service.close()
 
     async def read(
@@ -87,7 +87,7 @@ class DocumentReader:
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> Reading:
-        """Read one document, and in a second step those of `pages` that are not read by default.
+        """Read one document; if `pages` has pages beyond `DEFAULT_PAGES`, read it again with these pages.
 
         Raises:
             ScraperError: The document cannot be read; the message says why and what to do.
@@ -162,7 +162,7 @@ class DocumentReader:
         return reading
 
     async def _fetch_page(self, request: DocumentRequest, deadline: Deadline) -> Reading:
-        """Return a web page as `fetch` reads it."""
+        """Return a web page as read by `fetch`, with a warning."""
         reading = await self._fetcher.fetch(
             ReadRequest(request.source, principal=request.principal, deadline_s=deadline.left_s())
         )
@@ -181,7 +181,7 @@ class DocumentReader:
     # Documents in the folder of local files
 
     async def _is_url(self, source: str) -> bool:
-        """Return True if a source is a URL rather than a path; the name of a file may contain a colon."""
+        """Return True if a source is a URL rather than the path of a file; file names may contain a colon."""
         if not _URL.match(source) or _DRIVE.match(source):
             return False
         if source.strip().lower().startswith("file:"):
@@ -222,11 +222,11 @@ class DocumentReader:
 
 
 def _is_private(request: DocumentRequest) -> bool:
-    """Return True if a reading must not be stored: a password opened it, or it is only a part."""
+    """Return True if a reading must not be stored, because it needed a password or has only some pages."""
     return request.password is not None or bool(request.pages)
 
 
 def _memory_key(request: DocumentRequest) -> Hashable:
-    """Return the key in memory; it contains a hash of the password, not the password."""
+    """Return the key for the memory cache; it contains a hash of the password instead of the password."""
     password_hash = hashlib.sha256((request.password or "").encode("utf-8", "surrogatepass")).digest()
     return request.principal, request.source, request.pages, password_hash

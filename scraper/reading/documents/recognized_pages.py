@@ -1,4 +1,4 @@
-"""Add recognized text to the pages of a document."""
+"""Insert recognized text into the pages of a document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_LISTED = 100
 
 
 def add_recognized_pages(parsed: ParsedDocument, recognized: Mapping[int, RecognizedPage]) -> ParsedDocument:
-    """Return the document with the text of these pages below their marks, and a warning that names them."""
+    """Return the document with recognized text in its pages, and a warning that lists the pages."""
     if not recognized:
         return parsed
     _, *found = _PAGE.split(parsed.markdown)
