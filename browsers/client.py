@@ -187,7 +187,8 @@ class Browsers:
             except TimeoutError:
                 raise errors.BrowserGoneError("No browser became ready in time.", url=request.url) from None
             async with handle.lease(request) as lease:
-                await self._profiles.load(lease.tab, request)
+                if request.site_profile is not None:
+                    await self._profiles.load(lease.tab, request.principal, request.site_profile)
                 host = urlsplit(request.url).hostname or ""
                 visit = Visit(
                     lease.tab,
@@ -206,7 +207,8 @@ class Browsers:
                     self._scripted_hosts[host] = None
                 elif request.mode is Mode.AUTO:
                     self._scripted_hosts.pop(host, None)
-                await self._profiles.save(lease.tab, request)
+                if request.site_profile is not None:
+                    await self._profiles.save(lease.tab, request.principal, request.site_profile)
                 if request.site_profile is not None or lease.tab.committed or lease.tab.renewals > 0:
                     is_clean = snapshot.complete and not visit.leaves_unclean_tab
                 else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from cachetools import LRUCache
 
 from browsers.cdp.session import Event
-from browsers.model import Request
 from browsers.navigation.tab import Tab
 
 MAX_PROFILES = 200
@@ -18,11 +17,9 @@ class CookieProfiles:
         """Start without cookies."""
         self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(MAX_PROFILES)
 
-    async def load(self, tab: Tab, request: Request) -> None:
+    async def load(self, tab: Tab, principal: str, site_profile: str) -> None:
         """Set the profile's cookies in a new tab."""
-        if request.site_profile is None:
-            return
-        cookies = self._cookies.get((request.principal, request.site_profile))
+        cookies = self._cookies.get((principal, site_profile))
         if cookies:
             await tab.connection.call("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
 
@@ -30,13 +27,10 @@ class CookieProfiles:
         """Delete a profile's cookies and return True if there were any."""
         return bool(self._cookies.pop((principal, site_profile), None))
 
-    async def save(self, tab: Tab, request: Request) -> None:
+    async def save(self, tab: Tab, principal: str, site_profile: str) -> None:
         """Store the profile's cookies from a tab."""
-        if request.site_profile is None:
-            return
         found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
-        key = (request.principal, request.site_profile)
-        self._cookies[key] = [_make_settable(cookie) for cookie in found["cookies"]]
+        self._cookies[principal, site_profile] = [_make_settable(cookie) for cookie in found["cookies"]]
 
 
 def _make_settable(cookie: Event) -> Event:

@@ -1,13 +1,16 @@
-"""Request and result of a visit: immutable data without I/O."""
+"""Request and result of a visit: immutable data without I/O, and their URLs without credentials."""
 
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
+# Browsers treat backslashes as slashes, in any number. The last @ before the path ends the user information.
+_USERINFO = re.compile(r"\A(\s*https?:[\\/]*)[^\\/?#]*@", re.IGNORECASE)
 
 
 class Tier(enum.StrEnum):
@@ -204,3 +207,13 @@ class Snapshot:
     def is_html(self) -> bool:
         """Return True if the response is an HTML page."""
         return self.media_type in {"text/html", "application/xhtml+xml"}
+
+
+def strip_credentials(url: str) -> str:
+    """Return the URL without user name and password."""
+    return _USERINFO.sub(r"\1", url) if "@" in url else url
+
+
+def has_credentials(url: str) -> bool:
+    """Return True if the URL contains a user name or password."""
+    return "@" in url and _USERINFO.match(url) is not None

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import PageCrashedError
-from browsers.http.url_credentials import strip_credentials
-from browsers.model import Frame
+from browsers.model import Frame, strip_credentials
 from browsers.navigation.readiness import WORLD, ReadinessWaiter
 from browsers.scripts import MARK
 

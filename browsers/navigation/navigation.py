@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 
 from browsers import errors
 from browsers.cdp.session import CommandFailedError, Event
-from browsers.http.url_credentials import has_credentials, strip_credentials
-from browsers.model import RedirectHop, Request
+from browsers.model import RedirectHop, Request, has_credentials, strip_credentials
 from browsers.navigation import error_mapping
 from browsers.navigation.response import (
     TRANSFER_HEADERS,

@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Awaitable
 
 from browsers.cdp.session import CommandFailedError, Event, Session
-from browsers.http.url_credentials import has_credentials, strip_credentials
 from browsers.identity.fingerprint import light_viewport
-from browsers.model import JsonResponse, Request, Tier
+from browsers.model import JsonResponse, Request, Tier, has_credentials, strip_credentials
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.page_patterns import PagePatterns, PageProgress
 from browsers.navigation.picture import window_metrics

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from urllib.parse import urljoin, urlsplit
 
 from browsers.cdp.session import CommandFailedError, Event, Session
-from browsers.http.url_credentials import strip_credentials
+from browsers.model import strip_credentials
 
 _LENGTH = re.compile(r"\s*([0-9]{1,18})\s*")
 """More digits are not a valid length. Python does not parse more than 4,300."""

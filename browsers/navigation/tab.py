@@ -11,9 +11,8 @@ from urllib.parse import unquote, urlsplit
 from browsers.cdp.session import CommandFailedError, Connection, Event, Session
 from browsers.egress import EgressProxy, ProxyListener
 from browsers.errors import BrowsersError, PageCrashedError
-from browsers.http.url_credentials import strip_credentials
 from browsers.identity.fingerprint import BrowserIdentity
-from browsers.model import Request
+from browsers.model import Request, strip_credentials
 
 MAX_CACHED_URLS = 32
 MAX_CACHED_BYTES = 4_000_000

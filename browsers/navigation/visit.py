@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 from browsers import errors
 from browsers.cdp.session import CommandFailedError
 from browsers.http.charset import decode
-from browsers.http.url_credentials import strip_credentials
-from browsers.model import Mode, Picture, Request, Snapshot, Tier, Timing
+from browsers.model import Mode, Picture, Request, Snapshot, Tier, Timing, strip_credentials
 from browsers.navigation.capture import capture_dom
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.lazy_content import reveal_lazy_content

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier
-from browsers.http.url_credentials import strip_credentials
+from browsers.model import strip_credentials
 from tests.browsers.visits import visit
 from tests.site.running import Site
 
