@@ -1,4 +1,4 @@
-"""Render the answer of `fetch_batch`: all pages and failures in request order, within one budget."""
+"""Render the answer of `fetch_batch`: all pages and errors in the order of the request, within one token budget."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ RULE = "\n\n---\n\n"
 _MAX_URL = 200
 _MAX_ERROR = 500
 _HEADER_TOKENS = 90
-"""Tokens of a page's heading, header and region marks, measured with URLs of common length."""
+"""Tokens of a page's heading, header and region marks, measured with URLs of usual length."""
 
 _JSON_TOKENS = 200
 """Tokens of an object's field names and facts."""
 _ANSWER_RATIO = 1.2
 """Maximum size of an answer, relative to the budget of its texts."""
 _FACT_CHARS = (10_000, 2_000, 500, 160, 60)
-"""Characters of URLs, titles and errors, tried in this order until the answer fits.
-Those of fifty pages can exceed an answer. The first value changes nothing."""
+"""Characters of URLs, titles and errors, tried in this order until the answer fits. Those of fifty pages alone can
+exceed an answer. The first value changes nothing."""
 _MIN_TEXT_SHARE = 0.5
-"""Least share of the budget for page texts; facts are shortened before."""
+"""Minimum share of the budget for page texts; facts are shortened first."""
 _DROPPED_LAST = frozenset({"final_url", "language", "description", "page_type"})
-"""Facts that the shortest answer leaves out: those of fifty pages have 1,500 tokens."""
+"""Facts that are dropped from the shortest answer: those of fifty pages take 1,500 tokens."""
 _UNCUT = frozenset({"content", "notice", "retrieved_at"})
 _NO_PAGE = (
     dict.fromkeys(("url", "title", "content", "method", "truncated", "tokens_estimated"))
@@ -70,7 +70,7 @@ def as_markdown(
     now: datetime | None = None,
     budget: int = BODY_BUDGET,
 ) -> str:
-    """Return a section for each URL in request order; a failed one is a note. `render` is the requested render mode."""
+    """Return a section with text or error for each URL, in order. `render` is the requested render mode."""
     render_hint = "" if render == "auto" else f' and render="{render}"'
     read = sum(isinstance(item.outcome, Reading) for item in items)
     opening = f"{read} of {len(items)} pages read. {EXPLANATION.format(region=region)}"
@@ -106,7 +106,7 @@ def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[di
 
 
 def _fit(render_within: Callable[[int, int], tuple[T, int]], text_budget: int) -> T:
-    """Return the most complete answer that fits.
+    """Return the most complete answer within the budget.
 
     `render_within` gets the tokens for texts and the characters for facts. It returns an answer and its excess tokens.
     """
@@ -161,7 +161,7 @@ def _shorten(value: object, chars: int) -> object:
 
 
 def _pieces(items: Sequence[BatchItem], budget: int, characters: int) -> list[TextCut | None]:
-    """Return the beginning of each page; pages share the budget of tokens and of characters."""
+    """Return the beginning of each page; the pages share the budgets of tokens and characters."""
     readings = [item.outcome for item in items if isinstance(item.outcome, Reading)]
     texts = [reading.document.markdown for reading in readings]
     tokens_each = _shares([token_estimate.estimate(text) + 1 for text in texts], max(0, budget))
@@ -174,7 +174,7 @@ def _pieces(items: Sequence[BatchItem], budget: int, characters: int) -> list[Te
 
 
 def _shares(needs: list[int], budget: int) -> list[int]:
-    """Divide a budget equally; large needs get what small ones leave."""
+    """Divide a budget equally; what small needs leave goes to larger ones."""
     shares = [0] * len(needs)
     left = budget
     for rank, place in enumerate(sorted(range(len(needs)), key=needs.__getitem__)):

@@ -1,4 +1,4 @@
-"""Render the answers of `browse`: what each step did, with everything that comes from the page marked as untrusted."""
+"""Render the answers of `browse`: the result of each step, with all page content marked as untrusted."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _MAX_SESSION_S = 120
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """One step of an answer. Notices, content and error quote the page."""
+    """Result of one step for rendering. Notices, content and error contain text of the page."""
 
     step: str
     notices: tuple[str, ...] = ()
     content: str = ""
     heading: str = ""
-    """First line of `content` if it is the outline of a whole page."""
+    """First line of `content` if it is a whole outline."""
     error: str = ""
     reading: Reading | ScraperError | None = None
 
@@ -34,12 +34,12 @@ def write_answer(
     """Return the answer of a call.
 
     Args:
-        reports: Its steps, up to the first that failed.
-        session: Id for the next call; empty if the session has ended.
-        is_new: True if the caller does not know the id yet.
-        region: Random id of the untrusted regions.
+        reports: Results of its steps, up to the first failed one.
+        session: ID for the next call; empty if the session has ended.
+        is_new: True if the caller does not know the ID yet.
+        region: Random ID of the untrusted regions.
         now: Time of the answer.
-        budget: Tokens of a page that is read.
+        budget: Tokens of the page of a `read` step.
     """
     parts: list[str] = []
     if session and is_new:
@@ -64,7 +64,7 @@ def write_answer(
 
 
 def _write_step(number: int, report: StepReport, *, is_last_page: bool) -> list[str]:
-    """Return the lines of one step. Of a page that a later step left, only the heading is shown."""
+    """Return the lines of one step. If a later step shows another page, only the heading is written."""
     content = report.content if is_last_page or not report.heading else report.heading
     first = f"step {number}"
     if report.error:

@@ -19,13 +19,13 @@ _MAX_LEFT_OUT = 20
 
 
 def as_markdown(report: CrawlReport, pages: Sequence[ReadPage], *, region: str, budget: int) -> str:
-    """Return the facts of a crawl, then passages of the best pages, or a line for each page of this call.
+    """Return the facts of a crawl, then excerpts of the best pages, or a line for each page of this call.
 
     Args:
         report: The crawl.
-        pages: With a question, the best pages with their passages.
-        region: Name of the region of untrusted text.
-        budget: Tokens of the lines. Passages have been selected within it.
+        pages: With a question, the best pages with their excerpts.
+        region: Random ID of the untrusted region.
+        budget: Tokens of the lines; the excerpts were selected within it before.
     """
     state = "Done." if report.is_done else f'Not done, {report.waiting:,} URLs wait. Next: crawl="{report.crawl}".'
     head = [

@@ -21,7 +21,7 @@ PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 
 _MAX_SOURCE = 2_000
 _MAX_LISTED = 40
-"""Page numbers in a list; the others are counted."""
+"""Page numbers that are listed; further ones are only counted."""
 _MAX_HEADINGS = 300
 _MAX_ID = 512
 _MAX_METADATA = 1_000
@@ -32,7 +32,7 @@ _INDEX_EXPLANATION = (
 
 @dataclass(frozen=True, slots=True)
 class DocumentPart:
-    """The requested part of a document."""
+    """Requested part of a document."""
 
     start: int = 0
     length: int | None = None
@@ -43,7 +43,7 @@ class DocumentPart:
 def as_markdown(
     reading: Reading, part: DocumentPart, *, region: str, now: datetime | None = None, budget: int = BODY_BUDGET
 ) -> str:
-    """Return a header, the text in an untrusted region with a random id `region`, and how to continue.
+    """Return a header, the text in an untrusted region with ID `region`, and how to continue.
 
     Raises:
         InvalidArgumentError: The document has none of the requested pages.
@@ -67,7 +67,11 @@ def as_markdown(
 
 
 def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) -> dict[str, object]:
-    """Return the answer as an object, or raise InvalidArgumentError, as `as_markdown` does."""
+    """Return the answer as an object.
+
+    Raises:
+        InvalidArgumentError: The document has none of the requested pages.
+    """
     reading = select_pages(reading, part.pages)
     document = reading.document
     piece = _piece(document.markdown, replace(part, length=0) if part.outline else part, budget)
@@ -112,7 +116,7 @@ def index_document_as_markdown(
     start: int = 0,
     budget: int = BODY_BUDGET,
 ) -> str:
-    """Return a header, the text from `start` in an untrusted region, and the address of the next part."""
+    """Return a header, the text from `start` in an untrusted region, and the URI of the next part."""
     text = clean(content)[0]
     piece = cut_to_budget(text, start, budget)
     head = [f"Index: {index}", f"Tokens: about {token_estimate.estimate(piece.shown):,}"]
@@ -130,7 +134,7 @@ def index_document_as_markdown(
 
 
 def _outline_rows(document: Document) -> list[dict[str, Any]]:
-    """Return the headings as objects, with their pages if the document has pages."""
+    """Return the headings as objects, with page numbers if the document has pages."""
     return [
         {"level": heading.level, "text": heading.text, "start": heading.start}
         | ({"page": page} if (page := _page_at(document.markdown, heading.start)) else {})
@@ -139,13 +143,13 @@ def _outline_rows(document: Document) -> list[dict[str, Any]]:
 
 
 def _explanation(reading: Reading, region: str) -> str:
-    """Return the explanation of the region; text of a local file is untrusted too."""
+    """Return the explanation of the untrusted region; for a local file it names the file instead of the web."""
     text = EXPLANATION.format(region=region)
     return text.replace("comes from the web", "comes from the file") if reading.method == "file" else text
 
 
 def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
-    """Return exactly the requested length; without one, what fits the answer, cut at a paragraph."""
+    """Return exactly the requested length, or as much as fits the budget, cut at a paragraph."""
     if part.length is None:
         return cut_to_budget(markdown, part.start, budget)
     start = max(0, min(part.start, len(markdown)))
@@ -154,7 +158,7 @@ def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
 
 
 def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
-    """Return the document with the selected pages only; offsets then count within them."""
+    """Return the document with the selected pages only; offsets are relative to the remaining text."""
     if not pages:
         return reading
     document = reading.document
@@ -176,7 +180,7 @@ def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
 
 
 def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> list[str]:
-    """Return the header lines, which hold no text of the document."""
+    """Return the header lines, which contain no text of the document."""
     document = reading.document
     lines = [f"Source: {clean_line(reading.url, _MAX_SOURCE)}"]
     pages = f", {document.page_count:,} {_unit(document)}" if document.page_count else ""

@@ -1,4 +1,4 @@
-"""Render the requested values of a page as a table or as JSON within one budget."""
+"""Render the extracted fields or records of pages as a table or JSON, within one token budget."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEADER_TOKENS = 150
 
 
 def as_json(found: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object]:
-    """Return values with their evidence and recipe, or the rows that the budget allows and the next part's URL."""
+    """Return fields with evidence and recipe, or the records that fit the budget and the URL of the next page."""
     answer: dict[str, object] = {"url": found.url}
     notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
     if found.values:
@@ -43,7 +43,7 @@ def as_json(found: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object
 
 
 def as_markdown(found: PageFields, *, region: str, budget: int = BODY_BUDGET) -> str:
-    """Return a header and a table of the values or rows in an untrusted region."""
+    """Return a header, and a table of fields or records in an untrusted region."""
     header = [f"URL: {clean_line(found.url, _MAX_URL)}"]
     notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
     if found.values:
@@ -61,7 +61,7 @@ def as_markdown(found: PageFields, *, region: str, budget: int = BODY_BUDGET) ->
 
 
 def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, budget: int) -> dict[str, object]:
-    """Return one object per page; a recipe that all pages share is stated once."""
+    """Return one object per page; the recipe is written once for all pages."""
     share = budget // len(outcomes)
     rows: list[dict[str, object]] = []
     for url, found in outcomes:
@@ -104,7 +104,7 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _fit_rows(found: PageFields, budget: int) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the first rows within the budget, with long values cut, and a note if some are left out."""
+    """Return the first records that fit the budget, with long values cut, and a note about dropped records."""
     left = budget - _HEADER_TOKENS
     rows: list[dict[str, Any]] = []
     for record in found.records:

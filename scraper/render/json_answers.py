@@ -1,6 +1,6 @@
-"""Types of the answers in JSON; the output schemas of the tools are generated from them.
+"""Types of answers in JSON. The output schemas of the tools are generated from them.
 
-A key that an answer may lack is `NotRequired`. Further keys may be added in later versions.
+A key that may be missing is `NotRequired`. Later versions may add further keys.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ImageItem(TypedDict):
 
 
 class ExcerptItem(TypedDict):
-    """The place of an excerpt; `url` opens the page at it."""
+    """Position of an excerpt; `url` opens the page at it."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class ExcerptItem(TypedDict):
 
 
 class PageAnswer(TypedDict):
-    """A page, as `fetch` returns it."""
+    """Answer of `fetch`."""
 
     url: str
     title: str | None
@@ -75,7 +75,7 @@ class PageAnswer(TypedDict):
 
 
 class BatchRow(TypedDict):
-    """A page of `fetch_batch`; `error` is null if it was read."""
+    """A page in the answer of `fetch_batch`; `error` is null if it was read."""
 
     url: str
     title: str | None
@@ -108,7 +108,7 @@ class BatchRow(TypedDict):
 
 
 class OutlineRow(TypedDict):
-    """A heading of a document, with its page if the document has pages."""
+    """A heading of a document, with its page number if the document has pages."""
 
     level: int
     text: str
@@ -117,7 +117,7 @@ class OutlineRow(TypedDict):
 
 
 class DocumentAnswer(TypedDict):
-    """A document, as `read_doc` returns it."""
+    """Answer of `read_doc`."""
 
     content: str
     title: str | None
@@ -155,7 +155,7 @@ class ResultItem(TypedDict):
 
 
 class SearchResults(TypedDict):
-    """The answer of `search`."""
+    """Answer of `search`."""
 
     results: list[ResultItem]
     engines: list[str]
@@ -181,7 +181,7 @@ class SourceItem(TypedDict):
 
 
 class ResearchDocument(TypedDict):
-    """A page of `research`: its excerpts as `content`, or `error` if it failed."""
+    """A page of `research`: `content` has its excerpts, or `error` the reason of its failure."""
 
     rank: int
     url: str
@@ -193,7 +193,7 @@ class ResearchDocument(TypedDict):
 
 
 class ResearchAnswer(TypedDict):
-    """The answer of `research`; `rank` joins documents and sources."""
+    """Answer of `research`; `rank` connects documents with sources."""
 
     question: str
     engines: list[str]
@@ -210,7 +210,7 @@ class ResearchAnswer(TypedDict):
 
 
 class ComparedPage(TypedDict):
-    """A page of `compare`, with `error` if it failed."""
+    """A page of `compare`; `error` is set if it failed."""
 
     url: str
     title: str | None
@@ -221,7 +221,7 @@ class ComparedPage(TypedDict):
 
 
 class ComparisonAnswer(TypedDict):
-    """The answer of `compare`."""
+    """Answer of `compare`."""
 
     question: str
     urls: list[str]
@@ -230,7 +230,7 @@ class ComparisonAnswer(TypedDict):
 
 
 class StructuredAnswer(TypedDict):
-    """The answer of `extract_structured`: all lists of data, or `records`, or `values`.
+    """Answer of `extract_structured`: structured data, or `records`, or `values`.
 
     For several URLs, `url` is the first, and `pages` has an answer or `error` for each.
     """
@@ -252,7 +252,7 @@ class StructuredAnswer(TypedDict):
 
 
 class CacheHit(TypedDict):
-    """A cached page that `cache_search` found."""
+    """A cached page in the answer of `cache_search`."""
 
     url: str
     title: str
@@ -262,7 +262,7 @@ class CacheHit(TypedDict):
 
 
 class IndexResult(TypedDict):
-    """A document that `search_index` found."""
+    """A document in the answer of `search_index`."""
 
     doc_id: str
     score: float
@@ -271,7 +271,7 @@ class IndexResult(TypedDict):
 
 
 class IndexResults(TypedDict):
-    """The answer of `search_index`."""
+    """Answer of `search_index`."""
 
     results: list[IndexResult]
     total_matches: int
@@ -279,7 +279,7 @@ class IndexResults(TypedDict):
 
 
 class AddedDocument(TypedDict):
-    """The answer of `search_add_document`."""
+    """Answer of `search_add_document`."""
 
     status: str
     doc_id: str
@@ -287,7 +287,7 @@ class AddedDocument(TypedDict):
 
 
 class CreatedIndex(TypedDict):
-    """The answer of `search_create_index`."""
+    """Answer of `search_create_index`."""
 
     status: str
     index_name: str
@@ -295,7 +295,7 @@ class CreatedIndex(TypedDict):
 
 
 class FailedIndexCall(TypedDict):
-    """The answer of an index tool that failed."""
+    """Answer of an index tool that failed."""
 
     error: str
 
@@ -311,7 +311,7 @@ class MappedPage(TypedDict):
 
 
 class LeftOutItem(TypedDict):
-    """URLs that were left out for one reason."""
+    """Number of URLs that were left out for one reason, with an example."""
 
     reason: str
     count: int
@@ -326,7 +326,7 @@ class SiteLists(TypedDict):
 
 
 class SiteMapAnswer(TypedDict):
-    """The answer of `map`."""
+    """Answer of `map`."""
 
     pages: list[MappedPage]
     total: int
@@ -339,7 +339,7 @@ class SiteMapAnswer(TypedDict):
 
 
 class CrawledRow(TypedDict):
-    """One page of `crawl`."""
+    """A page in the answer of `crawl`."""
 
     url: str
     title: NotRequired[str]
@@ -347,7 +347,7 @@ class CrawledRow(TypedDict):
 
 
 class CrawlAnswer(TypedDict):
-    """The answer of `crawl`."""
+    """Answer of `crawl`."""
 
     crawl: str
     index: str
@@ -372,7 +372,7 @@ class ChangedBlock(TypedDict):
 
 
 class ChangedPage(TypedDict):
-    """One page of `changes`."""
+    """A page in the answer of `changes`."""
 
     url: str
     status: str
@@ -388,7 +388,7 @@ class ChangedPage(TypedDict):
 
 
 class ChangesAnswer(TypedDict):
-    """The answer of `changes`."""
+    """Answer of `changes`."""
 
     pages: list[ChangedPage]
     notice: str

@@ -1,4 +1,4 @@
-"""Shorten nested JSON data to a budget of tokens: first texts and lists, then whole blocks."""
+"""Shorten JSON data to a token budget: first cut texts and lists, then drop blocks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from scraper.extract.text import token_estimate
 
 @dataclass(frozen=True, slots=True)
 class TruncatedJson:
-    """Blocks within a budget; `shortened`: texts or lists were cut; `left_out`: number of dropped blocks."""
+    """Blocks within a budget.
+
+    `shortened` is True if texts or lists were cut; `left_out` is the number of dropped blocks.
+    """
 
     blocks: tuple[Any, ...]
     shortened: bool = False
@@ -30,11 +33,11 @@ _LEVELS = (_Bounds(600, 200, 20), _Bounds(300, 40, 12), _Bounds(160, 12, 8), _Bo
 """Limits from mild to strict. Readers need prices and dates, not article bodies."""
 
 _MIN_BUDGET = 20
-"""Tokens. Below it, no block is useful."""
+"""Tokens. With a smaller budget, all blocks are dropped."""
 
 
 def truncate(blocks: Sequence[Any], budget: int) -> TruncatedJson:
-    """Return the blocks within a budget of tokens.
+    """Return the blocks within a token budget.
 
     All blocks are shortened with the mildest limits that make them fit. If no limits do, the last blocks are dropped.
     """

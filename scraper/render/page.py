@@ -15,22 +15,22 @@ from scraper.urls import MAX_URL_CHARS
 
 BODY_BUDGET = 7_500
 """Tokens of page text in an answer of default size. With its header, the answer has fewer than 9,000 tokens: always by
-the estimate, and on 95 of 100 pages by the encodings it was measured against."""
+the estimate, and on 95 of 100 pages by the token encodings that the estimate was compared with."""
 
 MAX_CHARACTERS = 32_000
-"""Characters of page text in such an answer. Some clients cut by characters, the first at 36,000."""
+"""Characters of page text in an answer of default size. Some clients cut by characters, the first at 36,000."""
 
 MAX_LENGTH = 100_000
 """Characters of page text that a call may request."""
 
 MAX_FACT = 300
 MAX_URL = 500
-"""Characters of a URL in the header, because some have thousands. JSON has the whole URL."""
+"""Characters of a URL in the header, because some have thousands. JSON answers have the complete URL."""
 _USUAL_URL = 200
-"""Characters of a URL that the budget of an answer includes."""
+"""Characters of a URL that are already part of the budget."""
 _MAX_WARNING = 300
 _DISCUSSION_SHARE = 0.2
-"""Share of the budget of an answer in JSON that the list of posts may take; the page's text contains them too."""
+"""Share of the budget for the list of posts in JSON; the page text contains the posts too."""
 _POST_HEADING = re.compile(r"#(\d{1,6})(?: ·|\Z)")
 _LISTS_SHARE = 0.5
 
@@ -44,9 +44,9 @@ def as_markdown(
     now: datetime | None = None,
     budget: int = BODY_BUDGET,
 ) -> str:
-    """Return a header, the page in an untrusted region with a random id `region`, and how to continue.
+    """Return a header, the page in an untrusted region with ID `region`, and how to continue.
 
-    Without a length, it returns as many characters as fit a budget of tokens. `now` gives the age of a cached page.
+    Without `length`, the answer has as much text as fits the token budget. `now` is used for the age of a cached page.
     """
     piece = piece_of(reading.document, start, length, budget)
     lines = [*header(reading, piece, now), EXPLANATION.format(region=region)]
@@ -64,9 +64,10 @@ def as_json(
     budget: int = BODY_BUDGET,
     include: Sequence[str] = (),
 ) -> dict[str, object]:
-    """Return the answer as an object, with `next_start` only if text is left.
+    """Return the answer as an object; `next_start` is set only if text is left.
 
-    `include` adds the lists of `LISTS` with these names. They take at most half of the budget, and the text the rest.
+    `include` adds the lists of `LISTS` with these names. They take at most half of the budget, and the text takes the
+    rest.
     """
     lists, left_out = _lists(reading.document, include, int(budget * _LISTS_SHARE))
     spent = 2 * token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS]) + token_estimate.estimate(compact(lists))
@@ -83,7 +84,7 @@ def as_json(
 
 
 def _posts_in(document: Document, piece: TextCut) -> list[dict[str, object]]:
-    """Return the posts whose headings are in a piece, and the remarks below them."""
+    """Return the posts whose headings are inside a piece, with the replies below them."""
     numbers = {
         int(match[1]): heading.start for heading in document.outline if (match := _POST_HEADING.match(heading.text))
     }
@@ -96,7 +97,7 @@ def _posts_in(document: Document, piece: TextCut) -> list[dict[str, object]]:
 
 
 def _lists(document: Document, include: Sequence[str], budget: int) -> tuple[dict[str, object], list[str]]:
-    """Return the lists of a page, each within its part of a budget of tokens, and notes on the items left out."""
+    """Return the requested lists, each within its share of the token budget, and notes about dropped items."""
     lists: dict[str, object] = {}
     notes = []
     for name in include:
@@ -136,11 +137,11 @@ LISTS: Mapping[str, Callable[[Document], list[dict[str, object]]]] = {
     "links": _link_rows,
     "images": _image_rows,
 }
-"""Lists of a page that a call may request in JSON."""
+"""Lists that a call may request for JSON answers."""
 
 
 def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
-    """Return a piece of a page with the facts of the page."""
+    """Return a piece of a page and its metadata as an object."""
     document = reading.document
     answer: dict[str, object] = {
         "url": clean_line(reading.url, MAX_URL_CHARS),
@@ -184,33 +185,33 @@ def reading_warnings(reading: Reading) -> list[str]:
 
 
 def piece_of(document: Document, start: int, length: int | None, budget: int = BODY_BUDGET) -> TextCut:
-    """Return the requested piece; without a length, as much as the budget of tokens allows."""
+    """Return the requested piece; without a length, as much as fits the token budget."""
     if length is not None:
         return cut(document.markdown, start, min(length, MAX_LENGTH), keep_whole=KEEP_WHOLE)
     return cut_to_budget(document.markdown, start, budget)
 
 
 def cut_to_budget(markdown: str, start: int, budget: int) -> TextCut:
-    """Return the piece from `start` that fits a budget of tokens and the characters that belong to it."""
+    """Return the piece from `start` that fits a token budget and the character limit derived from it."""
     start = max(0, min(start, len(markdown)))
     affordable = token_estimate.fit_prefix(markdown, start, budget)
     return cut(markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
 
 
 def cut_note(piece: TextCut) -> str:
-    """Return a sentence with the number of characters after a piece."""
+    """Return a sentence with the number of remaining characters."""
     return f"Cut here: {piece.total - piece.end:,} characters are left."
 
 
 def characters_for(budget: int) -> int:
-    """Return the maximum characters that belong to a budget of tokens."""
+    """Return the character limit for a token budget."""
     return max(MAX_CHARACTERS, MAX_CHARACTERS * budget // BODY_BUDGET)
 
 
 def header(
     reading: Reading, piece: TextCut, now: datetime | None, *, url_chars: int = MAX_URL, fact_chars: int = MAX_FACT
 ) -> list[str]:
-    """Return the header lines; of the site's own words they hold only the URL it redirected to."""
+    """Return the header lines. The final URL is the only text in them that the site can choose."""
     lines = [f"URL: {clean_line(reading.url, url_chars)}"]
     if reading.requested_url.partition("#")[0] != reading.url.partition("#")[0]:
         lines.append(f"Requested: {clean_line(reading.requested_url, url_chars)}")
@@ -230,7 +231,7 @@ def header(
 
 
 def sealed_page(document: Document, piece: TextCut, region: str, *, fact_chars: int = MAX_FACT) -> str:
-    """Return the page's facts and text, which are the site's own words, in an untrusted region."""
+    """Return the page's metadata and text in an untrusted region, because the site wrote both."""
     facts = {
         "Title": clean_fact(document.title, fact_chars),
         "Author": clean_fact(document.author, fact_chars),
@@ -247,7 +248,7 @@ _MINUTES = (("total_time", "total"), ("prep_time", "preparation"), ("cook_time",
 
 
 def _fact_lines(facts: Mapping[str, str | float], chars: int) -> dict[str, str | None]:
-    """Return the facts of a product or recipe as header lines."""
+    """Return the facts of a product or recipe as lines by name."""
     stated = {name: clean_fact(f"{value}", chars) or "" for name, value in facts.items()}
     rating = stated.get("rating", "")
     count = stated.get("rating_count")
@@ -271,7 +272,7 @@ def published(document: Document) -> str | None:
 
 
 def iso_date(moment: datetime | None) -> str:
-    """Return a date in ISO 8601, with its time only if the time is known; "" for None."""
+    """Return a date in ISO 8601, with the time if it is known; an empty string for None."""
     if moment is None:
         return ""
     is_date_only = (moment.hour, moment.minute, moment.second) == (0, 0, 0)
@@ -279,7 +280,7 @@ def iso_date(moment: datetime | None) -> str:
 
 
 def clean_fact(text: str | None, chars: int = MAX_FACT) -> str | None:
-    """Return a fact of a page in one line of at most `chars` characters, or None without text."""
+    """Return a text on one line of at most `chars` characters, or None if it is empty."""
     return clean_line(text, chars) or None if text else None
 
 
@@ -289,7 +290,7 @@ def _describe_removed(document: Document) -> str:
 
 
 def read_ago(retrieved_at: datetime, now: datetime | None) -> str:
-    """Return when a cached text was read, and its age if `now` is given."""
+    """Return the time when a cached text was read, and its age if `now` is set."""
     moment = retrieved_at.isoformat(timespec="seconds")
     if now is None:
         return f"read at {moment}"

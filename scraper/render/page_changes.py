@@ -32,9 +32,10 @@ _STATUS = {
 
 
 def as_markdown(urls: Sequence[str], outcomes: Sequence[Outcome], *, region: str, budget: int) -> str:
-    """Return a section for each page: its status, then under each heading `-`, `+` and `~` lines.
+    """Return a section for each page: its status, then the changed lines below each heading.
 
-    In a `~` line, `[-old-]` words went and `{+new+}` words came.
+    Lines begin with `-` (removed), `+` (added) or `~` (edited). In a `~` line, `[-old-]` marks removed words and
+    `{+new+}` added words.
     """
     share = budget // max(1, len(urls)) - _PAGE_TOKENS
     head = [f"{_count(outcomes)}", EXPLANATION.format(region=region)]
@@ -130,7 +131,7 @@ def _clip(text: str) -> str:
 
 
 def _take_affordable(changes: Sequence[BlockChange], left: int) -> list[BlockChange]:
-    """Return the first changes within a number of tokens; at least one."""
+    """Return the first changes that fit a number of tokens; at least one."""
     taken: list[BlockChange] = []
     for change in changes:
         left -= token_estimate.estimate(_line(change)) + 2

@@ -1,4 +1,4 @@
-"""Render the texts beside the pictures of `see`."""
+"""Render the text that accompanies the pictures of `see`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _MAX_WARNING = 300
 
 
 def describe_picture(found: PagePictures, picture: Picture, *, part: int | None = None, uri: str = "") -> str:
-    """Return the facts of a picture: page, size, part of a whole page, and what is missing.
+    """Return the facts of a picture: URL, size, part of a whole page, warnings.
 
     Args:
-        found: The pictures of the page.
-        picture: The one that is shown.
-        part: Its number within the whole page, 0 for the overview; None for other pictures.
-        uri: Resource of a file.
+        found: All pictures of the page.
+        picture: The returned picture.
+        part: Its number in a picture of the whole page, 0 for the overview; None for other pictures.
+        uri: URI of the resource if it is a file.
     """
     lines = [f"Picture of {clean_line(found.url, _MAX_URL)} (status {found.status})."]
     if uri:

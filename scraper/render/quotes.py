@@ -1,4 +1,4 @@
-"""Render the quotes of a page that bear on a question, for `fetch`, `fetch_batch` and `read_doc`."""
+"""Render the quotes of a page that answer a question, for `fetch`, `fetch_batch` and `read_doc`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ NOT_FOUND = "No passage has a word of the question. This is the outline and the 
 _MAX_HEADINGS = 40
 _MAX_HEADING = 120
 _OUTLINE_SHARE = 3
-"""Part of the budget that the outline may take if nothing was found: one third."""
+"""Divisor of the budget: without a match, the outline takes at most a third."""
 
 
 def fit_quotes(pages: Sequence[ReadPage], tokens: int, *, linked: bool) -> tuple[ReadPage, ...]:
-    """Return the pages with the best quotes that together have at most `tokens` tokens, with their headings.
+    """Return the pages with the best quotes that fit `tokens`, headings included.
 
-    With `linked`, the links of the headings count too. A page without a match keeps an equal share for its outline and
-    beginning, which replace its quotes.
+    With `linked`, the links of the headings count too. A page without a match has no quotes; an equal share of the
+    tokens is reserved for its outline and beginning.
     """
     kept = [page if has_match(page) else replace(page, excerpts=()) for page in pages]
     unmatched = sum(isinstance(page.outcome, Reading) and not page.excerpts for page in kept)
@@ -52,12 +52,12 @@ def fit_quotes(pages: Sequence[ReadPage], tokens: int, *, linked: bool) -> tuple
 
 
 def has_match(page: ReadPage) -> bool:
-    """Return True if a quote of the page has a word of the question."""
+    """Return True if at least one quote of the page contains a word of the question."""
     return any(excerpt.score > 0 for excerpt in page.excerpts)
 
 
 def page_as_markdown(page: ReadPage, *, tokens: int, region: str, now: datetime) -> str:
-    """Return the header of a page and its quotes in an untrusted region, or the error of reading it."""
+    """Return the header of a page and its quotes in an untrusted region, or its error."""
     if not isinstance(page.outcome, Reading):
         return f"Error: {error_sentence(page.outcome)}"
     piece = TextCut.whole(_build_text(page, page.outcome, tokens, linked=True))
@@ -69,7 +69,7 @@ def page_as_markdown(page: ReadPage, *, tokens: int, region: str, now: datetime)
 
 
 def page_as_json(page: ReadPage, *, tokens: int) -> dict[str, object]:
-    """Return a page as an object whose content is the quotes, with a row for each in `excerpts`."""
+    """Return a page as an object: its quotes as content, and their positions in `excerpts`."""
     if not isinstance(page.outcome, Reading):
         return failed_row(page.url, page.outcome)
     reading = page.outcome
@@ -85,7 +85,7 @@ def page_as_json(page: ReadPage, *, tokens: int) -> dict[str, object]:
 
 
 def _build_text(page: ReadPage, reading: Reading, tokens: int, *, linked: bool) -> str:
-    """Return the quotes; if no one matches, the outline and the beginning of the page."""
+    """Return the quotes; without a match, the outline and the beginning of the page."""
     if has_match(page):
         return join_excerpts(page, linked=linked)
     lines: list[str] = []
@@ -107,7 +107,7 @@ def _count_tokens(page: ReadPage, linked: bool) -> int:
 
 
 def _cut_only_quote(page: ReadPage, tokens: int) -> ReadPage:
-    """Return the page with its quote cut at the budget, without heading and link if these leave no room."""
+    """Return the page with its only quote cut to a number of tokens, without heading and link."""
     (excerpt,) = page.excerpts
     bare = replace(excerpt, heading="", fragment="")
     end = token_estimate.fit_prefix(bare.text, 0, max(1, tokens - 6))

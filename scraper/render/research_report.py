@@ -1,4 +1,4 @@
-"""Render the answers of `research` and `compare`: pages with the excerpts that bear on a question."""
+"""Render the answers of `research` and `compare`: pages with the excerpts that are relevant to a question."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from scraper.retrieval.text_fragments import link_to_quotation
 
 RULE = "\n\n---\n\n"
 GAP = "[…]"
-"""Mark where page text is left out."""
+"""Mark between excerpts that are not adjacent."""
 PAGE_TOKENS = 130
-"""Estimated tokens of a page besides its excerpts: header and separators, or field names in JSON."""
+"""Estimated tokens of a page in addition to its excerpts: header and separators, or field names in JSON."""
 
 _NO_EXCERPTS = "The answer has no space for this page; `fetch` reads it in full."
 _PAGING_FIELDS = ("start", "returned_chars", "total_chars", "next_start")
-"""Fields of an answer of `fetch` that make no sense for excerpts."""
+"""Fields in answers of `fetch` that do not apply to excerpts."""
 _BRACKETS = re.compile(r"[\[\]]")
 
 _MAX_QUESTION = 500
@@ -34,11 +34,11 @@ _MAX_HEADING = 160
 _MAX_HINT = 400
 _MAX_ERROR = 500
 _JSON_TOKENS = 40
-"""Tokens of a source's field names."""
+"""Tokens of the field names of a source."""
 
 
 def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = None) -> str:
-    """Return facts, the numbered sources and a section for each page that was read or failed."""
+    """Return facts, the numbered sources, and a section for each page or error."""
     question = f"Question: {clean_line(report.question, _MAX_QUESTION)}"
     opening = "\n".join(["# Research brief", "", question, *_facts(report), EXPLANATION.format(region=region)])
     ranks = _ranks(report.search)
@@ -47,7 +47,7 @@ def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = N
 
 
 def as_json(report: ResearchReport) -> dict[str, object]:
-    """Return the report as an object; `rank` joins documents and sources."""
+    """Return the report as an object; `rank` connects documents with sources."""
     ranks = _ranks(report.search)
     documents = [_document(page, report, ranks) for page in report.pages]
     sources = [_source(rank, result, report) for rank, result in enumerate(report.search.results, start=1)]
@@ -74,7 +74,7 @@ def as_json(report: ResearchReport) -> dict[str, object]:
 def comparison_as_markdown(
     question: str, pages: Sequence[ReadPage], *, region: str, now: datetime | None = None
 ) -> str:
-    """Return a section for each page in the requested order; a failed page is a note."""
+    """Return a section with excerpts or error for each page, in the requested order."""
     read = sum(isinstance(page.outcome, Reading) for page in pages)
     facts = [f"Question: {clean_line(question, _MAX_QUESTION)}", f"Pages: {read} of {len(pages)} read"]
     opening = "\n".join(["# Comparison", "", *facts, EXPLANATION.format(region=region)])
@@ -83,7 +83,7 @@ def comparison_as_markdown(
 
 
 def comparison_as_json(question: str, pages: Sequence[ReadPage]) -> dict[str, object]:
-    """Return a comparison; `excerpts` has an object for each page, with `passages`, or with `error` if it failed."""
+    """Return a comparison; `excerpts` has an object for each page, with `passages` or `error`."""
     excerpts = [_compared_object(page, pages) for page in pages]
     return {
         "question": question,
@@ -100,7 +100,7 @@ def sources_tokens(answer: SearchAnswer) -> int:
 
 
 def join_excerpts(page: ReadPage, *, linked: bool) -> str:
-    """Return the excerpts of a page as one text, each below its headings, which may link to it on the page."""
+    """Join the excerpts of a page, each below its headings; with `linked`, the headings are links to them."""
     if not isinstance(page.outcome, Reading):
         return ""
     parts: list[str] = []
@@ -227,7 +227,7 @@ def _compared_object(page: ReadPage, pages: Sequence[ReadPage]) -> dict[str, obj
 
 
 def _page_object(page: ReadPage, reading: Reading) -> dict[str, object]:
-    """Return a page as an object: its excerpts as one text, and their places."""
+    """Return a page as an object: its excerpts as one text, and their positions."""
     fields = render_page.page_object(reading, TextCut.whole(join_excerpts(page, linked=False)))
     characters = sum(excerpt.end - excerpt.start for excerpt in page.excerpts)
     return {
@@ -238,7 +238,7 @@ def _page_object(page: ReadPage, reading: Reading) -> dict[str, object]:
 
 
 def excerpt_rows(page: ReadPage, reading: Reading) -> list[dict[str, object]]:
-    """Return the place, the headings and the link of each excerpt."""
+    """Return position, headings and link of each excerpt."""
     return [
         {"start": part.start, "end": part.end, "heading": _heading(part), "url": _excerpt_url(reading, part)}
         for part in page.excerpts
@@ -266,7 +266,7 @@ def _sum_tokens(pages: Sequence[Mapping[str, object]]) -> int:
 
 
 def _ranks(search: SearchAnswer) -> Mapping[str, int]:
-    """Return the rank of each URL; the first result with a URL counts."""
+    """Return the rank of each URL; for repeated URLs, that of the first result."""
     return {result.url: rank for rank, result in reversed(list(enumerate(search.results, start=1)))}
 
 

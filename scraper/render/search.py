@@ -12,7 +12,7 @@ from scraper.render.answer_text import EXPLANATION, defuse, seal
 from scraper.render.page import iso_date
 
 ANSWER_BUDGET = 6_000
-"""Tokens of results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""
+"""Tokens of all results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""
 
 MAX_TITLE = 200
 MAX_URL = 2_000
@@ -48,7 +48,7 @@ REASONS: Mapping[str, str] = {
 
 
 def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int = ANSWER_BUDGET) -> str:
-    """Return the facts of the search, then the results within a budget of tokens in an untrusted region."""
+    """Return the facts of the search, then the results that fit a token budget in an untrusted region."""
     head = [_headline(answer, now)]
     if answer.errors:
         head.append(errors_line(answer.errors))
@@ -63,7 +63,7 @@ def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int
 
 
 def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, object]:
-    """Return the answer as an object, with `errors`, `hint` and `warnings` only if there are any."""
+    """Return the answer as an object; `errors`, `hint` and `warnings` are set only if there are any."""
     objects = [result_object(row) for row in answer.results]
     # The texts of a result whose length varies.
     texts = [f"{row['title']}{row['url']}{row['snippet']}{row.get('also', '')}" for row in objects]
@@ -81,7 +81,7 @@ def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, o
 
 
 def web_search_as_markdown(answer: SearchAnswer) -> str:
-    """Return the answer of `web_search` in the form of its contract."""
+    """Return the answer of `web_search` in the format of its contract."""
     heading = f'## Web Search Results for "{clean_line(answer.query, _MAX_QUERY)}"'
     if not answer.results:
         return f"{heading}\n\nNo results found.\n\n_Source: DuckDuckGo_"
@@ -95,7 +95,7 @@ def web_search_as_markdown(answer: SearchAnswer) -> str:
 
 
 def instant_answer_as_markdown(query: str, answer: InstantAnswer) -> str:
-    """Return the answer of `instant_answer` in the form of its contract."""
+    """Return the answer of `instant_answer` in the format of its contract."""
     heading = f'## Instant Answer for "{clean_line(query, _MAX_QUERY)}"'
     if answer.empty:
         return f"{heading}\n\nNo instant answer available for this query.\n\n{_INSTANT_SOURCE}"
@@ -105,7 +105,7 @@ def instant_answer_as_markdown(query: str, answer: InstantAnswer) -> str:
 def cache_hits_as_markdown(
     query: str, found: PageHits, *, region: str, now: datetime, budget: int = ANSWER_BUDGET
 ) -> str:
-    """Return the facts of a search of cached pages, then the hits in an untrusted region."""
+    """Return the number of cached pages found, then the hits in an untrusted region."""
     if not found.usable:
         return _NO_CACHE
     hits = _hits_within_budget(found.hits, budget)
@@ -123,7 +123,7 @@ def cache_hits_as_markdown(
 
 
 def cache_hits_as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[dict[str, object]]:
-    """Return an object for each hit in cached pages."""
+    """Return an object for each cached page that was found."""
     return [
         {
             "url": clean_line(hit.url, MAX_URL),
@@ -137,7 +137,7 @@ def cache_hits_as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[
 
 
 def errors_line(errors: Mapping[str, str]) -> str:
-    """Return one line with the engines that failed and their reasons."""
+    """Return a line that lists the failed engines with their reasons."""
     reasons = (f"{name} {REASONS.get(reason, 'failed')} ({reason})" for name, reason in errors.items())
     return "Errors: " + "; ".join(reasons) + "."
 
@@ -157,7 +157,7 @@ def result_text(number: int, row: SearchResult) -> str:
 
 
 def result_object(row: SearchResult) -> dict[str, object]:
-    """Return a result as an object, with `date`, `source` and `also` only if they are known."""
+    """Return a result as an object; `date`, `source`, `also` and `facts` are set only if they are known."""
     data: dict[str, object] = {
         "title": clean_line(row.title, MAX_TITLE),
         "url": clean_line(row.url, MAX_URL),
@@ -199,7 +199,7 @@ def _ago(moment: datetime, now: datetime) -> str:
 
 
 def _within_budget(texts: Sequence[str], budget: int, extra_tokens: int = 2) -> list[str]:
-    """Return the texts that fit a budget of tokens, with extra tokens for each; at least the first."""
+    """Return the first texts that fit a token budget, with extra tokens for each; at least one."""
     for count, text in enumerate(texts):
         budget -= token_estimate.estimate(text) + extra_tokens
         if budget < 0 and count:
@@ -233,7 +233,7 @@ def _source_lines(source: str, url: str) -> Iterator[str]:
 
 
 def _topic_lines(topics: tuple[RelatedTopic, ...]) -> Iterator[str]:
-    """Yield a line for each topic; groups, which come last, have headings."""
+    """Yield a line for each topic, and a heading before each group."""
     group = ""
     for topic in topics:
         if topic.group != group:

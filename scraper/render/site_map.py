@@ -18,13 +18,13 @@ _MAX_URL = 500
 _MAX_TITLE = 160
 _MAX_WARNING = 300
 _HEADER_TOKENS = 300
-"""Tokens of the text around the list of pages."""
+"""Tokens of the text before and after the list of pages."""
 
 
 def as_markdown(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: int, region: str, budget: int) -> str:
-    """Return the facts of the map, then a line for each page from `start` on, within a budget of tokens.
+    """Return the facts of the map, then a line for each page from `start` on, within a token budget.
 
-    The line of a page is `- URL | title | date`; what was left out follows the pages.
+    A line is `- URL | title | date`. The excluded URLs follow, by reason.
     """
     rows = _within_budget(ranked[start : start + max_pages], budget)
     lists = f"{site.list_files} lists ({site.list_failures} failed)" if site.list_files else "no list"
@@ -43,7 +43,7 @@ def as_markdown(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: in
 
 
 def as_json(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: int, budget: int) -> SiteMapAnswer:
-    """Return the pages from `start` on, within a budget of tokens, and what was left out."""
+    """Return the pages from `start` on, within a token budget, and the excluded URLs by reason."""
     rows = _within_budget(ranked[start : start + max_pages], budget)
     scores = dict(ranked[start : start + len(rows)])
     answer: SiteMapAnswer = {

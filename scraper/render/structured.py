@@ -1,4 +1,4 @@
-"""Render the answer of `extract_structured`: facts, then the blocks of each syntax, within one budget."""
+"""Render the answer of `extract_structured`: facts, then the blocks of each syntax, within one token budget."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FACTS_SHARE = 0.5
 _XHR_SHARE = 0.3
 _HEADER_TOKENS = 150
 _CHARACTERS_A_TOKEN = 4.2
-"""Characters per token, to convert the limit of characters into tokens. The lower limit applies."""
+"""Characters per token, to convert the character limit to tokens; the smaller limit applies."""
 
 _NOTHING = "The page has no JSON-LD, microdata, OpenGraph or RDFa. `fetch` reads its text."
 
@@ -39,7 +39,7 @@ def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET
 
 
 def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, object]:
-    """Return the four lists, with `product`, `recipe`, `discussion`, `xhr` and `warnings` only if there are any."""
+    """Return the lists of all syntaxes; facts, `discussion`, `xhr` and `warnings` are set only if there are any."""
     facts, blocks = _divide_budget(found, budget)
     answer: dict[str, object] = {"url": found.url}
     answer |= {name: list(blocks[name].blocks) for name in SYNTAXES}
@@ -55,7 +55,7 @@ def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, ob
 
 
 def _divide_budget(found: StructuredData, budget: int) -> tuple[dict[str, Any], dict[str, TruncatedJson]]:
-    """Divide the budget among facts and blocks; large blocks get what small ones leave."""
+    """Divide the budget among facts and blocks; what small blocks leave goes to larger ones."""
     left = min(budget, int(characters_for(budget) / _CHARACTERS_A_TOKEN)) - _HEADER_TOKENS
     facts: dict[str, Any] = {}
     for name in _FACTS:
@@ -114,7 +114,7 @@ def _section(name: str, short: TruncatedJson) -> str:
 
 
 def _one_line_per_key(block: Any) -> str:
-    """Return JSON with one line per key: readable, without the spaces of full indentation."""
+    """Return JSON with one line per top-level key, which takes fewer tokens than full indentation."""
     if not isinstance(block, dict):
         return compact(block)
     rows = [f"  {json.dumps(name, ensure_ascii=False)}: {compact(part)}" for name, part in block.items()]

@@ -1,4 +1,4 @@
-"""Tool that acts on pages: `browse`."""
+"""Tool `browse`: act on a page step by step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STEPS = (
 
 
 def browse_tool(settings: Settings) -> Tool:
-    """Return `browse`: steps on a page, as a person takes them."""
+    """Return `browse`: run steps such as clicks and typing on a page."""
     parameters = Parameters(
         Parameter("steps", StringListValue(MAX_STEPS), _STEPS, required=True),
         Parameter("session", StringValue(_MAX_SESSION_CHARS), "Of the call before."),

@@ -1,7 +1,7 @@
-"""List, search and read cached pages and documents of named indexes as resources with URIs.
+"""List, search and read cached pages and indexed documents as MCP resources.
 
 `page://https://example.org/a` is the cached copy of a page, `index://NAME/ID` a document of an index, `picture://ID` a
-file that `see` made. Each caller sees only their own resources.
+file from `see`. Callers see only their own resources.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _START = re.compile(r"\?start=(\d{1,9})$")
 
 
 class InvalidCursorError(Exception):
-    """A cursor that this server did not return."""
+    """The cursor was not returned by this server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +54,26 @@ class CachedResource:
     about: str
     title: str | None = None
     size_bytes: int | None = None
-    """Bytes of the text that `read` returns, in UTF-8."""
+    """Size of the text that `read` returns, in bytes of UTF-8."""
     modified: str | None = None
-    """ISO 8601."""
+    """Time in ISO 8601."""
     snippet: str = ""
-    """The passage that matches the query; text from the web."""
+    """Passage that matches the query; text from the web."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResourcePage:
-    """Some resources, and the cursor of the next page; None at the end."""
+    """Resources, and the cursor of the next page; None on the last page."""
 
     items: tuple[CachedResource, ...]
     cursor: str | None = None
 
 
 async def list_resources(services: Services, principal: str, cursor: str | None, limit: int) -> ResourcePage:
-    """List pages, newest first, then the documents of each index in the order of their addition.
+    """List cached pages, newest first, then the documents of each index in the order in which they were added.
 
     Raises:
-        InvalidCursorError: This server did not return the cursor.
+        InvalidCursorError: The cursor was not returned by this server.
     """
     position = _parse_cursor(cursor)
     items: list[CachedResource] = []
@@ -91,7 +91,7 @@ async def list_resources(services: Services, principal: str, cursor: str | None,
 async def search(
     services: Services, principal: str, query: str, offset: int, limit: int
 ) -> tuple[list[CachedResource], bool]:
-    """Return the best resources for a query, at most `limit` from `offset` on, and True if there are more."""
+    """Return up to `limit` resources for a query from `offset` on, best first, and True if there are more."""
     count = offset + limit + 1
     rankings = [await _search_pages(services, principal, query, count)]
     rankings += [
@@ -104,20 +104,20 @@ async def search(
 
 
 async def read(services: Services, principal: str, uri: str) -> str | None:
-    """Return a resource as Markdown of bounded size in an untrusted region, or None if it does not exist."""
+    """Return a resource as Markdown in an untrusted region, cut to the answer size; None if it does not exist."""
     if uri.startswith(PAGE):
         return await _read_page(services, principal, uri)
     return await _read_document(services, principal, uri) if uri.startswith(INDEX) else None
 
 
 async def read_file(services: Services, principal: str, uri: str) -> tuple[bytes, str] | None:
-    """Return the bytes and the media type of a file that was kept for this caller, or None."""
+    """Return the bytes and the media type of a file stored for this caller, or None."""
     picture = services.pictures.get_file(uri.removeprefix(PICTURE), principal) if uri.startswith(PICTURE) else None
     return None if picture is None else (picture.data, picture.media_type)
 
 
 def picture_uri(identifier: str) -> str:
-    """Return the URI of a kept file."""
+    """Return the URI of a stored file."""
     return f"{PICTURE}{identifier}"
 
 
@@ -127,12 +127,12 @@ def page_uri(url: str) -> str:
 
 
 def document_uri(index: str, doc_id: str) -> str:
-    """Return the URI of a document of an index."""
+    """Return the URI of an indexed document."""
     return f"{INDEX}{index}/{quote(doc_id, safe='', errors='replace')}"
 
 
 async def _with_sizes(services: Services, principal: str, page: ResourcePage) -> ResourcePage:
-    """Return the resources with the sizes of the texts that clients read."""
+    """Return the resources with the sizes of their texts."""
     texts = [await read(services, principal, item.uri) for item in page.items]
     items = (
         replace(item, size_bytes=None if text is None else len(text.encode("utf-8", "replace")))
@@ -160,7 +160,7 @@ async def _append_documents(
 
 
 async def _search_pages(services: Services, principal: str, query: str, limit: int) -> list[CachedResource]:
-    """Find pages with all words of a query; if there are none, pages with any content word."""
+    """Find pages with all words of a query; if there are none, find pages with at least one content word."""
     hits = (await services.page_cache.search(query, principal=principal, limit=limit)).hits
     words = extract_content_words(query)
     if not hits and len(words) > 1:
@@ -189,7 +189,7 @@ async def _read_page(services: Services, principal: str, uri: str) -> str | None
 
 
 def _page_urls(uri: str) -> list[str]:
-    """Return the possible URLs of a page URI, because clients normalize or encode the URI we gave them."""
+    """Return the URLs that a page URI may stand for, because clients normalize or encode URIs."""
     match = _PAGE_ADDRESS.fullmatch(uri)
     if match is None:
         return []

@@ -1,6 +1,6 @@
-"""Tool `find_tools`: find the tools, prompts or cached texts for a task.
+"""Tool `find_tools`: find tools, prompts or cached texts for a task.
 
-It offers `tools/search`, `prompts/search` and `resources/search` to clients that do not know these methods.
+It offers `tools/search`, `prompts/search` and `resources/search` to clients without these methods.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ NAME = "find_tools"
 PAGE_ITEMS = 10
 """Items per answer; the contract of the search methods has the same limit."""
 MAX_DEPTH = 1_000
-"""Items that paging reaches; a better query finds the others."""
+"""Items that paging can reach; a better query finds further ones."""
 MAX_QUERY_CHARS = 2_000
 _SNIPPET_CHARS = 300
 
 
 def find_tools_tool(others: Sequence[Tool]) -> Tool:
-    """Return the tool that finds the other tools."""
+    """Return `find_tools`, which finds the other tools."""
 
     async def find(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         query, kind, start = arguments["query"], arguments["kind"], arguments["start"]
@@ -58,7 +58,7 @@ def find_tools_tool(others: Sequence[Tool]) -> Tool:
 
 
 def searchable_tool(tool: Tool) -> SearchableItem:
-    """Return the searchable texts of a tool: name, title, description and descriptions of its parameters."""
+    """Return the searchable texts of a tool: name, title, description, parameter descriptions and uses."""
     properties = tool.input_schema.get("properties", {})
     parameters = " ".join(f"{name} {entry.get('description', '')}" for name, entry in properties.items())
     return SearchableItem(tool.name, tool.title, f"{tool.description} {parameters}", read_uses(tool.name))

@@ -1,6 +1,6 @@
 """Tools of named indexes: `search_index`, `search_add_document` and `search_create_index`.
 
-The text of an error is the object `{"error": ...}`, as their contract requires.
+Errors have the text `{"error": ...}`, as their contract requires.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _INDEX_NAME = Parameter("index_name", StringValue(), "Which index.", default=DEF
 
 
 class _Backend(StringValue):
-    """Name of a backend; the contract has an error text of its own for an unknown one."""
+    """Name of a backend. The index service rejects unknown names with the error text of the contract."""
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
@@ -90,7 +90,7 @@ def search_create_index_tool(settings: Settings) -> Tool:
 
 
 def _index_tool(name: str, title: str, parameters: Parameters, work: _Work, kind: Any) -> Tool:
-    """Return a tool whose answers are objects of a type; an error is `{"error": ...}`."""
+    """Return a tool with JSON answers of type `kind`; errors are `{"error": ...}`."""
 
     async def answer(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         try:

@@ -1,4 +1,4 @@
-"""Define tools: parameters with their JSON Schema, calls and answers; turn errors into answers."""
+"""Define tools: parameters with JSON Schemas, calls, answers, and the conversion of errors to answers."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 RESULT_CHARS = MAX_LENGTH + 20_000
-"""Characters of the longest answer that can be requested, with header and JSON quoting."""
+"""Characters of the largest answer that can be requested, including header and JSON quoting."""
 _REGION_BYTES = 6
-"""48 random bits, generated after the page was read, cannot be guessed by the page."""
+"""Bytes. A page cannot guess 48 random bits that are generated after it was read."""
 MAX_FAULTS = 3
-"""Faults in one error message: enough to repair a call, few enough to be read."""
+"""Faults listed in one error message."""
 
 _SIMILARITY = 0.5
-"""Least similarity of an unknown argument and the suggested one; num_results and max_results have 0.73."""
+"""Minimum similarity of an unknown argument to the suggested one; num_results and max_results have 0.73."""
 _HOUR_S = 3_600.0
 _MAX_AGE_HOURS = 87_600
 
@@ -65,7 +65,7 @@ class Parameter:
         return schema
 
     def parse(self, value: object) -> Any:
-        """Parse the argument, or raise InvalidValueError; None means that it is absent."""
+        """Parse the argument, or return the default if it is None; raise InvalidValueError if it is invalid."""
         if value is None and self.required:
             raise InvalidValueError("given")
         return self.default if value is None else self.kind.parse(value)
@@ -75,7 +75,7 @@ class Parameters:
     """All parameters of a tool."""
 
     def __init__(self, *parameters: Parameter) -> None:
-        """Define the parameters in the order of the schema."""
+        """Store the parameters in the order of the schema."""
         self._parameters = {parameter.name: parameter for parameter in parameters}
 
     def schema(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Parameters:
         }
 
     def parse(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a value for every parameter by name, or raise InvalidArgumentError with the first three faults."""
+        """Return the value of each parameter by name, or raise InvalidArgumentError with the first three faults."""
         faults = [self._explain_unknown(name) for name in arguments if name not in self._parameters]
         values: dict[str, Any] = {}
         for name, parameter in self._parameters.items():
@@ -109,10 +109,10 @@ class Parameters:
 
 
 class ParametersValue(ObjectValue):
-    """Value type of an argument that is an object with parameters of its own."""
+    """Value type of an object argument with parameters of its own."""
 
     def __init__(self, *parameters: Parameter) -> None:
-        """Define the parameters of the object."""
+        """Store the parameters of the object."""
         self._parameters = Parameters(*parameters)
 
     def schema(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class ParametersValue(ObjectValue):
         return {name: part for name, part in self._parameters.schema().items() if name != "required"}
 
     def parse(self, value: object) -> dict[str, Any]:
-        """Return a value for every parameter of the object, by name."""
+        """Return the value of each parameter of the object by name."""
         try:
             return self._parameters.parse(super().parse(value))
         except InvalidArgumentError as error:
@@ -137,13 +137,13 @@ FORMAT = Parameter("format", ChoiceValue(("markdown", "json")), "Answer format."
 
 
 def max_age_parameter(about: str, settings: Settings) -> Parameter:
-    """Declare the maximum age of a cached copy, with the operator's default in its description."""
+    """Return the parameter for the maximum age of a cached copy, with the operator's default in its description."""
     description = f"{about} Default: {settings.cache_ttl_h:g}."
     return Parameter("max_age_hours", NumberValue(0, _MAX_AGE_HOURS), description)
 
 
 def max_age_s(arguments: Mapping[str, Any]) -> float | None:
-    """Return the maximum age in seconds, or None for the operator's default."""
+    """Return the requested maximum age in seconds, or None for the operator's default."""
     hours: float | None = arguments["max_age_hours"]
     return None if hours is None else hours * _HOUR_S
 
@@ -161,17 +161,17 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image or a file of an answer."""
+    """Image or file of an answer."""
 
     data: bytes = field(repr=False)
     media_type: str
     uri: str = ""
-    """Resource at which a client reads a file; empty for an image that is part of the answer."""
+    """URI of the resource from which a client reads the file; empty for an image inside the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """The answer as text, and as data if JSON was requested."""
+    """Answer as text, and as data if JSON was requested."""
 
     text: str
     structured: dict[str, Any] | list[Any] | None = None
@@ -179,23 +179,23 @@ class ToolAnswer:
     failures: tuple[ScraperError, ...] = field(default=(), compare=False)
     """Error of the call, or errors of its URLs or engines; the command line derives its exit code from them."""
     is_empty: bool = False
-    """True if the call succeeded and found nothing."""
+    """True if the call succeeded but found nothing."""
     media: tuple[Media, ...] = ()
-    """Images and files, which follow the text."""
+    """Images and files that follow the text."""
     reading: Reading | None = field(default=None, compare=False)
-    """Whole page or document of which the text shows a part."""
+    """Complete page or document of which the text shows a part."""
 
 
 Run = Callable[["Services", Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]
 Work = Callable[["Services", dict[str, Any], ToolCall], Awaitable[ToolAnswer]]
-"""The function of a tool; it gets parsed arguments and may raise."""
+"""Function of a tool; it gets parsed arguments and may raise errors."""
 Check = Callable[[Mapping[str, Any]], object]
-"""Check of parsed arguments that types and bounds do not express; raises a ScraperError."""
+"""Check of parsed arguments beyond types and bounds; raises a ScraperError."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundTool:
-    """The function of a tool with its parameters; calling it raises only CancelledError."""
+    """Function of a tool with its parameters. A call raises only CancelledError."""
 
     name: str
     parameters: Parameters
@@ -203,7 +203,7 @@ class BoundTool:
     check: Check | None = None
 
     async def __call__(self, services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
-        """Return the answer; an error becomes an answer."""
+        """Parse the arguments, run the function and return its answer; errors become answers."""
         try:
             return await self.work(services, self._parse(arguments), call)
         except ScraperError as error:
@@ -218,7 +218,7 @@ class BoundTool:
             return ToolAnswer(error_sentence(fault), is_error=True, failures=(fault,))
 
     def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
-        """Return the error answer for wrong arguments, or None if they are valid."""
+        """Return the error answer for invalid arguments, or None if they are valid."""
         try:
             self._parse(arguments)
         except ScraperError as error:
@@ -234,7 +234,7 @@ class BoundTool:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool as clients see it; `run` raises only CancelledError."""
+    """Tool as clients see it; `run` raises only CancelledError."""
 
     name: str
     title: str
@@ -244,15 +244,15 @@ class Tool:
     open_world: bool = True
     """True if the tool reads the web."""
     read_only: bool = True
-    """True if the tool changes nothing that callers can see."""
+    """True if the tool changes nothing that callers can observe."""
     destructive: bool = False
     """True if the tool may replace data."""
     idempotent: bool = True
-    """True if a repeated call has no further effect."""
+    """True if repeating a call has no further effect."""
     result_chars: int | None = None
-    """Maximum characters of an answer, if it exceeds the default limit of some clients."""
+    """Maximum characters of an answer, if they exceed the default limit of some clients."""
     data_schema: Mapping[str, Any] | None = None
-    """JSON Schema of an answer in JSON; None if all answers are Markdown."""
+    """JSON Schema of answers in JSON; None if all answers are Markdown."""
 
     @property
     def has_text(self) -> bool:
@@ -260,11 +260,11 @@ class Tool:
         return self.data_schema is None or FORMAT.name in self.input_schema["properties"]
 
     def output_schema(self, *, wraps_lists: bool) -> dict[str, Any]:
-        """Return the JSON Schema of structured content; `wraps_lists` for clients that accept only objects."""
+        """Return the JSON Schema of structured content; `wraps_lists` is for clients that accept only objects."""
         return output_schemas.output_schema(self.data_schema, has_text=self.has_text, wraps_lists=wraps_lists)
 
     def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
-        """Return the error answer for arguments that are wrong without opening any service."""
+        """Return the error answer for invalid arguments, or None; no service is opened."""
         return self.run.fault(arguments) if isinstance(self.run, BoundTool) else None
 
 
@@ -287,11 +287,11 @@ def make_tool(
         title: Name for people.
         parameters: Its parameters.
         work: Its function.
-        answer: Type of its answers in JSON; None if they are all Markdown.
+        answer: Type of its answers in JSON; None if all are Markdown.
         check: Check of parsed arguments.
-        description: Name of its file in `descriptions` if it differs from `name`.
+        description: Name of its description file if it differs from `name`.
         open_world: True if it reads the web.
-        result_chars: Maximum characters of an answer, if it exceeds the default limit of some clients.
+        result_chars: Maximum characters of an answer, if they exceed the default limit of some clients.
     """
     file = resources.files(__package__).joinpath("descriptions", f"{description or name}.md")
     return Tool(
@@ -307,17 +307,17 @@ def make_tool(
 
 
 def json_answer(data: dict[str, Any] | list[Any], *, is_error: bool = False) -> ToolAnswer:
-    """Return data as the answer."""
+    """Return data as a JSON answer."""
     return ToolAnswer(compact(data), data, is_error)
 
 
 def new_region() -> str:
-    """Return a new id for the untrusted regions of one answer."""
+    """Return a random ID for the untrusted regions of one answer."""
     return secrets.token_hex(_REGION_BYTES)
 
 
 def body_budget(settings: Settings) -> int:
-    """Return the tokens for page text in an answer; the rest is for header and region marks."""
+    """Return the tokens for page text in an answer; the remaining tokens are for header and region marks."""
     return round(BODY_BUDGET * settings.max_answer_tokens / _default_answer_tokens())
 
 

@@ -1,7 +1,7 @@
-"""Tools `search` and `fetch` of ChatGPT connectors: one string as argument, one compact JSON text as answer.
+"""Tools `search` and `fetch` for ChatGPT connectors: one string argument, and one compact JSON text as answer.
 
-The id of a result is its URL. So every id stays valid after a restart and on another server, and `fetch` accepts any
-other URL.
+The ID of a result is its URL. So IDs stay valid after a restart and on other servers, and `fetch` accepts any other URL
+too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WEB = ("http://", "https://")
 
 
 def openai_tools() -> tuple[Tool, Tool]:
-    """Return the two tools."""
+    """Return `search` and `fetch`."""
     query = Parameter("query", StringValue(), "Search words.", required=True)
     page_id = Parameter("id", StringValue(), "An id from search, or any http(s) URL.", required=True)
     return (
@@ -74,7 +74,7 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
 
 
 def _metadata(reading: Reading, *, truncated: bool) -> dict[str, str]:
-    """Return further facts of a page; all values are strings, as the contract requires."""
+    """Return further metadata of a page; all values are strings, as the contract requires."""
     document = reading.document
     facts = {
         "retrieved_at": reading.retrieved_at.isoformat(timespec="seconds"),

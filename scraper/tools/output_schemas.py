@@ -14,7 +14,10 @@ _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a type without references: of JSON types, TypedDicts and unions of them."""
+    """Return the JSON Schema of a type, without references.
+
+    Supported are JSON types, TypedDicts and unions of them.
+    """
     if kind is Any:
         return {}
     if kind in _TYPES:
@@ -34,7 +37,7 @@ def schema_of(kind: Any) -> dict[str, Any]:
 
 
 def merge_objects(schemas: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the schema of an object with the required keys of one of the schemas.
+    """Return the schema of an object that has the required keys of at least one of the schemas.
 
     Its type is "object", because many clients accept no other type.
     """
@@ -46,10 +49,10 @@ def merge_objects(schemas: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def output_schema(data: Mapping[str, Any] | None, *, has_text: bool, wraps_lists: bool) -> dict[str, Any]:
-    """Return the schema of the structured content of a tool.
+    """Return the schema of a tool's structured content.
 
     Args:
-        data: Schema of its answer in JSON, if it has one.
+        data: Schema of its answers in JSON; None if it has none.
         has_text: True if it also answers in Markdown, as `{"result": text}`.
         wraps_lists: True for clients that accept only objects: a list is then `{"result": list}`.
     """

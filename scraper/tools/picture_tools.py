@@ -1,4 +1,4 @@
-"""Tools that return pictures of pages: `see`."""
+"""Tool `see`: take a picture of a page."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MAX_TARGET_CHARS = 1_000
 
 
 def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = False) -> Tool:
-    """Return `see`: a picture of a page.
+    """Return `see`: take a picture of a page.
 
-    With `is_single`, a picture is one image in full size, which may exceed the limits of models.
+    With `is_single`, the picture is one image in full size, which may exceed the limits of models.
     """
     parameters = Parameters(
         Parameter("url", StringValue(), "Absolute http(s) URL.", required=True),

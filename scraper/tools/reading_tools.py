@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 MAX_START = 100_000_000
 
 MAX_OFFSET = 2**53
-"""Largest integer that JSON of every client carries exactly. An offset beyond the text means its end."""
+"""Largest integer that JSON of every client transfers exactly. An offset beyond the text means its end."""
 MAX_PAGES = 1_000
-"""Pages in one selection of pages."""
+"""Pages that one call can select."""
 MAX_PAGES_CHARS = 10_000
-"""Characters of a selection. Every other page of the largest selection, written out, needs half of that."""
+"""Characters of a page selection. Listing every other page of the largest selection needs half of that."""
 MAX_PASSWORD_CHARS = 1_000
 
 _LAST_PAGE = 100_000
@@ -60,9 +60,9 @@ _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 _DEFAULT_TOKENS = 1_000
 _MIN_TOKENS, _MAX_TOKENS = 100, 8_000
 _MIN_SELECTED = 120
-"""Tokens of the passages that are selected of each page: the best of them is cut to a smaller budget."""
+"""Minimum tokens of the passages selected from each page; for a smaller budget, the best passage is cut."""
 _LINKED_STYLE = replace(SHORT_STYLE, link_tokens=30)
-"""In Markdown the links of passages are part of their text."""
+"""Style of passages in Markdown, where their links are part of the text."""
 _MAX_QUESTION_CHARS = 2_000
 _MAX_HEADING_URL = 200
 _QUESTION = Parameter(
@@ -73,7 +73,7 @@ _ALSO_QUESTION = replace(_QUESTION, about="As in `fetch`.")
 
 
 class _IncludeValue(CommaListValue):
-    """Names of lists, separated by commas; the schema of a text is shorter than that of a list."""
+    """Comma-separated names of lists. The schema of a string is shorter than that of a list."""
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
@@ -81,7 +81,7 @@ class _IncludeValue(CommaListValue):
 
 
 def fetch_tool(settings: Settings) -> Tool:
-    """Return `fetch` with the operator's defaults in its schema."""
+    """Return `fetch`, with the operator's defaults in its schema."""
     parameters = Parameters(
         URL,
         RENDER,
@@ -102,7 +102,7 @@ def fetch_tool(settings: Settings) -> Tool:
 
 
 def fetch_batch_tool(settings: Settings) -> Tool:
-    """Return `fetch_batch` with the operator's limit in its schema."""
+    """Return `fetch_batch`, with the operator's limit in its schema."""
     parameters = Parameters(
         Parameter("urls", StringListValue(settings.batch_limit), "Absolute http(s) URLs.", required=True),
         replace(RENDER, about="As in `fetch`."),
@@ -155,7 +155,7 @@ def _check_read_doc(arguments: Any) -> None:
 
 
 def _check_question(arguments: Any) -> None:
-    """Check arguments that only one of both ways of reading has: by question, or by position."""
+    """Reject arguments that do not go together: question with start, length or outline, and tokens without question."""
     if arguments["question"] is None:
         if arguments["tokens"] is not None:
             raise InvalidArgumentError("tokens needs a question: use length for a part of the text.", target="tokens")
@@ -173,7 +173,7 @@ async def _select_quotes(
     arguments: dict[str, Any],
     call: ToolCall,
 ) -> tuple[tuple[ReadPage, ...], int]:
-    """Return the pages with their passages for the question, and the budget of tokens."""
+    """Return the pages with their passages for the question, and the token budget."""
     tokens = arguments["tokens"] or _DEFAULT_TOKENS
     # The words of all wordings count together.
     question = arguments["question"].replace("|", " ")
@@ -298,7 +298,7 @@ def parse_page_ranges(text: str | None) -> tuple[int, ...]:
 
 
 def _range_ends(part: re.Match[str], limit: int) -> tuple[int, int]:
-    """Return the first and last page; an open range ends where the selection reaches its limit."""
+    """Return the first and the last page; an open range ends at the limit of the selection."""
     first = int(part[1])
     open_end = min(_LAST_PAGE, first + max(limit, 1) - 1) if part[2] else first
     return first, int(part[3]) if part[3] else open_end

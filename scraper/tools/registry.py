@@ -1,4 +1,4 @@
-"""List the tools in the order in which clients see them."""
+"""List the tools in the order in which clients see them, and select those of the settings."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ _MAKERS = (
 
 _CORE = ("search", "fetch", "fetch_batch", "read_doc", "research")
 _ACTING = (browse_tool.NAME,)
-"""Tools that change something on sites. They are not in the default set."""
+"""Tools that may change something on sites. They are not in the default toolset."""
 
 
 def all_tools(settings: Settings) -> tuple[Tool, ...]:
-    """Return every tool, whatever the settings select."""
+    """Return all tools, regardless of the selection in the settings."""
     others = tuple(make(settings) for make in _MAKERS)
     return (*others, find_tools.find_tools_tool(others))
 
 
 def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
-    """Return the tools that the settings name, or those of their toolsets; raise SettingsError for an unknown tool."""
+    """Return the tools that the settings select by name or toolset; raise SettingsError for an unknown name."""
     settings = settings or Settings()
     available = {tool.name: tool for tool in all_tools(settings)}
     for name in settings.tools:
@@ -69,5 +69,5 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
 
 
 def openai_tools(settings: Settings | None = None) -> tuple[Tool, ...]:
-    """Return `search` and `fetch` of ChatGPT connectors."""
+    """Return the tools `search` and `fetch` for ChatGPT connectors."""
     return openai_toolset.openai_tools()

@@ -36,14 +36,14 @@ MAX_QUESTION_CHARS = 2_000
 
 
 class _ComparedUrls(StringListValue):
-    """URLs to compare; `search.research` checks their number and recommends a tool for other numbers."""
+    """URLs to compare. `search.research` checks their number and recommends another tool if it is wrong."""
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
         return super().schema() | {"minItems": MIN_URLS}
 
     def parse(self, value: object) -> tuple[str, ...]:
-        """Return the URLs, also if they are too few or too many."""
+        """Return the URLs, even if they are too few or too many."""
         if value in ([], (), "[]"):
             return ()
         count = len(value) if isinstance(value, list | tuple) else 0
@@ -65,7 +65,7 @@ def research_tool(settings: Settings) -> Tool:
 
 
 def compare_tool(settings: Settings) -> Tool:
-    """Return `compare`: excerpts of two to five pages for one question."""
+    """Return `compare`: excerpts of several pages for one question."""
     parameters = Parameters(
         Parameter("question", StringValue(MAX_QUESTION_CHARS), "What to compare.", required=True),
         Parameter("urls", _ComparedUrls(MAX_URLS), f"{MIN_URLS} to {MAX_URLS} absolute http(s) URLs.", required=True),

@@ -40,7 +40,7 @@ ENGINES = Parameter(
 )
 _BLOCKED = frozenset({"captcha", "consent", "rate_limited", "refused"})
 _UNREACHABLE = frozenset({"timeout", "unreachable"})
-"""Reasons of engines that block the request, and of those that the network does not reach."""
+"""Reasons in which an engine blocks requests, and reasons in which the network fails."""
 WEB_SEARCH_ENGINE = "duckduckgo"
 MAX_WEB_RESULTS = 30
 
@@ -51,7 +51,7 @@ _KEYWORDS = Parameter("query", StringValue(), "検索キーワード", required=
 
 
 def search_tool(settings: Settings) -> Tool:
-    """Return `search`: several engines and filters, with the operator's defaults in its schema."""
+    """Return `search`, with the operator's defaults in its schema."""
     parameters = Parameters(
         Parameter("query", StringValue(), "Search words.", required=True),
         ENGINES,
@@ -75,7 +75,7 @@ def engines_tool(settings: Settings) -> Tool:
 
 
 def web_search_tool(settings: Settings) -> Tool:
-    """Return `web_search`: DuckDuckGo only, as a plain list."""
+    """Return `web_search`: search DuckDuckGo only."""
     parameters = Parameters(
         _KEYWORDS,
         Parameter(
@@ -86,7 +86,7 @@ def web_search_tool(settings: Settings) -> Tool:
 
 
 def instant_answer_tool(settings: Settings) -> Tool:
-    """Return `instant_answer`: the DuckDuckGo Instant Answer API."""
+    """Return `instant_answer`: query the DuckDuckGo Instant Answer API."""
     return make_tool("instant_answer", "Ask for an instant answer", Parameters(_KEYWORDS), _instant_answer)
 
 
@@ -108,12 +108,12 @@ def cache_search_tool(settings: Settings) -> Tool:
 
 
 def is_blocked(answer: SearchAnswer) -> bool:
-    """Return True if no engine answered: the empty list does not mean that nothing was found."""
+    """Return True if no engine answered, so that the empty list does not mean that nothing was found."""
     return not answer.results and set(answer.errors) >= set(answer.engines)
 
 
 def engine_failures(answer: SearchAnswer) -> tuple[errors.ScraperError, ...]:
-    """Return an error for each engine if none answered."""
+    """Return the errors of all engines if none answered, else nothing."""
     if not is_blocked(answer):
         return ()
     return tuple(_engine_failure(reason) for reason in answer.errors.values())

@@ -1,4 +1,4 @@
-"""Tools that read whole sites and follow pages: `map`, `crawl` and `changes`."""
+"""Tools for whole sites and for changes of pages: `map`, `crawl` and `changes`."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ MAX_CHANGE_URLS = 20
 MAX_PATTERNS = 20
 MAX_CRAWL_ID_CHARS = 64
 LINES_TOKENS = 2_000
-"""Tokens of the pages or passages of a crawl. `search_index` finds the rest."""
+"""Tokens of the pages or passages in an answer of `crawl`. `search_index` finds further ones."""
 
 
 def map_tool(settings: Settings) -> Tool:
-    """Return `map`: the pages of a site."""
+    """Return `map`: list the pages of a site."""
     parameters = Parameters(
         Parameter("url", StringValue(), "Site or folder.", required=True),
         Parameter("question", StringValue(MAX_QUESTION_CHARS), "What you look for."),
@@ -68,7 +68,7 @@ def map_tool(settings: Settings) -> Tool:
 
 
 def crawl_tool(settings: Settings) -> Tool:
-    """Return `crawl`: read the pages of a site, a part at each call."""
+    """Return `crawl`: read the pages of a site, some in each call."""
     patterns = StringListValue(MAX_PATTERNS)
     parameters = Parameters(
         Parameter("url", StringValue(), "Where to begin."),
@@ -124,7 +124,7 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
 
 
 def changes_tool(settings: Settings) -> Tool:
-    """Return `changes`: what changed on pages since they were read before."""
+    """Return `changes`: compare pages with their earlier versions."""
     parameters = Parameters(
         Parameter("urls", StringListValue(MAX_CHANGE_URLS), "Pages.", required=True),
         Parameter("since", CustomValue("a date like 2026-05-31", parse_since, ""), "Date of the earlier version."),
@@ -134,7 +134,7 @@ def changes_tool(settings: Settings) -> Tool:
 
 
 def parse_since(text: str) -> datetime:
-    """Return a date or time in ISO format as a moment; a date alone means its end, and no time zone UTC.
+    """Parse a date or time in ISO format. A date alone means the end of the day; the default time zone is UTC.
 
     Raises:
         ValueError: The text is no date.

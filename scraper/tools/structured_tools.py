@@ -1,4 +1,4 @@
-"""The tool `extract_structured`: machine-readable data of a page, values by example or recipe, rows of its list."""
+"""Tool `extract_structured`: structured data of a page, fields by name, example or recipe, or records of a list."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class _UrlsValue(StringListValue):
     label = "URL"
 
     def schema(self) -> dict[str, Any]:
-        """Return the schema of a text: that of a union is rejected by some clients."""
+        """Return the schema of a string, because some clients reject unions."""
         return {"type": "string"}
 
     def parse(self, value: object) -> tuple[str, ...]:
-        """Return the URLs in order, each once."""
+        """Return the distinct URLs in order."""
         is_list = isinstance(value, list) or (isinstance(value, str) and value.lstrip().startswith("["))
         return tuple(
             dict.fromkeys(super().parse(value if is_list or not isinstance(value, str) else value.split() or value))
@@ -105,7 +105,7 @@ def _check(arguments: Any) -> None:
 
 
 def read_fields(given: dict[str, Any]) -> dict[str, str]:
-    """Return the hint of each field; of a JSON Schema, the properties with their descriptions.
+    """Return the hint of each field; for a JSON Schema, its properties with their descriptions.
 
     Raises:
         InvalidArgumentError: There are no fields, too many, or a hint is no text.

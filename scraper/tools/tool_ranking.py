@@ -1,7 +1,7 @@
-"""Rank tools and prompts for a task: by BM25, then by similar spelling.
+"""Rank tools and prompts for a task by BM25 and by spelling similarity.
 
 BM25 searches names, titles, descriptions and parameter descriptions. Vectors of letter trigrams find misspelled and
-inflected words. `uses.txt` adds the words that users have for each tool.
+inflected words. `uses.txt` adds words that users use for each tool.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _TRIGRAM_WEIGHT = 0.35
 Of the 29 requests in tests/scraper/tools/test_tool_ranking.py, 26 rank their tool first without it,
 28 from 0.1 on, 29 from 0.35 to 1."""
 _MIN_COSINE = 0.14
-"""Least cosine of similar texts. Words of other topics ("xylophon", "screenshot", "translate") reach 0.09, misspelled
+"""Minimum cosine of similar texts. Words of other topics ("xylophon", "screenshot", "translate") reach 0.09, misspelled
 ones ("serach", "reserch qustion") 0.2 and more."""
 _MIN_SHARE = 0.2
-"""Least score of a result, relative to the best; lower scores are chance."""
+"""Minimum score of a result, relative to the best; lower scores are accidental."""
 
 _STOP_WORDS = frozenset(
     "a about all an and any are as at be by can could do does for from get give has have help how i if in "
@@ -37,17 +37,17 @@ _STOP_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SearchableItem:
-    """The searchable texts of a tool or prompt."""
+    """Searchable texts of a tool or prompt."""
 
     name: str
     title: str
     text: str
     uses: str = ""
-    """Words of users for the task; never shown."""
+    """Words that users use for the task; never displayed."""
 
 
 def rank(query: str, items: Sequence[SearchableItem]) -> list[int]:
-    """Return the indexes of the items that fit, best first, in a deterministic order."""
+    """Return the indexes of the matching items, best first, in a deterministic order."""
     content = " ".join(word for word in split_terms(query) if word not in _STOP_WORDS)
     if not content:
         content = query
@@ -64,7 +64,7 @@ def rank(query: str, items: Sequence[SearchableItem]) -> list[int]:
 
 
 def read_uses(name: str) -> str:
-    """Return the words of users for the tool or prompt of this name."""
+    """Return the line of `uses.txt` for a tool or prompt, or an empty string."""
     return _read_all_uses().get(name, "")
 
 
