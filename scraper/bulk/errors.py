@@ -1,4 +1,4 @@
-"""Errors that end a job early, with messages for the user, and their creation from disk errors."""
+"""Errors that end a job, with messages for the user, and the conversion of disk errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scraper.settings.optional_dependencies import install_command
 
 
 class BulkError(Exception):
-    """Base of all errors of a job; the message says what to do."""
+    """Base of all errors of a job. The message says what to do."""
 
 
 class UrlListError(BulkError):
@@ -55,7 +55,7 @@ _FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def to_bulk_error(error: Exception, folder: Path) -> BulkError:
-    """Return the error for the user."""
+    """Convert an error of disk or database to an error for the user."""
     if not isinstance(error, OSError | apsw.Error):
         log.error("internal error while writing", exc_info=error)
         return BulkError(
@@ -72,7 +72,7 @@ def to_bulk_error(error: Exception, folder: Path) -> BulkError:
 
 
 def _is_out_of_space(folder: Path) -> bool:
-    """Return True if files cannot grow; SQLite reports quotas and limits as I/O errors."""
+    """Return True if files cannot grow. SQLite reports quotas and file size limits as I/O errors."""
     if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return True
     with contextlib.suppress(OSError):

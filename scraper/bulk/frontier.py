@@ -1,7 +1,7 @@
-"""Frontier of a job in one SQLite file: pages that are left, and the outcomes of the others.
+"""Frontier of a job in a SQLite file: the pages to read, and the outcomes of those already read.
 
-A page is marked as done in the same transaction that records the position in the output. Whatever ends the process,
-file and table therefore agree: output after that position is truncated, and its pages are read again.
+A page is marked as done in the same transaction that records the position in the output. So both agree after a crash:
+output after that position is truncated, and its pages are read again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scraper.urls import cache_key, host_of, parse_target
 
 FILE_NAME = "frontier.sqlite"
 LINES_PER_TRANSACTION = 5_000
-"""Lines of the list in one transaction."""
+"""Lines of the URL list added in one transaction."""
 MESSAGE_CHARS = 300
 """Stored characters of an error message."""
 _BUSY_MS = 5_000
@@ -68,7 +68,7 @@ _HOSTS = """
 
 @dataclass(frozen=True, slots=True)
 class HostBacklog:
-    """A host and the number of its pages that are left."""
+    """A host and the number of its pages that are not done."""
 
     number: int
     name: str
@@ -77,24 +77,24 @@ class HostBacklog:
 
 @dataclass(frozen=True, slots=True)
 class FrontierCounts:
-    """State of the list."""
+    """Number of pages and lines of the URL list."""
 
     pages: int = 0
     """Distinct pages within the job's limit."""
     done: int = 0
     lines: int = 0
-    """Lines of the list."""
+    """Lines of the URL list."""
     repeated: int = 0
 
 
 class Frontier:
-    """The file; used from one thread at a time."""
+    """Access to the frontier file; only one thread may use it at a time."""
 
     def __init__(self, folder: Path, *, limit: int | None = None) -> None:
         """Open or create the file.
 
         Raises:
-            apsw.Error: It cannot be opened, or is another file.
+            apsw.Error: It cannot be opened, or is not a frontier of this version.
         """
         self._last = limit if limit is not None else (1 << 62)
         self._connection = apsw.Connection(str(folder / FILE_NAME))
@@ -112,12 +112,12 @@ class Frontier:
     # Facts about the job
 
     def get_fact(self, name: str) -> Any:
-        """Return the stored value of a name, or None."""
+        """Return a stored fact about the job, or None."""
         text = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).get
         return None if text is None else json.loads(str(text))
 
     def set_facts(self, facts: Mapping[str, Any]) -> None:
-        """Store values by name, all or none."""
+        """Store facts about the job, all or none."""
         with _transaction(self._connection):
             self._set_facts(facts)
 
@@ -130,12 +130,12 @@ class Frontier:
     # Adding the list
 
     def reset(self) -> None:
-        """Delete all pages, hosts and facts. The caller must ensure that the list is not filled."""
+        """Delete all pages, hosts and facts. Call it only while the URL list is not complete."""
         with _transaction(self._connection):
             self._connection.execute("DELETE FROM facts; DELETE FROM pages; DELETE FROM hosts")
 
     def add_lines(self, lines: Iterable[ListLine]) -> None:
-        """Add the list."""
+        """Add the pages of a URL list."""
         host_ids: dict[str, int] = dict(self.select("SELECT name, id FROM hosts"))
         count = 0
         lines = iter(lines)
@@ -147,7 +147,7 @@ class Frontier:
 
     @property
     def is_filled(self) -> bool:
-        """True if the list is complete and not empty."""
+        """True if the URL list was added completely and is not empty."""
         return bool(self.get_fact("filled") and self.get_fact("lines"))
 
     def _make_row(self, line: ListLine, host_ids: dict[str, int]) -> tuple[int, str, str | None, str | None]:
@@ -161,22 +161,22 @@ class Frontier:
     # Reading
 
     def list_hosts(self) -> list[HostBacklog]:
-        """Return the hosts with pages left, most pages first."""
+        """Return the hosts with pages that are not done, those with most pages first."""
         return [HostBacklog(*row) for row in self.select(_HOSTS, (self._last,))]
 
     def list_waiting(self, host: int, *, after: int, count: int) -> list[JobPage]:
-        """Return pages of a host that are left, with numbers above `after`, in the order of the list."""
+        """Return pages of a host that are not done, with numbers above `after`, in the order of the list."""
         return [JobPage(*row) for row in self.select(_WAITING, (host, after, self._last, count))]
 
     def counts(self) -> FrontierCounts:
-        """Count pages, done pages, lines and repeated lines."""
+        """Return the numbers of pages, done pages, lines and repeated lines."""
         pages, done = self.select("SELECT count(*), count(outcome) FROM pages WHERE id <= ?", (self._last,))[0]
         distinct = self.select("SELECT count(*) FROM pages")[0][0]
         lines = int(self.get_fact("lines") or 0)
         return FrontierCounts(pages, done, lines, max(0, lines - distinct))
 
     def select(self, statement: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of a query about the job."""
+        """Return the rows of an SQL query."""
         return self._connection.execute(statement, bindings).fetchall()
 
     # Outcomes
@@ -188,7 +188,7 @@ class Frontier:
             self._set_facts({"place": asdict(position)})
 
     def set_position(self, position: OutputPosition) -> None:
-        """Record a position in a new file.
+        """Record the position after the output started a new file.
 
         It is synced to disk, because files that it makes obsolete are deleted next.
         """

@@ -1,7 +1,7 @@
-"""A job in its folder: options, pages that are left, and the writing of rows.
+"""Manage a job in its folder: options, remaining pages, and writing of rows.
 
-The pages are read by this process or by a cluster; both take them from here and deliver the outcomes. Every page of
-the list is written once, and written rows are never lost.
+The pages are read by this process or by a cluster; both take them from here and deliver the outcomes. Every page of the
+list is written once, and written rows are never lost.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from scraper.bulk.report import ProgressStats
 T = TypeVar("T")
 
 GATHER_S = 0.2
-"""Seconds during which rows are gathered for one write. A kill costs at most these and the pages in progress."""
+"""Seconds during which rows are collected for one write. A kill loses at most these rows and the running pages."""
 BATCH_ROWS = 256
-"""Rows that may wait for the disk; beyond this, no page is started."""
+"""Rows that may wait for the disk; with more, no page is started."""
 BATCH_CHARS = 64 << 20
-"""Characters of rows that may wait for the disk; beyond this, no page is started."""
+"""Characters of rows that may wait for the disk; with more, no page is started."""
 
 
 class BulkJob:
-    """One job; use it as `async with BulkJob.open(spec)`."""
+    """A job that is open in this process; use it as `async with BulkJob.open(spec)`."""
 
     def __init__(self, spec: JobSpec, frontier: Frontier, output: Output, thread: ThreadPoolExecutor) -> None:
-        """Use the opened files; `open` calls this in the thread that owns them."""
+        """Use open files; `open` calls this in the thread that owns them."""
         self.spec = spec
         self.run_id: str = frontier.get_fact("run")
-        """Identifies the job: a row is identified by its URL and this id."""
+        """ID of the job; a row is identified by its URL and this ID."""
         self.is_resumed = bool(frontier.get_fact("begun"))
-        """True if an earlier process has worked on the job."""
+        """True if an earlier process worked on the job."""
         self.stats = ProgressStats()
         self.needs_snapshots = output.needs_snapshots
         self._frontier = frontier
         self._output = output
         self._thread = thread
         self._batch: list[PageOutcome] = []
-        """Outcomes that are not written yet."""
+        """Outcomes that are not yet written."""
         self._batch_chars = 0
         self._has_outcomes = asyncio.Event()
         self._has_space = asyncio.Event()
@@ -60,7 +60,7 @@ class BulkJob:
     @classmethod
     @contextlib.asynccontextmanager
     async def open(cls, spec: JobSpec, *, notify: Callable[[str], None] = lambda _: None) -> AsyncIterator[BulkJob]:
-        """Start or continue the job; delivered rows are written by the end of the block.
+        """Start or continue the job; all delivered rows are written at the end of the block.
 
         Raises:
             BulkError: The job cannot be started, or the disk is full; the message says what to do.
@@ -85,25 +85,25 @@ class BulkJob:
             thread.shutdown()
 
     async def counts(self) -> FrontierCounts:
-        """Return the number of pages and how many are written."""
+        """Return the number of pages and of those that are written."""
         return await self._run_in_thread(self._frontier.counts)
 
     async def hosts(self) -> list[HostBacklog]:
-        """Return the hosts with pages left, most pages first."""
+        """Return the hosts with pages that are not done, those with most pages first."""
         return await self._run_in_thread(self._frontier.list_hosts)
 
     async def list_pages(self, after_by_host: Iterable[tuple[int, int]], *, count: int) -> list[list[JobPage]]:
-        """Return the next pages of each host, given the host and the number of its last known page."""
+        """Return the next `count` pages of each host after the page with the given number."""
         requests, list_waiting = list(after_by_host), self._frontier.list_waiting
         return await self._run_in_thread(
             lambda: [list_waiting(host, after=after, count=count) for host, after in requests]
         )
 
     async def deliver(self, outcome: PageOutcome) -> None:
-        """Queue an outcome for writing; wait while too many are not written.
+        """Queue an outcome for writing; wait while the queue is full.
 
         Raises:
-            BulkError: Writing has failed.
+            BulkError: Writing failed.
         """
         while self._is_batch_full() and self._failure is None:
             self._has_space.clear()
@@ -126,7 +126,7 @@ class BulkJob:
         return len(self._batch) >= BATCH_ROWS or self._batch_chars >= BATCH_CHARS
 
     async def flush(self) -> None:
-        """Write all delivered outcomes; raise BulkError if that fails."""
+        """Write all queued outcomes; raise BulkError if that fails."""
         outcomes, self._batch, self._batch_chars = self._batch, [], 0
         self._has_outcomes.clear()
         if outcomes:
@@ -135,12 +135,12 @@ class BulkJob:
         self._has_space.set()
 
     async def finish(self) -> None:
-        """Write all delivered outcomes and, if the list is complete, finish the output; raise BulkError on failure."""
+        """Write all queued outcomes, and complete the output if the list is complete; raise BulkError on failure."""
         await self.flush()
         await self._run_in_thread(self._finish)
 
     async def query(self, query_frontier: Callable[[Frontier], T]) -> T:
-        """Return the result of a query to the frontier, run in its own thread."""
+        """Run a query on the frontier in its thread, and return its result."""
         return await self._run_in_thread(lambda: query_frontier(self._frontier))
 
     async def _run_in_thread(self, work: Callable[[], T]) -> T:
@@ -156,7 +156,7 @@ class BulkJob:
 
     @contextlib.asynccontextmanager
     async def _write_in_background(self) -> AsyncIterator[None]:
-        """Write delivered outcomes while the block runs, and the remaining ones at its end."""
+        """Write queued outcomes while the block runs, and the remaining ones at its end."""
         task = asyncio.create_task(self._write_repeatedly(), name="bulk writer")
         try:
             yield

@@ -1,4 +1,4 @@
-"""Open the folder of a job: lock it, compare its options, add the list, truncate the output."""
+"""Open the folder of a job: lock it, compare its options, add the URL list, truncate the output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def open_job_files(
 ) -> tuple[Frontier, Output]:
     """Return the frontier and the output of a job; `stack` closes them.
 
-    `notify` shows messages to the user. `is_abandoned` returns True if the caller has been cancelled: adding a list of
+    `notify` shows messages to the user. `is_abandoned` returns True after the caller was canceled, because adding
     millions of lines takes minutes.
 
     Raises:
@@ -68,7 +68,7 @@ def open_job_files(
 
 @contextlib.contextmanager
 def _lock_folder(spec: JobSpec) -> Iterator[None]:
-    """Hold the lock of the folder, so that only one process works on it."""
+    """Lock the folder for the block, so that only one process uses it."""
     lock = os.open(spec.folder / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         try:
@@ -81,13 +81,13 @@ def _lock_folder(spec: JobSpec) -> Iterator[None]:
 
 
 def _refuse_foreign_files(spec: JobSpec) -> None:
-    """Refuse a folder with output files but without a job; the files would be truncated."""
+    """Refuse a folder with output files but without a frontier, because the files would be truncated."""
     if not (spec.folder / FILE_NAME).exists() and any(spec.folder.glob("pages-*")):
         raise JobMismatchError(f"{spec.folder} contains pages, but not the job that wrote them: give another folder.")
 
 
 def _check_same_job(spec: JobSpec, identity: dict[str, str], frontier: Frontier) -> None:
-    """Store the identity of a new job, or compare it with that of an existing job."""
+    """Store the options and list hash of a new job, or compare them with those of the existing job."""
     previous = frontier.get_fact("order")
     if previous is None or not frontier.is_filled:
         # Also if the list of the first command was unusable, incomplete or empty, for example because the program that
@@ -120,7 +120,7 @@ def _add_list(
     notify: Callable[[str], None],
     is_abandoned: Callable[[], bool],
 ) -> None:
-    """Add the list, unless the folder already contains it."""
+    """Add the URL list, unless the frontier already contains it."""
     if frontier.is_filled:
         if spec.source == STDIN:
             notify("Standard input is not read: the list of this job is in the folder.")

@@ -1,4 +1,4 @@
-"""Data types of a job: options, page to read, row of the output, position in the output."""
+"""Types of a job: options, page to read, row of the output, position in the output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from browsers.model import Snapshot
 STDIN = "-"
 HOUR_S = 3_600.0
 DEADLINE_S = 60.0
-"""Seconds for one page. Bounds the cost of a page that never ends."""
+"""Seconds per page, which limits the time for a page that never finishes."""
 
 
 class Format(enum.StrEnum):
@@ -30,9 +30,9 @@ class CrawlRate:
     """Concurrency of a job and of requests to one host."""
 
     concurrency: int | None = None
-    """Pages read at once in one process; None for as many as use all cores."""
+    """Pages read at once in one process; None for as many as all cores allow."""
     per_host: int = 2
-    """Pages of one host read at once. Two are what a person with two tabs requests."""
+    """Pages of one host read at once; two are as many as a person with two tabs requests."""
     gap_s: float = 0.0
     """Seconds between two requests to one host."""
 
@@ -49,29 +49,29 @@ class JobSpec:
     rate: CrawlRate
     render: str = "auto"
     max_age_s: float | None = None
-    """Seconds. Younger cached pages are used; None for the value of the settings."""
+    """Seconds. Cached pages that are younger are used; None for the value of the settings."""
     deadline_s: float = DEADLINE_S
     limit: int | None = None
-    """Number of pages at the start of the list that are read; None for all."""
+    """Number of pages to read from the start of the list; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobPage:
-    """One line of the list."""
+    """One line of the URL list."""
 
     number: int
     """Position among the distinct lines, from 1."""
     url: str
     host: str
     problem: str = ""
-    """Why the line is not a valid URL; such a line becomes a row with an error."""
+    """Reason why the line is no valid URL; such a line becomes a row with an error."""
     is_batched: bool = field(default=False, compare=False)
     """True if other pages of its host are read before or after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFailure:
-    """Why a page could not be read."""
+    """Reason why a page could not be read."""
 
     code: str
     message: str
@@ -79,7 +79,7 @@ class PageFailure:
 
 @dataclass(frozen=True, slots=True)
 class OutputRow:
-    """One page in the output. None means unknown; empty means known to be empty."""
+    """Row of one page in the output. None means unknown; empty means known to be empty."""
 
     url: str
     final_url: str | None = None
@@ -90,7 +90,7 @@ class OutputRow:
     title: str | None = None
     markdown: str | None = None
     json_ld: tuple[Mapping[str, Any], ...] | None = None
-    """None for pages from the cache or from another server, which do not pass it on."""
+    """None for pages from the cache or from another server, which do not contain it."""
     links: tuple[tuple[str, str], ...] | None = None
     """URL and text."""
     images: tuple[tuple[str, str], ...] | None = None
@@ -112,17 +112,17 @@ class OutputRow:
 
 @dataclass(frozen=True, slots=True)
 class PageOutcome:
-    """Result of reading a page."""
+    """Outcome of reading a page."""
 
     page: JobPage
     row: OutputRow
     seconds: float
-    """Seconds since reading began, including waits."""
+    """Seconds from the start of reading, including waits."""
     cached: bool = False
     tries: int = 1
-    """Number of attempts; 0 if its site was unreachable for other pages."""
+    """Number of attempts; 0 if the page was skipped because other pages of its site were unreachable."""
     snapshot: Snapshot | None = None
-    """Response and DOM, if the output stores them."""
+    """Response and DOM, if the output format stores them."""
 
     @property
     def code(self) -> str:
@@ -132,7 +132,7 @@ class PageOutcome:
 
 @dataclass(frozen=True, slots=True)
 class OutputPosition:
-    """Position up to which the output is on the disk; rows after it do not count as written."""
+    """Position up to which the output is on the disk; later rows do not count as written."""
 
     file: int = 1
     offset: int = 0

@@ -1,7 +1,7 @@
-"""Read one page of a job and make its output row.
+"""Read one page of a job and create its output row.
 
-The page is fetched first. Its JSON-LD is read while the next page of its host is fetched: a job ends with the host that
-has the most pages, so time between two of its pages counts once per page.
+The page is fetched first. Its JSON-LD is extracted while the next page of its host is fetched: the host with the most
+pages determines the duration of a job, so each second between two of its pages counts.
 """
 
 from __future__ import annotations
@@ -31,48 +31,51 @@ from scraper.workers import WorkerPool
 log = logging.getLogger(__name__)
 
 STRUCTURED_LIMIT_S = 5.0
-"""Seconds. JSON-LD takes 5 to 20 ms; a page that takes longer than this is hostile."""
+"""Seconds. Extracting JSON-LD takes 5 to 20 ms; a slower page is hostile."""
 _NO_REQUEST_ERRORS = (errors.BadRequestError, errors.PolicyError, errors.OverloadedError, errors.OfflineError)
 """Errors that occur before any request to the host."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """Result of reading a page, before its JSON-LD is read."""
+    """Result of reading a page, before its JSON-LD is extracted."""
 
     outcome: PageOutcome
     requested_at: float | None
-    """Monotonic time by which its last request had reached the host; None if none was made."""
+    """Monotonic time at which its last request had reached the host; None if no request was made."""
     error: errors.ScraperError | None = None
     complete: Callable[[], Awaitable[PageOutcome]] | None = None
-    """Returns the complete outcome without contacting the host; None if it is already complete."""
+    """Return the outcome with JSON-LD, without contacting the host; None if nothing is missing."""
 
     gap_s: float | None = None
-    """Seconds that its host requires between two requests; None if unknown."""
+    """Seconds between two requests that its host requires; None if unknown."""
 
     async def get_outcome(self) -> PageOutcome:
-        """Return the complete outcome."""
+        """Return the outcome with JSON-LD."""
         return self.outcome if self.complete is None else await self.complete()
 
 
 class _Visit:
-    """Snapshot and request time of a page, if it was visited."""
+    """Snapshot and request time of a page; None if it was not visited."""
 
     snapshot: Snapshot | None = None
     requested_at: float | None = None
 
     def note(self, snapshot: Snapshot) -> None:
-        """Store a snapshot; its request had reached the host when the response arrived."""
+        """Store a snapshot; its request reached the host before the response arrived."""
         timing = snapshot.timing
         self.snapshot = snapshot
         self.requested_at = time.monotonic() - timing.total_s + (timing.response_s or timing.total_s)
 
 
 class JobPageReader:
-    """Reader of the pages of one job."""
+    """Read the pages of one job."""
 
     def __init__(self, fetcher: Fetcher, workers: WorkerPool, spec: JobSpec, *, keep_snapshots: bool) -> None:
-        """Create a reader; with `keep_snapshots` it returns responses too, which no cache or other server has."""
+        """Create a reader.
+
+        With `keep_snapshots`, pages are never taken from a cache or another server, which have no responses.
+        """
         self._fetcher = fetcher
         self._workers = workers
         self._spec = spec
@@ -80,7 +83,7 @@ class JobPageReader:
         self._batch = uuid.uuid4().hex
 
     async def read(self, page: JobPage) -> PageResult:
-        """Read a page; an internal error becomes an error of this page only."""
+        """Read a page; an internal error becomes the error of this page only."""
         began = time.monotonic()
         if page.problem:
             row = OutputRow(page.url, error=PageFailure("bad_url", page.problem))
@@ -126,7 +129,7 @@ class JobPageReader:
         return dataclasses.replace(outcome, row=dataclasses.replace(outcome.row, json_ld=found))
 
     async def _read_json_ld(self, snapshot: Snapshot | None) -> tuple[Mapping[str, Any], ...] | None:
-        """Return the JSON-LD of a page, or None if it cannot be known."""
+        """Return the JSON-LD of a page, or None if it could not be extracted."""
         if snapshot is None:
             return None
         part = extract_json_ld_part(snapshot.html) if snapshot.is_html else ""
@@ -146,7 +149,7 @@ class JobPageReader:
 
 
 def make_row(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow:
-    """Return the row of a page without its JSON-LD; `snapshot` is None for a page from the cache."""
+    """Return the row of a page without its JSON-LD; `snapshot` is None for a cached page."""
     document = reading.document
     return OutputRow(
         url=url,
@@ -183,7 +186,7 @@ def make_error_row(url: str, error: ScraperError, snapshot: Snapshot | None, *, 
 
 
 def make_skipped_row(url: str, error: ScraperError) -> OutputRow:
-    """Return the row of a page that was not requested, because its site was unreachable for other pages."""
+    """Return the row of a page that was not requested, because other pages of its site were unreachable."""
     return OutputRow(
         url=url,
         error=PageFailure(
@@ -204,7 +207,7 @@ _SCRIPT_END = re.compile(r"</script\b", re.IGNORECASE)
 
 
 def extract_json_ld_part(html: str) -> str:
-    """Return the scripts with JSON-LD and the base element of a page as HTML, or an empty string.
+    """Return the JSON-LD scripts and the base element of a page as HTML, or an empty string.
 
     Parsing the whole page for them took 5 ms, and sending it to a worker another one; this takes .1.
     """

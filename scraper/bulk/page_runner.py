@@ -1,4 +1,4 @@
-"""Read the pages that a schedule selects, with bounded concurrency."""
+"""Read the pages that a schedule selects, with limited concurrency."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from scraper.bulk.schedule import Schedule
 log = logging.getLogger(__name__)
 
 GRACE_S = 10.0
-"""Seconds that pages in progress may take after a stop; the others are read by the next run."""
+"""Seconds for running pages to finish after a stop; the next run reads the unfinished ones."""
 
 CHECK_S = 0.5
-"""Seconds between two checks if more pages may be read at once."""
+"""Seconds between two checks of the allowed concurrency."""
 
 ReadPage = Callable[[JobPage], Awaitable[PageResult]]
 Deliver = Callable[[PageOutcome], Awaitable[None]]
 
 
 class PageRunner:
-    """Pages in progress in one process."""
+    """Read pages concurrently in one process."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class PageRunner:
     ) -> None:
         """Read `concurrency()` pages of the schedule at once, and deliver their outcomes.
 
-        `on_change` is called when a page was started or has ended, so that more pages can be added.
+        `on_change` is called after a page started or ended, so that more pages can be added.
         """
         self._schedule = schedule
         self._read = read
@@ -54,29 +54,29 @@ class PageRunner:
         self._retries = RetryPolicy()
         self._error: BaseException | None = None
         self._no_network_until: float | None = None
-        """Monotonic time from which one page is tried again; None while there is a network."""
+        """Monotonic time at which a page is tried again; None while the network works."""
         self._is_over: Callable[[], bool] = lambda: True
 
     def __len__(self) -> int:
-        """Return the number of pages in progress."""
+        """Return the number of running pages."""
         return len(self._tasks)
 
     @property
     def has_network(self) -> bool:
-        """False while the pages wait because this machine has no network."""
+        """False while pages wait because this machine has no network."""
         return self._no_network_until is None
 
     def notify(self) -> None:
-        """Check the schedule again: there are more pages, or it is time to end."""
+        """Wake up `run`, because pages were added or the job may end."""
         self._changed.set()
 
     def fail(self, error: BaseException) -> None:
-        """End `run` with this exception."""
+        """Let `run` raise this exception."""
         self._error = self._error or error
         self._changed.set()
 
     async def run(self, is_over: Callable[[], bool]) -> None:
-        """Read until `is_over` returns True; then give pages in progress a short time to end.
+        """Read pages until `is_over` returns True; then give running pages a short time to finish.
 
         Raises:
             BaseException: An exception of `deliver`, or the argument of `fail`.
@@ -105,7 +105,7 @@ class PageRunner:
             raise self._error
 
     def _get_wait_s(self, now: float) -> float:
-        """Return the seconds until the next page may be started; infinity if only an event can allow it."""
+        """Return the seconds until the next page may start; infinity if only an event can allow it."""
         if self._no_network_until is None:
             return min(self._schedule.wait_s(now), CHECK_S)
         if now < self._no_network_until:
@@ -150,7 +150,7 @@ class PageRunner:
             )
 
     def _note_network(self, result: PageResult, now: float) -> None:
-        """Stop starting pages while there is no network; a page that reached its host ends the wait."""
+        """Pause the job while there is no network, and resume it when a page has reached its host."""
         if isinstance(result.error, errors.OfflineError):
             if self._no_network_until is None:
                 log.warning("%s Pages wait until the network is back.", result.error)

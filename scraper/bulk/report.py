@@ -1,4 +1,4 @@
-"""Progress of a running job, and the final report as JSON and text."""
+"""Progress of a running job, and its final report as JSON and text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scraper.bulk.frontier import Frontier, FrontierCounts
 from scraper.bulk.model import PageOutcome
 
 WINDOW_S = 60.0
-"""Seconds over which the rate is measured, since sites and parts of a list differ."""
+"""Seconds over which the rate is averaged, because sites and parts of a list differ."""
 
 
 class ProgressStats:
-    """Counts of this run; the caller passes the time."""
+    """Counts of this run."""
 
     def __init__(self) -> None:
         """Start with empty counts."""
@@ -28,7 +28,7 @@ class ProgressStats:
         self.outcomes: Counter[str] = Counter()
         self.retried = 0
         self.minimum_s: Callable[[], float] = lambda: 0.0
-        """Seconds that the host with the most pages left takes by its gap alone; more machines do not help."""
+        """Seconds that the host with the most pages needs because of its gap; more machines cannot shorten it."""
         self.has_network: Callable[[], bool] = lambda: True
         """False while pages wait because this machine has no network."""
         self._recent: deque[tuple[float, int]] = deque()
@@ -40,7 +40,7 @@ class ProgressStats:
 
     @property
     def remaining(self) -> int:
-        """Pages that are not read yet."""
+        """Pages that are not yet read."""
         return self.total - self.done_before - self.delivered
 
     def start(self, counts: FrontierCounts, now: float) -> None:
@@ -56,14 +56,14 @@ class ProgressStats:
             self._recent.popleft()
 
     def pages_per_s(self, now: float) -> float:
-        """Return the pages written per second recently."""
+        """Return the pages written per second in the last `WINDOW_S` seconds."""
         if not self._recent:
             return 0.0
         since, before = self._recent[0]
         return (self.written_now - before) / max(now - since, 0.001)
 
     def remaining_s(self, now: float) -> float | None:
-        """Return the estimated seconds until the end, or None if the rate is not known yet."""
+        """Return the estimated seconds until the end, or None if the rate is not yet known."""
         remaining = self.total - self.done_before - self.written_now
         pages_per_s = self.pages_per_s(now)
         if not remaining:
@@ -122,12 +122,12 @@ _SLOWEST = """
 
 @dataclass(frozen=True, slots=True)
 class ErrorSummary:
-    """Pages that could not be read for one reason."""
+    """Pages that failed with the same error code."""
 
     code: str
     pages: int
     examples: tuple[tuple[str, str], ...]
-    """URLs and messages."""
+    """URLs and messages of some of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Report:
     run: str
     complete: bool
     lines: int
-    """Lines of the list."""
+    """Lines of the URL list."""
     pages: int
     """Distinct pages."""
     repeated: int
@@ -172,13 +172,13 @@ class Report:
     markdown_bytes: int
     output_bytes: int
     spent_s: float
-    """Seconds of all runs that ended normally."""
+    """Seconds of all runs, except runs that were killed."""
     this_run: dict[str, float]
     """`pages`, `seconds`, `pages_per_s`, `tried_again`."""
 
 
 def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Report:
-    """Return the report of a job so far."""
+    """Return the report of a job, which may be incomplete."""
     counts = frontier.counts()
     outcomes: dict[str, int] = dict(frontier.select(_BY_OUTCOME))
     written, read = sum(outcomes.values()), outcomes.pop("ok", 0)
@@ -211,7 +211,7 @@ def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -
 
 
 def write_report(report: Report, folder: Path) -> None:
-    """Write the report into the folder of the output.
+    """Write the report to the output folder.
 
     Raises:
         OSError: It cannot be written.

@@ -1,4 +1,4 @@
-"""Decide if a failed page of a job is read again, and if its site counts as unreachable. No I/O."""
+"""Decide if a failed page of a job is retried, and if its site counts as unreachable. The module does no I/O."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from scraper.bulk.model import JobPage
 from scraper.urls import same_site
 
 MAX_PAUSE_S = 900.0
-"""Seconds. A host that asks for a longer pause is reported; a later run reads its pages."""
+"""Seconds. A page whose host requests a longer pause fails; a later run reads it."""
 SITE_TRIES = 2
-"""Attempts to read a page whose site fails."""
+"""Attempts per page after failures of its site."""
 SITE_PAUSE_S = 5.0
-"""Seconds without requests to a whole site after a failure, times the failures in a row."""
+"""Seconds without requests to a site after a failure, multiplied by the number of consecutive failures."""
 SITE_PAUSES = 6
 """Largest multiple of `SITE_PAUSE_S`."""
 DEAD_AFTER = 8
-"""Failures in a row after which a site counts as broken. With the pauses these take a minute or two, in which servers
-are restarted. Without a limit, one dead host of a thousand pages took an hour of pauses."""
+"""Consecutive failures after which a site counts as unreachable. With the pauses, these take a minute or two, in which
+servers are restarted. Without a limit, one dead host of a thousand pages took an hour of pauses."""
 SILENT_S = 8.0
-"""Seconds. Names and connections time out after ten seconds; such a host is not tried again."""
+"""Seconds. Name lookups and connections time out after ten seconds; a host that failed so slowly is not retried."""
 BROWSER_TRIES = 5
-"""Attempts to read a page whose browser failed."""
+"""Attempts per page after failures of the browser."""
 BROWSER_PAUSE_S = 1.0
-"""Seconds until a browser that died is replaced."""
+"""Seconds until a crashed browser is replaced."""
 BUSY_TRIES = 20
-"""Attempts to read a page while the server is overloaded."""
+"""Attempts per page while the server is overloaded."""
 NETWORK_PAUSE_S = 5.0
-"""Seconds without requests after a page that failed because this machine has no network."""
+"""Seconds without requests after a page failed because this machine has no network."""
 SILENT_ROBOTS = 4
-"""Failures in a row to load a site's robots.txt, five minutes apart, after which its pages fail."""
+"""Consecutive failures to load a site's robots.txt, five minutes apart, after which its pages fail."""
 SITES_LIMIT = 10_000
-"""Sites in memory; more than are read at once."""
+"""Sites in memory; more than are visited at once."""
 
 
 @dataclass(slots=True)
@@ -44,40 +44,39 @@ class _Site:
     """A scheme, host and port whose last request failed."""
 
     failures: int = 0
-    """Failures in a row."""
+    """Consecutive failures."""
     unreachable: int = 0
-    """The last of these in which the host was unreachable."""
+    """Consecutive failures in which the host was unreachable."""
     error: errors.ScraperError | None = None
 
 
 class RetryPolicy:
-    """Failures of pages and sites in one process."""
+    """Count the failures of pages and sites in one process."""
 
     def __init__(self) -> None:
         """Start without failures."""
         self._tries: Counter[int] = Counter()
         self._failures: Counter[int] = Counter()
-        """Attempts in which the site failed; a wait for a free slot is not one."""
+        """Attempts in which the site failed; waiting for a free slot does not count."""
         self._sites: LRUCache[str, _Site] = LRUCache(SITES_LIMIT)
 
     def get_site_error(self, page: JobPage) -> errors.ScraperError | None:
         """Return the error of a site that was repeatedly unreachable, or None.
 
-        A page of such a site need not be requested.
+        Pages of such a site are skipped.
         """
         site = self._sites.get(_get_origin(page))
         return site.error if site is not None and site.unreachable >= DEAD_AFTER else None
 
     def pop_tries(self, page: JobPage) -> int:
-        """Return the number of attempts for a page that has ended, and forget the page."""
+        """Return the number of attempts of a finished page, and delete its counts."""
         self._failures.pop(page.number, None)
         return self._tries.pop(page.number, 0)
 
     def get_retry_delay_s(self, page: JobPage, error: errors.ScraperError | None, seconds: float = 0.0) -> float | None:
-        """Record an attempt that took `seconds` and return the pause before the next one.
+        """Record an attempt that took `seconds` and return the pause before the next one, or None for no retry.
 
-        None means that the page is not read again. An attempt without a network is not counted: the page is read when
-        the network is back.
+        Attempts without a network do not count: the page is read when the network is back.
         """
         if isinstance(error, errors.OfflineError):
             return NETWORK_PAUSE_S
@@ -104,7 +103,7 @@ class RetryPolicy:
 
 
 def _is_site_failure(error: errors.ScraperError, page: JobPage) -> bool:
-    """Return True if the error may affect other pages of the site, and may pass."""
+    """Return True if the error is temporary and may affect other pages of the site."""
     if isinstance(error, errors.RobotsDisallowedError):
         # If the page redirected to another site, its own site need not pause.
         return error.retryable and _requested_pause_s(error) <= MAX_PAUSE_S and same_site(page.url, error.target)
@@ -112,11 +111,11 @@ def _is_site_failure(error: errors.ScraperError, page: JobPage) -> bool:
 
 
 def _requested_pause_s(error: errors.ScraperError) -> float:
-    """Return the seconds during which the error cannot pass."""
+    """Return the seconds for which a retry cannot succeed."""
     return (error.retry_after_s or 0.0) if isinstance(error, errors.RobotsDisallowedError) else 0.0
 
 
 def _get_origin(page: JobPage) -> str:
-    """Return the origin of a page: another scheme or port may be served by another program."""
+    """Return the origin of a page; another scheme or port may be another program."""
     origin: str = "" if page.problem else ada_url.URL(page.url).origin
     return origin

@@ -35,16 +35,16 @@ async def run_bulk(
     notify: Callable[[str], None] = lambda _: None,
     watch: Callable[[BulkJob], contextlib.AbstractAsyncContextManager[None]] = lambda _: contextlib.nullcontext(),
 ) -> Report:
-    """Read a list of URLs into a folder; the same job continues where its last run ended.
+    """Read a list of URLs into a folder; running the same job again continues it.
 
     Args:
         spec: The job.
         settings: Settings of the reading process.
         cluster: Address of a Ray cluster, `auto` for that of this machine, `local` for a new one; None
             reads in this process.
-        stop: Ends the job early; pages in progress are finished and written.
+        stop: Ends the job early; running pages are finished and written.
         notify: Shows a message to the user.
-        watch: Shows the progress while its block runs.
+        watch: Context manager that shows the progress.
 
     Raises:
         BulkError: The job cannot be started or continued; the message says what to do.
@@ -64,7 +64,7 @@ async def run_bulk(
 
 
 def make_job_settings(spec: JobSpec, settings: Settings) -> Settings:
-    """Return the settings of a process that reads a job, with the concurrency of the job."""
+    """Return the settings for a process of the job, with the job's concurrency."""
     settings = dataclasses.replace(settings, host_pages=spec.rate.per_host, host_gap_s=spec.rate.gap_s)
     if (concurrency := spec.rate.concurrency) is None:
         return settings
@@ -92,7 +92,7 @@ async def _run_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> No
 
 
 def count_pages_at_once(rate: CrawlRate, browsers: Browsers) -> int:
-    """Return the pages to read at once: as many as the browsers have slots for now."""
+    """Return the number of pages to read at once: that of the job, or as many as the browsers have slots."""
     status = browsers.status()
     return rate.concurrency or status.peek_slots + status.render_slots
 
@@ -129,7 +129,7 @@ async def read_locally(
 ) -> None:
     """Read `concurrency()` pages at once in this process, until the list is complete or `stop` is set.
 
-    With `respects_robots` a host may require a gap between requests, which is known after its first page.
+    With `respects_robots`, a host may require a gap between requests, which is known after its first page.
 
     Raises:
         BulkError: Rows cannot be written.
@@ -157,24 +157,24 @@ def _fail_on_error(feeding: asyncio.Task[None], pages: PageRunner) -> None:
 
 
 HOSTS_AT_ONCE = 2_000
-"""Hosts in the schedule: more than can be visited at once, few enough for memory."""
+"""Hosts in the schedule: more than can be visited at once, but few enough for the memory."""
 PAGES_AT_ONCE = 64
-"""Pages of a host added at once."""
+"""Pages of a host that are added at once."""
 LOOKUPS_AT_ONCE = 200
-"""Hosts looked up at once, so that other disk operations get their turn."""
+"""Hosts looked up in one query, so that other disk operations are not delayed."""
 
 
 class PageFeeder:
-    """Adds hosts and pages of a job to a schedule before they run out."""
+    """Add hosts and pages of a job to a schedule before it runs out of them."""
 
     def __init__(self, job: BulkJob, schedule: Schedule, *, on_pages: Callable[[], None]) -> None:
-        """Create a feeder; `on_pages` is called when pages were added."""
+        """Create a feeder; `on_pages` is called after pages were added."""
         self._job = job
         self._schedule = schedule
         self._on_pages = on_pages
         self._pending_hosts: deque[HostBacklog] = deque()
         self._host_ids: dict[str, int] = {}
-        """Hosts in the schedule by name."""
+        """Number of each host in the schedule, by name."""
         self._last_page: dict[str, int] = {}
         self._changed = asyncio.Event()
         self._has_hosts = self._is_end_reported = False
@@ -188,7 +188,7 @@ class PageFeeder:
         return self._has_hosts and not self._pending_hosts
 
     def notify(self) -> None:
-        """Check if the schedule needs more pages."""
+        """Wake up `run`, because the schedule may need more pages."""
         self._changed.set()
 
     async def run(self) -> None:

@@ -1,8 +1,8 @@
-"""Select the next page: of the hosts that may be visited now, the one with the most pages left. No I/O.
+"""Select the next page: of the hosts that may be visited now, the one with the most pages left. The module does no I/O.
 
 Pages of hosts that may not be visited yet wait here, not in the queues of the browsers. The host with the most pages
-comes first, because a job at that host's own pace ends with it. If it takes longer than all others together, they get
-only as many slots as let them end with it: more would make its pages slower.
+comes first, because it determines the end of the job. If it takes longer than all others together, they get only as
+many slots as let them end with it: more would make its pages slower.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dataclasses import dataclass, field, replace
 from scraper.bulk.model import CrawlRate, JobPage
 
 LOW_PAGES = 16
-"""Pages of a host in the schedule below which more are needed."""
+"""Pages of a host in the schedule; with fewer, more are requested."""
 MARGIN = 1.5
-"""Factor by which other hosts get more slots than they need, since their pages may take longer."""
+"""Factor by which other hosts get more slots than calculated, because their pages may take longer."""
 RECHECK_AFTER = 32
-"""Pages after which the host with the most pages left is determined again."""
+"""Started pages after which the host with the most pages left is determined again."""
 
 
 @dataclass(slots=True)
@@ -30,13 +30,13 @@ class _Host:
 
     name: str
     unread: int
-    """Pages that were not started, in the schedule or not."""
+    """Pages that were not started, including those that are not in the schedule."""
     pages: deque[JobPage] = field(default_factory=deque)
     gap_s: float | None = None
-    """Seconds between two requests; None if the host's own requirement is not known yet."""
+    """Seconds between two requests; None if the host's requirement is not yet known."""
     in_progress: int = 0
     free_at: float = -math.inf
-    """Monotonic time from which it may be visited; minus infinity if it was never visited."""
+    """Monotonic time at which it may be visited again; minus infinity if it was never visited."""
     is_queued: bool = False
     """True if it is in one of the two heaps; it is never in both, or twice."""
 
@@ -47,15 +47,16 @@ class Schedule:
     def __init__(
         self, rate: CrawlRate, *, respects_robots: bool = False, count_left: Callable[[], int] | None = None
     ) -> None:
-        """Create an empty schedule; `count_left` returns the pages of the job that have not ended, if that is known.
+        """Create an empty schedule.
 
-        With `respects_robots` a host may require a longer gap, which is known after its first page.
+        `count_left` returns the number of unfinished pages of the job, if it is known. With `respects_robots`, a host
+        may require a longer gap, which is known after its first page.
         """
         self._rate = rate
         self._gap_s = None if respects_robots else rate.gap_s
         self._hosts: dict[str, _Host] = {}
         self._free: list[tuple[int, int, _Host]] = []
-        """Hosts that may be visited now, most pages first; checked again when taken."""
+        """Heap of hosts that may be visited now, most pages first; checked again when a page is taken."""
         self._paused: list[tuple[float, int, _Host]] = []
         self._numbers = itertools.count()
         """Order of hosts with equally many pages."""
@@ -70,12 +71,12 @@ class Schedule:
         return len(self._hosts)
 
     def minimum_s(self) -> float:
-        """Return the seconds that the host with the most pages left takes by its gap alone."""
+        """Return the seconds that the slowest host needs because of its gap."""
         gap_s = self._rate.gap_s
         return max((host.unread * (host.gap_s or gap_s) for host in self._hosts.values()), default=0.0)
 
     def add_host(self, name: str, unread: int, *, free_at: float = -math.inf) -> None:
-        """Add a host with `unread` pages left that may not be visited before `free_at`."""
+        """Add a host with `unread` pages that may not be visited before `free_at`."""
         host = self._hosts[name] = _Host(name, unread, gap_s=self._gap_s, free_at=free_at)
         self._check_supply(host)
 
@@ -86,13 +87,13 @@ class Schedule:
         self._enqueue(host, now)
 
     def pop_hosts_needing_pages(self) -> list[str]:
-        """Return the hosts that need more pages, each once."""
+        """Return the hosts that need more pages, and clear the list."""
         names = list(self._needs_pages)
         self._needs_pages.clear()
         return names
 
     def take_page(self, now: float) -> JobPage | None:
-        """Return the page to start now, or None if no host may be visited."""
+        """Return the next page to start, or None if no host may be visited now."""
         while self._paused and self._paused[0][0] <= now:
             _, number, host = heapq.heappop(self._paused)
             heapq.heappush(self._free, (-host.unread, number, host))
@@ -112,9 +113,10 @@ class Schedule:
         return max(0.0, self._paused[0][0] - now) if self._paused else math.inf
 
     def finish_page(self, page: JobPage, *, requested_at: float | None, now: float, gap_s: float | None = None) -> None:
-        """Remove a page that has ended.
+        """Remove a finished page.
 
-        Its request had reached the host by `requested_at`, None if none was made. The host requires `gap_s`, if known.
+        Its request had reached the host at `requested_at`; None means that no request was made. `gap_s` is the gap that
+        the host requires, if known.
         """
         host = self._hosts[page.host]
         self._end_page(host, requested_at, gap_s)
@@ -135,7 +137,7 @@ class Schedule:
         self._enqueue(host, now)
 
     def _may_start_beside_largest(self, host: _Host, now: float) -> bool:
-        """Return True if a page of this host may start beside those of the host with the most pages."""
+        """Return True if a page of this host may start without slowing down the host with the most pages."""
         if self._count_left is None:
             return True
         largest = self._largest_host()

@@ -1,4 +1,4 @@
-"""Read lists of URLs: lines of text or JSON, CSV, Parquet; unusable lines are reported, never dropped."""
+"""Read lists of URLs from text, JSON lines, CSV or Parquet. Unusable lines are reported, never dropped."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from scraper.bulk.model import STDIN
 
 COLUMN = "url"
 LINE_CHARS = 2_000
-"""Characters of an unusable line that appear in the output."""
+"""Characters of an unusable line that are written to the output."""
 _MAX_FIELD = 1 << 24
 """Characters of a CSV field: another column may contain the whole text of a page."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""First bytes of files that Windows saves as "Unicode"."""
+"""Byte order marks of files that Windows saves as "Unicode"."""
 _GZIP = b"\x1f\x8b"
 _START_CHARS = 4_096
 _ARRAY = re.compile(r"\s*\[\s*(?:[\"{\]]|$)")
 _SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
-"""The first separator with which the first line contains the column is used; in half of Europe, Excel writes
-semicolons."""
+"""Separators by suffix. The first one with which the first line contains the column is used; Excel writes semicolons in
+half of Europe."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListLine:
-    """One line of the list: a text that should be a URL, or the reason why it has none."""
+    """One line of a list: a text that should be a URL, or the problem with it."""
 
     text: str
     problem: str = ""
 
 
 def read_lines(source: str) -> Iterator[ListLine]:
-    """Iterate over the lines of a file, by its extension, or of standard input.
+    """Yield the lines of a file or of standard input; the file's extension determines its format.
 
     Raises:
         UrlListError: The list cannot be read, or has no column `url`.
@@ -72,7 +72,7 @@ def _read_source(source: str) -> Iterator[ListLine]:
 
 
 def compute_fingerprint(source: str) -> str:
-    """Return a hash of the list, or an empty string for standard input, which can be read only once.
+    """Return a hash of the list; an empty string for standard input, which can be read only once.
 
     Raises:
         UrlListError: The list cannot be read.
@@ -98,7 +98,7 @@ def _open_text(path: Path) -> IO[str]:
 
 
 def _open_stdin() -> IO[str]:
-    """Return standard input; its start is checked here, since it can be read only once."""
+    """Return standard input as text; its beginning is checked here, because it can be read only once."""
     source: io.BufferedReader | gzip.GzipFile = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer))
     if source.peek(2).startswith(_GZIP):
         source = gzip.GzipFile(fileobj=source)
@@ -117,7 +117,7 @@ def _detect_encoding(start: bytes) -> str:
 
 
 def _check_has_lines(start: str, source: str) -> None:
-    """Refuse input without lines, which would become thousands of rows with errors."""
+    """Raise UrlListError for input that is no list, which would become thousands of rows with errors."""
     if "\0" in start:
         raise UrlListError(
             f"{_get_source_name(source)} is not text: a list is text, CSV, JSON lines or Parquet, by its extension."
@@ -130,7 +130,7 @@ def _check_has_lines(start: str, source: str) -> None:
 
 
 def _read_text(stream: Iterable[str]) -> Iterator[ListLine]:
-    """Iterate over lines of text, or of JSON if they begin with a brace or a quotation mark."""
+    """Yield lines of text; lines that begin with a brace or a quotation mark are parsed as JSON."""
     for line in stream:
         text = line.strip()
         if text.startswith(("{", '"')):
@@ -173,7 +173,7 @@ def _read_csv(stream: Iterator[str], source: str, kind: str) -> Iterator[ListLin
 
 
 def _parse_columns(first: str, separator: str) -> list[str]:
-    """Return the column names in a first line, or an empty list if it is not CSV."""
+    """Return the column names in the first line, or an empty list if it is not CSV."""
     try:
         return [name.strip().lower() for name in next(csv.reader([first], delimiter=separator), [])]
     except csv.Error:

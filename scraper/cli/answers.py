@@ -1,4 +1,4 @@
-"""Run a tool and print its answer for a person: plain Markdown, JSON, or the text that an agent gets."""
+"""Run a tool and print its answer for people: plain Markdown, JSON, or the text that an agent gets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 Plain = Callable[["ToolAnswer"], str]
-"""Returns the text of an answer for a person."""
+"""Return the text of an answer for people."""
 
 _FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
 _TABLE_SUFFIXES = frozenset({".csv", ".jsonl"})
@@ -31,7 +31,7 @@ _OUTPUT_OPTIONS = ("as_json", "form", "output", "marked")
 
 
 def with_output(*, has_marks: bool = True) -> Callable[[F], F]:
-    """Add the options of the output: --json, --format, -o and, for texts from the web, --marked."""
+    """Add the output options --json, --format and -o, and --marked for texts from the web."""
 
     def decorate(command: F) -> F:
         if has_marks:
@@ -55,11 +55,10 @@ def print_answer(
     other_urls: Mapping[str, str] | None = None,
     has_rows: bool = False,
 ) -> int:
-    """Run a tool with the flags that are neither settings nor output options; return the exit code.
+    """Run a tool with the flags as arguments, print its answer and return the exit code.
 
-    If the answer has rows, they are written as CSV or JSON lines to a file with such a suffix.
-
-    If the network does not reach a URL that `other_urls` maps to another, that one is read in its place.
+    Settings and output options are not arguments. With `has_rows`, the answer is written as CSV or JSON lines if the
+    output file has such a suffix. If a URL cannot be reached, its replacement in `other_urls` is read instead.
     """
     output: Path | None = flags.get("output")
     if output is not None and not output.absolute().parent.is_dir():
@@ -90,7 +89,7 @@ def print_answer(
 
 
 def wants_json(flags: dict[str, Any]) -> bool:
-    """Return True if --json or --format json is among the flags."""
+    """Return True if the flags contain --json or --format json."""
     return bool(flags.get("as_json")) or flags.get("form") == "json"
 
 
@@ -104,7 +103,7 @@ def print_text(text: str, output: Path | None) -> None:
 
 
 def warn_about_reading(answer: ToolAnswer) -> None:
-    """Print the warnings about a page on stderr, where they do not mix with its text."""
+    """Print the warnings about a page to stderr, so that they do not mix with its text."""
     for warning in answer.reading.warnings if answer.reading else ():
         click.echo(f"Warning: {for_command_line(warning)}", err=True)
 
@@ -120,7 +119,7 @@ def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
 
 
 def whole_text(flags: dict[str, Any]) -> Plain:
-    """Return the plain text of a page or document: all of it, or the part of --start and --length."""
+    """Return a function for the plain text of a page or document: all of it, or the part of --start and --length."""
 
     def plain(answer: ToolAnswer) -> str:
         from scraper.render.answer_text import KEEP_WHOLE, cut
@@ -135,12 +134,12 @@ def whole_text(flags: dict[str, Any]) -> Plain:
 
 
 def is_table(output: Path | None) -> bool:
-    """Return True if a file is for rows: `.csv` or `.jsonl`."""
+    """Return True if the file name ends with `.csv` or `.jsonl`."""
     return output is not None and output.suffix.lower() in _TABLE_SUFFIXES
 
 
 def as_table(answer: Mapping[str, Any], output: Path) -> str:
-    """Return the records of an answer, or one row with the values of each page."""
+    """Return the records of an answer as CSV or JSON lines; without records, one row of fields for each page."""
     rows = _rows(answer)
     if output.suffix.lower() == ".jsonl":
         return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)

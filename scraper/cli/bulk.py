@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
-"""Seconds between progress lines, on a terminal and in a log."""
+"""Seconds between two progress lines: on a terminal, and in a log."""
 _HOUR_S = 3_600.0
 _FORMAT = click.Choice(["parquet", "jsonl", "warc"])
 _RENDER = click.Choice(["auto", "http", "browser"])
 _RATE_SETTINGS = {"host_pages", "host_gap_s"}
-"""Settings with own options here, whose defaults suit long lists."""
+"""Settings that have options of their own here, with defaults for long lists."""
 _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "document_root"}
-"""Settings of tool calls, which a job does not make."""
+"""Settings of tool calls, which do not apply to jobs."""
 
 
 @click.command(cls=Command, examples=["bulk urls.txt --out pages --format jsonl", "bulk - --out pages < urls.txt"])
@@ -181,7 +181,7 @@ class _LogAbove(logging.Handler):
 
 @contextlib.contextmanager
 def _stop_on_signals(stop: asyncio.Event, watcher: _Watcher) -> Iterator[None]:
-    """Stop the job after the first signal, when its running pages are written; cancel it after the second."""
+    """Stop the job on the first signal after its running pages are written; cancel it on the second."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
 

@@ -122,7 +122,7 @@ def clear(yes: bool, as_json: bool, **flags: Any) -> int:
 
 
 def _location(settings: Settings) -> str:
-    """Return the location of the cache, without a password."""
+    """Return the folder or database of the cache, without a password."""
     if settings.database_url is None:
         return str(settings.data_dir)
     from scraper.store.postgres.errors import DatabaseAddress
@@ -144,7 +144,7 @@ def _count_pages(count: int) -> str:
 
 
 def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T]]) -> T:
-    """Run `work` on the cache and return its result, without starting a browser."""
+    """Open the page cache without a browser, run `work` on it and return its result."""
     from scraper.caching.page_cache import PageCache
     from scraper.store.factory import open_store
     from scraper.store.protocols import IncompleteOperationError

@@ -1,4 +1,4 @@
-"""Findings of `doctor`: a level, a text and a remedy."""
+"""Results of the checks of `doctor`: level, text and remedy."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ class CheckLevel(enum.Enum):
 
     GOOD = "ok"
     POOR = "!!"
-    """The server works, but not optimally."""
+    """The server works, but slowly or with less than its full quality."""
     BAD = "no"
     """The server cannot work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report."""
+    """Result of one check, a line of the report."""
 
     level: CheckLevel
     text: str
     remedy: str = ""
-    """The next step; "" if none is needed."""
+    """Next step for the user; empty if none is needed."""
 
 
 def good(text: str) -> Finding:

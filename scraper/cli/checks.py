@@ -1,4 +1,4 @@
-"""Checks of `doctor` that read no page: one function per topic, each returns findings."""
+"""Checks of `doctor` that read no page. Each function checks one topic and returns findings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from scraper.workers import sandbox
 
 _PACKAGES = ("mcp", "playwright", "apsw", "lxml", "uvicorn")
 _MIN_FREE_BYTES = 200_000_000
-"""Bytes for a browser profile and the cache; with less, both fail with obscure errors."""
+"""Bytes for a browser profile and the cache; with less, both fail with unclear errors."""
 _CONNECT_TIMEOUT_S = 2.0
 _FALLBACKS = {
     "light": "the full tier is used instead, at four times the cost",
@@ -34,7 +34,7 @@ _FALLBACKS = {
 }
 _FONTS_BY_APT = "search-mcp install-browser --fonts (as root)"
 _FONTS_BY_HAND = "Install the fonts Noto CJK and Noto Color Emoji with this system's package manager"
-"""Hint without package names, because these differ between distributions."""
+"""Remedy without package names, because these differ between distributions."""
 
 
 def check_packages() -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def check_packages() -> Iterator[Finding]:
 
 
 def check_configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Report the variables that are set, and unknown ones."""
+    """Report the environment variables that are set, and unknown ones."""
     for setting in setting_table():
         if value := environ.get(setting.variable):
             yield good(f"{setting.variable}={'(not shown)' if setting.secret else value}")
@@ -135,7 +135,7 @@ def check_documents(settings: Settings) -> Iterator[Finding]:
 
 
 def check_callers(settings: Settings) -> Iterator[Finding]:
-    """Report who may call `serve`, and if it would start."""
+    """Report who may call `serve`, or why it would not start."""
     try:
         rules = access_rules(settings, find_issuer(settings))
     except ServerStartError as error:
@@ -164,7 +164,7 @@ def check_port(settings: Settings) -> Iterator[Finding]:
 
 
 async def check_names(settings: Settings) -> list[Finding]:
-    """Check that DNS does not return made-up addresses, which the proxy would reject as private."""
+    """Check that DNS does not return invented addresses, which the proxy would reject as private."""
     if settings.proxy and settings.proxy_dns == "remote":
         return [good("Names are resolved by the proxy")]
     if not await diagnostics.is_fake_dns_suspected():
@@ -202,14 +202,14 @@ def check_proxy(settings: Settings) -> Iterator[Finding]:
 
 
 def _reason(error: OSError) -> str:
-    """Return the reason of the operating system, without additions of libraries."""
+    """Return the operating system's text for an error, without additions by libraries."""
     if error.errno is None or isinstance(error, socket.gaierror):  # name errors have other numbers
         return error.strerror or str(error)
     return os.strerror(error.errno)
 
 
 async def check_database(settings: Settings) -> list[Finding]:
-    """Check that PostgreSQL responds and has our tables; skipped if none is configured."""
+    """Check that PostgreSQL responds and contains the tables; skipped if none is configured."""
     if settings.database_url is None:
         return []
     try:

@@ -1,4 +1,4 @@
-"""Command `client`: print or write the configuration of an MCP client that starts this server.
+"""Command `client`: print or write the configuration with which an MCP client starts this server.
 
 Sources of paths and keys, November 2026: the documentation of each client; `url` names the page.
 """
@@ -28,7 +28,7 @@ _TIMEOUT_S = 120
 """Seconds. Clients stop waiting after 30 to 60 s by default, and a research call may take longer."""
 
 _UVX_CACHE = re.compile(r"/uv/(?:archive|environments)-v\d+/")
-"""Folder of the environments that uvx creates; uv may remove them at any time."""
+"""Folder of environments that uvx creates; uv may delete them at any time."""
 
 Entry = dict[str, Any]
 
@@ -42,7 +42,7 @@ class ServerCommand:
 
     @classmethod
     def of_this_process(cls) -> ServerCommand:
-        """Return the absolute command of the running program, so that it works without a PATH."""
+        """Return the absolute path of the running program, so that it also starts without a PATH."""
         program = shutil.which(sys.argv[0]) or sys.argv[0]
         if _UVX_CACHE.search(program):
             return cls(shutil.which("uvx") or "uvx", ("search-mcp", "stdio"))
@@ -54,18 +54,18 @@ class ServerCommand:
 
 @dataclass(frozen=True, slots=True)
 class ClientFormat:
-    """A client, the place of its configuration file, and the entry of a server in that file."""
+    """A client, its configuration file, and the format of a server entry in that file."""
 
     title: str
     url: str
     paths: Mapping[str, str]
-    """File below the home folder by `sys.platform`; the key "" is any other platform."""
+    """Path below the home folder by `sys.platform`; the key "" is for all other platforms."""
     keys: tuple[str, ...]
-    """Keys that lead to the mapping of servers by name."""
+    """Keys of the object that maps names to servers."""
     entry: Callable[[ServerCommand], Entry] = field(default=lambda server: _standard_entry(server))
     syntax: str = "json"
     link: Callable[[ServerCommand], str] | None = None
-    """Returns the link that installs the server after a question of the client."""
+    """Return a link that installs the server after the client has asked the user."""
 
     def path(self) -> Path:
         """Return the path of the user's configuration file."""
@@ -79,7 +79,7 @@ class ClientFormat:
         """Return the configuration `text` with the server added or replaced.
 
         Raises:
-            MergeError: the text cannot be changed without loss.
+            MergeError: The text cannot be changed without loss.
         """
         return _MERGE[self.syntax](text, self.keys, self.entry(server))
 

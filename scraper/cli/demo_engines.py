@@ -1,6 +1,6 @@
 """Command `demo-engines`: serve test copies of the search engines on this machine.
 
-Their pages belong to the tests, which the installed package does not contain: the command needs a checkout and its
+Their pages belong to the tests, which are not part of the installed package. So the command needs a checkout and its
 development packages.
 """
 

@@ -1,4 +1,4 @@
-"""Commands `doctor`, which checks the installation, and `install-browser`."""
+"""Commands `doctor` (check the installation) and `install-browser`."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _as_json(found: list[Finding]) -> str:
 
 
 def _print_findings(findings: Iterable[Finding]) -> list[Finding]:
-    """Print each finding when it is known, and return all."""
+    """Print each finding as soon as it is known, and return all."""
     printed = []
     for finding in findings:
         color = None if os.environ.get("NO_COLOR") else _COLORS[finding.level]  # https://no-color.org

@@ -1,4 +1,4 @@
-"""Entry point of `search-mcp`; Ctrl-C also works during the imports, which take half a second."""
+"""Entry point of `search-mcp`. Ctrl-C also works during the imports, which take half a second."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def main() -> None:
 
 @contextlib.contextmanager
 def _quiet_interrupts() -> Iterator[None]:
-    """Let an interrupt end the process without a traceback while the block runs."""
+    """End the process without a traceback if it is interrupted during the block."""
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler:  # ignored, for example by `nohup`
         yield

@@ -34,11 +34,11 @@ MEANINGS = {
 }
 
 _REFUSALS = frozenset({401, 402, 403, 407, 429, 451})
-"""Statuses with which a site refuses a visitor. Others, such as 404, concern the page."""
+"""Status codes with which a site refuses a visitor. Other codes, such as 404, concern the page."""
 
 
 def code_of_answer(answer: ToolAnswer) -> ExitCode:
-    """Return the code of an answer; failures of different kinds are INCOMPLETE."""
+    """Return the exit code of an answer; failures of different kinds give INCOMPLETE."""
     if answer.is_error or answer.is_empty:
         codes = {code_of_error(failure) for failure in answer.failures}
         return codes.pop() if len(codes) == 1 else ExitCode.INCOMPLETE
@@ -48,7 +48,7 @@ def code_of_answer(answer: ToolAnswer) -> ExitCode:
 
 
 def code_of_error(error: errors.ScraperError) -> ExitCode:
-    """Return the code of one error."""
+    """Return the exit code of an error."""
     if isinstance(error, errors.BadRequestError):
         return ExitCode.INVALID
     if isinstance(error, errors.HttpStatusError):

@@ -1,4 +1,4 @@
-"""Write a file completely or not at all."""
+"""Write files atomically."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ALL_MAY_READ = 0o666
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Replace a file atomically; links and the file's mode stay. Devices and pipes are written directly.
+    """Replace a file atomically. Links and its mode are preserved; devices and pipes are written directly.
 
     Raises:
-        ClickException: The file cannot be written; an earlier version of it is unchanged.
+        ClickException: The file cannot be written; its previous version is unchanged.
     """
     target = path.resolve()
     data = content.encode("utf-8") if isinstance(content, str) else content

@@ -1,4 +1,4 @@
-"""Commands `help`, `version` and `completion`, and the help page with commands in groups."""
+"""Commands `help`, `version` and `completion`, and the help page with all commands in sections."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from scraper.values.types import closest_match
 
 PROGRAM = "search-mcp"
 _VARIABLE = "_SEARCH_MCP_COMPLETE"
-"""Variable with which click completes the command `search-mcp`."""
+"""Environment variable with which click completes the command `search-mcp`."""
 
 
 _SHORT_NAMES = {"extract": "extract-structured"}
 
 
 class CommandGroup(click.Group):
-    """Group of all commands; its help lists them in sections."""
+    """All commands of `search-mcp`; the help lists them in sections."""
 
     sections: Mapping[str, tuple[click.Command, ...]] = {}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, also by the name of its tool or a short name: `read_doc` is `read-doc`."""
+        """Return a command by its name, the name of its tool or a short name: `read_doc` is `read-doc`."""
         name = cmd_name.replace("_", "-")
         return super().get_command(ctx, _SHORT_NAMES.get(name, name))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command; an error suggests one."""
+        """Return the command of the arguments; the error for an unknown one suggests a similar command."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             closest = closest_match(name, list(self.commands))

@@ -1,4 +1,4 @@
-"""The command `search-mcp` with all subcommands."""
+"""Command `search-mcp` with all subcommands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from scraper.cli.site_commands import changes, crawl, map_site
 from scraper.cli.watch import watch
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Errors of a write to standard output on a full disk."""
+"""Error numbers of writing to standard output on a full disk."""
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -74,7 +74,7 @@ for _command in itertools.chain(*group.sections.values()):
 
 
 def main() -> None:
-    """Run the command line of this process."""
+    """Run the command line of this process and exit."""
     prepare_streams()
     raise_open_files_limit()
     sys.exit(run(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Command line options for the settings, and the help section that lists them."""
+"""Options for the settings, and the help section that lists them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ WEB_ONLY = frozenset(
     "host port token tokens_file allow_unauthenticated allowed_hosts allowed_origins issuer issuer_keys "
     "public_url".split()
 )
-"""Settings of a server that listens."""
+"""Settings of a server that listens on a port."""
 SERVER_ONLY = WEB_ONLY | {"toolsets", "tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
-"""Settings of a server; other commands ignore them."""
+"""Settings of servers; other commands ignore them."""
 LOG = frozenset({"config_file", "log_level"})
 STORE = frozenset("data_dir cache_ttl_h cache_mb database_url".split())
 """Settings of the cache and the indexes."""
@@ -36,14 +36,14 @@ READ_MANY = READ | _SLOTS | {"host_pages", "shared_url", "max_answer_tokens"}
 
 
 class _SettingOption(click.Option):
-    """Option of a setting; help lists these separately."""
+    """Option of a setting; the help lists these in a section of their own."""
 
 
 class Command(click.Command):
-    """Command whose help shows examples, and lists the settings after its own options."""
+    """Command whose help shows examples, and lists settings after its own options."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
-        """Define the command; `examples` are command lines without the name of the program."""
+        """Create the command; `examples` are command lines without the name of the program."""
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
 
@@ -71,7 +71,7 @@ class Command(click.Command):
 
 
 def with_settings(only: Collection[str] | None = None, *, without: Collection[str] = ()) -> Callable[[F], F]:
-    """Add an option for each of the settings; the command gets the values by field name."""
+    """Add an option for each of the settings; the command receives the values by field name."""
 
     def decorate(command: F) -> F:
         for setting in reversed(setting_table()):
@@ -83,7 +83,11 @@ def with_settings(only: Collection[str] | None = None, *, without: Collection[st
 
 
 def load(flags: dict[str, Any]) -> Settings:
-    """Load the settings from flags and environment, or raise UsageError; report unknown variables on stderr."""
+    """Load the settings from flags, environment and configuration file; report unknown variables on stderr.
+
+    Raises:
+        UsageError: A setting is invalid.
+    """
     for sentence in unknown_variables(os.environ):
         click.echo(sentence, err=True)
     try:
@@ -104,7 +108,7 @@ def _option(setting: Setting) -> Callable[[F], F]:
 
 
 def complete_from(values: Sequence[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a completion of an option's value."""
+    """Return a shell completion that suggests these values."""
     return lambda ctx, parameter, start: [value for value in values if value.startswith(start)]
 
 

@@ -1,4 +1,4 @@
-"""Commands that save pictures of pages: see."""
+"""Command `see`: save a picture of a page."""
 
 from __future__ import annotations
 

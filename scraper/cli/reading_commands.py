@@ -1,4 +1,4 @@
-"""Commands that read pages and documents, or act on them: fetch, fetch-batch, read-doc, compare, browse and others."""
+"""Commands that read or act on pages: fetch, fetch-batch, read-doc, compare, extract-structured, browse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RENDER = click.Choice(["auto", "http", "browser"])
 _URL_FILE = "Read the URLs from a file, one per line; - is stdin."
 
 _SUFFIXES = frozenset(".pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .epub .rtf .csv .txt .md .json .xml".split())
-"""Suffixes of documents; a single word that ends with one is a file, not a host."""
+"""Suffixes of documents. A single word with such a suffix is a file, not a host."""
 
 _render_option = click.option("--render", type=_RENDER, help="auto renders only pages that need it.  [auto]")
 _start_option = click.option("--start", type=int, help="First character to print.  [0]")
@@ -163,7 +163,7 @@ def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
 
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool, has_rows: bool = False) -> int:
-    """Print one page; an address without a scheme is tried with https and then with http."""
+    """Print one page; a URL without a scheme is tried with https and then with http."""
     url, *others = guess_urls(flags[name])
     is_part = wants_json(flags) or flags.get("marked")
     call = {**flags, name: url}
@@ -176,7 +176,7 @@ def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool, 
 
 
 def _print_pages(tool: str, flags: dict[str, Any], urls: Iterable[str]) -> int:
-    """Print several pages; each address without a scheme is tried with https and then with http."""
+    """Print several pages; each URL without a scheme is tried with https and then with http."""
     guesses = [guess_urls(url) for url in urls]
     call = {"urls": [url for url, *_ in guesses], **flags}
     return print_answer(tool, call, other_urls={url: other for url, *others in guesses for other in others})

@@ -1,4 +1,4 @@
-"""Tests of `doctor`: read a local page that needs JavaScript and a page of the web, ask every engine and source.
+"""Tests of `doctor`: read a local page that needs JavaScript and a web page, and query all engines and sources.
 
 The local page is served on loopback, under a name that the browsers map to it, so it needs no network.
 """
@@ -32,7 +32,7 @@ _NO_WEB = "Check the network and DNS of this machine, or set SEARCH_MCP_PROXY if
 
 
 async def read_local_page(settings: Settings) -> list[Finding]:
-    """Render the local page; report the time and the state of Chromium's sandbox."""
+    """Render a local page; report the duration and the state of Chromium's sandbox."""
     async with _page_server() as port:
         here = ((_HOST, "127.0.0.1", port),)
         alone = dataclasses.replace(
@@ -56,7 +56,7 @@ async def read_local_page(settings: Settings) -> list[Finding]:
 
 
 async def read_web_page(settings: Settings) -> list[Finding]:
-    """Read a page of the web; a missing network is only a warning."""
+    """Read a web page; a failure is only a warning."""
     fresh = dataclasses.replace(settings, cache_mb=0, shared_url=None, database_url=None, robots="off")
     async with Services.open(fresh) as services:
         try:
@@ -82,14 +82,14 @@ def _sandbox(services: Services) -> list[Finding]:
 
 @contextlib.asynccontextmanager
 async def _page_server() -> AsyncIterator[int]:
-    """Serve the page on loopback while the block runs; yield the port."""
+    """Serve the local page on loopback while the block runs; yield the port."""
     server = await asyncio.start_server(_answer, "127.0.0.1", 0)
     async with server:
         yield server.sockets[0].getsockname()[1]
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Respond to any request with the page."""
+    """Respond to any request with the local page."""
     with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
         async with asyncio.timeout(_LOCAL_LIMIT_S):
             await reader.readuntil(b"\r\n\r\n")
@@ -99,11 +99,11 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 ENGINES_AT_ONCE = 4
-"""Engines that are asked at once."""
+"""Engines queried at the same time."""
 _ENGINE_LIMIT_S = 30.0
 _QUERY = "tidal power"
 _QUERIES = {"package": "requests", "code": "requests"}
-"""Query by category: an index of packages knows names rather than subjects."""
+"""Query by category: package indexes find names rather than topics."""
 _STATES = {
     None: "answered",
     "layout_changed": "changed its format",
@@ -117,7 +117,7 @@ _STATES = {
 
 @dataclass(frozen=True, slots=True)
 class LiveResult:
-    """Answer of one engine or source."""
+    """Result of querying one engine or source."""
 
     name: str
     kind: str
@@ -127,13 +127,13 @@ class LiveResult:
     state: str
     """`answered`, `found nothing`, `changed its format`, `blocked the request` or `did not answer`."""
     reason: str
-    """Named reason of a failure, such as `rate_limited`; "" without one."""
+    """Code of a failure, such as `rate_limited`; empty without a failure."""
     rows: int
     seconds: float
 
 
 async def ask_all(settings: Settings, on_result: Callable[[LiveResult], None]) -> list[LiveResult]:
-    """Ask every engine and source; `on_result` receives each result when it is known."""
+    """Query all engines and sources; `on_result` is called with each result as soon as it is known."""
     from scraper.engines.registry import ENGINES
     from scraper.engines.sources.registry import SOURCES
 

@@ -48,7 +48,7 @@ def stdio(toolset: str, **flags: Any) -> None:
 
 @contextlib.contextmanager
 def _errors_in_one_line() -> Iterator[None]:
-    """Show invalid settings and failed starts as one line without a traceback."""
+    """Convert errors of settings and of the server start to one line without a traceback."""
     try:
         yield
     except SettingsError as error:

@@ -1,4 +1,4 @@
-"""Commands that read whole sites and follow pages: map, crawl and changes."""
+"""Commands for whole sites and for changes of pages: map, crawl and changes."""
 
 from __future__ import annotations
 

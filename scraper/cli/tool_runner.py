@@ -30,10 +30,10 @@ def run_tool(
     other_urls: Mapping[str, str] | None = None,
     make: Callable[[Settings], Tool] | None = None,
 ) -> ToolAnswer:
-    """Run a tool and return its answer; a signal closes all resources and raises KeyboardInterrupt.
+    """Run a tool and return its answer. A signal closes all resources and raises KeyboardInterrupt.
 
-    If the network does not reach URLs that `other_urls` maps to others, the call is repeated with these. `make` returns
-    a variant of the tool for the command line.
+    If URLs cannot be reached, the call is repeated with their replacements in `other_urls`. `make` creates a variant of
+    the tool for the command line.
 
     Raises:
         ClickException: This machine lacks a requirement, such as a folder for temporary files.
@@ -95,7 +95,7 @@ async def _run(
 
 
 def _unreachable_urls(answer: ToolAnswer) -> set[str]:
-    """Return the canonical URLs that the network did not reach."""
+    """Return the canonical URLs that could not be reached."""
     return {failure.target for failure in answer.failures if isinstance(failure, NetworkError)}
 
 
@@ -114,7 +114,7 @@ def _replace_urls(arguments: dict[str, Any], other_urls: Mapping[str, str]) -> d
 
 
 def _steps(arguments: dict[str, Any]) -> int:
-    """Return the expected number of steps, which the progress bar shows until the tool reports its own."""
+    """Return the expected number of steps; the progress bar shows it until the tool reports its own."""
     return len(arguments.get("urls") or arguments.get("engines") or "1")
 
 

@@ -1,4 +1,4 @@
-"""Command `watch`: a list of pages whose changes are reported, for cron."""
+"""Command `watch`: check a list of pages for changes, for example by cron."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOG = "watch:"
 _EVERY = re.compile(r"(\d+)\s*([mhd])")
 _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
 _EARLY_SHARE = 0.05
-"""Share of the interval by which a page may be due early: cron starts at slightly different times."""
+"""Share of the interval by which a page may be checked early, because cron starts at slightly different times."""
 EXEC_LIMIT_S = 60.0
 _DEADLINE_S = 120.0
 _ROW_TOKENS = 4_000
@@ -40,7 +40,7 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.
 
 @dataclass(frozen=True, slots=True)
 class WatchedPage:
-    """One page of the list."""
+    """A page of the list with the time and status of its last check."""
 
     url: str
     every_s: int
@@ -197,7 +197,7 @@ async def _read(records: RecordLogs) -> list[WatchedPage]:
 
 
 async def _write(records: RecordLogs, page: WatchedPage) -> None:
-    """Replace the state of a page."""
+    """Store the state of a page."""
     rows = await records.read(_PRINCIPAL, _LOG + page.url)
     number = rows[-1].number + 1 if rows else 0
     await records.append(_PRINCIPAL, _LOG + page.url, number, json.dumps(asdict(page)).encode())
@@ -205,10 +205,10 @@ async def _write(records: RecordLogs, page: WatchedPage) -> None:
 
 
 def _with_records(settings: Settings, work: Callable[[RecordLogs], Awaitable[T]]) -> T:
-    """Run work with the record logs of the store.
+    """Open the store, run `work` on its record logs and return its result.
 
     Raises:
-        ClickException: The store cannot be used.
+        ClickException: The store is unavailable.
     """
     from scraper.store.factory import open_store
     from scraper.store.record_logs import RecordsUnavailableError

@@ -1,4 +1,4 @@
-"""Name commands and options in texts that name tools and arguments."""
+"""Replace names of tools and arguments in messages by commands and options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _VERBS = {
     "search_add_document": "index add",
     "search_create_index": "index create",
 }
-"""Commands that are not named like their tool."""
+"""Commands whose names differ from those of their tools."""
 TOOLS = (
     "search fetch fetch_batch read_doc research compare map crawl changes see browse extract_structured cache_search "
     "engines web_search instant_answer search_index search_add_document search_create_index find_tools"
@@ -40,12 +40,12 @@ _SEALED = re.compile(r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>
 
 
 def verb_of(tool: str) -> str:
-    """Return the command of a tool."""
+    """Return the command for a tool."""
     return _VERBS.get(tool, tool.replace("_", "-"))
 
 
 def for_command_line(text: str) -> str:
-    """Return a message that names commands and options where it named tools and arguments."""
+    """Return a message with commands and options instead of tools and arguments."""
     text = _MISSING_INDEX.sub(r"There is no index \1. Create it with `search-mcp index create \1`.", text)
     text = _CALL.sub(lambda match: f"run `search-mcp {verb_of(match[1])}` {match[2]} with", text)
     text = _VALUE.sub(_option_with_value, text)
@@ -54,7 +54,7 @@ def for_command_line(text: str) -> str:
 
 
 def answer_for_command_line(text: str) -> str:
-    """Return an answer whose own sentences name commands; texts from the web stay unchanged."""
+    """Convert an answer's own sentences with `for_command_line`; text from the web stays unchanged."""
     parts = _SEALED.split(text)
     # Each sealed region gives two parts: the region and its id.
     return "".join(part if at % 3 else for_command_line(part) for at, part in enumerate(parts) if at % 3 != 2)

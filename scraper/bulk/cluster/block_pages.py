@@ -1,7 +1,7 @@
-"""Read blocks in one process of a cluster, and collect the outcomes of all processes in one actor.
+"""Read blocks of pages in one process of a cluster, and collect the outcomes of all processes in one actor.
 
-The collector lives as long as a run. If a process dies, another process gets its block, asks the
-collector and reads only the remaining pages. Only the process that started the job writes its files.
+The collector lives as long as a run. If a process dies, another process gets its block, asks the collector and reads
+only the remaining pages. Only the process that started the job writes its files.
 """
 
 from __future__ import annotations
@@ -20,24 +20,27 @@ from scraper.bulk.page_runner import PageRunner, ReadPage
 from scraper.bulk.schedule import Schedule
 
 WAITING_BYTES = 128 << 20
-"""Bytes submitted but not collected; beyond this, `submit` waits."""
+"""Bytes of outcomes that are submitted but not collected; with more, `submit` waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockStart:
-    """Answer to the start of a block."""
+    """Response to the start of a block."""
 
     remaining: tuple[int, ...]
     """Numbers of the pages to read."""
     was_started: bool
-    """True if another process has started it before and may have visited its hosts just now."""
+    """True if another process has started the block before and may have visited its hosts recently."""
 
 
 class RowCollector:
-    """Ray actor; its methods are called over the network, several at once, in one event loop."""
+    """Collect outcomes as a Ray actor. Its methods are called over the network, several at once, in one event loop."""
 
     def __init__(self, pause_s: float = 0.0) -> None:
-        """Start with no outcomes; hosts pause for `pause_s`, since an earlier run may have requested pages just now."""
+        """Start without outcomes.
+
+        Hosts pause for `pause_s`, because an earlier run may have requested pages recently.
+        """
         self._paused_until = time.monotonic() + pause_s
         self._submitted = IdSet()
         self._started = IdSet()
@@ -47,14 +50,14 @@ class RowCollector:
         self._is_stopped = False
 
     async def start_block(self, block: int, numbers: tuple[int, ...]) -> BlockStart:
-        """Start or continue a block; no page remains if the job was stopped."""
+        """Start or continue a block; no pages remain if the job was stopped."""
         was_started = block in self._started or time.monotonic() < self._paused_until
         self._started.add(block)
         remaining = () if self._is_stopped else tuple(one for one in numbers if one not in self._submitted)
         return BlockStart(remaining, was_started)
 
     async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
-        """Add packed outcomes and return False if the job was stopped."""
+        """Add pickled outcomes; return False if the job was stopped."""
         async with self._changed:
             await self._changed.wait_for(lambda: self._bytes < WAITING_BYTES or self._is_stopped)
             for number in numbers:
@@ -65,7 +68,7 @@ class RowCollector:
         return not self._is_stopped
 
     async def collect(self, wait_s: float) -> list[bytes]:
-        """Return the outcomes submitted since the last call; wait for the first one."""
+        """Return the outcomes submitted since the last call; wait up to `wait_s` seconds for the first one."""
         async with self._changed:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
@@ -92,7 +95,7 @@ GATHER_S = 0.2
 BATCH = 64
 """Outcomes that are submitted without further delay."""
 OUTCOMES_LIMIT = 2 * BATCH
-"""Outcomes that may wait while others are submitted; beyond this, no page is started."""
+"""Outcomes waiting for submission; with more, no page is started."""
 POLL_S = 2.0
 """Seconds between two checks if the job was stopped."""
 
@@ -114,7 +117,7 @@ class _Block:
 
 
 class BlockPageRunner:
-    """All blocks of this process, read in one schedule so that the limits per host apply."""
+    """Read all blocks of this process in one schedule, so that the limits per host apply to all of them."""
 
     def __init__(
         self,
@@ -126,9 +129,10 @@ class BlockPageRunner:
         respects_robots: bool = False,
         on_restarted_block: Callable[[], None] = lambda: None,
     ) -> None:
-        """Read `concurrency()` pages at once; call `on_restarted_block` for a block that another process has started.
+        """Read `concurrency()` pages at once.
 
-        With `respects_robots` a host may require a gap between requests.
+        `on_restarted_block` is called for a block that another process has started. With `respects_robots`, a host may
+        require a gap between requests.
         """
         self._collector = collector
         self._rate = rate
@@ -142,11 +146,11 @@ class BlockPageRunner:
         self._has_space = asyncio.Event()
         self._is_stopped = False
         self._is_over = False
-        """True after the run was stopped or has failed."""
+        """True after the run was stopped or failed."""
         self._error: BaseException | None = None
 
     async def run(self) -> None:
-        """Read the pages of blocks until cancelled or stopped."""
+        """Read the pages of all blocks until canceled or stopped."""
         tasks = [asyncio.create_task(self._submit_repeatedly()), asyncio.create_task(self._poll_running())]
         for task in tasks:
             task.add_done_callback(self._on_task_end)
@@ -168,7 +172,7 @@ class BlockPageRunner:
         """Read one block and return how many of its pages this process has read.
 
         Raises:
-            BaseException: The run has failed.
+            BaseException: The run failed.
         """
         start = await self._collector.start_block(number, tuple(page.number for page in pages))
         if self._is_over:

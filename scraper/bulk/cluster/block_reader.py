@@ -1,4 +1,4 @@
-"""Class that Ray Data runs in each process of a cluster: it opens the services once and reads blocks."""
+"""Worker class for Ray Data: each process of a cluster opens the services once and reads blocks."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from scraper.settings import Settings
 T = TypeVar("T")
 
 OPEN_LIMIT_S, CLOSE_LIMIT_S = 60.0, 10.0
-"""Seconds to open and to close the services."""
+"""Seconds to open, and to close, the services."""
 
 
 class BlockReader:
-    """Reader of blocks, one in each process; called by several threads at once."""
+    """Read blocks in one process; several threads may call it at once."""
 
     def __init__(
         self, spec: JobSpec, settings: Settings, collector: ActorHandle[Any], *, keep_snapshots: bool, is_resumed: bool
     ) -> None:
-        """Open the services; `is_resumed` means that an earlier run may have requested pages of any host just now."""
+        """Open the services. `is_resumed` is True if an earlier run may have requested pages of any host recently."""
         # Ray logs many lines; failed pages are in the output.
         logging.basicConfig(level=logging.ERROR)
         self._spec = spec
@@ -55,7 +55,7 @@ class BlockReader:
         return {"block": [number], "read": [read]}
 
     def __del__(self) -> None:
-        """Close the services; Ray drops the object at the end of a job."""
+        """Close the services, when Ray drops the object at the end of a job."""
         with contextlib.suppress(FutureTimeout, RuntimeError):
             self._submit(self._services.aclose()).result(CLOSE_LIMIT_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -81,7 +81,7 @@ class BlockReader:
 
 
 class _RemoteCollector:
-    """Client of the collector: a method call returns an awaitable reference to the result of the Ray actor."""
+    """Client of the collector: each method returns an awaitable reference to the result of the Ray actor."""
 
     def __init__(self, actor: ActorHandle[Any]) -> None:
         self._actor = actor

@@ -1,4 +1,4 @@
-"""Connection to a Ray cluster within a time limit, and threads for calls that cannot be interrupted."""
+"""Connect to a Ray cluster within a time limit, and run calls that cannot be interrupted in threads."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from scraper.bulk.errors import BulkError
 LOCAL = "local"
 """Address for a new cluster on this machine."""
 PROBE_LIMIT_S = 10.0
-"""Seconds to connect to the address. Ray itself retries an unreachable address forever, with log lines."""
+"""Seconds to connect to the address. Ray itself retries an unreachable address forever, and logs each attempt."""
 CONNECT_LIMIT_S = 120.0
-"""Seconds. Joining takes seconds, and minutes on a loaded machine."""
+"""Seconds. Connecting takes seconds, and minutes on a loaded machine."""
 DISCONNECT_LIMIT_S, CANCELLED_LIMIT_S = 30.0, 2.0
-"""Seconds to disconnect, and the same after a cancellation; a cluster frees the resources of an ended process."""
+"""Seconds to disconnect, normally and after a cancellation; a cluster releases the resources of an ended process."""
 STORE_BYTES = 256 << 20
-"""Bytes of Ray's memory in a new cluster; rows stay in it only until they are collected."""
+"""Bytes of Ray's object store in a new cluster; rows stay in it only until they are collected."""
 
 
 @contextlib.asynccontextmanager
 async def connect_cluster(address: str) -> AsyncIterator[None]:
-    """Stay connected to a cluster, or start a new one, while the block runs.
+    """Connect to a cluster, or start a new one, for the block.
 
     Raises:
         BulkError: No cluster answers at the address.
@@ -62,7 +62,7 @@ async def connect_cluster(address: str) -> AsyncIterator[None]:
 
 
 def get_first_line(error: BaseException) -> str:
-    """Return the first line of a Ray error, which can have many."""
+    """Return the first line of a Ray error, because such errors can have many lines."""
     return str(error).strip().partition("\n")[0][:300]
 
 
@@ -80,7 +80,7 @@ def _connect(address: str) -> None:
 
 
 def _restore_sigterm() -> None:
-    """Restore the handler of SIGTERM: Ray's prints a stack and ends the process three seconds later."""
+    """Restore the SIGTERM handler: Ray's handler prints a stack and ends the process three seconds later."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM) or signal.SIG_DFL)
 
@@ -134,7 +134,7 @@ class _RayThread:
 
 
 def run_in_daemon_thread(work: Callable[[], object], *, name: str) -> asyncio.Future[None]:
-    """Run `work` in a new daemon thread; the program does not wait for it at its end."""
+    """Run `work` in a new daemon thread, which does not delay the end of the program."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
     threading.Thread(target=run_and_notify, args=(loop, work, done), name=name, daemon=True).start()
@@ -142,7 +142,7 @@ def run_in_daemon_thread(work: Callable[[], object], *, name: str) -> asyncio.Fu
 
 
 def run_and_notify(loop: asyncio.AbstractEventLoop, work: Callable[[], object], done: asyncio.Future[None]) -> bool:
-    """Run `work` in this thread and set its outcome in an event loop; return False if the loop is closed."""
+    """Run `work` in this thread and set its result in an event loop; return False if the loop is closed."""
     failure: BaseException | None = None
     try:
         work()

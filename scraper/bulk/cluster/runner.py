@@ -1,4 +1,4 @@
-"""Read a job on a Ray cluster: Ray Data distributes blocks, the collector returns rows to the job."""
+"""Run a job on a Ray cluster: Ray Data distributes blocks, and the collector returns rows to the job."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ log = logging.getLogger(__name__)
 Notify = Callable[[str], None]
 
 PROCESS_CPUS = 2.0
-"""CPUs of one process: its browser and its workers use two."""
+"""CPUs per process: its browser and its workers use two."""
 PEEKS_PER_CPU, RENDERS_PER_CPU, MAX_SLOTS_PER_CPU = 4, 2, 24
-"""Pages read and rendered at once per CPU, as in the settings of a whole machine."""
+"""Pages read as served, and rendered, at once per CPU, as in the settings of a whole machine; maximum of both."""
 BLOCKS_PER_PROCESS = 8
-"""Blocks read at once in one process: a block may be one host, which may be asked for few pages at once."""
+"""Blocks read at once in one process. A block may be a single host, from which only few pages may be read at once."""
 COLLECT_WAIT_S = 1.0
 """Seconds that one call waits for outcomes."""
 PASSES_LIMIT = 3
-"""Passes over the remaining pages. A block whose process dies repeatedly is left to the next pass."""
+"""Passes over the remaining pages. A block whose process dies repeatedly is read in the next pass."""
 
 
 async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, notify: Notify) -> None:
-    """Read until the list is complete or `stop` is set.
+    """Read pages until the list is complete or `stop` is set.
 
     Raises:
         BulkError: The cluster is unavailable, or rows cannot be written.
@@ -75,7 +75,7 @@ class _Run:
         self._processes = processes
         self._cpus = cpus
         self._is_resumed = job.is_resumed
-        """True if pages of any host may have been requested just now."""
+        """True if pages of any host may have been requested recently."""
 
     async def run_pass(self) -> bool:
         """Distribute the remaining pages and write the outcomes; return True if the list is complete."""
@@ -101,7 +101,7 @@ class _Run:
         return counts.done >= counts.pages
 
     def _create_collector(self) -> Any:
-        """Start the collector on the node of the job, so that no other node's failure ends it."""
+        """Start the collector on the node of the job, so that it survives failures of other nodes."""
         on_this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         pause_s = self._job.spec.rate.gap_s if self._is_resumed else 0.0
         return ray.remote(RowCollector).options(num_cpus=0, scheduling_strategy=on_this_node).remote(pause_s)
@@ -128,7 +128,7 @@ class _Run:
         )
 
     async def _collect_until_done(self, collector: ActorHandle[Any], working: asyncio.Future[None]) -> None:
-        """Write outcomes until all processes have ended; after a failure, let them finish the pages in progress."""
+        """Write outcomes until all processes have ended; after a failure, let them finish their running pages."""
         try:
             while not working.done():
                 if self._stop.is_set():
@@ -151,7 +151,7 @@ class _Run:
 
 
 async def _make_minimum_s(job: BulkJob) -> Callable[[], float]:
-    """Return a function for the seconds that the host with the most pages still takes by its gap."""
+    """Return a function for the remaining seconds that the host with the most pages needs because of its gap."""
     max_waiting = max((host.waiting for host in await job.hosts()), default=0)
     ends_at = time.monotonic() + max_waiting * job.spec.rate.gap_s
     return lambda: max(0.0, ends_at - time.monotonic())
@@ -184,7 +184,7 @@ def _run_dataset(dataset: ray.data.Dataset) -> None:
 
 
 async def _wait_for_problem(working: asyncio.Future[None]) -> str:
-    """Return why Ray gave up, or an empty string."""
+    """Wait for the end of the run; return the reason why Ray failed, or an empty string."""
     await asyncio.wait({working})
     error = working.exception()
     if error is None:
@@ -196,20 +196,20 @@ async def _wait_for_problem(working: asyncio.Future[None]) -> str:
 
 
 MIN_BLOCK_PAGES, MAX_BLOCK_PAGES = 16, 256
-"""Pages of a block of small hosts: few enough to spread the end of a job, many enough to be cheap."""
+"""Pages of a block of small hosts: few enough to balance the end of a job, enough to limit the overhead."""
 TOTAL_BLOCKS_PER_PROCESS = 32
-"""Blocks for each process, if hosts are small enough."""
+"""Blocks per process of a whole job, if hosts are small enough."""
 HOSTS_PER_LOOKUP = 200
-"""Hosts looked up at once."""
+"""Hosts looked up in one query."""
 
 
 def block_size(pages: int, processes: int) -> int:
-    """Return how many pages make a block, if hosts are small enough."""
+    """Return the number of pages of a block, if hosts are small enough."""
     return max(MIN_BLOCK_PAGES, min(MAX_BLOCK_PAGES, pages // (processes * TOTAL_BLOCKS_PER_PROCESS)))
 
 
 async def iter_blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[JobPage]]:
-    """Iterate over the remaining pages in blocks of whole hosts, largest hosts first."""
+    """Yield the remaining pages in blocks of whole hosts, largest hosts first."""
     block_pages: list[JobPage] = []
     all_hosts = await job.hosts()
     for start in range(0, len(all_hosts), HOSTS_PER_LOOKUP):

@@ -1,4 +1,4 @@
-"""Protocol of output formats, and numbered files that are appended to and truncated after a crash."""
+"""Protocol of output formats, and append-only files that are truncated after a crash."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scraper.bulk.model import OutputPosition, PageOutcome
 
 
 class Output(Protocol):
-    """Writer of rows, used from one thread. Opening it truncates the files after the recorded position."""
+    """Write rows in one format, from one thread. Opening it truncates the files after the recorded position."""
 
     @property
     def needs_snapshots(self) -> bool:
-        """True if responses are written too, not only the text that was read."""
+        """True if the format stores responses, not only the extracted text."""
 
     def append(self, outcomes: Sequence[PageOutcome]) -> OutputPosition:
         """Write rows and return the new position.
@@ -32,17 +32,17 @@ class Output(Protocol):
         """
 
     def remove_obsolete(self) -> None:
-        """Delete files that the recorded position has made obsolete."""
+        """Delete files that are obsolete at the recorded position."""
 
     def finish(self) -> OutputPosition:
-        """Make all rows readable when the list is complete, and return the position."""
+        """Make all rows readable after the list is complete, and return the position."""
 
     def close(self) -> None:
         """Close the files without changing them."""
 
 
 class AppendOnlyFile:
-    """A file that is only appended to; opening it truncates it at `offset`."""
+    """File that is only appended to; opening it truncates it at `offset`."""
 
     def __init__(self, path: Path, offset: int = 0) -> None:
         """Open or create the file.
@@ -96,7 +96,7 @@ def sync_to_disk(path: Path) -> None:
 
 
 def remove_later_files(folder: Path, position: OutputPosition, *patterns: re.Pattern[str]) -> None:
-    """Delete files whose number, the first group of the pattern, is above that of the position."""
+    """Delete files whose number, the first group of a pattern, is greater than that of the position."""
     for path in folder.iterdir():
         for pattern in patterns:
             found = pattern.fullmatch(path.name)
@@ -105,14 +105,14 @@ def remove_later_files(folder: Path, position: OutputPosition, *patterns: re.Pat
 
 
 Encode: TypeAlias = Callable[[Sequence[PageOutcome], AppendOnlyFile], bytes]
-"""Converts rows into the bytes to append."""
+"""Convert rows to the bytes to append."""
 
 
 class RollingOutput:
-    """The `Output` protocol over files `pages-NNNNN`; each format converts rows into bytes."""
+    """Implement `Output` with files `pages-NNNNN`; each format provides the encoding of rows."""
 
     def __init__(self, folder: Path, position: OutputPosition, suffix: str, encode: Encode, file_bytes: int) -> None:
-        """Open the file at the recorded position; above `file_bytes`, `rotate` starts a new one."""
+        """Open the file at the recorded position. When it reaches `file_bytes`, `rotate` starts a new one."""
         self._folder = folder
         self._encode = encode
         self._suffix = suffix

@@ -1,4 +1,4 @@
-"""Output as JSON lines."""
+"""Output in the format JSON lines."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
 from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput
 
 FILE_BYTES = 1 << 30
-"""Bytes above which a new file is started, for tools that load a whole file."""
+"""Bytes at which a new file is started, for tools that load a whole file."""
 
 
 class JsonlOutput(RollingOutput):
-    """The `Output` protocol over `pages-NNNNN.jsonl`."""
+    """Write `pages-NNNNN.jsonl`."""
 
     needs_snapshots = False
 
     def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
-        """Open the file at the position."""
+        """Open the file at the recorded position."""
         super().__init__(folder, position, ".jsonl", _encode, file_bytes)
 
 
 def row_to_dict(row: OutputRow) -> dict[str, Any]:
-    """Return the row as a JSON object."""
+    """Convert a row to a JSON object."""
     return {
         "url": row.url,
         "final_url": row.final_url,

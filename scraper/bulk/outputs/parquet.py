@@ -1,4 +1,4 @@
-"""Output as Parquet: rows are gathered in an Arrow stream, then written in row groups of a useful size.
+"""Output in the format Parquet: rows are collected in an Arrow stream, then written in row groups of a useful size.
 
 A Parquet file is readable only when it is complete, so a killed process would lose all rows of an open one.
 """
@@ -23,9 +23,9 @@ except ImportError:
     raise MissingExtraError("--format parquet", "pyarrow") from None
 
 GROUP_BYTES = 64 << 20
-"""Bytes of a row group before compression: Parquet readers load one at once."""
+"""Bytes of a row group before compression. Parquet readers load one at a time."""
 FILE_BYTES = 4 * GROUP_BYTES
-"""Bytes of gathered rows for one file, before compression."""
+"""Bytes of collected rows for one file, before compression."""
 _COMPRESSION_LEVEL = 3
 """Level of zstd; 9 takes four times as long for a twentieth less."""
 
@@ -69,12 +69,12 @@ SCHEMA = pa.schema(
 
 
 class ParquetOutput:
-    """The `Output` protocol over `pages-NNNNN.parquet`."""
+    """Write `pages-NNNNN.parquet`."""
 
     needs_snapshots = False
 
     def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
-        """Open the gathered rows at the position."""
+        """Open the collected rows at the recorded position."""
         self._folder = folder
         self._number = position.file
         self._file_bytes = file_bytes
@@ -94,18 +94,18 @@ class ParquetOutput:
         return OutputPosition(self._number, self._gathered.offset)
 
     def rotate(self) -> OutputPosition | None:
-        """Write a Parquet file if enough rows are gathered."""
+        """Write a Parquet file if enough rows are collected, and return the new position."""
         return self._write_file() if self._gathered.offset >= self._file_bytes else None
 
     def remove_obsolete(self) -> None:
-        """Delete gathered rows that are in Parquet files."""
+        """Delete collected rows that are already in Parquet files."""
         for path in self._folder.glob("gathered-*.arrows"):
             found = _PATTERNS[0].fullmatch(path.name)
             if found is not None and int(found[1]) < self._number:
                 path.unlink()
 
     def finish(self) -> OutputPosition:
-        """Write a Parquet file of the gathered rows; without any row, one with the columns only."""
+        """Write the collected rows to a Parquet file; without any row, write one with the columns only."""
         has_none = self._number == OutputPosition().file
         return self._write_file() if self._gathered.offset or has_none else OutputPosition(self._number)
 
@@ -139,13 +139,13 @@ class ParquetOutput:
 
 
 def _read_schema(path: Path) -> pa.Schema:
-    """Return the columns of gathered rows."""
+    """Return the columns of the collected rows."""
     with pa.memory_map(str(path)) as source, ipc.open_stream(source) as stream:
         return stream.schema
 
 
 def _read_groups(path: Path) -> Iterator[pa.Table]:
-    """Iterate over the gathered rows as tables of the size of a row group."""
+    """Yield the collected rows as tables of the size of a row group."""
     batches: list[pa.RecordBatch] = []
     size = 0
     with pa.memory_map(str(path)) as source, ipc.open_stream(source) as stream:
@@ -168,7 +168,7 @@ def _make_values(row: OutputRow) -> dict[str, Any]:
 
 
 def _replace_surrogates(value: Any) -> Any:
-    """Replace halves of surrogate pairs in all texts; scripts can leave them, and UTF-8 cannot represent them."""
+    """Replace half surrogate pairs in all texts. Scripts can create them, and UTF-8 cannot represent them."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):

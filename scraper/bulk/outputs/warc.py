@@ -1,8 +1,8 @@
-"""Output as WARC: responses as served, with the rendered DOM and the Markdown.
+"""Output in the format WARC: responses as served, the rendered DOM and the Markdown.
 
-A page is up to four records with one URI. `response`: the response of the server with content decoding undone.
-`conversion`: the rendered DOM as HTML, and the Markdown. `metadata`: the row without its text; a page that could not
-be read has this record only. Each record is a gzip member of its own.
+A page has up to four records with one URI. `response`: the response of the server with its body decoded. `conversion`:
+the rendered DOM as HTML, and the Markdown. `metadata`: the row without its text; a page that could not be read may have
+this record only. Each record is a gzip member of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ except ImportError:
 FILE_BYTES = 1 << 30
 """Bytes. Usual size of a WARC file, recommended by the format."""
 _DROPPED_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
-"""Headers that describe the body as transferred; the stored body is decoded."""
+"""Headers that describe the encoded body; the stored body is decoded."""
 _LINE_BREAKS = re.compile(r"[\r\n\x00]+")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 """Headers are ASCII. The library encodes most other characters itself, but fails if a semicolon or an equals sign
@@ -41,12 +41,12 @@ _PLAIN_URI = re.compile(r"[!-~]+")
 
 
 class WarcOutput(RollingOutput):
-    """The `Output` protocol over `pages-NNNNN.warc.gz`."""
+    """Write `pages-NNNNN.warc.gz`."""
 
     needs_snapshots = True
 
     def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
-        """Open the file at the position."""
+        """Open the file at the recorded position."""
         super().__init__(folder, position, ".warc.gz", _encode, file_bytes)
 
 
