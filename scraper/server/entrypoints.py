@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 TOOLSETS = ("full", "openai")
-"""`openai` has only `search` and `fetch`, in the form of ChatGPT connectors."""
+"""Names of toolsets. `openai` has only `search` and `fetch`, in the format of ChatGPT connectors."""
 
 _OPEN_PATHS = frozenset({"/health", "/ready"})
 """Paths without a token: probes send none, and get no information on pages or callers."""
@@ -105,7 +105,7 @@ async def serve_stdio(
 
 
 def _ignore_broken_pipes() -> None:
-    """Do not report, as Python 3.13 does at exit, that a disconnected client did not read the last bytes."""
+    """Suppress the error that Python 3.13 prints at exit if a disconnected client did not read the last bytes."""
     report = sys.unraisablehook
 
     def filtered(fault: sys.UnraisableHookArgs) -> None:

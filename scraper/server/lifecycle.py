@@ -22,7 +22,7 @@ _LOG = logging.getLogger(__name__)
 
 A = TypeVar("A")
 ServicesFactory = Callable[[], contextlib.AbstractAsyncContextManager[A]]
-"""Returns the context manager of the services; called in a thread, because its imports take half a second."""
+"""Return the context manager of the services; called in a thread, because its imports take half a second."""
 
 LAST_BYTES_S = 2.0
 """Seconds that clients have to send and receive their last bytes if nothing else took time."""
@@ -37,9 +37,9 @@ class ServicesOpenError(Exception):
 
 
 class ServicesHolder(Generic[A]):
-    """The services of one process: opened in the background, shared by all connections, closed at the end.
+    """Services of one process: opened in the background, shared by all connections, closed at the end.
 
-    A client may give up 5 s after `initialize`, so nothing heavy is imported or started before its answer. The
+    A client may give up 5 s after `initialize`, so nothing slow is imported or started before that response. The
     lifespan of the SDK would open one set of services for each connection.
     """
 
@@ -51,7 +51,7 @@ class ServicesHolder(Generic[A]):
         self._keeper: asyncio.Task[None] | None = None
 
     def open(self) -> asyncio.Future[A]:
-        """Start to open the services unless that has started; a failed attempt is repeated."""
+        """Start opening the services unless this has started before; a failed attempt is repeated."""
         if self._opened is None or _has_failed(self._opened):
             self._opened = asyncio.get_running_loop().create_future()
             # Retrieves the exception, so that asyncio does not report one without a waiter as forgotten.
@@ -64,7 +64,7 @@ class ServicesHolder(Generic[A]):
         return await asyncio.shield(self.open())
 
     def present(self) -> A | None:
-        """Return the services if they are open now."""
+        """Return the services, or None if they are not open."""
         if self._opened is None or not self._opened.done() or _has_failed(self._opened):
             return None
         return self._opened.result()
@@ -101,7 +101,7 @@ def hold_services(factory: ServicesFactory[A]) -> contextlib.aclosing[ServicesHo
 
 
 class StopSignals:
-    """Stop requests of the operator: `requested` after one signal, `at_once` after a second."""
+    """Stop signals: `requested` is set after one signal, `at_once` after a second."""
 
     def __init__(self) -> None:
         """Start without a request."""
@@ -134,7 +134,7 @@ def stop_signals() -> Iterator[StopSignals]:
 
 
 class ActiveCount:
-    """The number of active blocks, and an event that is set while there are none."""
+    """Number of active blocks, with an event that is set while there are none."""
 
     def __init__(self) -> None:
         """Start without an active block."""
@@ -176,7 +176,7 @@ def last_bytes_s(waited_s: float, most_s: float = LAST_BYTES_S) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ServerContext:
-    """Everything that the HTTP and the stdio server need."""
+    """Parts that the HTTP and the stdio server have in common."""
 
     settings: Settings
     tools: Sequence[Tool]

@@ -27,11 +27,11 @@ _ENDPOINTS = ("/mcp", "/openai/mcp")
 _LEEWAY_S = 30
 _MAX_TOKEN_CHARS = 8_192
 _MAX_SUBJECT_CHARS = 255
-"""Maximum of OpenID Connect."""
+"""Characters. Maximum length of a subject in OpenID Connect."""
 
 
 class OAuthIssuer:
-    """An issuer, and the audience that its tokens must have."""
+    """An OAuth issuer, and the audience that its tokens must have."""
 
     def __init__(self, url: str, resource: str, keys: Path) -> None:
         """Read the keys from a JSON Web Key Set, or raise ServerStartError.

@@ -53,7 +53,7 @@ class AccessRules:
     hosts: frozenset[str]
     """Accepted host names, `name` or `name:port`, in lower case."""
     origins: frozenset[str] = frozenset()
-    """Further origins whose pages may call the server."""
+    """Additional origins whose pages may call the server."""
     keys: tuple[AccessKey, ...] = ()
     issuer: TokenVerifier | None = None
     open_paths: frozenset[str] = frozenset()
@@ -94,7 +94,7 @@ class AccessRules:
         return (name, port) == _host_and_port(host) or (is_listed and self.knows_host(_origin_host(header)))
 
     def principal(self, authorization: str) -> str | None:
-        """Return the caller whose token an Authorization header has, or None."""
+        """Return the caller to whom the token of an Authorization header belongs, or None."""
         scheme, _, token = authorization.partition(" ")
         token = _password(token) if scheme.lower() == "basic" else token.strip()
         if scheme.lower() not in {"bearer", "basic"} or not token:
@@ -223,7 +223,7 @@ def _origin_host(origin: str) -> str:
 
 
 def _host_and_port(header: str) -> tuple[str, str]:
-    """Return the lower-case name without brackets and final dot, and the port; "" for a wrong header."""
+    """Return the lower-case name without brackets and final dot, and the port; empty texts for an invalid header."""
     header = header.strip().lower()
     if header.startswith("["):
         name, bracket, rest = header[1:].partition("]")

@@ -42,7 +42,7 @@ _GRACE_S = 2.0
 _CLEANUP_S = 3.0
 """Seconds that a canceled tool has to release its resources before it is abandoned."""
 _DEFAULT_LIMIT = 200
-"""Running calls, without a setting."""
+"""Running calls if no limit is configured."""
 _NAME_CHARS = 60
 """Characters of an unknown name that an answer repeats."""
 _QUERY_S = 10.0
@@ -84,7 +84,7 @@ class _QueryError(MCPError):
 
 
 class CallDispatcher:
-    """All tool calls of one process."""
+    """Run the tool calls of one process."""
 
     def __init__(
         self,
@@ -167,11 +167,11 @@ class CallDispatcher:
         return self._running.count
 
     def admitted(self) -> contextlib.AbstractContextManager[None]:
-        """Count a request that may become a call, so that a drain waits for it."""
+        """Count a request that may become a call, so that `drain` waits for it."""
         return self._admitted.add()
 
     def background(self) -> contextlib.AbstractContextManager[None]:
-        """Count work beside the calls, so that a drain lets it end after the calls have been canceled."""
+        """Count work that is not a call, so that `drain` waits for it after all calls have been canceled."""
         return self._background.add()
 
     @property
@@ -180,7 +180,7 @@ class CallDispatcher:
         return self._limiter.full
 
     async def drain(self, limit_s: float, at_once: asyncio.Event) -> None:
-        """Reject new calls, wait at most `limit_s` for running ones, then cancel these."""
+        """Reject new calls, wait up to `limit_s` for running ones, then cancel these."""
         self.draining = True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
@@ -220,7 +220,12 @@ class CallDispatcher:
         return await tool.run(services, arguments, call)
 
     async def _supervise(self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float) -> T:
-        """Return the result of `work`, or raise MCPError or, after `limit_s`, TimeoutError; then its task has ended."""
+        """Run `work` in a task and return its result; the task has ended when this returns or raises.
+
+        Raises:
+            MCPError: The client has disconnected, or the server is shutting down.
+            TimeoutError: `work` took longer than `limit_s`.
+        """
         task = asyncio.create_task(work)
         ends: set[asyncio.Future[Any]] = {self._stopped} if gone is None else {self._stopped, gone}
         try:

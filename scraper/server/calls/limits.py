@@ -1,4 +1,4 @@
-"""Limit running calls, with a fair share for each caller, and how often each caller may do something."""
+"""Limit the number of running calls, with a fair share for each caller, and the rate of events per caller."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RateLimitedError(MCPError):
 
 
 class RateLimiter:
-    """A rate limit for each principal, common to all servers that share their state."""
+    """Rate limit per principal, shared by all servers that share their state."""
 
     def __init__(self, limits: RateLimits, *, name: str, burst: int = BURST, per_second: float = PER_SECOND) -> None:
         """Limit events of this name to `burst` at once and `per_second` on average."""
@@ -89,9 +89,10 @@ class CallLimiter:
         limits: RateLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Limit the running calls of all callers, and the calls of one caller per minute, also all at once.
+        """Limit the running calls of all callers, and the calls per minute of each caller.
 
-        0 calls per minute means no limit. By default, `limits` counts the calls of this process only.
+        With 0 calls per minute there is no limit of the rate. By default, `limits` counts the calls of this process
+        only.
         """
         self._per_minute = per_minute
         limits = limits or LocalLimits(clock)

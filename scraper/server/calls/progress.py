@@ -9,14 +9,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 _PACE_S = 0.5
 """Seconds between notifications: at most two per second. A shorter call sends none and stays plain JSON."""
 _SILENCE_S = 4.0
-"""Seconds without news, after the pause, until the last state is repeated: less than 5 s in total."""
+"""Seconds without news, after `_PACE_S`, until the last state is sent again: less than 5 s in total."""
 
 Send = Callable[[float, float | None, str | None], Awaitable[None]]
-"""Sends progress, total and message."""
+"""Send progress, total and message."""
 
 
 class ProgressNotifier:
-    """The last reported state of one call."""
+    """Store the progress of one call and send it as notifications."""
 
     def __init__(self) -> None:
         """Start with no progress."""
@@ -53,7 +53,7 @@ class ProgressNotifier:
             self._is_used = True
 
     async def send_end(self, send: Send) -> None:
-        """Send that all steps are done, if anything was sent before."""
+        """Send that all steps are done, if they are and a notification was sent before."""
         if self._is_used and self._total is not None and self._done >= self._total:
             await send(self._total, self._total, self._message)
 

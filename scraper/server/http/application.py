@@ -38,12 +38,12 @@ _PATH = "/mcp"
 _OPENAI_PATH = "/openai/mcp"
 _BODY_BYTES = 4 * 1024 * 1024
 _MAX_SESSIONS = 2_000
-"""Sessions, of 37 KiB each. Beyond it, new clients get stateless service."""
+"""Sessions, of 37 KiB each. With more, new clients are served without a session."""
 _SESSION_IDLE_S = 600.0
-"""Seconds. Some clients open a session for each call and never end it; a later request is recovered."""
+"""Seconds until an idle session is closed. Some clients open a session for each call and never end it; later requests
+are recovered."""
 _LINGER_S = 0.3
-"""Seconds to accept requests after the last call: the Python SDK lists the tools before it returns the first
-answer."""
+"""Seconds to accept requests after the last call: the Python SDK lists the tools before it returns the first answer."""
 _MIN_ANSWER_S = 0.1
 """Seconds to reject requests that arrive at the last moment, which takes no work."""
 

@@ -22,7 +22,7 @@ _REQUEST_HEADERS = (
     "Mcp-Name",
     "Mcp-Session-Id",
 )
-"""Headers of clients of both protocol eras that pages of listed origins may send."""
+"""Headers that pages of listed origins may send; clients of old and new protocol versions need them."""
 _RESPONSE_HEADERS = ("Mcp-Session-Id", "Retry-After", "WWW-Authenticate")
 _PREFLIGHT_CACHE_S = 600
 _ANONYMOUS = "search_mcp.anonymous"

@@ -1,4 +1,4 @@
-"""Limits of a connection that apply before a request is complete, so before its authentication.
+"""Limit connections before a request is complete, and so before its authentication.
 
 uvicorn's parser accepts a request head of any size and waits for its end without a limit.
 """
@@ -15,16 +15,16 @@ MAX_HEAD_BYTES = 65_536
 MAX_HEADER_FIELDS = 100
 MAX_URL_BYTES = 16_384
 MAX_FRAMING_BYTES = 65_536
-"""Bytes of chunk sizes, chunk extensions and trailers beyond the size of the body itself."""
+"""Bytes of chunk sizes, chunk extensions and trailers, in addition to the body itself."""
 HEAD_S = 10.0
 """Seconds for a complete request head."""
 BODY_PAUSE_S = 10.0
-"""Seconds without a byte of an incomplete body, while the server is ready to read."""
+"""Seconds without a byte of an incomplete body while the server is reading."""
 MAX_CONNECTIONS = 2_000
 MAX_CONNECTIONS_PER_ADDRESS = 1_000
-"""Half of all. A reverse proxy needs one connection for each running call and open event stream."""
+"""Connections, half of all. A reverse proxy needs one for each running call and open event stream."""
 _LINGER_S = 1.0
-"""Seconds to discard what the client still sends after a rejection; closing at once would discard the response."""
+"""Seconds to discard further data of the client after a rejection; closing at once would discard the response."""
 
 
 class LimitedHttpProtocol(HttpToolsProtocol):
@@ -89,7 +89,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._reject(400, "The body has too many chunk extensions or trailers.")
 
     def on_message_begin(self) -> None:
-        """Start to count a request head."""
+        """Start counting a request head."""
         super().on_message_begin()
         self._in_head, self._head_bytes = True, 0
 

@@ -41,7 +41,7 @@ async def watch_disconnect(receive: Receive) -> AsyncIterator[None]:
 
 
 class DisconnectMiddleware:
-    """ASGI layer that watches the connection of each request, and ends idle streams at shutdown."""
+    """ASGI middleware that watches the connection of each request, and ends idle streams at shutdown."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap `app`."""
@@ -61,7 +61,7 @@ class DisconnectMiddleware:
                 await self._unanswered.none.wait()
 
     def stop(self) -> None:
-        """End all open streams; for the inner layers, the clients have disconnected."""
+        """End all open streams: the inner application sees disconnected clients."""
         self._receivers.stop()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +86,7 @@ class DisconnectMiddleware:
 
 
 class _Receivers:
-    """All pending `receive` calls, which `stop` ends."""
+    """All pending `receive` calls; `stop` ends them."""
 
     def __init__(self) -> None:
         self.stopped = False
@@ -136,7 +136,7 @@ class _Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send a part of the response, but no second response, which the SDK sends for an ended session."""
+        """Send a part of the response; drop a second response, which the SDK sends for an ended session."""
         if self._answered:
             return
         self._begun = True
@@ -145,6 +145,6 @@ class _Exchange:
         await self._send(message)
 
     async def finish(self) -> None:
-        """End an incomplete response, so that the connection closes in order."""
+        """End an incomplete response, so that the connection is closed properly."""
         if self._begun and not self._answered:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -12,7 +12,7 @@ _END = "http.disconnect"
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL
 )
-"""An escape in JSON, or two that are one character."""
+"""An escape in JSON, or a pair of escapes that encodes one character."""
 _LONE_BYTES = len(rb"\ud800")
 
 
@@ -20,7 +20,7 @@ class RequestBody:
     """The body of a request, and a `receive` that returns it again."""
 
     def __init__(self, parts: list[Message], receive: Receive) -> None:
-        """Keep the parts that were read."""
+        """Store the parts that were read."""
         self._parts = parts
         whole = self._whole()
         if (clean := replace_lone_surrogates(whole)) != whole:

@@ -1,4 +1,4 @@
-"""Parse Markdown into nodes from which the page builds elements, so that no text of a web page becomes markup."""
+"""Parse Markdown to nodes, from which a script builds elements, so that text of a web page never becomes markup."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 MAX_CHARS = 200_000
-"""Characters that are rendered; the source beside is complete."""
+"""Characters that are rendered; the Markdown source is shown completely."""
 
 _PARSER = MarkdownIt("js-default")
 """CommonMark with tables and strikethrough. HTML stays text."""

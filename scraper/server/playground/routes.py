@@ -1,4 +1,4 @@
-"""Serve the playground: status, and any page side by side as rendered and as extracted.
+"""Serve the playground: a status page, and the comparison of a page as rendered and as extracted.
 
 Text of web pages never becomes markup: responses are JSON, the script inserts their strings as text only, and the
 content security policy forbids all foreign scripts, styles, frames, images and addresses. Pictures of pages come from
@@ -57,7 +57,7 @@ _STATUS_S = 2.0
 
 
 class Playground:
-    """The routes of the playground."""
+    """Routes of the playground."""
 
     def __init__(
         self, holder: ServicesHolder[Services], calls: CallDispatcher, *, version: str, deadline_s: float
@@ -92,7 +92,7 @@ class Playground:
         return JSONResponse(status, headers=_HEADERS)
 
     async def _try(self, request: Request) -> Response:
-        """Return a page side by side as Chromium renders it and as agents receive it."""
+        """Return a page as Chromium renders it and as agents receive it."""
         parsed = await _parse(request)
         if parsed is None:
             return _error(400, "Send JSON with url and optionally render: auto, http or browser.")

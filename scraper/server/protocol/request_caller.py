@@ -1,4 +1,4 @@
-"""Identify the caller of a request, and reject cursors of lists that have one page."""
+"""Identify the caller of a request, and reject cursors of lists that have only one page."""
 
 from __future__ import annotations
 

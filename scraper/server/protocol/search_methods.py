@@ -100,7 +100,11 @@ async def declare_search(ctx: Context, call_next: CallNext) -> HandlerResult:
 
 
 async def _parse(context: Context, params: SearchParams, rate: RateLimiter) -> tuple[str, int]:
-    """Return the query and the index of the first result; raise MCPError for wrong parameters and too many searches."""
+    """Return the query and the index of the first result.
+
+    Raises:
+        MCPError: A parameter is invalid, or the caller searches too often.
+    """
     query = params.query
     if not isinstance(query, str) or not query.strip() or len(query) > MAX_QUERY_CHARS:
         raise MCPError(INVALID_PARAMS, f"query must be given: a string of 1 to {MAX_QUERY_CHARS:,} characters.")

@@ -79,7 +79,7 @@ class TaskMethods:
         return call_or_start
 
     async def start(self, context: Context, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Run a call as a task; return None if the client or the store cannot have one, or too many are stored."""
+        """Run a call as a task; return None if tasks are not possible or the caller has too many."""
         if not declares_tasks(context):
             return None
         principal = caller_of(context).principal
@@ -122,7 +122,7 @@ class TaskMethods:
 
 
 def declares_tasks(context: Context) -> bool:
-    """Return True if the client of a request can have a task as the answer."""
+    """Return True if the client of a request accepts a task as the answer."""
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return False
     meta: Mapping[str, Any] = context.meta or {}
@@ -132,7 +132,7 @@ def declares_tasks(context: Context) -> bool:
 
 
 def missing_capability() -> MCPError:
-    """Return the error for a client that does not declare tasks."""
+    """Return the error for a client that does not support tasks."""
     required: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
     return MCPError(
         MISSING_REQUIRED_CLIENT_CAPABILITY, f"This request needs a client that declares {EXTENSION}.", required

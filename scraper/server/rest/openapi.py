@@ -1,4 +1,4 @@
-"""Write the OpenAPI 3.1 document of the REST interface from the schemas of the tools."""
+"""Generate the OpenAPI 3.1 document of the REST interface from the schemas of the tools."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _POST_STATUSES = tuple(_ERRORS)
 
 
 def document(tools: Sequence[Tool], *, version: str, requires_token: bool) -> dict[str, Any]:
-    """Return the OpenAPI document of the interface to the tools."""
+    """Return the OpenAPI document for these tools."""
     schemas: dict[str, Any] = {"Error": _ERROR_SCHEMA, "Text": dict(TEXT)}
     paths: dict[str, Any] = {}
     for tool in tools:
@@ -75,7 +75,7 @@ def _get(tool: Tool, requires_token: bool) -> dict[str, Any]:
 
 
 def _parameter_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the format of a parameter of a query: an object is JSON, other values are plain text."""
+    """Return the format of a query parameter: an object is JSON, other values are plain text."""
     is_object = schema.get("type") == "object"
     return {"content": {"application/json": {"schema": schema}}} if is_object else {"schema": schema}
 

@@ -40,7 +40,7 @@ _INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 
 class RequestError(Exception):
-    """A request that is rejected before its call."""
+    """The request is rejected before its call."""
 
     def __init__(self, status: int, message: str) -> None:
         """Set the status and the text of the error."""
@@ -49,7 +49,7 @@ class RequestError(Exception):
 
 
 class RestInterface:
-    """The routes of the REST interface."""
+    """Routes of the REST interface."""
 
     def __init__(self, tools: Sequence[Tool], calls: CallDispatcher, *, version: str, requires_token: bool) -> None:
         """Offer tools whose calls `calls` runs."""

@@ -1,4 +1,4 @@
-"""Run tasks, follow what other servers write about them, and take over tasks whose server has ended."""
+"""Run tasks, watch the store for changes by other servers, and take over tasks whose server has ended."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from scraper.store.record_logs import RecordsUnavailableError
 _LOG = logging.getLogger(__name__)
 
 POLL_S = 1.0
-"""Seconds between two looks at the store for a cancellation through another server."""
+"""Seconds between two checks of the store for a cancellation through another server."""
 HEARTBEAT_S = 5.0
-"""Seconds between two writes of a running task without news."""
+"""Seconds between two writes of a running task whose state does not change."""
 STALE_S = 30.0
-"""Seconds without a write after which the server of a task has ended. Six missed heartbeats."""
+"""Seconds without a write after which the server of a task counts as ended: six missed heartbeats."""
 MAX_ATTEMPTS = 3
-"""Servers that may run one task, so that a call that ends its server does not end all of them."""
+"""Servers that may run one task, so that a call that crashes its server does not crash all of them."""
 
 
 class RunningTask:
-    """A task of this process, as its work sees it."""
+    """A task that runs in this process."""
 
     def __init__(self, principal: str, state: TaskState) -> None:
-        """Begin at a stored state."""
+        """Start from a stored state."""
         self.principal = principal
         self.id = state.id
         self.tool = state.tool
@@ -47,12 +47,12 @@ class RunningTask:
         self._is_answered = asyncio.Event()
 
     async def report(self, done: float, total: float | None, message: str | None) -> None:
-        """Show the progress in the status of the task."""
+        """Set the progress in the status of the task."""
         steps = f"{done:g}" if total is None else f"{done:g} of {total:g}"
         self.message = f"{steps}: {message}" if message else steps
 
     async def ask(self, requests: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the responses of the client to some requests, by their keys."""
+        """Send requests to the client and return its responses by key."""
         self.requests = dict(requests)
         self.has_news.set()
         while self.requests:
@@ -61,7 +61,7 @@ class RunningTask:
         return self._responses
 
     def take_responses(self, responses: Mapping[str, Any]) -> None:
-        """Accept the stored responses of the client; a key without a request is ignored."""
+        """Accept stored responses of the client; responses without a request are ignored."""
         for key in self.requests.keys() & responses.keys():
             self._responses[key] = responses[key]
             del self.requests[key]
@@ -69,7 +69,7 @@ class RunningTask:
 
 
 Work = Callable[[RunningTask], Awaitable[Mapping[str, Any]]]
-"""Returns the result of a task as JSON."""
+"""Return the result of a task as JSON."""
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class _Run:
 
 
 class TaskRunner:
-    """The tasks that run in this process."""
+    """Run the tasks of this process."""
 
     def __init__(self, work: Work, occupy: Callable[[], AbstractContextManager[None]]) -> None:
         """Run each task with `work`, within a block of `occupy` that delays the end of the process."""
@@ -98,7 +98,7 @@ class TaskRunner:
         return created.state
 
     async def read(self, store: TaskStore, principal: str, task_id: str) -> TaskState | None:
-        """Return the state of a task; run it here if its server has ended."""
+        """Return the state of a task; continue it here if its server has ended."""
         stored = await store.read(principal, task_id)
         if stored is None:
             return None
@@ -161,7 +161,7 @@ class TaskRunner:
         self._runs[state.id] = _Run(task, follower)
 
     async def _follow(self, store: TaskStore, task: RunningTask) -> None:
-        """Run the work of a task, write its state, and end with it or with its cancellation."""
+        """Run the work of a task and write its state until it ends or is canceled."""
         with self._occupy():
             await self._follow_work(store, task, asyncio.ensure_future(self._work(task)))
 
@@ -178,7 +178,7 @@ class TaskRunner:
             await asyncio.wait({work})
 
     async def _write_news(self, store: TaskStore, task: RunningTask, work: asyncio.Future[Mapping[str, Any]]) -> bool:
-        """Read what others wrote, then write what is new; return True if the task has ended."""
+        """Read changes by other servers, then write own changes; return True if the task has ended."""
         task.has_news.clear()
         try:
             stored = await store.read(task.principal, task.id)

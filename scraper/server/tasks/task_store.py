@@ -13,18 +13,18 @@ from typing import Any
 from scraper.store.record_logs import RecordExistsError, RecordLogs
 
 TTL_S = 3_600
-"""Seconds after its creation during which a task can be read."""
+"""Seconds from its creation during which a task can be read."""
 MAX_TASKS = 50
-"""Tasks of one caller that are stored. Each holds at most one answer."""
+"""Stored tasks of one caller. Each holds at most one answer."""
 MAX_RESULT_BYTES = 2_000_000
-"""Bytes of a result as JSON. Ten times the longest answer that a call can request."""
+"""Bytes of a result as JSON: ten times the longest answer that a call can request."""
 _LOG = "task:"
 _FINAL = frozenset({"completed", "failed", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """State of one task; names of statuses are those of the protocol."""
+    """State of one task. The names of the statuses are those of the protocol."""
 
     id: str
     tool: str
@@ -34,7 +34,7 @@ class TaskState:
     status: str = "working"
     message: str = ""
     attempts: int = 1
-    """Servers that have run it. Another one takes over if a server ends."""
+    """Number of servers that have run it. Another one takes over if a server ends."""
     input_requests: Mapping[str, Any] = field(default_factory=dict)
     input_responses: Mapping[str, Any] = field(default_factory=dict)
     result: Mapping[str, Any] | None = None
@@ -42,23 +42,23 @@ class TaskState:
 
     @property
     def is_final(self) -> bool:
-        """Return True if the state cannot change any more."""
+        """Return True if the state cannot change anymore."""
         return self.status in _FINAL
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTask:
-    """A state with the number of its record."""
+    """State of a task with the number of its record."""
 
     state: TaskState
     number: int
 
 
 class TaskStore:
-    """The tasks of all callers. Methods raise RecordsUnavailableError if the store is unavailable."""
+    """Tasks of all callers. Methods raise RecordsUnavailableError if the store is unavailable."""
 
     def __init__(self, records: RecordLogs) -> None:
-        """Store each task as a log; its last record is the state."""
+        """Store each task as a log whose last record is its state."""
         self._records = records
 
     async def create(self, principal: str, tool: str, arguments: Mapping[str, Any]) -> StoredTask | None:
@@ -79,7 +79,7 @@ class TaskStore:
         return task
 
     async def read(self, principal: str, task_id: str) -> StoredTask | None:
-        """Return a task of a caller, or None if there is none with this id."""
+        """Return a task of a caller, or None if it does not exist."""
         records = await self._records.read(principal, _LOG + task_id)
         if not records or time.time() - _read_time(task_id) > TTL_S:
             return None

@@ -105,10 +105,10 @@ class _JsonFormatter(logging.Formatter):
 
 
 class RepeatFilter(logging.Filter):
-    """Logs each message that clients can cause without limit once a minute, in one line."""
+    """Log each message that clients can cause without limit only once a minute, on one line."""
 
     def __init__(self) -> None:
-        """Create a filter that has seen no message."""
+        """Create a filter without logged messages."""
         super().__init__()
         self._next_s: dict[str, float] = {}
 

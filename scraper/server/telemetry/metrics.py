@@ -151,7 +151,7 @@ class Metrics(logging.Handler):
 
 
 class _Totals(Collector):
-    """Counters whose values other services count; `rate()` handles their reset at a restart."""
+    """Counters whose values other services count. `rate()` of Prometheus handles their reset at a restart."""
 
     def __init__(self) -> None:
         self.values = dict.fromkeys(_TOTALS, 0.0)

@@ -1,8 +1,8 @@
 """Answer tool calls without progress as one JSON response, in the task of the request.
 
-This halves the cost of the protocol for calls of the newer era: for notifications, the SDK gives each call a stream
-and two tasks, and cancels them at the end. A client that requested no progress only gets keep-alive pings. Pings and
-the detection of a disconnect start only for calls that last.
+This halves the cost of calls in newer protocol versions: for notifications, the SDK gives each call a stream and two
+tasks, and cancels them at the end. A client that requested no progress only gets keep-alive pings. Pings and the
+detection of a disconnect start only for long calls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from scraper.server.http.request_body import read_body
 
 _WATCH_AFTER_S = 0.25
-"""Seconds until the connection of a call is watched. So a tab is released within a second after a disconnect."""
+"""Seconds until the connection of a call is watched, so that a tab is released within a second after a disconnect."""
 _PING_INTERVAL_S = 15.0
 """Seconds, as in the SDK. Proxies cut silent connections, some after half a minute."""
 _SESSION = b"mcp-session-id"
@@ -120,7 +120,7 @@ class _Response:
 
 
 def _is_suitable_call(scope: Scope) -> bool:
-    """Return True for a tool call of the newer era, without session, whose client also accepts streams."""
+    """Return True for a tool call of a newer protocol version, without session, whose client also accepts streams."""
     # The first of two equal headers counts, as in the SDK, which then rejects both.
     headers = dict(reversed(scope["headers"]))
     return (

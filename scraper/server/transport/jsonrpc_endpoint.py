@@ -27,14 +27,14 @@ from scraper.server.transport.jsonrpc_validation import BATCHES_SINCE, NO_MESSAG
 MAX_MESSAGES = 50
 """Messages in a batch; each counts as a running call of its own."""
 _SINGLE_ONLY = "initialize"
-"""The only request that the revision excludes from batches."""
+"""The only method that this protocol version forbids in batches."""
 _IN_USE = "Invalid request: id {} is in use by a request not answered yet; give each request an id of its own."
 _ID_REUSE_S = 1.0
-"""Seconds to wait for an id in use. Simple clients use one id for all requests, and send the next request when they
+"""Seconds to wait until an id is free. Simple clients use one id for all requests, and send the next request when they
 see a response, before its end."""
 _NEW_WORK = frozenset({"initialize", "tools/call"})
-"""Methods that another server can serve as well. The others are answered until the end: a client lists the tools
-before it returns the answer of its first call, and a cancellation belongs to a call that runs here."""
+"""Methods that another server can serve as well. The others are answered until the end: a client lists the tools before
+it returns the answer of its first call, and a cancellation belongs to a call that runs here."""
 _RETRY_AFTER_S = 5
 _ADMITTED = "search_mcp.admitted"
 
@@ -45,7 +45,7 @@ def is_admitted(scope: Mapping[str, Any]) -> bool:
 
 
 class JsonRpcEndpoint:
-    """Endpoint in front of another one that accepts single messages with usable ids.
+    """Forward single messages with usable ids to another endpoint.
 
     During shutdown it rejects new work with status 503, so that a proxy sends it to another server. A JSON-RPC error
     would have status 200 and reach the client, which could not know that the request is safe to repeat.
@@ -139,7 +139,7 @@ class JsonRpcEndpoint:
 
 
 class _RejectUnusableId:
-    """A `send` that replaces "202 Accepted" by an error if the request expects a response."""
+    """Replace "202 Accepted" by an error if the request expects a response."""
 
     def __init__(self, body: RequestBody, send: Send) -> None:
         self._body = body
@@ -159,7 +159,7 @@ class _RejectUnusableId:
 
 
 class _ResponseRecorder:
-    """Records one HTTP response and extracts its JSON-RPC message."""
+    """Record one HTTP response and extract its JSON-RPC message."""
 
     def __init__(self) -> None:
         self._status = 0

@@ -30,7 +30,7 @@ Refuse = Callable[[JSONRPCError], Awaitable[None]]
 
 
 class JsonRpcValidator:
-    """Iterates over the valid messages among the lines of a client."""
+    """Iterate over the valid messages in the lines of a client."""
 
     def __init__(self, lines: AsyncIterable[str], refuse: Refuse) -> None:
         """Read `lines`, and pass errors for invalid ones to `refuse`."""
@@ -75,7 +75,7 @@ def _split_batch(line: str) -> Iterator[str]:
 
 
 def has_unusable_id(message: Mapping[str, Any]) -> bool:
-    """Return True if a request has an id that no response can carry; the SDK takes it for a notification."""
+    """Return True if a request has an id that no response can carry; the SDK treats it as a notification."""
     method = message.get("method")
     return isinstance(method, str) and not method.startswith("notifications/") and "id" in message
 

@@ -40,10 +40,10 @@ _Call = tuple[str, str, str]
 
 
 class SessionRecovery:
-    """Endpoint that sends known sessions to the stateful manager, and others to the stateless one."""
+    """Send requests of known sessions to the stateful manager, and others to the stateless one."""
 
     def __init__(self, stateful: StreamableHTTPSessionManager, stateless: StreamableHTTPSessionManager) -> None:
-        """Choose between the two managers."""
+        """Use these two managers."""
         self._stateful = stateful
         self._stateless = stateless
         self._ended: LRUCache[str, bool] = LRUCache(_MAX_ENDED_SESSIONS)
@@ -68,7 +68,7 @@ class SessionRecovery:
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
 
     async def _recover(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request of an unknown session without one; a later message can still cancel it."""
+        """Serve a request of an unknown session without a session; a later message can still cancel it."""
         body = await read_body(receive, self._stateless.max_request_body_size)
         message = body.message()
         if message.get("method") == _CANCELLED:
@@ -122,7 +122,7 @@ def _may_open_session(method: str, headers: Headers) -> bool:
 
 
 def _add_session_id(send: Send) -> Send:
-    """Add a session id that is not stored: the next request of the client is recovered, here or elsewhere."""
+    """Add a session id that is not stored: the client's next request is recovered, here or by another server."""
 
     async def send_with_id(message: Message) -> None:
         if message["type"] == "http.response.start":

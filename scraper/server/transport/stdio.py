@@ -75,10 +75,10 @@ async def _end_conversation(conversation: asyncio.Task[None], limit_s: float) ->
 
 
 class PendingResponses(contextlib.AbstractAsyncContextManager["PendingResponses"]):
-    """Tracks the requests of a conversation whose responses are not sent yet.
+    """Track the requests whose responses are not sent yet.
 
-    A conversation may end only when there are none, because unsent responses are lost. It wraps a write stream and is
-    a middleware of the server.
+    A conversation may end only when there are none, because unsent responses are lost. The class wraps a write stream
+    and is a middleware of the server.
     """
 
     def __init__(self) -> None:

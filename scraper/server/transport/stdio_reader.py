@@ -33,7 +33,7 @@ def private_stdin() -> Iterator[int]:
 
 
 class StdinReader:
-    """Iterates over the decoded lines of a descriptor until its end, or until `end`."""
+    """Iterate over the decoded lines of a descriptor until its end, or until `end` is called."""
 
     def __init__(self, descriptor: int) -> None:
         """Read from `descriptor`."""
@@ -95,6 +95,6 @@ def _is_file(descriptor: int) -> bool:
 
 
 def _append(line: bytearray, piece: bytes) -> None:
-    """Append to a line, unless it is too long for a message; the rest of it is then no JSON."""
+    """Append to a line up to the limit; a longer line becomes invalid JSON."""
     if len(line) <= _LINE_BYTES:
         line += piece
