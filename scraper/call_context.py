@@ -1,4 +1,4 @@
-"""Deadline of a call and receiver of its progress, both passed on to every step of it."""
+"""Deadline and progress callback of a call, passed to every step of it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ class Deadline:
 
     @classmethod
     def within(cls, seconds: float) -> Deadline:
-        """Return the deadline that many seconds from now."""
+        """Return the deadline `seconds` from now."""
         return cls(time.monotonic() + seconds)
 
     def left_s(self, *, reserve_s: float = 0.0) -> float:
-        """Return the seconds left less `reserve_s`; never negative."""
+        """Return the seconds left minus `reserve_s`; never negative."""
         return max(0.0, self.at - reserve_s - time.monotonic())
 
 
 class ProgressCallback(Protocol):
-    """Receiver of progress; it must not block."""
+    """Callback for progress; it must not block."""
 
     def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Receive steps done, steps in total, and a description of the last one."""

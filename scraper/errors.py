@@ -1,8 +1,7 @@
 """Errors for callers of the tools.
 
-Each error has the URL or argument that it is about (`target`), a message (`str(error)`), the next step, a stable
-`code` for programs, and `retryable`: whether the same call may succeed later. No message contains the private address
-of a name.
+Each error has its URL or argument (`target`), a message (`str(error)`), the next step, a stable `code` for programs,
+and `retryable`, which is True if the same call may succeed later. No message contains the private address of a host.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ class ScraperError(Exception):
     retryable: bool = False
 
     def __init__(self, message: str, *, target: str = "", next_step: str = "", retryable: bool | None = None) -> None:
-        """Set what happened, to which URL or argument, and the next step."""
+        """Store the message, the URL or argument, and the next step."""
         super().__init__(message)
         self.target = target
         self.next_step = next_step
@@ -28,7 +27,7 @@ class ScraperError(Exception):
 
 
 class BadRequestError(ScraperError):
-    """An argument is wrong."""
+    """An argument is invalid."""
 
     code = "bad_request"
 
@@ -64,7 +63,7 @@ class LocalFileNotFoundError(BadRequestError):
 
 
 class PolicyError(ScraperError):
-    """A policy forbids it."""
+    """A policy of the operator or of the site forbids the call."""
 
     code = "refused"
 
@@ -95,7 +94,7 @@ class RobotsDisallowedError(PolicyError):
     def __init__(
         self, message: str, *, target: str = "", next_step: str = "", retry_after_s: float | None = None
     ) -> None:
-        """Set what happened; `retry_after_s` is given only if robots.txt could not be reached."""
+        """Store the message; `retry_after_s` is set only if robots.txt could not be reached."""
         super().__init__(message, target=target, next_step=next_step, retryable=retry_after_s is not None)
         self.retry_after_s = retry_after_s
 
@@ -125,7 +124,7 @@ class FetchTimeoutError(NetworkError):
 
 
 class SiteRefusedError(ScraperError):
-    """The site refused."""
+    """The site refused the request."""
 
     code = "blocked"
 
@@ -222,7 +221,7 @@ class ParserFailedError(UnreadableError):
 
 
 class OverloadedError(ScraperError):
-    """The server is full."""
+    """The server has no capacity for the call."""
 
     code = "busy"
     retryable = True
@@ -234,13 +233,13 @@ class OverloadedError(ScraperError):
 
 
 class HostBusyError(OverloadedError):
-    """The host must not be visited now; the server itself may be idle."""
+    """The host must not be visited now, because of its limits; the server itself may be idle."""
 
     code = "host_busy"
 
 
 class StoreUnavailableError(ScraperError):
-    """The store of this server cannot be used."""
+    """The store of this server is unavailable."""
 
     code = "store_unavailable"
     retryable = True

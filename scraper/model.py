@@ -1,4 +1,4 @@
-"""Data types that the layers exchange: frozen, without I/O."""
+"""Frozen data types that the layers exchange."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scraper.errors import ScraperError
 
 
 class VerdictKind(enum.StrEnum):
-    """Verdict on the content of a snapshot."""
+    """Verdict of the reader on a snapshot."""
 
     OK = "ok"
     THIN = "thin"
@@ -69,7 +69,7 @@ class Post:
     """Number in the order of the page, from 1."""
     author: str | None
     date: str | None
-    """Date as the page writes it."""
+    """Date as written on the page."""
     published: datetime | None
     """Time with zone; a date without time is midnight UTC. None for relative and ambiguous dates."""
     text: str
@@ -137,12 +137,12 @@ class Document:
     facts: tuple[tuple[str, str | float], ...] = ()
     """Facts of the product or recipe of a page: name and value, such as `price` and 12.5."""
     withheld_characters: int = 0
-    """Length of the text that the page has for paying readers, if the content is only a part of it."""
+    """Length of the text that only paying readers can see, if the content is only a part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A document and the circumstances of its reading."""
+    """A document with the facts about its reading."""
 
     document: Document
     url: str
@@ -188,7 +188,7 @@ class SearchAnswer:
     engines: tuple[str, ...]
     """Engines that were queried."""
     errors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Named reason by engine that gave no results; with `layout_changed` there may be results too."""
+    """Reason code by engine that failed; with `layout_changed` it may still have results."""
     hint: str | None = None
     """Advice if there are few results."""
     cached: bool = False
@@ -279,7 +279,7 @@ class ReadingComparison:
     seen: str
     dropped: tuple[str, ...]
     hidden_removed: int
-    """Number of elements that a person cannot see."""
+    """Number of hidden elements that were removed."""
     rendered: bool
 
 
@@ -342,14 +342,14 @@ class PageHits:
 
 
 class Reuse(enum.Enum):
-    """Earlier results that may answer a request."""
+    """Kinds of earlier results that may answer a request."""
 
     STORED = "stored"
     """Stored results within the age limit, and loads in flight on other servers."""
     IN_MEMORY = "in_memory"
-    """First a result in memory, of any age: the caller reads on in a text. Otherwise as `STORED`."""
+    """A result in memory, of any age, because the caller continues to read a text; otherwise as `STORED`."""
     NONE = "none"
-    """None, and no load of another server: the caller needs the response itself."""
+    """Neither stored results nor loads of other servers, because the caller needs the response itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +357,7 @@ class CachePolicy:
     """Earlier results that may answer a request, and their age limit."""
 
     max_age_s: float | None = None
-    """Seconds. Older stored results are not used. 0 requests a new one; None is the default of the operator."""
+    """Seconds. Older stored results are not used. 0 requests a new one; None uses the operator's default."""
     reuse: Reuse = Reuse.STORED
 
     @property
@@ -372,7 +372,7 @@ class CachePolicy:
 
 
 REFRESH = CachePolicy(max_age_s=0)
-"""Read again, whatever is stored."""
+"""Policy that always requests a new result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,14 +380,14 @@ class ReadRequest:
     """Request to read one page."""
 
     url: str
-    """The text of the caller, unchanged."""
+    """Text of the caller, unchanged."""
     render: str = "auto"
     """`http`: as served. `browser`: rendered. `auto`: rendered if the page as served is not enough."""
     cache: CachePolicy = CachePolicy()
     principal: str = "local"
     deadline_s: float = 55.0
     is_bulk: bool = False
-    """True if pages of calls that someone waits for go first."""
+    """True if interactive calls have priority."""
     batch: str | None = None
     """Name of the batch whose pages of this host are read one after the other."""
 
@@ -400,7 +400,7 @@ class DocumentRequest:
     """URL, or path below the folder of local files."""
     password: str | None = None
     pages: tuple[int, ...] = ()
-    """Pages beyond those that are read by default; empty reads from the first page on."""
+    """Pages beyond those that are read by default; empty to start with the first page."""
     principal: str = "local"
 
 
@@ -427,7 +427,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class PagePictures:
-    """Pictures of one page. Of a whole page, the first is the overview, and one for each part follows."""
+    """Pictures of one page. For a whole page, the overview comes first, then its parts."""
 
     url: str
     """URL after redirects."""
@@ -439,22 +439,22 @@ class PagePictures:
 
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """A page of a site, known from its URL, its links and the site's own lists."""
+    """A page of a site, found in links, sitemaps or feeds."""
 
     url: str
     title: str = ""
-    """Title in a list, or the longest text of a link to it."""
+    """Title in a sitemap or feed, or the longest text of a link to the page."""
     modified: str = ""
-    """Date of the last change as the site's list states it, YYYY-MM-DD."""
+    """Date of the last change in the sitemap or feed, YYYY-MM-DD."""
     source: str = "link"
     """`start`, `link` or `list` (sitemap or feed)."""
     place: str = ""
-    """Place of the link, as in `extract.outlinks`."""
+    """Position of the link, as in `extract.outlinks`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """URLs that were left out for one reason."""
+    """Number of excluded URLs for one reason, with an example."""
 
     reason: str
     count: int
@@ -463,18 +463,18 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class SiteMap:
-    """Pages of a site and what was left out."""
+    """Pages of a site, and the excluded URLs by reason."""
 
     url: str
     """URL of the start page after redirects."""
     pages: tuple[SitePage, ...]
     left_out: tuple[LeftOut, ...] = ()
     list_files: int = 0
-    """Sitemaps and feeds that were requested."""
+    """Number of requested sitemaps and feeds."""
     list_failures: int = 0
-    """Those of them that could not be read."""
+    """Number of sitemaps and feeds that could not be read."""
     pages_read: int = 0
-    """Pages whose links were read."""
+    """Number of pages whose links were read."""
     warnings: tuple[str, ...] = ()
 
 
@@ -493,10 +493,10 @@ class BlockChange:
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """What changed on a page since an earlier version."""
+    """Comparison of a page with an earlier version."""
 
     url: str
-    """The requested URL."""
+    """Requested URL."""
     status: str
     """`first`, `same`, `changed`, `gone`, `moved`, `reader_changed`."""
     now: float
@@ -505,21 +505,21 @@ class PageChange:
     """Time of the earlier version."""
     title: str = ""
     new_url: str = ""
-    """The URL to which the page moved."""
+    """URL to which the page moved."""
     changes: tuple[BlockChange, ...] = ()
     noise: int = 0
-    """Differences that are noise: clocks, counts, advertisements."""
+    """Number of ignored differences: clocks, counts, advertisements."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlRequest:
-    """A new crawl."""
+    """Start page, question and path patterns of a new crawl."""
 
     url: str
-    """Where to begin. A path limits the crawl to its folder, unless there are patterns."""
+    """Start page. Its folder limits the crawl, unless there are patterns."""
     question: str | None = None
     include: tuple[str, ...] = ()
-    """Patterns of paths such as `/docs/*`."""
+    """Path patterns such as `/docs/*`."""
     exclude: tuple[str, ...] = ()
 
 
@@ -528,23 +528,23 @@ class CrawlReport:
     """State of a crawl after one call."""
 
     crawl: str
-    """ID that continues the crawl."""
+    """ID with which the crawl can be continued."""
     url: str
     """Start page."""
     question: str | None
     index: str
-    """Named index that holds the pages."""
+    """Named index that contains the pages."""
     is_done: bool
-    """True if no URL is left that is worth a visit."""
+    """True if no URL with a sufficient value is left."""
     visited: int
-    """Pages that were visited, by all calls."""
+    """Number of visited pages of all calls."""
     kept: int
-    """Pages with content of their own, by all calls."""
+    """Number of pages with unique content of all calls."""
     waiting: int
-    """URLs that were found and not visited."""
+    """Number of URLs that were found but not visited."""
     pages: tuple[SitePage, ...] = ()
-    """Without a question, the kept pages of this call; with one, all kept pages, best first."""
+    """Without a question, the new pages of this call; with one, all pages with content, best first."""
     readings: tuple[Reading, ...] = ()
-    """With a question, the best pages."""
+    """Best pages for the question."""
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""All services of a process: opened in the order of their dependencies, closed in reverse."""
+"""Services of a process: opened in the order of their dependencies, closed in reverse."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from scraper.workers.single_use import SingleUseProcesses
 
 @dataclass(eq=False)
 class Services:
-    """Owner of the services that live as long as the process."""
+    """Container of the services that live as long as the process."""
 
     settings: Settings
     browsers: Browsers
@@ -55,7 +55,7 @@ class Services:
     shared: SharedState
 
     def __post_init__(self) -> None:
-        """Create the services that are built from the others."""
+        """Create the services that use other services."""
         self.pages = self.store.pages
         self.indexes = self.store.indexes
         self.page_cache = PageCache(self.pages, self.settings)

@@ -1,4 +1,4 @@
-"""Parse and check URLs with the parser of browsers: the checked URL is the visited URL."""
+"""Parse and check URLs with the parser that browsers use, so that the checked URL is the visited URL."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MAX_URL_CHARS = 8_000
 """Characters. Servers commonly reject request lines above 8 kB."""
 
 MAX_HOST_CHARS = 253
-"""RFC 1035, 2.3.4."""
+"""Characters of a host name (RFC 1035, 2.3.4)."""
 
 _ECHO_CHARS = 120
 """Characters of an invalid argument that an error message repeats."""
 
 _HOSTS_REMEMBERED = 1_024
-"""Hosts in the cache. Six places look up the host of a page."""
+"""Hosts in the cache, because several steps look up the host of a page."""
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
 _SCHEMES = frozenset(
@@ -38,7 +38,7 @@ _ADDRESS_LIKE = re.compile(
 )
 _LOCAL_PATH = re.compile(r"(?:[a-zA-Z]:[\\/]|~/|\.{1,2}/|/)")
 _QUOTED = re.compile(r"""<(https?:[^>]+)>|(["'`])(https?:.+)\2""", re.IGNORECASE)
-"""A URL in the marks that texts and shells put around it."""
+"""A URL in quotes or brackets, as in texts and shells."""
 _INVISIBLE = re.compile(
     # Control characters, which parsers drop, and characters that make a text look like another.
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -81,7 +81,7 @@ def parse_target(text: str) -> str:
 
 
 def guess_urls(text: str) -> tuple[str, ...]:
-    """Return the URLs that a person may mean by an address without a scheme, the likeliest first.
+    """Return the URLs that an address without a scheme may stand for, the likeliest first.
 
     Any other text is returned unchanged.
     """

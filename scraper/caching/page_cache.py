@@ -16,7 +16,7 @@ from scraper.urls import cache_key
 HOUR_S = 3_600.0
 NOT_MODIFIED = 304
 MAX_VALIDATOR_CHARS = 500
-"""No server compares longer validators."""
+"""Characters of an ETag or date. Longer ones are ignored: no server compares them."""
 REVALIDATION_AGE_S = 365 * 24 * HOUR_S
 """Seconds. An older page is not revalidated but read again."""
 

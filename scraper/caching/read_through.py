@@ -1,4 +1,4 @@
-"""Read-through service: return a cached result, or load it once for all callers that need it."""
+"""Read-through cache service: return a cached result, or load it once for all callers that need it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEMORY_TTL_S = 900.0
 """Seconds for which a result stays in memory. Callers page through texts that must not be on disk."""
 MAX_RESULTS = 32
 MAX_CHARACTERS = 20_000_000
-"""Characters of all results in memory; a longer result is held alone."""
+"""Characters of all results in memory; a longer result is stored alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class Stored(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Load(Generic[T]):
-    """A result that a caller needs, and the ways to get it."""
+    """A result that a caller needs, with the functions that look it up or load it."""
 
     key: Hashable
-    """Loads with equal keys are one. Other servers recognize it by its `repr`."""
+    """Loads with equal keys are shared. Other servers compare its `repr`."""
     run: Callable[[T | None], Awaitable[T]]
     """Load the result. The argument is a stale one to revalidate, or None."""
     find: Callable[[], Awaitable[Stored[T]]] | None = None
-    """Look the result up in the store; None without a store."""
+    """Look up the result in the store; None without a store."""
     memory_key: Hashable | None = None
-    """Key in the memory cache; None if the result is not held there."""
+    """Key in the memory cache; None if the result must not be stored there."""
     is_private: bool = False
     """True if the result must not be sent to other servers."""
     label: str = ""
@@ -50,7 +50,7 @@ class Load(Generic[T]):
 
 
 class MemoryCache(Generic[T]):
-    """Recent results in memory."""
+    """Cache of recent results in memory."""
 
     def __init__(self, size_of: Callable[[T], int]) -> None:
         """Create an empty cache; `size_of` returns the characters of a result."""
@@ -63,18 +63,18 @@ class MemoryCache(Generic[T]):
         return self._results.get(key)
 
     def put(self, key: Hashable, result: T) -> None:
-        """Store a result; evict the least recently used ones beyond the bounds."""
+        """Store a result; evict the least recently used ones above the limits."""
         self._results[key] = result
         while len(self._results) > MAX_RESULTS:
             self._results.popitem()
 
     def remove(self, key: Hashable) -> None:
-        """Forget a result, if it is there."""
+        """Remove a result if it is stored."""
         self._results.pop(key, None)
 
 
 class ReadThrough(Generic[T]):
-    """Results from memory, the store, other servers or a new load."""
+    """Return results from memory, the store, other servers or a new load."""
 
     def __init__(
         self,
@@ -85,8 +85,8 @@ class ReadThrough(Generic[T]):
     ) -> None:
         """Create the service.
 
-        `mark_cached` returns a copy of a result that says that it comes from a cache. `memory` holds results in
-        memory, `distributed` the loads in flight on other servers; None without.
+        `mark_cached` returns a copy of a result that is marked as cached. `memory` stores results in memory;
+        `distributed` shares loads with other servers. Each may be None.
         """
         self._mark_cached = mark_cached
         self._memory = memory

@@ -26,7 +26,7 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 CANCEL_LIMIT_S = 3.0
-"""Seconds in which canceled work may release what it holds."""
+"""Seconds in which canceled work may release its resources."""
 
 
 @dataclass(slots=True)
@@ -36,10 +36,10 @@ class _Flight(Generic[T]):
 
 
 class SingleFlight(Generic[K, T]):
-    """Work in flight, by key."""
+    """Share work in flight between callers with the same key."""
 
     def __init__(self) -> None:
-        """Start without work."""
+        """Start without work in flight."""
         self._flights: dict[K, _Flight[T]] = {}
 
     def __len__(self) -> int:
@@ -58,7 +58,7 @@ class SingleFlight(Generic[K, T]):
                 await self._cancel(key, flight)
 
     async def close(self) -> None:
-        """Cancel all work and those who wait for it."""
+        """Cancel all work and the callers that wait for it."""
         for key, flight in list(self._flights.items()):
             await self._cancel(key, flight)
 
@@ -83,7 +83,7 @@ class SingleFlight(Generic[K, T]):
 FIRST_POLL_S = 0.03
 """Seconds before the first poll for the result of another server. A page as served takes 30 to 100 ms."""
 LAST_POLL_S = 0.25
-"""Seconds between two polls at most. A rendered page takes seconds."""
+"""Maximum seconds between two polls. A rendered page takes seconds."""
 
 _RESULT, _ERROR = b"R", b"E"
 _PAGE_ERRORS: Mapping[str, type[errors.ScraperError]] = {
@@ -98,7 +98,7 @@ _PAGE_ERRORS: Mapping[str, type[errors.ScraperError]] = {
     "Malformed": errors.MalformedDocumentError,
     "OcrNeeded": errors.OcrNeededError,
 }
-"""Errors that other servers would get too, by their name in the exchange; others are not exchanged."""
+"""Errors that other servers would get too, by their name in the exchange; other errors are not exchanged."""
 _ERROR_NAMES = {kind: name for name, kind in _PAGE_ERRORS.items()}
 
 
@@ -123,10 +123,10 @@ STRUCTURED: Codec[StructuredData] = Codec(dump, functools.partial(load, Structur
 
 
 class DistributedSingleFlight(Generic[T]):
-    """Work in flight on any server, by key."""
+    """Share work in flight between callers on all servers."""
 
     def __init__(self, codec: Codec[T], claims: WorkClaims | None = None, settings: Settings | None = None) -> None:
-        """Create the service; `claims` is None without other servers."""
+        """Create the service; `claims` is None if there are no other servers."""
         self._codec = codec
         self._claims = claims
         self._settings_key = _settings_key(settings or Settings())
@@ -191,7 +191,7 @@ class DistributedSingleFlight(Generic[T]):
 
 
 def _settings_key(settings: Settings) -> str:
-    """Return a key of the settings that affect readings, so that servers share only what they read alike."""
+    """Return a key of the settings that affect readings. Servers share only results with the same key."""
     hosts = [f"{name}={address}:{port}" for name, address, port in settings.test_hosts]
     proxy = urlsplit(settings.proxy).netloc.rpartition("@")[2] if settings.proxy else ""
     own = (proxy, settings.proxy_dns, settings.language, settings.tier, settings.robots, settings.document_mb)

@@ -1,4 +1,4 @@
-"""Coordination state of a server that runs alone, held in memory."""
+"""Coordination state of a single server, in memory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from scraper.coordination.protocols import Lease, Limit, RetryLater, SharedState
 
 MAX_LIMIT_KEYS = 10_000
 MAX_LEASE_KEYS = 4_096
-"""Beyond these, keys without leases and cooldowns are evicted."""
+"""Keys in memory. With more, keys without leases and cooldowns are evicted."""
 _ROUNDING_S = 1e-6
 
 
 class LocalState(SharedState):
-    """The `SharedState` protocol in one process."""
+    """Implement `SharedState` in one process."""
 
     def __init__(self) -> None:
         """Create the local limits and leases."""
@@ -28,7 +28,7 @@ class LocalState(SharedState):
 
 
 class LocalLimits:
-    """The `RateLimits` protocol by the generic cell rate algorithm (ITU-T I.371).
+    """Implement `RateLimits` by the generic cell rate algorithm (ITU-T I.371).
 
     It stores one time for each key: the moment at which the full burst is available again.
     """
@@ -58,12 +58,12 @@ class _KeyLeases:
 
     held_tokens: set[str] = field(default_factory=set)
     next_at: float = 0.0
-    """No request starts before the end of the gap after the last one."""
+    """Monotonic seconds before which no request starts, because of the gap after the last one."""
     cooldown_until: float = 0.0
 
 
 class LocalLeases:
-    """The `Leases` protocol by this process's clock."""
+    """Implement `Leases` in this process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = MAX_LEASE_KEYS) -> None:
         """Start without keys; `clock` returns seconds, `max_keys` limits the keys."""

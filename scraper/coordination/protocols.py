@@ -1,7 +1,7 @@
-"""Protocols of short-lived state, held by one process or shared by many servers.
+"""Protocols of short-lived state, stored by one process or shared by many servers.
 
-All of it may be lost. The price is a page fetched twice, or a site visited too soon. No method raises or hangs if the
-service behind it is down; docs/shared-state.md says what happens then.
+All of it may be lost. Then a page is fetched twice, or a site is visited too soon. No method raises or hangs if the
+service behind it is down; docs/shared-state.md describes the behavior in this case.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Limit:
 
 
 class RateLimits(Protocol):
-    """Rate limits by key, which all servers keep together."""
+    """Rate limits by key, common to all servers."""
 
     async def take(self, limit: Limit, key: str) -> float:
         """Count one event and return 0, or return the seconds until it is allowed and count nothing."""
@@ -39,7 +39,7 @@ class ThrottleTerms:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Permission for one request, to be given back after it."""
+    """Permission for one request, which must be given back after it."""
 
     key: str
     token: str
@@ -52,7 +52,7 @@ class RetryLater:
     seconds: float
     """Seconds until the next attempt; infinite until a lease is given back."""
     known: bool = True
-    """True if a lease cannot be available earlier. Otherwise one may be given back at any time."""
+    """True if no lease can be available earlier. Otherwise one may be given back at any time."""
     is_cooldown: bool = False
     """True if the host requested a cooldown."""
 
@@ -77,9 +77,9 @@ class Cooldown:
     reason: str
     """Reason of the last failure: `captcha`, `rate_limited`, ..."""
     step: int = 0
-    """Number of cooldowns in a row; each is longer than the last."""
+    """Number of consecutive cooldowns; each is longer than the last."""
     faults: int = 0
-    """Number of faults in a row that may be the network's; one alone starts no cooldown."""
+    """Number of consecutive failures that may be caused by the network; one alone starts no cooldown."""
     until: float = 0.0
     """Seconds of the epoch. The engine is not queried earlier."""
 
@@ -113,10 +113,10 @@ class WorkClaims(Protocol):
     """Claims on work that one server does at a time, while others wait for its result."""
 
     async def begin(self, key: str, *, waited: bool) -> WorkClaim | WorkCompleted | None:
-        """Claim work, unless another server does it (None) or has just done it.
+        """Claim work; return None if another server is doing it, or its result if it has just finished.
 
-        Without `waited`, completed work is done again. With it, the result is accepted: its work was in flight when
-        it was requested, or it need not be newer.
+        Without `waited`, finished work is repeated. With it, the result is accepted, because the work was in flight
+        when the result was requested, or because the result need not be newer.
         """
 
     def complete(self, claim: WorkClaim, value: bytes) -> None:
@@ -127,7 +127,7 @@ class WorkClaims(Protocol):
 
 
 class SharedBlobs(Protocol):
-    """Small files that every server needs and one has fetched."""
+    """Small files that one server has fetched and all servers need."""
 
     async def get(self, key: str) -> bytes | None:
         """Return the file stored under a key, or None."""
@@ -158,10 +158,10 @@ class SharedStateStatus:
 
 
 class SharedState(Protocol):
-    """All short-lived state, opened by `open_shared_state`; the methods here are for a server that runs alone."""
+    """All short-lived state, opened by `open_shared_state`. The methods of this class are those of a single server."""
 
     is_alone: bool = True
-    """True without other servers: then no caller waits for a service."""
+    """True if there are no other servers; then no caller waits for a service."""
     limits: RateLimits
     leases: Leases
     claims: WorkClaims | None = None
@@ -170,7 +170,7 @@ class SharedState(Protocol):
     """Shared files; None without other servers."""
 
     def cooldowns(self, local: Cooldowns) -> Cooldowns:
-        """Return the cooldowns of engines; `local` are those that this server holds by itself."""
+        """Return the cooldowns of engines; `local` are those stored by this server."""
         return local
 
     def status(self) -> SharedStateStatus:

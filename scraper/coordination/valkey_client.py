@@ -28,20 +28,20 @@ log = logging.getLogger(__name__)
 Word = str | bytes | int | float
 
 COMMAND_S = 1.0
-"""Seconds. Time limit of a command. A command takes 0.2 ms: the farthest data center still answers in time, and a
-service that is down costs one second once."""
+"""Seconds. Time limit of a command. A command takes 0.2 ms. With this limit, the farthest data center still answers in
+time, and a service that is down costs one second once."""
 CONNECT_S = 4.0
 """Seconds. Time limit of connecting, login and checks, which take several round trips."""
 SLOWDOWN = 8
-"""A command may take this many times the average: with a new connection it takes four round trips, and slow networks
-vary."""
+"""Factor of the average time that a command may take: with a new connection it takes four round trips, and slow
+networks vary."""
 HEARTBEAT_S = 3.0
 FIRST_RETRY_S = 0.25
 LAST_RETRY_S = 3.0
 """Seconds. As long as a heartbeat. With ten, one server of two found the service eight seconds later than the other,
 when it was back after six, and both read the same pages meanwhile."""
 SLOW_S = 0.05
-"""Seconds. A slower command costs a fetch more than its own work."""
+"""Seconds. A slower command delays a fetch noticeably."""
 CONNECTIONS = 32
 MAX_QUEUED = 4_000
 """Commands sent without waiting. Beyond this the newest are dropped; their keys expire by themselves."""
@@ -57,7 +57,7 @@ class ValkeyUnavailableError(Exception):
 
 
 class ValkeyClient:
-    """Runs scripts and commands and waits for results; queues those without a result, and sends them in order."""
+    """Run scripts and commands and wait for their results; queue those without a result, and send them in order."""
 
     def __init__(self, url: str, prefix: str = "search-mcp:") -> None:
         """Use the service at `url`; connect on first use. All keys begin with `prefix`."""

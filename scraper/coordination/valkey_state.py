@@ -1,4 +1,4 @@
-"""All state that servers share through one Valkey or Redis, with the claims on work and the files in it."""
+"""State that servers share through Valkey or Redis, including claims on work and files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scraper.coordination.valkey_throttling import ValkeyCooldowns, ValkeyLeases
 
 
 class ValkeyState(SharedState):
-    """The `SharedState` protocol over Valkey."""
+    """Implement `SharedState` over Valkey."""
 
     is_alone = False
 
@@ -68,13 +68,13 @@ CLAIM_S = 3 * HEARTBEAT_S
 RESULT_S = 15.0
 """Seconds for which a result is stored, for servers that poll or come just too late. Later ones use the page cache."""
 MAX_RESULT_BYTES = 8_000_000
-"""A larger result is not published: the next server does the work again."""
+"""Bytes. A larger result is not published, so the next server repeats the work."""
 
 _OURS, _TAKEN, _COMPLETED = range(3)
 
 
 class ValkeyClaims:
-    """The `WorkClaims` protocol over Valkey. While the service is down, every server does its own work."""
+    """Implement `WorkClaims` over Valkey. While the service is down, every server does its own work."""
 
     def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
         """Use the client, and the registry to detect lost servers."""
@@ -134,7 +134,7 @@ class ValkeyClaims:
 
 
 class ValkeyBlobs:
-    """The `SharedBlobs` protocol over Valkey."""
+    """Implement `SharedBlobs` over Valkey."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
         """Use the client."""

@@ -1,6 +1,6 @@
 """Rate limits, leases and cooldowns that servers share through Valkey.
 
-While the service is down, each server keeps its share of the limits.
+While the service is down, each server uses its share of the limits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scraper.coordination.valkey_client import HEARTBEAT_S, ValkeyClient, Valkey
 
 
 class ValkeyLimits:
-    """The `RateLimits` protocol over Valkey. While the service is down, each server keeps its share."""
+    """Implement `RateLimits` over Valkey. While the service is down, each server uses its share."""
 
     def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
         """Use the client, and the registry for the share of this server."""
@@ -57,7 +57,7 @@ _GRANTED, _COOLDOWN, _FULL, _GAP = range(4)
 
 
 class ValkeyLeases:
-    """The `Leases` protocol over Valkey; granted leases are counted here too."""
+    """Implement `Leases` over Valkey; granted leases are counted in this process too."""
 
     def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
         """Use the client, and the registry for the share of this server."""
@@ -88,14 +88,14 @@ class ValkeyLeases:
         self._publish_cooldown(key, seconds)
 
     def renew(self) -> None:
-        """Renew the leases of this server; to be called with each heartbeat."""
+        """Renew the leases of this server; call this with each heartbeat."""
         held = self._local.held()
         if held:
             keys = [self._held_key(lease.key) for lease in held]
             self._valkey.run_later(RENEW_LEASES, keys, round(LEASE_S * 1_000), *(lease.token for lease in held))
 
     def publish(self) -> None:
-        """Publish leases and cooldowns after a time without the service."""
+        """Publish leases and cooldowns after the service was down."""
         self.renew()
         for key, seconds in self._local.cooldowns().items():
             self._publish_cooldown(key, seconds)
@@ -132,11 +132,11 @@ class ValkeyLeases:
 
 
 COOLDOWN_MEMORY_S = 6 * 3_600.0
-"""Seconds after its end for which a cooldown makes the next one longer."""
+"""Seconds after the end of a cooldown in which a further one is longer."""
 
 
 class ValkeyCooldowns:
-    """The `Cooldowns` protocol over Valkey."""
+    """Implement `Cooldowns` over Valkey."""
 
     def __init__(self, valkey: ValkeyClient, local: Cooldowns) -> None:
         """Use the client; `local` holds the cooldowns while the service is down."""
@@ -165,7 +165,7 @@ class ValkeyCooldowns:
             self._published[engine, egress] = cooldown
 
     def publish(self) -> None:
-        """Publish cooldowns after a time without the service, except those that have ended."""
+        """Publish cooldowns that have not ended after the service was down."""
         for (engine, egress), cooldown in self._published.items():
             if cooldown.until > time.time():
                 self._send(engine, egress, cooldown)

@@ -14,15 +14,15 @@ from scraper.extract.text.terms import split_markdown_terms, split_terms, stem
 # by less than half a point.
 _K1 = 1.0
 _B = 0.25
-"""The chunks have about the same length already."""
+"""Parameter b of BM25. It is small because all chunks have a similar length."""
 _HEADING_WEIGHT = 0.6
 """Weight of a word in a heading above the chunk, relative to a word in the chunk."""
 _NEIGHBOR_WEIGHT = 0.2
 """Weight of a word in the preceding or following chunk."""
 _STEM_WEIGHT = 0.4
-"""Share of word forms in the score; the rest is for the exact words of the question."""
+"""Share of word stems in the score; exact words of the question have the remaining share."""
 _COVERAGE = 1.5
-"""Power of the share of the question that a chunk covers: two words once each are better than one twice."""
+"""Exponent of the share of the question's words in a chunk: two words once each are better than one twice."""
 _PREFIX_LETTERS = 3
 
 
@@ -33,7 +33,7 @@ class Question:
     words: frozenset[str]
     stems: frozenset[str]
     prefixes: frozenset[str]
-    """First letters of the stems. Few words of a page begin so, and only these are examined further."""
+    """First letters of the stems. Few words of a page begin with them, and only these are stemmed and compared."""
 
     @classmethod
     def of(cls, text: str) -> Question:

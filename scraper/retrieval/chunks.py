@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_headings
 
 TARGET_BYTES = 500
-"""Bytes of a chunk in UTF-8, a better measure of tokens than characters; a character of three bytes counts as four.
-About 110 tokens at most in any script."""
+"""Bytes of a chunk in UTF-8, a better measure of tokens than characters; a character of three bytes counts as four. The
+limit is about 110 tokens in any script."""
 
 _CODE_BYTES = 3 * TARGET_BYTES
 """Bytes. A code block up to this size is not split."""
@@ -169,7 +169,7 @@ def _measure(markdown: str, start: int, end: int) -> int:
 
 
 class _HeadingPaths:
-    """Returns the headings above a position. Positions must be passed in ascending order."""
+    """Return the headings above a position. Positions must be passed in ascending order."""
 
     def __init__(self, markdown: str) -> None:
         self._headings = list(reversed(find_headings(markdown)))

@@ -1,6 +1,6 @@
-"""Select the passages of pages that answer a question within a token budget.
+"""Select the passages of pages that answer a question, within a token budget.
 
-The best chunks are joined where they are adjacent. Near copies of a page count as one source.
+Adjacent chunks are joined. Near copies of a page count as one source.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scraper.retrieval.chunks import TARGET_BYTES, split_chunks
 from scraper.retrieval.text_fragments import VisibleText, build_text_directive
 
 LINK_TOKENS = 60
-"""Tokens of an excerpt in addition to its text: its heading, its link, the mark of a gap."""
+"""Tokens of an excerpt in addition to its text: heading, link and gap mark."""
 
 MIN_PAGE_SHARE = 0.25
 """Share of an equal part of the budget that each page gets if it has relevant chunks, and at least its best one.
@@ -28,11 +28,11 @@ was shown for 96 % from 0 to 0.5, 95.5 % at 0.75, 92 % with equal shares.
 """
 
 _MIN_RELATIVE_SCORE = 0.1
-"""Share of the best score below which a chunk is not relevant. At 2,000 tokens this saves a third of the tokens, for 2
-hits in 1,000."""
+"""Minimum share of the best score; chunks with less are not relevant. At 2,000 tokens this saves a third of the tokens,
+for 2 hits in 1,000."""
 
 _MIN_CONTEXT_SCORE = 0.6
-"""Share of the best score from which a chunk is shown with its neighbors, if the budget allows."""
+"""Minimum share of the best score with which a chunk is returned with its neighbors, if the budget allows."""
 
 _HEADINGS_SHOWN = 2
 _MAX_ROUNDS = 4
@@ -69,11 +69,10 @@ def select_passages(
     min_page_share: float = MIN_PAGE_SHARE,
     style: PassageStyle = USUAL_STYLE,
 ) -> list[list[Excerpt]]:
-    """Return the excerpts of each Markdown text in its order. All together cost at most the budget.
+    """Return the excerpts of each Markdown text in its order, together within the budget.
 
-    `style` gives the size of the chunks and the cost of an excerpt in addition to its text.
-
-    Texts that fit together are returned whole. A text without a word of the question returns its beginning.
+    Texts that fit together are returned completely. For a text without a word of the question, its beginning is
+    returned. `style` sets the size of chunks and the cost of an excerpt in addition to its text.
     """
     query = Question.of(question)
     pages = [_Page(text[:MAX_CHARACTERS], query, style) for text in texts]
@@ -114,11 +113,11 @@ class _Page:
         return sum(self.costs) + self._link_tokens
 
     def price(self, at: int) -> int:
-        """Return the cost of one more chunk. Next to a selected one it needs no link of its own."""
+        """Return the cost of one more chunk; next to a selected chunk it needs no link of its own."""
         return self.costs[at] + self._link_tokens * (1 - (at - 1 in self.chosen) - (at + 1 in self.chosen))
 
     def select_affordable(self, places: Iterable[int], budget: int) -> int:
-        """Select chunks in this order while they are affordable. Return the rest of the budget."""
+        """Select chunks in this order while they are affordable; return the remaining budget."""
         for at in places:
             price = self.price(at) if at not in self.chosen else budget + 1
             if price <= budget:
@@ -139,7 +138,7 @@ class _Page:
         return sorted(places, key=lambda at: -self.scores[at])
 
     def leading_chunks(self) -> Iterator[int]:
-        """Yield the chunks from the top, as long as the preceding one was selected."""
+        """Yield the chunks from the top while each preceding one was selected."""
         for at in range(len(self.chunks)):
             if at and at - 1 not in self.chosen:
                 return
@@ -231,7 +230,7 @@ def _complete_excerpt(markdown: str, start: int, end: int, code: Sequence[Atomic
 
 @dataclass(frozen=True, slots=True)
 class PassageSelection:
-    """Excerpts of each text, and the index of an earlier text of which it is a copy."""
+    """Excerpts of each text, and for copies the index of the original text."""
 
     excerpts: tuple[tuple[Excerpt, ...], ...]
     same_as: tuple[int | None, ...]
@@ -260,10 +259,10 @@ def select_distinct_passages(
 _SHINGLE_WORDS = 5
 """Words of a shingle. Runs of five words are rarely equal by chance."""
 _MIN_SIMILARITY = 0.7
-"""Jaccard similarity of the shingles from which two texts are near copies."""
+"""Minimum Jaccard similarity of the shingles of two near copies."""
 _MIN_CONTAINMENT = 0.85
-"""Share of the shorter text's shingles from which it is a part of the longer one: a shortened story, or the same story
-with boxes of another site."""
+"""Minimum share of the shorter text's shingles in the longer text, if one is a part of the other: a shortened story, or
+the same story with boxes of another site."""
 _MIN_SHINGLES = 40
 """Shingles. Shorter texts must be equal, as they contain too little to compare."""
 _MAX_WORDS = 20_000

@@ -29,7 +29,7 @@ _OPENING = re.compile(r"[ \t>]*(?:#{1,6} +|(?:[-*+]|\d{1,9}[.)]) +(?:\[[ xX]\] +
 _MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|\*+|`+|~~")
 _MARKED = re.compile(r"[\\*`~]")
 _RUN_END = re.compile(r"[|<>$\\{}^\u2028]|\s{2,}|!\[")
-"""Characters that may look different on the page end a run of words that can be quoted."""
+"""Characters that may look different on the page; a quotation must not contain them."""
 _SENTENCE = re.compile(r"[^.!?。！？।؟]+(?:[.!?。！？।؟](?!\s|$)[^.!?。！？।؟]*)*")
 _CLAUSE = re.compile(r"[^\s、，。；：！？「」『』（）《》〈〉【】,;:!?()]+")
 _EDGES = re.compile(r"^[^\w]+|[^\w\u0300-\u036f\u0900-\u0fff]+$")
@@ -39,7 +39,7 @@ _TO_ENCODE = re.compile(r"[^\w~.\u0300-\u036f\u0900-\u0fff\u1000-\u109f\u1780-\u
 
 @dataclass(frozen=True, slots=True)
 class _Quote:
-    """Words of one line of the page, and the text around them in it."""
+    """A quotable part of a line, and the text before and after it."""
 
     words: str
     before: str
@@ -47,7 +47,7 @@ class _Quote:
 
 
 class VisibleText:
-    """The visible words of a page's Markdown."""
+    """Visible words of a page's Markdown."""
 
     def __init__(self, markdown: str) -> None:
         """Index the lines of a Markdown text."""
@@ -77,7 +77,7 @@ class VisibleText:
 
 
 def build_text_directive(page: VisibleText, start: int, end: int, term_weights: Mapping[str, float]) -> str:
-    """Return the text directive for the sentence between two offsets with the most weight, or ""."""
+    """Return the text directive for the best sentence between two offsets, by term weights; empty if there is none."""
     quotes = list(_find_quotes(page.markdown[start:end]))
     if not quotes:
         return ""
@@ -94,7 +94,7 @@ def build_text_directive(page: VisibleText, start: int, end: int, term_weights: 
 
 
 def link_to_quotation(url: str, text_directive: str) -> str:
-    """Return the URL that opens the page at the quotation. An existing fragment stays."""
+    """Return the URL that opens the page at the quotation. An existing fragment is preserved."""
     if not text_directive:
         return url
     page, mark, fragment = url.partition("#")
@@ -115,7 +115,7 @@ def _format_directive(before: str, first: str, last: str, after: str) -> str:
 def _percent_encode(text: str) -> str:
     """Percent-encode characters that a directive, a URL or Markdown would interpret.
 
-    Letters of every script stay: URLs may contain them, and they cost fewer tokens.
+    Letters of all scripts stay unencoded: URLs may contain them, and they need fewer tokens.
     """
     return _TO_ENCODE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), text)
 

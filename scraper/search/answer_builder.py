@@ -17,7 +17,7 @@ from scraper.search.fusion import EngineRanking, MergedResult, fuse_rankings, me
 from scraper.search.query_terms import extract_content_words
 
 FEW_RESULTS = 3
-"""Fewer results than this may not answer anything."""
+"""Results. With fewer, the answer contains a hint."""
 SCORE_DIGITS = 6
 
 
@@ -72,7 +72,7 @@ def build_hint(
     other_engines: Sequence[str],
     max_results: int,
 ) -> str | None:
-    """Return advice for few or no results, and name engines that pause after a block; None if neither applies.
+    """Return advice for few or no results, and name engines in a cooldown; None if neither applies.
 
     Args:
         engine_results: Results of the engines that were queried.

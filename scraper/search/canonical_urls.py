@@ -1,4 +1,4 @@
-"""Keys by which URLs of one page are equal; they are compared, never visited."""
+"""Canonical keys of URLs, which are equal for different URLs of one page. They are only compared, never visited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load and parse one result page of an engine; wait for block pages to clear, and refuse consent forms."""
+"""Load and parse a result page of an engine; wait while block pages clear, and refuse consent forms."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from scraper.workers import WorkerFailedError, WorkerPool
 log = logging.getLogger(__name__)
 
 WALL_LIMIT_S = 15.0
-"""Seconds in which a block page may clear itself. Measured: a second at the usual difficulty."""
+"""Seconds to wait until a block page clears by itself. Measured: a second at the usual difficulty."""
 READ_RESERVE_S = 0.4
 """Seconds of the deadline reserved to parse the response."""
 PARSE_LIMIT_S = 3.0
-"""Seconds. Longest time to parse a result page."""
+"""Seconds to parse a result page."""
 MAX_FIELDS = 60
 """Fields of a consent form that are sent."""
 
@@ -35,7 +35,7 @@ _CLEARING_BLOCKS = (
     "script[src*='/altcha'], #challenge-error-text, #challenge-running, "
     "script[src*='/cdn-cgi/challenge-platform/h/']"
 )
-"""CSS selectors of block pages that clear themselves; the browser evaluates them."""
+"""CSS selectors of block pages that clear by themselves; the browser evaluates them."""
 _REFUSE_LABEL = re.compile(
     r"reject|decline|refuse|deny|necessary|essential|ablehnen|nur notwendige|refuser|rifiuta|rechazar|"
     r"rejeitar|recusar|weiger|afwijzen|avvis|avvisa|afvis|odmítn|odrzuć|отклонить|отказ|拒否|拒绝|全部拒絕|거부",
@@ -68,7 +68,7 @@ class EnginePageRequest:
 
 
 class EnginePages:
-    """Loads and parses result pages."""
+    """Load and parse result pages."""
 
     def __init__(self, browsers: Browsers, workers: WorkerPool) -> None:
         """Load pages with the browsers and parse them in the workers."""
@@ -97,7 +97,7 @@ class EnginePages:
         return response
 
     async def read_through_home_page(self, request: EnginePageRequest, form: HomePageForm) -> EngineResponse | None:
-        """Return the page to which the form of the engine's home page leads; None without such a form."""
+        """Submit the search form of the engine's home page and return the result page; None without a form."""
         now = datetime.now(UTC)
 
         async def fill_form(snapshot: Snapshot) -> Request | None:
@@ -136,7 +136,7 @@ class EnginePages:
         return snapshot, served
 
     async def _parse(self, request: EnginePageRequest, snapshot: Snapshot) -> EngineResponse:
-        """Parse the page in a worker: result pages are large and not trusted."""
+        """Parse the page in a worker, because result pages are large and untrusted."""
         limit_s = min(PARSE_LIMIT_S, max(0.1, request.deadline.left_s()))
         now = datetime.now(UTC)
         try:
@@ -147,7 +147,7 @@ class EnginePages:
 
 
 def error_reason(response: EngineResponse) -> str:
-    """Return the named reason of a block or an error; unknown details are mapped to a known reason."""
+    """Return the reason code of a block or an error; unknown details are mapped to a known code."""
     detail = response.detail
     if detail in _REASONS or detail in _BROWSER_FAILURES.values():
         return detail
@@ -157,7 +157,7 @@ def error_reason(response: EngineResponse) -> str:
 
 
 def _adapt_request(request: EnginePageRequest, page: Request) -> Request:
-    """Return the engine's request with the caller's principal, and time for a block page to clear itself."""
+    """Return the engine's request with the caller's principal, and with time for a block page to clear."""
     ready = request.engine.ready
     # Also ready without a block page, so that no visit waits for results that moved.
     wait = f"{ready}, html:not(:has({_CLEARING_BLOCKS}))" if ready else None
@@ -189,7 +189,7 @@ def build_consent_refusal(snapshot: Snapshot, page: Request) -> Request | None:
 
 
 def _refusing_buttons(form: html.HtmlElement) -> list[html.HtmlElement]:
-    """Return the buttons whose label refuses."""
+    """Return the buttons whose label refuses consent."""
     return [
         element
         for element in form.iter("button", "input")

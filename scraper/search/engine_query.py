@@ -22,29 +22,29 @@ from scraper.workers import WorkerPool
 log = logging.getLogger(__name__)
 
 ALTERNATIVE_PAUSE_S = 1.0
-"""Seconds between a block page and the next attempt at another host of the engine: a person waits too."""
+"""Seconds between a block page and the next attempt at another host of the engine, as a person would wait."""
 PAGE_S = 1.0
-"""Seconds. Least time in which a later page can arrive."""
+"""Seconds. Minimum time in which a later result page can arrive."""
 MAX_PAGES = 3
 ONE_PAGE_ROWS = 10
 """Rows for which no second page is requested, even if the first has fewer."""
 FAIR_S = 5.0
-"""Seconds. A timeout earlier than this is not caused by the engine: the query waited for others or was urgent."""
+"""Seconds. A timeout after less time is not caused by the engine: the query waited for others or was urgent."""
 LOCAL_ERRORS = frozenset({"busy", "browser_failed", "layout_changed", "no_network"})
-"""Errors that are no decision of the engine."""
+"""Errors that are not caused by the engine."""
 
 _DAY_S = 86_400.0
 
 MIN_QUERY_WORDS = 3
-"""Decoys cannot be detected for shorter queries. Measured on 8 decoy pages and 169 genuine pages of ten engines: all 8
-are detected, and one genuine page (in Japanese) is taken for a decoy."""
+"""Words. Decoys cannot be detected for shorter queries. Measured on 8 decoy pages and 169 genuine pages of ten engines:
+all 8 are detected, and one genuine page (in Japanese) is taken for a decoy."""
 MIN_ROWS = 3
 MEAN_COVERAGE = 0.45
 """Share of the query's words that rows contain on average. Decoys have .22 to .35."""
 HALF_COVERED = 0.3
 """Largest share of rows that contain half of the words."""
 FIRST_WORD_ONLY = 0.5
-"""Least share of rows that contain the first word only: weak but genuine pages have few."""
+"""Minimum share of rows of a decoy page that contain the first word only: weak but genuine pages have few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +54,19 @@ class EngineQueryResult:
     engine: Engine
     results: tuple[EngineResult, ...] = ()
     error: str | None = None
-    """Named reason. There may be results too, if the layout changed or a later page was blocked."""
+    """Reason code. There may be results too, if the layout changed or a later page was blocked."""
     cooldown_s: float = 0.0
     """Seconds left of the cooldown for which the engine was not queried."""
     is_relaxed: bool = False
     """True if the results are for a less exact query."""
     expected_wait_s: float = 0.0
-    """Seconds that a new query would wait at least."""
+    """Minimum seconds that a new query would wait."""
     was_urgent: bool = False
     """True if the engine had little time, so that a timeout is not caused by it."""
 
 
 class EngineQueryRunner:
-    """Queries engines. Failures are results, not exceptions."""
+    """Query engines. Failures are results, not exceptions."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class EngineQueryRunner:
         throttle: EngineThrottle | None = None,
         limits: RateLimits | None = None,
     ) -> None:
-        """Query through the browsers with circuit breakers, a throttle, and limits for each day."""
+        """Query through the browsers with circuit breakers, a throttle, and daily limits."""
         self._limits = limits
         self._pages = EnginePages(browsers, workers)
         self._breakers = breakers
@@ -114,7 +114,7 @@ class EngineQueryRunner:
         return result
 
     async def _take_from_day(self, engine: Engine) -> float:
-        """Count a request against the limit of the day; return the seconds to wait if it is used up."""
+        """Count a request against the daily limit; return the seconds to wait if it is exceeded."""
         if not engine.per_day or self._limits is None:
             return 0.0
         limit = Limit(f"source-{engine.name}", engine.per_day, engine.per_day / _DAY_S)
@@ -155,7 +155,7 @@ class EngineQueryRunner:
         return EngineQueryResult(engine, results, error, is_relaxed=response.loosened)
 
     async def _first_page(self, request: EnginePageRequest) -> EngineResponse:
-        """Request result page 1, then the alternatives, until one gives results or states that there are none.
+        """Request result page 1, then the alternatives, until one has results or states that there are none.
 
         If none does, return a block rather than a later error.
         """
@@ -206,9 +206,9 @@ class EngineQueryRunner:
 
 
 def are_decoys(query: str, results: Sequence[EngineResult]) -> bool:
-    """Return True if the results are about the first word of the query and nothing else of it.
+    """Return True if the results match the first word of the query and nothing else of it.
 
-    Some engines send such well-formed pages to callers that they take for robots.
+    Some engines send such well-formed pages to callers that they consider robots.
     """
     query_words = extract_content_words(query)
     if len(query_words) < MIN_QUERY_WORDS or len(results) < MIN_ROWS:
@@ -236,7 +236,7 @@ def _is_decoy(request: EnginePageRequest, response: EngineResponse) -> bool:
 
 
 def _may_alternative_help(response: EngineResponse) -> bool:
-    """Return True if an alternative page may do better.
+    """Return True if an alternative page may be better.
 
     This is so if there is no answer, and neither a busy queue nor our browser is the cause.
     """

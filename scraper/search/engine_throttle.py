@@ -1,4 +1,4 @@
-"""Limits on the requests to each engine: one at a time, pauses between them, and cooldowns after failures.
+"""Limit the requests to each engine: one at a time, pauses between them, and cooldowns after failures.
 
 Engines block clients that send many requests in a row. Servers with the same public address share the limits.
 """
@@ -19,13 +19,13 @@ from scraper.settings import Settings
 POLL_S = 0.25
 """Seconds between two polls for the end of another server's request."""
 JITTER = 0.3
-"""A pause is longer by up to this share: people do not click at regular intervals."""
+"""Maximum share by which a pause is extended at random: people do not click at regular intervals."""
 COOLDOWNS_S = (60.0, 300.0, 1_800.0, 3_600.0)
-"""Seconds. Lengths of cooldowns in a row. Observed blocks: DuckDuckGo one hour, Brave 5 to 15 minutes."""
+"""Seconds. Lengths of consecutive cooldowns. Observed blocks: DuckDuckGo one hour, Brave 5 to 15 minutes."""
 MAX_FAULTS = 3
-"""Timeouts and network errors in a row that count as one block."""
+"""Consecutive timeouts and network errors that count as one block."""
 BLOCKING_REASONS = frozenset({"captcha", "consent", "rate_limited", "refused", "off_topic"})
-"""Errors that are decisions of the engine."""
+"""Errors with which an engine blocks this client."""
 
 
 def describe_route(settings: Settings) -> str:
@@ -46,11 +46,11 @@ def open_engine_throttle(settings: Settings, shared: SharedState) -> EngineThrot
 
 @dataclass(slots=True)
 class _Lane:
-    """Requests to one engine."""
+    """Request queue of one engine."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     free_at: float = 0.0
-    """Seconds of the monotonic clock. No request starts earlier."""
+    """Monotonic seconds before which no request starts."""
     pending: int = 0
     """Queries that hold the lock or wait for it."""
 
@@ -66,7 +66,7 @@ class EngineThrottle:
 
     @asynccontextmanager
     async def turn(self, engine: str, spacing_s: float = 0.0) -> AsyncIterator[None]:
-        """Wait for the engine, and hold it during the block."""
+        """Wait for the engine, and lock it during the block."""
         lane = self._lane(engine)
         lane.pending += 1
         try:
@@ -77,7 +77,7 @@ class EngineThrottle:
 
     @asynccontextmanager
     async def _lease(self, engine: str, spacing_s: float) -> AsyncIterator[None]:
-        """Hold the engine among all servers; they also wait during the pause after the block."""
+        """Lock the engine among all servers; they also wait during the pause after the block."""
         if self._leases is None:
             yield
             return
@@ -100,7 +100,7 @@ class EngineThrottle:
         return max(0.0, lane.free_at - time.monotonic()) + lane.pending * spacing_s
 
     async def pause(self, engine: str) -> None:
-        """Wait for the end of the pause; to be called in a turn before each request."""
+        """Wait for the end of the pause; call this in a turn before each request."""
         await asyncio.sleep(max(0.0, self._lane(engine).free_at - time.monotonic()))
 
     def note_request(self, engine: str, spacing_s: float) -> None:
@@ -121,7 +121,7 @@ def after_failure(cooldown: Cooldown | None, reason: str, now: float) -> Cooldow
 
 
 def is_cooling_down(cooldown: Cooldown | None, now: float) -> bool:
-    """Return True during a cooldown; one longer than any possible was set under a wrong clock."""
+    """Return True during a cooldown; ignore one that is longer than possible, as after a change of the clock."""
     return cooldown is not None and now < cooldown.until <= now + COOLDOWNS_S[-1]
 
 
@@ -129,7 +129,7 @@ class CircuitBreakers:
     """Cooldowns of all engines on this server's route.
 
     Requests to an engine that blocks prolong the block, so each cooldown is longer than the last. The first request
-    after a cooldown decides if it ends.
+    after a cooldown decides if another one starts.
     """
 
     def __init__(self, cooldowns: Cooldowns, route: str = "") -> None:
@@ -145,7 +145,7 @@ class CircuitBreakers:
         return cooldown.reason, cooldown.until - now
 
     async def note_outcome(self, engine: str, error: str | None) -> None:
-        """Note the error of a query, or None for an answer."""
+        """Record the error of a query, or None for an answer."""
         cooldown = await self._cooldowns.get_cooldown(engine, self.route)
         if error is not None:
             self._cooldowns.set_cooldown(engine, self.route, after_failure(cooldown, error, time.time()))

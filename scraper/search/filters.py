@@ -30,7 +30,7 @@ class Filters:
     exclude_text: str | None = None
 
     def apply(self, rows: Sequence[MergedResult], now: datetime) -> tuple[tuple[MergedResult, ...], Mapping[str, int]]:
-        """Return the results that meet all conditions, and how many each argument dropped."""
+        """Return the results that meet all conditions, and the number that each argument removed."""
         dropped: dict[str, int] = {}
         accepted = tuple(rows)
         for name, test in self._tests(now).items():
@@ -55,7 +55,7 @@ class Filters:
 
 
 def _is_newer(row: MergedResult, moment: datetime) -> bool:
-    """Return True if the result is newer; without a date the engine has decided."""
+    """Return True if the result is newer than `moment` or has no date: then the engine has filtered it."""
     dates = [result.date for _, result in row.rows if result.date is not None]
     return not dates or max(dates) >= moment
 
@@ -97,7 +97,7 @@ _NEWS_NAME = re.compile(
     r"post\.|press|kurier|chronicle",
     re.IGNORECASE,
 )
-"""Parts of the names of newspapers."""
+"""Words in the names of newspapers."""
 _NEWS_PATH = re.compile(r"/(?:news|noticias|actualites?|nachrichten|article)(?:/|$)|/20\d\d/\d\d(?:/|$)", re.IGNORECASE)
 _FORUM_NAME = re.compile(r"(?:^|\.)(?:forums?|community|discuss|discourse|board|bbs|talk|answers)\.", re.IGNORECASE)
 _FORUM_PATH = re.compile(r"/(?:forums?|threads?|viewtopic|showthread|discussions?|questions)(?:[/.?]|$)", re.IGNORECASE)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RANK_CONSTANT = 60
 """Constant of Cormack, Clarke and Buettcher (2009). It makes the number of votes count before ranks."""
 SECOND_OF_FAMILY = 0.3
-"""Weight of a second engine over the same index: it repeats a vote, but may rank differently."""
+"""Weight of a second engine with the same index: it repeats a vote, but may rank differently."""
 
 # Thresholds of near-duplicates. Words of the query are ignored: every result contains them. Measured on 42 pairs of
 # one page with different snippets and 3,985 pairs of different pages for one query: the two rules find a third of the
@@ -29,17 +29,17 @@ SECOND_OF_FAMILY = 0.3
 # find as many of the former and 54 of the latter, most of them weather pages of one town. Hashes of snippets find a
 # fifth: they are too short for it.
 SAME_SNIPPET = 0.5
-"""Jaccard similarity of the snippets of one text."""
+"""Minimum Jaccard similarity of the snippets of one text."""
 SIMILAR_SNIPPET = 0.4
-"""Jaccard similarity of the snippets of one text if the titles are similar too."""
+"""Minimum Jaccard similarity of the snippets of one text if the titles are similar too."""
 SIMILAR_TITLE = 0.5
-"""Jaccard similarity of the titles for `SIMILAR_SNIPPET`."""
+"""Minimum Jaccard similarity of the titles for `SIMILAR_SNIPPET`."""
 LONG_TITLE = 25
-"""Letters from which an equal title on another host is the same story; "JavaScript Tutorial" is not."""
+"""Letters. An equal title of at least this length on another host is the same story; "JavaScript Tutorial" is not."""
 MIN_WORDS = 8
-"""Snippets with fewer words are similar by chance."""
+"""Words. Shorter snippets are similar by chance."""
 _EDITION = re.compile(r"\d+(?:\.\d+)+|(?<![\d.,])(?:19|20)\d\d(?![\d,])")
-"""Versions and years: manuals of two versions and reports of two years are otherwise alike."""
+"""Versions and years: manuals of two versions and reports of two years are otherwise similar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class EngineRanking:
 
 @dataclass(frozen=True, slots=True)
 class MergedResult:
-    """One page, with the results of every engine that found it; best rank first."""
+    """A page with the results of all engines that found it, best rank first."""
 
     rows: tuple[tuple[str, EngineResult], ...]
     """Engine and result."""
@@ -64,18 +64,18 @@ class MergedResult:
 
     @property
     def best(self) -> EngineResult:
-        """The result to show: the best ranked one with the URL of the page itself."""
+        """The best ranked result that has the URL of the page itself."""
         direct = (row for _, row in self.rows if not is_wrapped(row.url))
         return next(direct, self.rows[0][1])
 
     @property
     def title(self) -> str:
-        """The title, without the publisher if the engine names it separately."""
+        """Title, without the publisher if the engine names it separately."""
         return _title(self.best)
 
     @property
     def host(self) -> str:
-        """The host of the page, also if the URL is wrapped."""
+        """Host of the page, also if the URL is wrapped."""
         best = self.best
         return host_key(best.source_url if is_wrapped(best.url) and best.source_url else best.url)
 
@@ -86,7 +86,7 @@ class MergedResult:
 
     @property
     def is_of_source(self) -> bool:
-        """True if a source with a documented API found it, for whose category it was asked."""
+        """True if a source with an API found it in the category for which it was queried."""
         return any(row.facts or row.key for _, row in self.rows)
 
     @property
@@ -110,7 +110,7 @@ class ComparableText:
     """Features of a result for the detection of near-duplicates."""
 
     key: str
-    """The title by letters and digits."""
+    """Letters and digits of the title."""
     editions: frozenset[str]
     """Versions and years in the title."""
     title: frozenset[str]
@@ -154,7 +154,7 @@ def merge_duplicates(pages: Sequence[MergedResult], query: str) -> tuple[MergedR
 
 
 def is_duplicate(one: ComparableText, other: ComparableText) -> bool:
-    """Return True if two results are the same text: syndicated news, mirrors, other formats."""
+    """Return True if two results are the same text: syndicated news, mirrors or other formats."""
     if one.editions and other.editions and one.editions != other.editions:
         return False
     same_title = one.key == other.key

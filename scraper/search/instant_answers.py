@@ -21,7 +21,7 @@ DEADLINE_S = 10.0
 SPACING_S = 0.5
 """Seconds between two requests."""
 _LANE = "instant_answer"
-"""Name in the throttle."""
+"""Name of the request queue in the throttle."""
 _NEXT_STEP = "Use `search` instead."
 
 

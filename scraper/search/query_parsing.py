@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scraper.engines.model import Engine
 
 MAX_QUERY_CHARS = 2_000
-"""Engines read a quarter of it; a longer text is a document rather than a query."""
+"""Characters. Engines read a quarter of it; a longer text is a document rather than a query."""
 MAX_RESULTS = 50
 MAX_DOMAINS = 50
 _ECHO_CHARS = 80
@@ -27,7 +27,7 @@ _DOMAIN = re.compile(r"(?:[^\s./:@?#]+\.)+[^\s./:@?#]{2,}\Z")
 
 
 def parse_query(query: str) -> str:
-    """Return the query on one line, without invisible characters; refuse an empty one, a long one and a URL."""
+    """Return the query on one line, without invisible characters; reject an empty one, a long one and a URL."""
     text = _SPACE.sub(" ", clean(query.encode("utf-8", "replace").decode())[0]).strip()
     if not text:
         message, next_step = "query is empty.", "Describe in words what to look for."

@@ -11,14 +11,14 @@ _OPERATOR = re.compile(r"(?:^|(?<=[\s(]))-?(?:site|filetype|intitle|inurl|when|a
 _BOOLEAN = re.compile(r"\b(?:OR|AND|NOT)\b")
 
 MIN_LETTERS = 3
-"""Shorter words say little about a query."""
+"""Letters. Shorter words are too common to compare queries."""
 
 _STOP_WORDS = frozenset(
     "the and for with from that this what which who when where why how are was were does did can you your "
     "der die das und mit von ist wie les des une est que pour los las del por para con una uno como che per "
     "nao com uma".split()
 )
-"""Normalized like terms."""
+"""Stop words, normalized like terms."""
 
 
 def extract_words(text: str) -> frozenset[str]:

@@ -47,15 +47,15 @@ MAX_DEPTH = 8
 MIN_URLS, MAX_URLS = 2, 5
 """Pages that one comparison may read."""
 SELECT_LIMIT_S = 5.0
-"""Seconds. Selection from eight long pages takes a tenth of a second; longer is hostile input."""
+"""Seconds. Selection from eight long pages takes a tenth of a second; slower input is hostile."""
 SELECT_RESERVE_S = 2.0
 """Seconds of the deadline reserved for the selection."""
 _SELECT_RESERVE_SHARE = 0.1
 """Upper bound of `SELECT_RESERVE_S` as a share of the time left."""
 _SEARCH_SHARE = 0.4
-"""Share of a short deadline for the search. Of the usual 55 s a search never takes as much."""
+"""Share of a short deadline for the search. With the usual 55 s, a search never takes that long."""
 _COMPARE_LEAST_SHARE = 0.75
-"""Least share of an equal part of the budget that each compared page gets."""
+"""Minimum share of an equal part of the budget for each compared page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +64,16 @@ class ResearchQuery:
 
     question: str
     depth: int = 3
-    """Pages to read."""
+    """Number of pages to read."""
     engines: Sequence[str] | None = None
     fetch: bool = True
     """True to read pages; without them the answer is a list of sources."""
     cache: CachePolicy = field(default_factory=CachePolicy)
-    """For stored searches and stored pages."""
+    """Policy for stored searches and pages."""
 
 
 class Researcher:
-    """Answers questions with sources and excerpts."""
+    """Answer questions with sources and excerpts."""
 
     def __init__(self, searcher: Searcher, fetcher: Fetcher, workers: WorkerPool) -> None:
         """Search, fetch and rank with these services."""
@@ -149,12 +149,12 @@ class Researcher:
 
 
 def result_count(depth: int) -> int:
-    """Return the number of search results to request, so that others can replace pages that fail."""
+    """Return the number of search results to request, with reserves for pages that fail."""
     return max(2 * depth, depth + 3)
 
 
 def _limit_readings(outcomes: list[tuple[str, PageOutcome]], depth: int) -> list[tuple[str, PageOutcome]]:
-    """Return the outcomes with at most `depth` readings: a late page and its competitor may both arrive."""
+    """Return the outcomes with at most `depth` readings, because a late page and its replacement may both arrive."""
     read = [url for url, outcome in outcomes if isinstance(outcome, Reading)]
     return [(url, outcome) for url, outcome in outcomes if url not in read[depth:]]
 
@@ -222,11 +222,11 @@ async def add_excerpts(
     skips_duplicates: bool,
     style: PassageStyle = USUAL_STYLE,
 ) -> tuple[ReadPage, ...]:
-    """Return the pages in order, with excerpts of those that were read, of together `budget` tokens.
+    """Add excerpts to the pages that were read, together within `budget` tokens, and return all pages in order.
 
     The selection runs in a worker. If it fails, the excerpts are the beginnings of the pages. Each page gets at least
     `least_share` of an equal part of the budget, or nothing if it has the text of an earlier page and
-    `skips_duplicates` is set. `style` gives the size of the passages.
+    `skips_duplicates` is set. `style` sets the size of the passages.
     """
     readings = {at: outcome for at, (_, outcome) in enumerate(outcomes) if isinstance(outcome, Reading)}
     read, texts = list(readings), [one.document.markdown[:MAX_CHARACTERS] for one in readings.values()]

@@ -29,19 +29,19 @@ from scraper.store.protocols import CacheScope, SearchCache
 from scraper.workers import WorkerPool
 
 ENGINE_DEADLINE_S = 10.0
-"""Seconds. Deadline of each engine: one that hangs delays the search by this much and does not fail it."""
+"""Seconds. Deadline of each engine: one that hangs delays the search by this time but does not fail it."""
 MERGE_RESERVE_S = 0.3
 """Seconds of the deadline reserved to merge the results."""
 PARTIAL_AGE_S = 3_600.0
-"""Seconds. Default age limit of an answer without results, or without those of an engine that failed."""
+"""Seconds. Default age limit of an answer without results, or in which an engine failed."""
 TEMPORARY_AGE_S = 60.0
-"""Seconds. Default age limit of an answer that a new search may well improve: the shortest cooldown."""
+"""Seconds. Default age limit of an answer that a new search may improve: the shortest cooldown."""
 TEMPORARY_ERRORS = frozenset({"busy", "browser_failed", "timeout", "unreachable", "no_network"})
 HOUR_S = 3_600.0
 
 
 class Searcher:
-    """Queries engines and merges their results."""
+    """Query engines and merge their results."""
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class Searcher:
         sources: Mapping[str, Engine] | None = None,
         shared: SharedState | None = None,
     ) -> None:
-        """Create the service; `shared` is None without other servers.
+        """Create the service; `shared` is None if there are no other servers.
 
-        `sources` are asked for their categories, or by name.
+        `sources` are queried for their categories, or by name.
         """
         self._sources = sources or {}
         self.engines = (*engines, *self._sources)
@@ -82,7 +82,7 @@ class Searcher:
         return self._service.in_flight
 
     def start_browser(self) -> None:
-        """Start the browser for engines: a caller that lists the engines is about to search."""
+        """Start the browser in advance: a caller that lists the engines will search soon."""
         self._browsers.start_soon(Tier.FULL)
 
     async def close(self) -> None:
@@ -90,7 +90,7 @@ class Searcher:
         await self._service.close()
 
     async def search(self, request: SearchRequest, *, progress: ProgressCallback | None = None) -> SearchAnswer:
-        """Query the engines; those that fail are named in `errors` of the answer.
+        """Query the engines; those that failed are in `errors` of the answer.
 
         Raises:
             InvalidArgumentError: An argument is not valid; the message names it.
@@ -127,7 +127,7 @@ class Searcher:
         )
 
     def _select_defaults(self, category: str | None) -> tuple[str, ...]:
-        """Return the engines of a request that names none: the sources of its category, and search engines."""
+        """Return the default engines for a category: its sources, and search engines."""
         asked = (source for source in self._sources.values() if category and source.category == category)
         sources = tuple(source.name for source in asked if not source.is_by_name)
         return sources if category in SOURCE_CATEGORIES and sources else (*self._default_engines, *sources)

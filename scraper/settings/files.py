@@ -1,4 +1,4 @@
-"""Find the folders of the user, and read text files that settings name."""
+"""Find the user's folders, and read text files that settings refer to."""
 
 from __future__ import annotations
 

@@ -54,7 +54,8 @@ class Setting:
     help: str
     unit: str
     secret: bool
-    """True if the value is never shown or logged; it may be in a file, as orchestrators mount secrets."""
+    """True if the value is never shown or logged. It may be read from a file, because orchestrators mount secrets as
+    files."""
 
     @property
     def key(self) -> str:
@@ -63,7 +64,7 @@ class Setting:
 
     @property
     def file_variable(self) -> str:
-        """The variable that names the file of a secret."""
+        """Variable with the path of a secret's file."""
         return self.variable + "_FILE"
 
     @property
@@ -84,7 +85,7 @@ class Setting:
 def _setting(
     label: str, kind: ValueType, help_text: str, default: object = None, *, unit: str = "", secret: bool = False
 ) -> Any:
-    """Declare a field of `Settings`; `label` is the variable without prefix, `default` a value or its factory."""
+    """Define a field of `Settings`; `label` is the variable without prefix, `default` a value or its factory."""
     metadata = {"label": label, "kind": kind, "help": help_text, "unit": unit}
     if callable(default):
         return dataclasses.field(default_factory=default, metadata=metadata)

@@ -1,4 +1,4 @@
-"""The part of the page stores that SQLite and PostgreSQL share: a write queue, and one query for each method."""
+"""Common part of the page stores in SQLite and PostgreSQL: a write queue, and one query per method."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ log = logging.getLogger(__name__)
 
 FLUSH_LIMIT_S = 60.0
 GET_LIMIT_S = 2.0
-"""Seconds that a read may take, and that it waits for queued items. Loading many pages anew is faster."""
+"""Seconds for a read, including the wait for queued items. Loading most pages again is faster."""
 SEARCH_LIMIT_S = 5.0
 LONG_LIMIT_S = 60.0
-"""Seconds that one step of an export or a deletion may take. Emptying a large cache takes this long."""
+"""Seconds for one step of an export or a deletion. Emptying a large cache takes this long."""
 EXPORT_BATCH = 100
 
 
 @dataclass(frozen=True, slots=True)
 class PageQueries:
-    """Functions of a database, each with a connection and the arguments of the `PageStore` method."""
+    """Queries of a database, each with a connection and the arguments of the `PageStore` method."""
 
     get: Callable[..., Any]
-    """Returns the page and its number, or None for the number if its time of last use is recent; or None."""
+    """Return the page and its number, with None for the number if its time of last use is recent; or None."""
     search: Callable[..., Any]
     list_recent: Callable[..., Any]
     find: Callable[..., Any]
     list_entries: Callable[..., Any]
-    """Returns numbers above `after` and their pages, in order; None for an unreadable page."""
+    """Return numbers above `after` and their pages, in order; None for an unreadable page."""
 
 
 class WriteBehindPageStore(PageStore, ABC):
-    """Page store that queues writes, over the queries of one database."""
+    """Page store with a write queue, using the queries of one database."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class WriteBehindPageStore(PageStore, ABC):
     @property
     @abstractmethod
     def _problem(self) -> str | None:
-        """Why the database cannot be used, or None."""
+        """Reason why the database is unavailable, or None."""
 
     @abstractmethod
     async def _read(self, query: Callable[..., Any], limit_s: float, /, **arguments: Any) -> Any:
@@ -172,7 +172,7 @@ class WriteBehindPageStore(PageStore, ABC):
 
     @abstractmethod
     async def _write(self, batch: list[PageEntry]) -> None:
-        """Store a batch; raise one of `retry_on` if all of it is to be written again."""
+        """Store a batch; raise one of `retry_on` if the whole batch must be written again."""
 
     @abstractmethod
     def _touch(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""The part of the search caches that SQLite and PostgreSQL share: a write queue, cooldowns in memory, statements."""
+"""Common part of the search caches in SQLite and PostgreSQL: a write queue, cooldowns in memory, SQL statements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANSWERS_LIMIT = 20_000
 PRUNE_EVERY = 100
 """Answers written between two deletions of the oldest answers."""
 COOLDOWN_BYTES = 5_000
-"""Bytes assumed for a queued write that is not an answer."""
+"""Bytes assumed for a queued write other than an answer."""
 
 QUEUE_WAIT_S = 1.0
 """Seconds that a read waits for queued writes."""
@@ -40,7 +40,7 @@ Statement = tuple[str, tuple[Any, ...]]
 
 
 class WriteBehindSearchCache(SearchCache, ABC):
-    """Search cache that queues writes, over the tables `answers` and `rests`; cooldowns are also in memory."""
+    """Search cache with a write queue, using the tables `answers` and `rests`; cooldowns are also in memory."""
 
     _get_answer: str
     """Statement with the columns of `_answer_key`, the lowest and the highest time."""
@@ -48,7 +48,7 @@ class WriteBehindSearchCache(SearchCache, ABC):
     """Statement with the columns of `_answer_key`, the time and the answer."""
 
     def __init__(self, *, keeps_answers: bool, retry_on: tuple[type[Exception], ...] = ()) -> None:
-        """Create the queue; without `keeps_answers` only cooldowns are stored."""
+        """Create the queue; without `keeps_answers`, only cooldowns are stored."""
         self._keeps_answers = keeps_answers
         self._queue: WriteBehindQueue[Statement] = WriteBehindQueue(self._write, batch=1, retry_on=retry_on)
         self._cooldowns: dict[tuple[str, str], Cooldown] = {}
@@ -104,7 +104,7 @@ class WriteBehindSearchCache(SearchCache, ABC):
 
     @abstractmethod
     async def _write(self, batch: list[Statement]) -> None:
-        """Execute one statement; raise one of `retry_on` if it is to be executed again."""
+        """Execute one statement; raise one of `retry_on` if it must be executed again."""
 
     @abstractmethod
     def _answer_key(self, scope: CacheScope, key: str) -> tuple[Any, ...]:

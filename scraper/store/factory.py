@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MB = 1_000_000
 CHECK_LIMIT_S = 12.0
-"""Seconds to reach a database. This is more than one connection may take."""
+"""Seconds to reach a database, more than one connection may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Store:
 
     @property
     def problem(self) -> str | None:
-        """Why the database cannot be used; None if it can, or if SQLite files are used."""
+        """Reason why the database is unavailable; None if it is available, or if SQLite files are used."""
         return None if self.server is None else self.server.problem
 
     async def wait_connected(self) -> None:
@@ -85,7 +85,11 @@ def _open_database(settings: Settings, url: str) -> Store:
 
 
 async def find_database_problem(settings: Settings) -> str | None:
-    """Return why the database cannot be used, without secrets, or None; raise SettingsError as `open_store` does."""
+    """Return the reason why the database is unavailable, without secrets, or None.
+
+    Raises:
+        SettingsError: The client library of the database is not installed.
+    """
     store = open_store(settings)
     try:
         await store.wait_connected()

@@ -10,12 +10,12 @@ from scraper.coordination.protocols import Cooldown
 from scraper.model import CachedPageSummary, PageHits, Reading, SearchAnswer
 
 CLOCK_SKEW_S = 60.0
-"""Seconds. An entry dated further in the future was written under a wrong clock, so its age is unknown."""
+"""Seconds. If an entry is dated further in the future, the clock was wrong, so its age is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheScope:
-    """Owner of cached entries. Entries of one scope are never returned for another scope."""
+    """Owner of cached entries, which are never returned to other owners."""
 
     principal: str = "local"
     profile: str = ""
@@ -54,7 +54,7 @@ class PageStoreStats:
 
     usable: bool = False
     problem: str | None = None
-    """Why the store is not usable, or why the last write failed."""
+    """Reason why the store is unavailable, or why the last write failed."""
     pages: int = 0
     bytes: int = 0
     hits: int = 0
@@ -63,7 +63,7 @@ class PageStoreStats:
     lost: int = 0
     """Pages that could not be stored."""
     waiting: int = 0
-    """Pages queued for writing."""
+    """Number of pages queued for writing."""
 
 
 class IncompleteOperationError(Exception):
@@ -73,8 +73,8 @@ class IncompleteOperationError(Exception):
 class PageStore(Protocol):
     """Page cache. A failure counts as a miss; only exports and deletions report it to the caller.
 
-    The methods here store nothing. A new backend overrides them and is opened in `open_store`. The tests in
-    `tests/scraper/store` run over every backend.
+    The methods of this class store nothing. A new backend overrides them and is opened in `open_store`. The tests in
+    `tests/scraper/store` run with every backend.
     """
 
     async def get(

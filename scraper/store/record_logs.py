@@ -1,4 +1,4 @@
-"""Interface of the record logs: numbered records under a name, for state that outlives a call."""
+"""Protocol of record logs: numbered records under a name, for state that outlives a call."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 TOTAL_BYTES = 1_000_000_000
-"""Bytes of all logs; beyond it, the logs that were not written for longest are deleted."""
+"""Bytes of all logs. Above this, the logs with the oldest last record are deleted."""
 KEEP_S = 90 * 86_400.0
-"""Seconds after its last record after which a log is deleted."""
+"""Seconds after its last record until a log is deleted."""
 PRUNE_EVERY = 200
 """Records written between two deletions of old logs."""
 READ_LIMIT_S = 20.0
@@ -29,11 +29,11 @@ PRUNE = """
 
 
 class RecordsUnavailableError(Exception):
-    """The store of record logs cannot be used; the log of the server says why."""
+    """The store of record logs is unavailable; the server's log says why."""
 
 
 class RecordExistsError(Exception):
-    """Another server has written a record with this number."""
+    """The log already contains a record with this number, written by another server."""
 
 
 @dataclass(frozen=True, slots=True)

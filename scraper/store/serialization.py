@@ -34,16 +34,16 @@ log = logging.getLogger(__name__)
 T = TypeVar("T", Document, Post, Reading, StructuredData, SearchAnswer)
 
 ENTRY_BYTES = 8 * 1024 * 1024
-"""Bytes. A larger page is not stored, since a few of them would push out all others."""
+"""Bytes. A larger page is not stored, because a few of them would evict all others."""
 INDEXED_CHARS = 1_000_000
-"""Characters of a page's text that full-text search finds; the rest is stored but not indexed."""
+"""Characters of a page's text in the full-text index; further text is stored but not indexed."""
 
 Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 """Functions that convert a field to JSON and from JSON."""
 
 
 def _row_codec(kind: type[Link] | type[Image] | type[Heading]) -> Codec:
-    """Return a codec for rows without field names, since a page has hundreds of links."""
+    """Return a codec that stores rows without field names, because a page has hundreds of links."""
     names = [field.name for field in fields(kind)]
     return (
         lambda items: [[getattr(item, name) for name in names] for item in items],

@@ -1,4 +1,4 @@
-"""Queue between callers and a slow store: bounded, in order, retried, and readable until it is written."""
+"""Write queue in front of a slow store: bounded, in order, with retries, and searchable until items are written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 QUEUE_LIMIT = 256
 """Items that may wait for writing. Further items are rejected and count as lost."""
 QUEUE_BYTES = 64_000_000
-"""Bytes of items that may wait while a database is unreachable. Memory is needed for pages being read."""
+"""Bytes of items that may wait while a database is unreachable; the pages being read need memory too."""
 RETRY_S = 2.0
 """Seconds before the first retry; each further pause is twice as long."""
 MAX_RETRY_S = 15.0

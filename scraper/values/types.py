@@ -1,7 +1,7 @@
-"""Types that parse a setting, a command line option or a tool argument.
+"""Types that parse settings, command line options and tool arguments.
 
 Callers are operators and language models. A value is accepted in any form with one clear meaning: a number as text, a
-list as JSON, a single item instead of a list. Every other value is refused with the accepted form.
+list as JSON, a single item instead of a list. Any other value is rejected with the accepted form.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 ECHO_CHARS = 60
-"""Characters of a wrong value that an error message repeats."""
+"""Characters of an invalid value that are repeated in an error message."""
 
 _INTEGER = re.compile(r"\s*-?[0-9]{1,18}\s*")
 _BOOLEANS = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
 _CHOICE_SIMILARITY = 0.5
-"""Least similarity of a wrong word and the choice that is suggested instead."""
+"""Minimum similarity of an invalid word to the suggested choice."""
 
 _JSON_TYPES = {
     bool: "a boolean",
@@ -36,7 +36,7 @@ _JSON_TYPES = {
 
 
 class InvalidValueError(ValueError):
-    """A value that a type does not accept."""
+    """The value is not accepted by its type."""
 
     def __init__(
         self, expected: str, problem: str = "", *, suggestion: str | None = None, advice: str | None = None
@@ -195,7 +195,7 @@ class StringListValue(ValueType):
 
     max_items: int
     has_names: bool = False
-    """True for names, which contain no comma: `a,b` is two of them."""
+    """True for names, which contain no comma: `a,b` counts as two names."""
     label = "list"
 
     def schema(self) -> dict[str, Any]:
@@ -227,9 +227,9 @@ class CustomValue(ValueType):
 
     label: str
     parse_text: Callable[[str], Any]
-    """Raises ValueError if the text has the wrong form."""
+    """Parse a text; raise ValueError if it has the wrong format."""
     advice: str | None = None
-    """Sentence for a text of the wrong form; None if the message of `parse_text` is that sentence."""
+    """Advice about a text with the wrong format; None to use the message of `parse_text`."""
 
     def parse(self, value: object) -> Any:
         """Return the parsed text."""
@@ -280,9 +280,11 @@ class ObjectValue(ValueType):
 
 
 def closest_match(word: str, candidates: Sequence[str], similarity: float = 0.6) -> str | None:
-    """Return the candidate most similar to a misspelled word; None if none is, or if it has more than 60 characters.
+    """Return the candidate most similar to a misspelled word, or None.
 
-    `similarity` is the least ratio of difflib.SequenceMatcher; 0.6 is difflib's default.
+    No candidate is returned for a word of more than 60 characters.
+
+    `similarity` is the minimum ratio of difflib.SequenceMatcher; 0.6 is difflib's default.
     """
     if len(word) > ECHO_CHARS:
         return None

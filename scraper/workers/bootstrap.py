@@ -1,6 +1,6 @@
 """Entry script of all worker processes: set the import path, then run the fork server or a single-use job.
 
-The process does not import the server. This script therefore replaces packages whose `__init__` would import it.
+Worker processes do not import the server. So this script replaces packages whose `__init__` would import it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import sys
 import types
 
 _STUBBED_PACKAGES = ("browsers", "scraper.workers")
-"""Their modules are needed here; the `__init__` of `browsers` would import Playwright and asyncio: .12 s more than .18
-s."""
+"""Packages whose modules are needed here, but not their `__init__`: that of `browsers` would import Playwright and
+asyncio, which takes .12 s more than .18 s."""
 
 
 def main(arguments: list[str]) -> None:
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> None:
 
 
 def stub_package(package: str) -> None:
-    """Let modules of a package be imported without running its `__init__`."""
+    """Make the modules of a package importable without running its `__init__`."""
     parent, _, _ = package.rpartition(".")
     search_path = importlib.import_module(parent).__path__ if parent else None
     spec = importlib.machinery.PathFinder.find_spec(package, search_path)

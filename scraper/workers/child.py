@@ -27,15 +27,15 @@ GRACE_S = 1.0
 """Seconds. A hanging worker whose server is gone kills itself this long after its limit."""
 
 RECYCLE_CALLS = 2_000
-"""Calls before a worker is replaced: libxml2 stores every name it ever parsed, and a heap never shrinks."""
+"""Calls before a worker is replaced: libxml2 stores every name that it parsed, and a heap never shrinks."""
 
 RECYCLE_BYTES = 300 * 1024 * 1024
 """Bytes of peak memory after which a worker is replaced."""
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1_024
 
 COLLECT_AFTER = 20_000
-"""Objects created and not freed between two garbage collections. A page creates some thousands, none in a cycle: at
-Python's 700 the collections take 5 % of the time of reading a page, and 12 % of that of a long PDF."""
+"""Objects created and not freed between two garbage collections. A page creates some thousands, none in a cycle. With
+Python's 700, the collections take 5 % of the time of reading a page, and 12 % of that of a long PDF."""
 
 
 def run(setup: dict[str, Any]) -> None:
@@ -81,7 +81,7 @@ def _run_single_use(channel: socket.socket, limits: sandbox.SandboxLimits, job: 
 
 
 class ForkServer:
-    """Parent of all pool workers; reaps them, so that a number never refers to another process."""
+    """Parent of all pool workers. It reaps them itself, so that a process number never refers to another process."""
 
     def __init__(self, control: socket.socket, limits: sandbox.SandboxLimits) -> None:
         """Listen on the control socket and for ended children."""
@@ -97,7 +97,7 @@ class ForkServer:
             self._events.register(end, select.POLLIN)
 
     def serve(self) -> None:
-        """Run commands until the server closes the socket or is gone."""
+        """Run commands until the server closes the socket or ends."""
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         try:

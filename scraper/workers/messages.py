@@ -25,7 +25,7 @@ COMMAND = struct.Struct("<cI")
 FORK, KILL = b"F", b"K"
 
 RESULT, RAISED, FAULT, MEMORY = range(4)
-"""Outcome of a call: a value; an exception; an error that cannot be sent, as text; no memory left."""
+"""Kinds of answers: a value, an exception, an error as text because it cannot be sent, out of memory."""
 
 _TRUSTED_PREFIXES = (
     "scraper.model.",
@@ -139,7 +139,10 @@ def _constructor_fields(kind: type[object]) -> tuple[str, ...] | None:
 
 
 class _DataUnpickler(pickle.Unpickler):
-    """Load data classes and exceptions, no functions: a page that takes over a worker gets no further."""
+    """Load data classes and exceptions but no functions.
+
+    A page that takes over a worker cannot run code in the server by its answers.
+    """
 
     def find_class(self, module: str, name: str) -> Any:
         found: Any = sys.modules.get(module)

@@ -20,7 +20,7 @@ START_LIMIT_S = 30.0
 """Seconds for imports on a busy machine; alone they take a third of a second."""
 
 FAILED_STARTS = 3
-"""Failed starts in a row after which waiting calls fail. Starts that fail together with their fork server count as
+"""Consecutive failed starts after which waiting calls fail. Starts that fail together with their fork server count as
 one."""
 
 PAUSE_S = 0.2
@@ -73,7 +73,7 @@ class WorkerPool:
         await self.close()
 
     async def start(self) -> None:
-        """Begin to start the workers; calls wait until one is ready."""
+        """Start the workers in the background; calls wait until one is ready."""
         self._is_open = True
         for _ in range(self.count):
             self._start_worker()

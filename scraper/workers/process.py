@@ -1,4 +1,4 @@
-"""The server's end of worker processes: start a process, exchange frames with it, end it."""
+"""Start worker processes, exchange frames with them, and end them, from the server's side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scraper.workers.errors import WorkerMemoryError
 from scraper.workers.sandbox import SandboxLimits
 
 _INHERITED = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""Environment variables that processes inherit: parsers of hostile data get no tokens and no proxy passwords."""
+"""Environment variables that processes inherit. Others, such as tokens, are kept from parsers of hostile data."""
 
 _FORK_SERVER_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
 """One thread for numpy (macOS's library has the last name): there are as many workers as should run at once, so more
@@ -27,7 +27,7 @@ threads would only wait for each other, and threads do not survive a fork."""
 
 _CHUNK_BYTES = 1 << 16
 _BUFFER_BYTES = 1 << 20
-"""Bytes of a socket's send buffer. A page fits, so that neither side wakes more often than once."""
+"""Bytes of a socket's send buffer. A whole page fits, so that each side wakes only once."""
 _EXIT_LIMIT_S = 2.0
 _EXIT_POLL_S = 0.02
 """Seconds between two checks whether a process has ended, on systems that do not report it."""
@@ -98,7 +98,7 @@ class Channel:
         return bytes(payload)
 
     def interrupt(self) -> None:
-        """Wake the task that waits for a frame; it gets a ProcessGoneError."""
+        """Wake the task that waits for a frame with a ProcessGoneError."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -215,7 +215,7 @@ class ForkServerClient:
             self._control.send(messages.COMMAND.pack(messages.KILL, number))
 
     def release(self) -> None:
-        """Close the socket: the fork server ends, and its workers with it."""
+        """Close the socket, so that the fork server and its workers end."""
         self._control.close()
 
     async def close(self) -> None:

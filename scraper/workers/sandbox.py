@@ -1,4 +1,4 @@
-"""Limits and confinement of a process before it reads bytes that may be hostile.
+"""Restrict a process before it reads bytes that may be hostile.
 
 Resource limits bound memory, CPU time and files; Landlock and seccomp remove access to files, network, programs and
 other processes. Steps that the system does not support are skipped; `doctor` and `/health` report them.
@@ -25,10 +25,10 @@ _LANDLOCK_CREATE, _LANDLOCK_RESTRICT = 444, 446
 """System calls of landlock(7); the numbers are the same on every processor."""
 _LANDLOCK_VERSION = 1
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
-"""Number of file rights by version; 16 from version 5 on."""
+"""Number of file rights by Landlock version; 16 from version 5 on."""
 _BOTH_TCP_RIGHTS = 0b11
 _BOTH_SCOPES = 0b11
-"""From version 6 on: no signals to processes outside, and no abstract sockets of theirs."""
+"""Landlock scopes from version 6 on: no signals to outside processes, and no access to their abstract sockets."""
 
 _SECCOMP_CALL = {"x86_64": 317, "aarch64": 277}
 _GET_ACTION_AVAILABLE = 2
@@ -130,7 +130,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def confine() -> None:
-    """Remove access to files, network, programs and other processes for good; open descriptors remain."""
+    """Permanently remove access to files, network, programs and other processes; open descriptors remain."""
     if sys.platform != "linux":
         return
     libc = _libc()
@@ -149,7 +149,7 @@ def _landlock_version() -> int:
 
 
 def _restrict_files(libc: ctypes.CDLL) -> None:
-    """Apply rules that handle every right and grant none: no file can be opened any more."""
+    """Apply rules that cover every right and grant none, so that no file can be opened anymore."""
     version = _landlock_version()
     if not version:
         return
@@ -172,7 +172,7 @@ def _is_filter_available() -> bool:
 
 
 def _filter_calls(libc: ctypes.CDLL) -> None:
-    """Refuse system calls that a reader does not need; Landlock restricts neither UDP nor Unix sockets."""
+    """Forbid system calls that a reader does not need, because Landlock restricts neither UDP nor Unix sockets."""
     machine = os.uname().machine
     if machine not in _REFUSED_CALLS:
         return

@@ -1,7 +1,6 @@
-"""Single-use processes: each runs one job on one document in a sandbox and ends.
+"""Run each document job in a sandboxed process that is used only once.
 
-After the first document one loaded process waits, so that the next document does not wait for imports. It is never
-used for a second document.
+After the first document, one loaded process waits, so that the next document does not wait for imports.
 """
 
 from __future__ import annotations
@@ -22,29 +21,29 @@ from scraper.workers.process import Channel, ProcessGoneError, create_socket_pai
 from scraper.workers.sandbox import SandboxLimits
 
 JOB = "scraper.extract.documents.confined_job:parse"
-"""The job: `function(data, request, confine)`, which returns a JSON object."""
+"""Function of the job: `function(data, request, confine)`, which returns a JSON object."""
 PRELOAD = ("scraper.extract.documents.confined_job:warm_up",)
-"""Loaded in a process that waits for its document."""
+"""Modules loaded by a process that waits for its document."""
 
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""Each thread of a native reader would map 64 MB of addresses of its own."""
+"""Environment that limits threads: each thread of a native reader would map 64 MB of addresses of its own."""
 
 _EXIT_LIMIT_S = 5.0
 _READY_LIMIT_S = 30.0
 """Seconds for imports on a busy machine; alone they take a fifth of a second."""
 _WARM_IDLE_S = 600.0
-"""Seconds before a waiting process is ended: it costs 50 MB."""
+"""Seconds until a waiting process is ended, because it needs 50 MB."""
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimits:
-    """Limits that the server enforces from outside, and those of the sandbox."""
+    """Limits enforced by the server from outside, and those of the sandbox."""
 
     wall_s: float = 120.0
-    """Seconds. The sandbox limits CPU time: on a busy machine 3 s of it took over 30 s."""
+    """Seconds of wall time. The sandbox limits CPU time: on a busy machine 3 s of it took over 30 s."""
     stalled_s: float = 20.0
-    """Seconds in which a process uses no CPU time at all before it is killed."""
+    """Seconds without any use of CPU time, after which a process is killed."""
     memory_bytes: int = 600_000_000
     """Resident bytes; checked every `poll_s`."""
     answer_bytes: int = 64 << 20
@@ -68,7 +67,7 @@ class SingleUseProcesses:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def run(self, request: Mapping[str, Any], data: bytes, *, limit_s: float | None = None) -> dict[str, Any]:
-        """Return the JSON object that the job answers; trust it no more than a web page.
+        """Return the JSON object of the job, which is as untrusted as a web page.
 
         Time spent waiting for a free slot does not count.
 
@@ -145,7 +144,7 @@ class SingleUseProcesses:
 
 
 async def _await_process(start: asyncio.Task[_SingleUseProcess]) -> _SingleUseProcess:
-    """Return the process of a start task; a canceled caller leaves no process behind."""
+    """Return the process of a start task; if the caller is canceled, the process is ended."""
     try:
         return await asyncio.shield(start)
     except asyncio.CancelledError:
@@ -212,7 +211,7 @@ class _SingleUseProcess(Channel):
             raise await self._explain_exit() from None
 
     async def _explain_exit(self) -> WorkerFailedError:
-        """Return the error for the end of the process: a limit, or its own fault."""
+        """Return the error for the end of the process: an exceeded limit, or a crash."""
         code = await asyncio.shield(self._exit)
         # Native readers abort when memory runs out. Only this server and the kernel's OOM killer send SIGKILL.
         is_out_of_memory = code == -signal.SIGABRT and self._resident_bytes > self._memory_limit_bytes / 2

@@ -35,7 +35,7 @@ _TOKEN = re.compile(
     | ([^\s"()]+)""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""No token begins with a space: a run of spaces would be scanned again from each of them."""
+"""Tokens never begin with a space, because a run of spaces would be scanned again from each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,12 @@ def tokenize(query: str) -> list[QueryToken]:
 
 
 WORDS_LIMIT = 64
-"""Words of a query that count. A pasted page is not a query, and each word costs an index lookup."""
+"""Words of a query; further ones are ignored. A pasted page is not a query, and each word costs an index lookup."""
 PHRASE_CHARS = 500
 """Characters of one word or phrase. Searching for the same word ten thousand times took a second."""
 PREFIX_COSTS, PREFIX_BUDGET = {1: 8, 2: 1}, 16
-"""Costs of prefixes of one and two letters, and their limit per query. With 100,000 pages, one letter takes half a
-second, since FTS5 collects every word with the prefix and cannot be interrupted."""
+"""Costs of prefixes of one and two letters, and the budget per query. With 100,000 pages, one letter takes half a
+second, because FTS5 collects every word with the prefix and cannot be interrupted."""
 DEPTH_LIMIT = 32
 """Nested parentheses; FTS5's own limit is 256."""
 NEAR_WORDS = 10
@@ -91,9 +91,9 @@ class CacheQuery:
     expression: str
     """Expression for MATCH; empty if the query has no words."""
     terms: tuple[QueryTerm, ...]
-    """Terms that a hit shows; excluded terms are left out."""
+    """Terms to highlight in a hit; excluded terms are left out."""
     phrases: tuple[str, ...] = ()
-    """Every word or phrase of the expression in order, each as an expression of its own."""
+    """Each word or phrase of the expression in order, as a separate expression."""
     note: str = ""
     """Message for the caller about how the query was interpreted."""
     tree: Node | None = None
@@ -105,7 +105,7 @@ class _QuerySyntaxError(Exception):
 
 
 def parse_query(query: str) -> CacheQuery:
-    """Parse a query; every text has a meaning, and no text is an error."""
+    """Parse a query. Every text is accepted; invalid syntax is searched as words."""
     tokens = tokenize(query.replace("\0", " "))
     is_cut = sum(token.kind in {"phrase", "word"} for token in tokens) > WORDS_LIMIT
     if is_cut:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from apsw import FTS5ExtensionApi
 
 RANKED_LIMIT = 1_500
-"""Pages that are ranked. Each takes 7 microseconds."""
+"""Pages that are ranked per query. Each takes 7 microseconds."""
 COUNT_LIMIT = 3_000
-"""Pages up to which a word is counted. A word on more pages says little, and how much more says nothing."""
+"""Pages. A word is counted only up to this number: frequent words do not influence the rank."""
 TITLE_WEIGHT = 5.0
-"""Words of the text that one word of the title counts as."""
+"""Weight of a word in the title, in words of the text."""
 K1, B = 1.2, 0.75
 """Usual parameters of BM25 (Robertson and Zaragoza 2009), also those of FTS5."""
 _FUNCTION = "relevance"

@@ -123,7 +123,7 @@ def _find_densest(found: list[tuple[int, int, int]]) -> tuple[int, int]:
 def widen_to_words(
     text: str, low: int, high: int, *, length: int, bounds: tuple[int, int], before: int
 ) -> tuple[int, int]:
-    """Extend a range to `length` characters, at spaces, within `bounds`; one part of `before` lies before the range."""
+    """Extend a range to `length` characters at spaces, within `bounds`; 1/`before` of the addition precedes it."""
     missing = max(0, length - (high - low))
     start = max(bounds[0], low - missing // before)
     stop = min(bounds[1], high + missing - (low - start))

@@ -36,7 +36,7 @@ _LETTERS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", 
 _LETTER = re.compile(f"[{''.join(_LETTERS)}]")
 _WORD = re.compile(r"[^\W_]")
 _ALIGNMENT_LIMIT = 20_000
-"""Cached characters: more than any language has."""
+"""Cached characters, more than any language has."""
 
 
 def to_index_text(text: str) -> str:

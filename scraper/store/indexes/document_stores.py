@@ -1,4 +1,4 @@
-"""Documents of named indexes: in memory, or in an index store such as a SQLite file."""
+"""Stores of the documents in named indexes: in memory, or in a persistent store such as a SQLite file."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class PersistentDocuments:
 
 
 class SqliteIndexStore:
-    """The `IndexStore` protocol over `indexes.sqlite`, which several servers may share."""
+    """Implement `IndexStore` with the file `indexes.sqlite`, which several servers may share."""
 
     def __init__(self, folder: Path) -> None:
         """Create the store; the file in `folder` is opened by the first operation."""

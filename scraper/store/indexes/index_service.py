@@ -81,7 +81,7 @@ def _create_inverted_index() -> InvertedIndex:
 
 
 class IndexService:
-    """Named indexes of all principals, in memory and in an index store.
+    """Manage the named indexes of all principals, in memory and in a persistent store.
 
     Methods raise IndexFaultError if the index does not exist, or the arguments are invalid or exceed a limit.
     """

@@ -19,9 +19,9 @@ from scraper.store.indexes.model import IndexQuery
 
 SLOPE = 0.25
 BOUNDARY = 0xFFFFFFFF
-"""Separates two documents in the array of all words, so that no phrase spans both."""
+"""Number that separates two documents in the array of all words, so that no phrase spans both."""
 COMPACT_AT = 1_000
-"""Replaced documents from which the index is rebuilt, if they are also more than the current ones."""
+"""Replaced documents. The index is rebuilt if there are more than this and more than current ones."""
 
 _Mask = npt.NDArray[np.bool_]
 

@@ -49,7 +49,7 @@ def _iter_words(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 TERMS_LIMIT = 64
-"""Words of a query that count. A pasted page is not a query."""
+"""Words of a query; further ones are ignored. A pasted page is not a query."""
 
 _PART = re.compile(r'([+-]*)(?:"([^"]*)"?|([^\s"]+))')
 
@@ -71,7 +71,7 @@ class IndexQuery:
 
     @property
     def ranked_terms(self) -> tuple[str, ...]:
-        """Distinct words that count for the rank of a hit."""
+        """Distinct words that are used for ranking."""
         words = (*self.terms, *self.must, *(word for phrase in self.phrases for word in phrase))
         return tuple(dict.fromkeys(words))
 

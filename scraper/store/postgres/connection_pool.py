@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL with time limits; every failure is a `PostgresUnavailableError`."""
+"""Pool of connections to PostgreSQL with time limits; every failure is a `PostgresUnavailableError`."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 CONNECTIONS = 6
-"""Connections of one server: one writes, one serves indexes, the others read."""
+"""Connections of one server: one for writes, one for indexes, the others for reads."""
 CONNECT_LIMIT_S = 10.0
 """Seconds. A first connection takes about eight round trips: 3 s on a line of 200 ms each way."""
 AWAY_PAUSE_S = 2.0
-"""Seconds after a failed attempt during which no call contacts the database."""
+"""Seconds after a failed connection attempt in which further calls fail at once."""
 REFUSED_PAUSE_S = 30.0
-"""Seconds between two attempts to use a database that was refused."""
+"""Seconds between two attempts to use an unsuitable database, such as one with a newer schema."""
 QUICK_LIMIT_S = 2.0
-"""Seconds. A timeout of an operation with a longer limit does not mean that the database is unavailable."""
+"""Seconds. Only a timeout of an operation with at most this limit means that the database is unavailable."""
 ABANDONED_LIMIT_S = 30.0
 """Seconds that an operation may continue after its caller has given up; the connection stays usable."""
 WAITING_LIMIT = 256
-"""Operations in progress at once, as many as SQLite's readers accept."""
+"""Operations in progress, as many as the readers of SQLite accept."""
 RELEASE_LIMIT_S = 2.0
 CLOSE_LIMIT_S = 2.0
 
@@ -100,7 +100,7 @@ class PostgresPool:
         self._start_task(self.check(CONNECT_LIMIT_S))
 
     async def check(self, limit_s: float) -> None:
-        """Contact the database; `problem` says why it cannot be used."""
+        """Contact the database and set `problem` to the reason if it is unavailable."""
         with contextlib.suppress(PostgresUnavailableError):
             await self.run(lambda connection: connection.fetchval("SELECT 1"), limit_s)
 
@@ -206,7 +206,7 @@ class PostgresPool:
 async def _set_up_connection(connection: Connection) -> None:
     """Set session options with SQL, because connection poolers drop connection parameters.
 
-    `tsvector` values travel in binary form, without being written as text and parsed again. Matching pages are
+    `tsvector` values are sent in binary form, so they are not converted to text and parsed again. Matching pages are
     scattered over the disk, so they are read ahead (`effective_io_concurrency`), unless the platform of the database
     supports only 0 for this setting.
     """
@@ -219,4 +219,4 @@ async def _set_up_connection(connection: Connection) -> None:
 
 
 async def _reset_nothing(connection: Connection) -> None:
-    """Skip the reset between two operations: nothing needs it, and it would cost a round trip."""
+    """Skip the reset between two operations: it is not needed, and would cost a round trip."""

@@ -12,7 +12,7 @@ DEFAULT_PORT = 5_432
 
 
 class PostgresUnavailableError(Exception):
-    """The database cannot be used for this operation; the log says why."""
+    """The database is unavailable for this operation; the log says why."""
 
     def __init__(self, reason: BaseException | None = None) -> None:
         """Store the error of the client library, if there is one."""
@@ -21,7 +21,7 @@ class PostgresUnavailableError(Exception):
 
 
 class PostgresRefusedError(Exception):
-    """The database answers but cannot be used; the message completes a sentence that begins with its name."""
+    """The database answers but is unsuitable; the message completes a sentence that begins with its name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from scraper.store.serialization import compress_reading, decompress_reading, lo
 from scraper.store.sqlite import page_rows as sqlite_rows
 
 ROW_BYTES = 400
-"""Bytes of a page besides its reading and words: URLs, numbers, indexes (measured)."""
+"""Bytes of a page in addition to its reading and words: URLs, numbers, indexes (measured)."""
 AT_ONCE = 1_000
 """Pages deleted in one transaction, so that other servers do not wait long for its locks."""
 

@@ -1,4 +1,4 @@
-"""Page store in PostgreSQL, shared by many servers; while it is unavailable, pages wait and reads miss."""
+"""Page store in PostgreSQL, shared by many servers. While it is unavailable, writes are queued and reads miss."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BATCH = 32
 """Pages in one transaction. With more, another server that stores one of them waits too long."""
 WRITE_LIMIT_S = 30.0
 TOUCH_EVERY_S = 5.0
-"""Seconds during which used pages are gathered before their time of use is written."""
+"""Seconds during which uses of pages are collected before their times are written."""
 COUNT_AGAIN_S = 30.0
 """Seconds between two counts of a large cache. Counting a million pages takes a tenth of a second."""
 LARGE = 20_000
@@ -36,7 +36,7 @@ LARGE = 20_000
 PRUNE_TO = 0.9
 """Share of the size limit that remains after pages were deleted to make room."""
 CHECKED_PAGES = 1_000
-"""Pages written by this server after which the pages of other servers are counted too."""
+"""Pages written by this server, after which the pages of all servers are counted again."""
 
 
 class PostgresPageStore(WriteBehindPageStore):

@@ -22,15 +22,15 @@ from scraper.store.postgres.tsquery import TsQuery, make_word_condition
 SMALLEST_WINDOW = 1 << BLOCK_LEVELS[0]
 """Pages searched first if nothing is known about the words."""
 SURE_MATCHES = 8
-"""Fewer matches are no estimate of a word's frequency."""
+"""Matches. Fewer are not enough to estimate the frequency of a word."""
 MARGIN = 1.3
 """Factor by which a window exceeds its estimate, so that no second step is needed for the last few pages."""
 MAX_GROWTH = 4
 """Factor of the pages already searched that limits the next step."""
 _PARTS = 4
-"""A block is at most this part of a window, since up to one block is read beyond its end."""
+"""Divisor of a window. Blocks are at most this part of it, because up to one block is read beyond its end."""
 _MARKS = 64
-"""Marks of one condition. Of a hundred million pages, not all blocks can be named."""
+"""Marks in one condition: a hundred million pages have too many blocks to list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def estimate_next_size(enough: int, match_count: int, scanned: int, shares: Scan
 
 
 CACHED_S = 600.0
-"""Seconds that the counts of a large cache are reused."""
+"""Seconds for which the counts of a large cache are reused."""
 CACHED_WORDS = 20_000
 COUNTED_IN = (SMALLEST_WINDOW, 32 * SMALLEST_WINDOW, math.inf)
 """Numbers of the newest pages in which words are counted; larger ones for rare words."""
@@ -158,7 +158,7 @@ microseconds, ten times that from the disk. In a million pages, a phrase of freq
 SAMPLE = 200
 """Newest pages from which the mean length is computed."""
 OTHERS_LIMIT = 32
-"""Other owners that are checked for pages; if there are more, some of them are assumed to have pages."""
+"""Other owners that are checked for pages; with more, some are assumed to have pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ _LOCK = 0x53_4D_43_50_00_01
 WORDS_INDEX = (
     f"CREATE INDEX words_by_vector ON {SCHEMA_NAME}.words USING gin (vector) WITH (gin_pending_list_limit = 1024)"
 )
-"""New words wait in a list that every search reads; a megabyte of it takes 1 ms."""
+"""New words are first in a list that every search reads; a megabyte of it takes 1 ms."""
 _CREATE_RECORDS = f"""
     CREATE TABLE IF NOT EXISTS {SCHEMA_NAME}.records (
         principal text NOT NULL,

@@ -1,7 +1,7 @@
-"""Translate a query into PostgreSQL's `tsquery`, and say which results must be checked again.
+"""Translate a query to PostgreSQL's `tsquery`, and determine which results must be checked again.
 
-PostgreSQL has no NEAR and does not hold all positions of all words of long pages. In these cases the `tsquery` finds
-more pages than requested, never fewer, and `page_search.matches_query` decides by the text.
+PostgreSQL has no NEAR and does not store all positions of all words of long pages. In these cases the `tsquery` finds
+more pages than requested, never fewer, and `page_search.matches_query` checks their text.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from scraper.store.fulltext.tokenization import to_query_text
 from scraper.store.postgres.lexemes import COLUMN_START, LONG_MARK, TITLE_PREFIX, Lexer
 
 CONDITIONS_LIMIT = 16
-"""Conditions of a query; the rest are joined into one."""
+"""Conditions of a query; further ones are joined into one."""
 RANKED_WORDS_LIMIT = 16
-"""Words of a query that count for the rank. Each costs a search in each page's counts."""
+"""Words of a query used for ranking. Each costs a search in each page's counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def make_word_condition(word: str) -> str:
 
 
 class _Writer:
-    """Write conditions as text; an empty condition matches nothing."""
+    """Write conditions as text. An empty condition matches nothing."""
 
     def __init__(self, lexer: Lexer) -> None:
         self._lexer = lexer

@@ -21,14 +21,14 @@ log = logging.getLogger(__name__)
 READERS = 2
 """Reading threads. SQLite runs without Python's lock; more threads than cores of a small machine do not help."""
 WAITING_LIMIT = 256
-"""Reads that may wait. Further reads miss."""
+"""Reads that may wait. Further reads count as misses."""
 CLOSE_LIMIT_S = 5.0
 
 
 class DatabaseThreads:
-    """One thread that writes to a file, and threads that read it meanwhile; each has its own connection.
+    """One thread that writes to a file, and threads that read it at the same time; each has its own connection.
 
-    The writing connection finds, logs and repairs problems of the file.
+    The writing connection detects, logs and repairs problems of the file.
     """
 
     def __init__(self, path: Path, schema: DatabaseSchema, name: str) -> None:

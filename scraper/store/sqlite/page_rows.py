@@ -26,11 +26,11 @@ from scraper.store.serialization import (
 from scraper.store.sqlite.database import DatabaseSchema
 
 TOUCH_AFTER_S = 3_600.0
-"""Seconds. Accuracy of the time of last use; with every use noted, each read would be a write."""
+"""Seconds. Accuracy of the time of last use; if every use were recorded, each read would be a write."""
 PRUNE_TO = 0.9
 """Share of the size limit that remains after pages were deleted."""
 PRUNE_ROUNDS = 20
-"""Deletions of a tenth of the pages in one call of `prune`."""
+"""Deletions, of a tenth of the pages each, in one call of `prune`."""
 
 _BY_OWNER = "CREATE INDEX IF NOT EXISTS pages_by_owner ON pages (principal, allowances)"
 # `id` grows with time, so the newest pages come first without sorting: see ranking.
