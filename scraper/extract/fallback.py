@@ -68,7 +68,7 @@ class _Scanner:
             yield self._tag(opening)
 
     def _tag(self, opening: int) -> str:
-        """Move behind the tag at this position. Return the text that it adds."""
+        """Skip the tag at this position; return the text that it adds."""
         if self.text.startswith("<!--", opening):
             self.at = self._find_end("-->", opening)
             return ""
@@ -107,7 +107,7 @@ class _Scanner:
         return hides_text(parse_declarations(html.unescape(style[1] or style[2] or style[3] or "")))
 
     def _skip(self, name: str) -> None:
-        """Move behind an element that is not displayed. Its text may be the title of the page."""
+        """Skip an element that is not displayed; its text may be the title of the page."""
         start = self.at
         end = self.lowered.find(f"</{name}", start) if start >= 0 else -1
         if name == "title" and end >= 0 and not self.title:

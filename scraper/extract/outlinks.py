@@ -1,4 +1,4 @@
-"""Extract all links of a page, also those outside of its content, and what its head states about following them."""
+"""Extract all links of a page, including those outside of its content, and the directives in its head."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Outlink:
     url: str
     text: str
     place: str
-    """`body`, `paging`, `nav`, `side` or `footer`; the most important place of several links to one URL."""
+    """`body`, `paging`, `nav`, `side` or `footer`; the most important position if several links have the same URL."""
     nofollow: bool = False
     language: str = ""
     """`hreflang` of the link."""
@@ -46,7 +46,7 @@ class Outlink:
 
 @dataclass(frozen=True, slots=True)
 class Outlinks:
-    """Links of a page, and what its head states about the page itself."""
+    """Links of a page, and the directives in its head."""
 
     links: tuple[Outlink, ...] = ()
     feeds: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Outlinks:
     """URLs of hidden links, which are left out: they may lead robots into traps."""
     canonical: str = ""
     alternates: tuple[tuple[str, str], ...] = ()
-    """Language and URL of the translations that the head names."""
+    """Language and URL of the translations that the head lists."""
     refresh: str = ""
     """URL to which the page redirects by `<meta http-equiv="refresh">`."""
     noindex: bool = False
@@ -88,7 +88,7 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
 
 
 def _read_head(root: Element, urls: UrlResolver) -> Outlinks:
-    """Return what the head of a page states about the page and its translations."""
+    """Return the directives and translations in the head of a page."""
     feeds, alternates, canonical, refresh = [], [], "", ""
     for link in root.iter("link"):
         relation = (link.get("rel") or "").lower().split()

@@ -33,7 +33,7 @@ PageFacts = tuple[tuple[str, str | float], ...]
 
 
 def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | None) -> PageFacts:
-    """Return name and value of each fact; empty unless markup, type or classes suggest a product or recipe."""
+    """Return names and values of facts, if markup, type or classes suggest a product or recipe; else nothing."""
     scripts = [script.text for script in page.head.scripts if "ld+json" in script.type]
     in_scripts = any(map(_JSON_TYPE.search, scripts))
     items = sum(_ITEM_TYPE.search(element.get("itemtype") or "") is not None for element in _ITEM_TYPES(page.body))

@@ -41,7 +41,7 @@ def read(snapshot: Snapshot, model: BlockClassifier | None = None) -> Document:
 
 
 def warm_up() -> None:
-    """Load the model and read a small page, so that forked workers share what the first use creates."""
+    """Load the model and read a small page, so that forked workers share the loaded data."""
     url = "https://example.com/"
     read(Snapshot(url, url, 200, media_type="text/html", html=_WARM_UP_PAGE))
 
@@ -111,7 +111,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
 
 
 MAX_COMPARED_CHARACTERS = 200_000
-"""Characters of each side, as many as a person looks through."""
+"""Characters of each side, as many as a person may look through."""
 
 
 def compare_reading(snapshot: Snapshot) -> ReadingComparison:

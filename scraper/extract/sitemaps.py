@@ -1,4 +1,4 @@
-"""Read sitemaps, sitemap indexes, feeds and lists of URLs, also damaged ones, in bounded memory.
+"""Parse sitemaps, sitemap indexes, feeds and lists of URLs, also damaged ones, in bounded memory.
 
 Sitemaps are scanned for their elements and not parsed as XML: sites serve sitemaps with bare `&`, cut files and text
 before the declaration, and no entity is ever expanded. Source of the format: sitemaps.org/protocol.html.
@@ -19,7 +19,7 @@ from scraper.extract.text.sanitize import clean_line
 MAX_BYTES = 52_428_800
 """Bytes of a file after decompression that are read. sitemaps.org allows no more."""
 MAX_ENTRIES = 100_000
-"""URLs that are read of one file. sitemaps.org allows 50,000."""
+"""URLs that are read from one file. sitemaps.org allows 50,000."""
 _MAX_BLOCK = 20_000
 """Characters of one entry that are read."""
 _MAX_TITLE = 300
@@ -56,7 +56,7 @@ class SitemapFile:
 
     entries: tuple[SitemapEntry, ...] = ()
     sitemaps: tuple[str, ...] = ()
-    """Further files that an index names."""
+    """URLs of further sitemaps in an index."""
     is_cut: bool = False
     """True if the file is longer than the limits."""
 
@@ -67,7 +67,7 @@ class SitemapFile:
 
 
 def parse_sitemap(data: bytes, url: str) -> SitemapFile:
-    """Return what a file lists; an empty result for any other content, such as an error page."""
+    """Return the entries of a sitemap, feed or list; nothing for other content, such as an error page."""
     stream = _Decompressed(data)
     chunks = _decode(stream)
     head = next(chunks, "").lstrip("\ufeff \t\r\n")
@@ -95,7 +95,7 @@ def parse_sitemap(data: bytes, url: str) -> SitemapFile:
 
 
 def find_sitemaps(robots: str, url: str) -> list[str]:
-    """Return the sitemaps that the text of a robots.txt at `url` names; an HTML page names none."""
+    """Return the sitemaps listed in the text of a robots.txt at `url`; none if it is an HTML page."""
     if robots.lstrip("\ufeff \t\r\n").startswith("<"):
         return []
     named = (join_url(url, match.group(1)) for match in _ROBOTS_LINE.finditer(robots))
@@ -121,7 +121,7 @@ class _Decompressed:
 
 
 def _gunzip(chunks: Iterator[bytes], layers: int) -> Iterator[bytes]:
-    """Decompress up to `layers` layers; what follows damaged data is lost."""
+    """Decompress up to `layers` layers; data after a damaged part is lost."""
     first = next(chunks, b"")
     if layers == 0 or not first.startswith(_GZIP):
         yield first

@@ -1,4 +1,4 @@
-"""Use the text of an article that a page states as data and displays in part only."""
+"""Find the text of an article in the structured data of its page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHORT = 300
 _MIN_SHARED = 0.5
 _RUN = 3
 _MAX_TITLE = 40
-"""Characters of a title that are compared: the site's name may follow."""
+"""Characters of a title that are compared, because the site's name may follow."""
 _WORD = re.compile(r"\w+")
 _TAG = re.compile(r"<(?:p|br|div|h[1-6]|li|a|strong|em|b|i|span)\b", re.IGNORECASE)
 _LINES = re.compile(r"(?:\s*\n\s*)+")
@@ -33,7 +33,7 @@ _LINES = re.compile(r"(?:\s*\n\s*)+")
 
 @dataclass(frozen=True, slots=True)
 class StatedArticle:
-    """Text of an article in the data of its page."""
+    """Text of an article in the structured data of its page."""
 
     paragraphs: tuple[str, ...]
     headline: str

@@ -76,12 +76,12 @@ class _Reading:
 
 
 def extract(snapshot: Snapshot) -> StructuredData:
-    """Return all structured data of a snapshot of HTML, and the facts of its product or recipe."""
+    """Return all structured data of an HTML snapshot, and the facts of its product or recipe."""
     return _extract(snapshot, basic=False)
 
 
 def extract_basic(snapshot: Snapshot) -> StructuredData:
-    """Return only JSON-LD, OpenGraph and fetched JSON, for pages on which the rest takes too long."""
+    """Return only JSON-LD, OpenGraph and fetched JSON, for pages on which other data takes too long."""
     return _extract(snapshot, basic=True)
 
 
@@ -214,7 +214,7 @@ _URL_PROPERTIES = frozenset(
 
 
 class JsonBounder:
-    """Copies values of one syntax within bounds of depth and length, with clean text and absolute URLs."""
+    """Copy values of one syntax within limits of depth and length, with clean text and absolute URLs."""
 
     def __init__(self, base: str, *, characters_left: int = MAX_CHARACTERS) -> None:
         """Resolve URLs against `base`."""
@@ -237,7 +237,7 @@ class JsonBounder:
             yield value
 
     def value(self, value: Any, name: str = "", depth: int = 0) -> Any:
-        """Return a copy of a value without what exceeds the bounds."""
+        """Return a copy of a value, cut to the limits."""
         self._left -= _VALUE_COST
         if isinstance(value, str):
             return self._text(value, name)

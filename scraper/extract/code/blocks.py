@@ -254,7 +254,7 @@ _KNOWN_LANGUAGES = frozenset(
     "smalltalk solidity sql stylus svelte swift systemverilog tcl terraform tex toml ts tsx twig "
     "typescript typst vb verilog vhdl vim vue wasm wgsl xml yaml yml zig zsh".split()
 )
-"""Names that mean a language even as a bare class beside a highlighter's."""
+"""Class names that are languages even without a prefix, next to the class of a highlighter."""
 
 _DISPLAYED_NAMES = dict.fromkeys(("plain text", "plaintext", "text", "code"), "") | dict(
     pair.split(":")

@@ -87,7 +87,7 @@ def _remove_title_bar(block: Element) -> None:
 
 
 def _bar_inside(block: Element) -> Element | None:
-    """Return the largest part of a block around a button that has one short line and no code."""
+    """Return the largest part of a block that contains a button and one short line but no code."""
     button = next(block.iterdescendants("button"), None)
     bar: Element | None = None
     place = button.getparent() if button is not None else None

@@ -22,7 +22,7 @@ _MAX_DEVIATION = 6.0
 """Standard deviations. Larger distances from the mean are clipped."""
 
 _CONFIDENT_F1 = 0.85
-"""Expected F1 above which the forest alone decides, as on five of six pages."""
+"""Expected F1. Above this, only the forest is used, as on five of six pages."""
 
 _QUANTIZATION_STEPS = 32_767
 """Largest 16-bit integer. The linear weights are stored as multiples of their maximum divided by it."""

@@ -13,13 +13,13 @@ from scraper.extract.content.page_statistics import BlockMask, Floats, Ints, Pag
 from scraper.extract.content.section_rules import complete_sections, drop_empty_headings
 
 _LEAST_LENGTH = 1.0
-"""Words added to the length of each block, so that blocks without words are selected by probability."""
+"""Words added to the length of each block, so that blocks without words are selected by their probability."""
 
 _MIN_REPEATED = 40
 """Characters. Shorter texts, such as labels and prices, may occur twice."""
 
 _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
-"""Characters and blocks that a duplicate element must have at least."""
+"""Minimum characters and blocks of a duplicate element."""
 
 
 def select_blocks(page: PageStatistics, probabilities: Floats, types: Mapping[str, float]) -> BlockMask:
@@ -98,7 +98,7 @@ def drop_duplicate_blocks(chosen: BlockMask, text_ids: Ints, characters: Floats,
 
 
 def find_listed(page: PageStatistics, types: Mapping[str, float]) -> BlockMask:
-    """Return the blocks of list items, which may repeat a text; of lists of pages, only the names of the items."""
+    """Return the blocks of list items, which may repeat a text; on listing pages only the headings of the items."""
     if types["forum"] >= _MAX_FORUM:
         return np.zeros(page.n, np.bool_)
     listed = page.cards >= _MIN_LISTED
@@ -106,7 +106,7 @@ def find_listed(page: PageStatistics, types: Mapping[str, float]) -> BlockMask:
 
 
 _BEYOND_DOUBT = 0.8
-"""Probability from which a block stays, whatever its ancestor elements are called."""
+"""Probability. Blocks with at least this stay, regardless of the class names of their ancestors."""
 
 _MIN_ARTICLE, _MAX_FORUM = 0.3, 0.3
 """Probabilities of page types. Only articles lose side content: in a forum the comments are the content, in a shop
@@ -120,13 +120,14 @@ _OWN_FOOTERS = 1 << AREAS.index("main") | 1 << AREAS.index("article")
 """Areas that may have a footer of their own."""
 
 _LIKELY = 0.3
-"""Probability. If no block outside the footer reaches it, the footer may hold all content."""
+"""Probability. If no block outside the footer reaches it, the footer may contain the content."""
 
 _MIN_CARDS = 4
 _MIN_LISTED = 8
 """Cards of a list whose items may repeat a text, such as the title of a job. Shorter lists are often sliders."""
 _IN_ALL_CARDS, _IN_ALL_ARTICLE_CARDS, _IN_NO_CARD = 0.3, 0.5, 0.25
-"""Shares of similar blocks in cards. If the first share is selected, all are; if at most the last, none."""
+"""Shares of similar blocks in cards that are selected: with at least the first, all are selected (the second is for
+articles); with at most the third, none."""
 
 _MIN_WITHOUT_CARDS = 0.1
 """Share of the selected words that removing parts of cards must leave. The first post of a thread may be the content,
@@ -142,8 +143,8 @@ _LEAST_AMID, _MIN_CELLS, _MAX_LINKED, _MAX_WRAPPERS = 0.1, 4, 0.3, 2
 cells, maximum share of links, maximum ancestors that hold only the table."""
 
 _MIN_DOCUMENTATION = 0.5
-"""Probability from which a page is documentation: its title and repeated text are kept. There, dropping repeated text
-costs .006 of F1, but it gains .014 on forums and .011 on products."""
+"""Probability. With at least this, a page is documentation, whose title and repeated text are kept. Dropping repeated
+text costs .006 of F1 there, but it gains .014 on forums and .011 on products."""
 
 _MAX_FROM_TITLE = 12
 """Blocks between the title and the first selected block."""
@@ -176,7 +177,7 @@ def drop_side_content(page: PageStatistics, chosen: BlockMask, p: Floats, types:
 
 
 def equalize_cards(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float]) -> BlockMask:
-    """Select a kind of block in all cards or in none, for example all prices.
+    """Select similar blocks in all cards or in none, for example all prices.
 
     Blocks are similar if their ancestors have the same tags and classes. This gains .014 of F1 on listings.
     """
@@ -278,7 +279,7 @@ _MIN_LINK_SHARE = 0.3
 
 
 def find_teasers(page: PageStatistics, chosen: BlockMask) -> BlockMask:
-    """Return the selected short blocks that start with words such as "read also" and contain a link."""
+    """Return the selected short blocks that start with words such as "read also" and contain links."""
     teasers = chosen & (page.lengths <= _MAX_TEASER_WORDS) & (page.link_share >= _MIN_LINK_SHARE)
     for number in np.flatnonzero(teasers).tolist():
         teasers[number] = _TEASER_START.match(page.texts[number]) is not None

@@ -25,7 +25,7 @@ _DEVICE = re.compile(
     r"(?:технические )?характеристики|specifikationer|teknik özellikler|仕様|规格参数",
     re.IGNORECASE,
 )
-"""Headings of data that a page states once: what is in a food, what a device can do."""
+"""Headings of data such as ingredients or technical details, which a page states only once."""
 
 _POSSIBLE = 0.1
 """Mean probability of the data of a device. Shops repeat it in short form."""

@@ -19,7 +19,7 @@ _PLANES = 5
 """Bits of a leaf number."""
 
 _SPAN = 64
-"""Larger than any leaf number, so that tree, start and end combine into one number."""
+"""Number larger than any leaf number, so that tree, start and end combine into one number."""
 
 _WORD, _BYTE = 64, 8
 """Bits."""
@@ -120,7 +120,7 @@ class DecisionForest:
         return results, node_results
 
     def _find_rows_to_right(self, results: Words) -> Words:
-        """Return the rows that each node sends right, level by level, and one extra empty entry."""
+        """Return the rows that each node sends to the right, level by level, and one extra empty entry."""
         both = np.zeros((2, len(results) + 1), np.uint64)
         left, right = both
         sides = both.ravel()

@@ -26,10 +26,10 @@ _FEW_BLOCKS = 12
 """Blocks. Smaller pages do not have enough blocks for a classification."""
 
 _CONTENT_TAGS = frozenset({"main", "article", "h1", "p"})
-"""Tags. A footer that contains one of these may contain the content."""
+"""Tags. A footer with one of these may contain the content."""
 
 _MIN_TYPE = 0.35
-"""Probability below which no page type is reported."""
+"""Probability. Below this, no page type is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Content:
     text: str
     """Text of the content blocks, one per line."""
     build_tree: Callable[[], Element]
-    """Removes all other elements from the page's tree and returns the element that holds the content."""
+    """Remove all other elements from the page's tree and return the element with the content."""
     page_type: str | None = None
     confidence: float = 0.0
     """Expected F1 of the selection; 0 if no selection was made. Of 1,358 pages, those above .95 have a mean F1 of .98,
@@ -122,8 +122,8 @@ _COLLAPSE_ATTRIBUTES = ("aria-expanded", "aria-controls")
 def prune_tree(segments: Segments, chosen: NDArray[np.bool_]) -> None:
     """Remove the text that was not selected, and every element that is empty afterwards.
 
-    Images and other elements without text stay if a block beside them in the same parent is selected. Cells stay in
-    rows that stay, so that columns keep their positions.
+    Images and other elements without text stay if a neighboring block in the same parent is selected. All cells of a
+    row that stays are kept, so that columns keep their positions.
     """
     elements = segments.elements
     selected = chosen.tolist()

@@ -156,9 +156,9 @@ _MAX_TOPIC_DISTANCE = 300
 
 
 def compute_topic_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
-    """Return for each topic in `TOPICS` the distance to the last line above that names it, such as "comments".
+    """Return for each topic in `TOPICS` the distance to the last line above that mentions it, such as "comments".
 
-    Also return whether no heading came since.
+    Also return True for blocks without a heading since that line.
     """
     lines = [
         (number, text)

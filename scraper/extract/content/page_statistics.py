@@ -22,7 +22,8 @@ Number = TypeVar("Number", bound=np.generic)
 
 _LONG_WORDS = 15
 _LONG_LINKS = 0.4
-"""Words and share of characters in links. A long plain block has at least so many words and fewer links."""
+"""Words and share of characters in links. A long plain block has at least this many words and a smaller share of
+links."""
 
 _STEP = 0x100000001B3
 _UNSPACED_WORD = 2

@@ -22,7 +22,7 @@ _MAX_HEADING_WORDS, _WRAPPER_WORDS = 40, 4
 """Words of a heading, and words beside it in an element that is its wrapper, such as "edit"."""
 
 _MIN_SECTION_SHARE = 0.5
-"""Share of the words below a heading. If so many are selected, the heading is too."""
+"""Share of the words below a heading. If at least this share is selected, the heading is selected too."""
 
 _MAX_FORUM = 0.3
 """Probability. In forums, headings above selected blocks are those of signatures and of other threads."""
@@ -32,10 +32,10 @@ _MAX_LISTS = 0.3
 
 _MIN_ITEMS = 4
 _CERTAIN = 0.8
-"""Probability from which a heading stays without its text."""
+"""Probability. A heading with at least this stays without its text."""
 
 _MIN_PLAIN_SHARE, _CERTAIN_ARTICLE = 0.05, 0.95
-"""Share of the words in long plain blocks that an article keeps at least."""
+"""Minimum share of the words in long plain blocks that an article keeps."""
 
 
 def complete_sections(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
@@ -143,7 +143,7 @@ def select_headings(page: PageStatistics, chosen: BlockMask, p: Floats) -> Block
 def drop_empty_headings(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
     """Deselect headings whose text was not selected, and headings that are followed by the same heading.
 
-    Names of list items stay, because an item may be its name alone.
+    Names of list items stay, because an item may consist of its name.
     """
     has_items = types["listing"] + types["collection"] >= _MAX_LISTS
     remaining = chosen.copy()

@@ -145,7 +145,7 @@ def _candidate_scores(page: PageStatistics) -> Floats:
 
 
 def _core(page: PageStatistics, share: float) -> int:
-    """Return the smallest element that holds a share of the long plain blocks."""
+    """Return the smallest element that contains a share of the long plain blocks."""
     total = page.element_long[0]
     holders = np.flatnonzero(page.element_long >= share * total)
     return int(holders[page.blocks[holders].argmin()]) if total and len(holders) else 0

@@ -1,4 +1,4 @@
-"""Separate the text of posts from what surrounds it: profiles, signatures, buttons, votes."""
+"""Separate the text of posts from profiles, signatures, buttons and votes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _MAX_ELEMENTS = 4_000
 
 
 def find_bodies(containers: Sequence[Container]) -> list[list[Element]]:
-    """Return the elements with the text of each post, which are chosen alike for posts of one shape."""
+    """Return the elements with the text of each post; posts of one shape use the same kind of element."""
     elements = {one.element for one in containers}
     by_shape: dict[str, list[int]] = {}
     for number, one in enumerate(containers):

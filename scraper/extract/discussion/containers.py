@@ -1,4 +1,4 @@
-"""Find the elements that contain one post each: elements of one shape, each with one author and one date."""
+"""Find the elements that contain one post each: they have the same shape, and each has one author and one date."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _MIN_GOOD = 0.5
 _MAX_WRAPPERS = 0.2
 """Share of the elements of one shape that have the labels of several posts."""
 _MIN_NAMES = 2
-"""Different names that posts without dates must have."""
+"""Minimum number of different names of posts without dates."""
 _FULL = 400
 """Characters. Longer posts do not count more when shapes are compared."""
 _MIN_CHARACTERS = 2
 _MAX_LINK_DEPTH = 3
-"""Levels above a card at which the link stands that holds the whole card."""
+"""Levels above a card in which a link around the whole card is searched."""
 _TIE = 0.9
 
 _DIGITS = re.compile(r"\d+")
@@ -47,9 +47,9 @@ _SIDE_NAME = re.compile(
 _POST_TYPES = frozenset(
     {"@Question", "@Answer", "@Comment", "@UserComments", "@DiscussionForumPosting", "@SocialMediaPosting", "@Review"}
 )
-"""Shapes that are posts by declaration, so that one element suffices."""
+"""Shapes declared as posts; a single element of them is enough."""
 _TYPED = "@Post"
-"""Shape of all elements with one of these types: a question and its answers have different ones."""
+"""Common shape of all elements with one of these types, because a question and its answers have different shapes."""
 _MIN_TYPED = 0.6
 """Share of the value of the best shape that declared posts must have, because a page may declare some posts only."""
 
@@ -293,7 +293,7 @@ def _best_key(members: Iterable[Sequence[Label]], *, is_date: bool) -> tuple[str
 
 
 def _of_kind(labels: Sequence[Label], key: tuple[str, ...] | None, *, is_date: bool) -> list[Label]:
-    """Return the labels with a key; without any, the first of the kind, and of authors the most certain one."""
+    """Return the labels with a key; without a key, the first or, for authors, the most certain label."""
     of_kind = [label for label in labels if label.is_date is is_date]
     matching = [label for label in of_kind if label.key == key]
     if matching or not of_kind:
@@ -308,7 +308,7 @@ def _is_wrapper(authors: Sequence[Label], dates: Sequence[Label]) -> bool:
 
 
 def _may_follow(shape: _Shape, found: Mapping[Element, Container]) -> bool:
-    """Return True if posts of a shape may stand beside the posts found before, or are comments in them."""
+    """Return True if posts of a shape may be next to the posts found before, or are comments in them."""
     is_inside = any(around in found for element in shape.members for around in element.iterancestors())
     if not is_inside:
         return True
@@ -318,7 +318,7 @@ def _may_follow(shape: _Shape, found: Mapping[Element, Container]) -> bool:
 def _are_beside(containers: Sequence[Container], *, may_be_all: bool) -> bool:
     """Return True if most of the elements are in navigation, widgets or lists of related pages.
 
-    With `may_be_all`, an element with most of the page's text is none of these, whatever its name is.
+    With `may_be_all`, an element with most of the page's text is none of these, regardless of its name.
     """
     beside: dict[Element, int] = {}
     for one in containers:

@@ -198,9 +198,9 @@ def build_thread(discussion: Discussion) -> Element:
 
 
 def place_thread(root: Element, discussion: Discussion) -> bool:
-    """Put the thread in the place of its posts, and return True, if the content holds at least half of them.
+    """Replace the posts by the thread and return True, if the content contains at least half of them.
 
-    Remove the posts from the content in any case.
+    The posts are removed from the content in any case.
     """
     attached = [one.element for one in discussion.containers if _is_within(one.element, root)]
     is_content = 2 * len(attached) >= len(discussion.containers)

@@ -1,4 +1,4 @@
-"""Find the labels of posts in a page: elements that name an author, and elements that state a date."""
+"""Find the labels of posts in a page: author names and dates."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _AUTHOR_ATTRIBUTES = {
     "data-username": "3",
     "data-user-name": "3",
 }
-"""Attributes that name an author, and their ranks among the kinds of labels; some hold the name of the account only."""
+"""Attributes with the name of an author, and their ranks among the kinds of labels; some have only the account name."""
 _BEFORE_NAME = re.compile(
     r"^(?:(?:re)?posted|written|submitted|asked|answered|reviewed|commented|started|created|sent)?\s*"
     r"(?:by|from|von|par|por|di|door|av|af|przez|автор|作者|投稿者|author|user|reviewer|autor|auteur)\s*[:：]?\s+|^@",
@@ -265,7 +265,7 @@ def _read_date(element: Element, tag: str, *, is_dated: bool) -> Label | None:
 
 
 def _parse_stated(value: str) -> datetime | None:
-    """Return the moment in an attribute. Some state seconds since 1970 behind the date."""
+    """Return the time in an attribute. Some contain seconds since 1970 after the date."""
     first = value.split()
     return date_parsing.parse_date(value) or (date_parsing.parse_date(first[0]) if len(first) == 2 else None)
 

@@ -1,4 +1,4 @@
-"""Compare the letters of a document with those of its Markdown, and find the lines that are missing there."""
+"""Compare the letters of a document with those of its Markdown, and find missing lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 MAX_LOST_SHARE = 0.03
 """Ratio of letters. A page that loses more is completed from another reader, or reported."""
 WHOLE_LINES, PARTS_OF_LINES = 0.6, 0.08
-"""Ratio of a line's letters that the page lacks: nearly all, or single ones, as of formulas."""
+"""Ratio of a line's letters that the page lacks: nearly all, or single ones, as in formulas."""
 _MAX_LINES = 2_000
 """Lines of one page that are compared."""
 _MAX_LISTED_PAGES = 20
@@ -30,7 +30,7 @@ def count_written_letters(markdown: str) -> Counter[str]:
 
 
 def find_lost_letters(expected: Counter[str], markdown: str, elsewhere: Counter[str] | None = None) -> Counter[str]:
-    """Return the expected letters that neither this Markdown nor `elsewhere` has.
+    """Return the expected letters that are neither in this Markdown nor in `elsewhere`.
 
     Formulas are written as LaTeX: their Greek letters appear as names there.
     """
@@ -43,14 +43,15 @@ def find_lost_letters(expected: Counter[str], markdown: str, elsewhere: Counter[
 
 
 def is_incomplete(lost: Counter[str], expected: Counter[str]) -> bool:
-    """Return True if so many letters are lost that they must be added or reported."""
+    """Return True if enough letters are lost that they must be added or reported."""
     return lost.total() > MAX_LOST_SHARE * expected.total()
 
 
 def find_missing_lines(lines: Sequence[str], markdown: str, lost: Counter[str], min_share: float) -> list[str]:
     """Return the lines that the Markdown lacks, in their order; longer lines are looked up first.
 
-    A line that is not there in one piece counts if `min_share` of its letters are lost. Others are only reordered.
+    A line that is not found in one piece counts as missing if `min_share` of its letters are lost. Other lines are only
+    reordered.
     """
     remaining, left = _squash(markdown), Counter(lost)
     missing: set[int] = set()
@@ -70,9 +71,9 @@ def find_missing_lines(lines: Sequence[str], markdown: str, lost: Counter[str], 
 
 
 def add_missing_lines(markdown: str, lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Add the lines of a document that its Markdown lacks, at the end; return it with a warning about the rest.
+    """Add missing lines at the end of a document's Markdown; return it with a warning about further missing lines.
 
-    Nothing is added if the Markdown holds nearly all letters of the lines.
+    Nothing is added if the Markdown contains nearly all letters of the lines.
     """
     expected = count_letters("\n".join(lines))
     lost = find_lost_letters(expected, markdown)

@@ -57,7 +57,7 @@ def parse(data: bytes, request: Mapping[str, Any], confine: Callable[[], None]) 
 
 
 def warm_up() -> None:
-    """Load what most documents need, in a process that waits for one."""
+    """Load the modules that most documents need, in a process that waits for a document."""
     _load_standard_modules()
     importlib.import_module(find_reader(DocumentKind.PDF).__module__).warm_up()
 

@@ -59,7 +59,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _find_package(parts: Parts) -> str:
-    """Return the name of the package document; empty without one."""
+    """Return the name of the package document; empty if there is none."""
     container = parts.xml_or_none("META-INF/container.xml")
     for element in container.iter("*") if container is not None else ():
         path = element.get("full-path")

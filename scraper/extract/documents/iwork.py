@@ -1,4 +1,4 @@
-"""Reader of Pages, Numbers and Keynote files: the PDF preview that they may hold."""
+"""Read Pages, Numbers and Keynote files from their PDF preview, if they contain one."""
 
 from __future__ import annotations
 

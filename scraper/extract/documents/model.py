@@ -17,12 +17,12 @@ HIDDEN_TEXT_WARNING = "Text that cannot be seen is left out"
 
 @dataclass(frozen=True, slots=True)
 class ParseRequest:
-    """Facts about a document besides its bytes, and options for reading it."""
+    """Metadata of a document, and options for reading it."""
 
     media_type: str = ""
     """Declared by the server, with parameters. It is only a hint between text formats; never trusted."""
     name: str = ""
-    """File name. Only a hint between text formats; never trusted."""
+    """File name. It is only used to choose among text formats, and is not trusted."""
     url: str = ""
     password: str | None = None
     pages: tuple[int, ...] = ()

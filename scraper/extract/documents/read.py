@@ -21,7 +21,7 @@ from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.text.sanitize import clean, clean_line
 
 Reader = Callable[[bytes, ParseRequest], ParsedDocument]
-"""Function that reads one format; raises `ScraperError` if the document cannot be read."""
+"""Read one format; raise `ScraperError` if the document cannot be read."""
 
 _READERS: Mapping[DocumentKind, str] = {
     DocumentKind.PDF: "pdf.reader:read", DocumentKind.DOCX: "docx.reader:read", DocumentKind.RTF: "rtf.reader:read",

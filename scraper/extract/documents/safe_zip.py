@@ -24,7 +24,7 @@ MAX_RATIO = 200
 """Compression ratio. XML of documents shrinks to a tenth or twentieth, a zip bomb to a thousandth."""
 _CHUNK_BYTES = 1 << 20
 _ENTITIES = re.compile(rb"""<!DOCTYPE(?:[^<>\["']++|"[^"]*+"|'[^']*+')*+\[""")
-"""A document type with own declarations. One that only names its type, as in old books, is harmless."""
+"""A document type with declarations. A document type with only a name, as in old books, is harmless."""
 _UTF16_SAMPLE_BYTES = 200
 _ENCRYPTED_FLAG = 0x1
 _SMALLER = "Look for a smaller copy, or for a part of it."
@@ -130,7 +130,7 @@ class Parts:
             return None
 
     def resolve(self, base: str, target: str) -> str:
-        """Return the part that `target` means in the part `base`; never one outside of the archive."""
+        """Return the part that `target` refers to in the part `base`; never one outside of the archive."""
         path = target if target.startswith("/") else posixpath.join(posixpath.dirname(base), target)
         return posixpath.normpath("/" + path).lstrip("/")
 

@@ -73,9 +73,9 @@ def _format_slide(slide: Any, parts: Parts) -> str:
 
 
 def _complete_slide(markdown: str, slide: Any, parts: Parts, authors: Mapping[str, str], shown: set[str]) -> str:
-    """Add what python-pptx does not know: diagrams, alternative shapes, comments; each repeated footer once.
+    """Add content that python-pptx does not read: diagrams, alternative shapes, comments; each repeated footer once.
 
-    `shown` collects the lines that earlier slides got so.
+    `shown` collects the lines added to earlier slides.
     """
     part = str(slide.part.partname).lstrip("/")
     diagrams = [parts.xml_or_none(name) for name in find_related_parts(parts, part, "diagramData")]

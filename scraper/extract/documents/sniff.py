@@ -1,4 +1,4 @@
-"""Detect the format of a document from its bytes; name and declared type only choose among text formats."""
+"""Detect the format of a document from its bytes; name and declared type are only used to choose among text formats."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DocumentKind(enum.StrEnum):
 
 
 CONTAINERS = (DocumentKind.EMAIL, DocumentKind.MSG, DocumentKind.ARCHIVE)
-"""Formats of files that hold other files."""
+"""Formats of files that contain other files."""
 _PDF_SIGNATURE_BYTES = 1_024
 """Bytes that are searched for the signature; Acrobat's own rule."""
 _HEAD_BYTES = 4_096

@@ -30,7 +30,7 @@ MAX_CELLS = 500_000
 _MAX_CELL_LINES = 500
 _CSV_SAMPLE_LINES = 100
 _DELIMITERS = ",;\t|^~\x1f"
-"""In order of likelihood; the last ones occur only as delimiters."""
+"""Possible delimiters, the likeliest first; the last ones are never used otherwise."""
 
 
 def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
@@ -129,9 +129,10 @@ def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _parse_rows(text: str, delimiter: str) -> list[list[str]]:
-    """Return at most one row more than the limit.
+    """Return the rows, at most one more than the limit.
 
-    A quote that is never closed would swallow the rest of the file; quotes are then plain characters.
+    If a quote is never closed, quotes are treated as plain characters; otherwise the rest of the file would be one
+    cell.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     lenient = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)

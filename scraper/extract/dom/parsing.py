@@ -106,7 +106,7 @@ def _move_strays_to_body(root: Element) -> None:
 
 
 def _close_terms(root: Element) -> None:
-    """Move a nested `dt` or `dd` behind the outer one: HTML allows pages to omit the closing tags."""
+    """Move a nested `dt` or `dd` after the outer one: HTML allows pages to omit the closing tags."""
     for element in list(root.iter("dt", "dd")):
         around = element.getparent()
         if around is not None and around.tag in ("dt", "dd"):

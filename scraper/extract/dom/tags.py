@@ -8,7 +8,7 @@ EMPHASIS = frozenset({"b", "strong", "em", "i"})
 BLOCKS = (
     HEADINGS | LISTS | CELLS | TABLE_SECTIONS | set("p blockquote article div section li dl dt dd table tr".split())
 )
-"""Blocks of running text, lists and tables. Steps that know more blocks add them."""
+"""Blocks of running text, lists and tables. Some steps add further tags."""
 
 VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 """Elements without content and without a closing tag."""

@@ -51,7 +51,10 @@ _CLASSED = element_selector("descendant-or-self::*[@class]")
 
 
 def collect_class_names(root: Element) -> str:
-    """Return all distinct values of `class` in a tree, one per line, so that a rule can test if its names occur."""
+    """Return all distinct values of `class` in a tree, one per line.
+
+    Rules skip trees without their classes.
+    """
     return "\n".join(set(cast("list[str]", _CLASS_VALUES(root))))
 
 

@@ -1,4 +1,4 @@
-"""Find values beside their label: in table rows, lists, lines or neighboring elements."""
+"""Find values next to their label: in table rows, lists, lines or neighboring elements."""
 
 from __future__ import annotations
 

@@ -66,14 +66,14 @@ class Fact:
 
 
 class Facts:
-    """The facts of one product or recipe, by name."""
+    """Facts of one product or recipe, by name."""
 
     def __init__(self) -> None:
         """Start without facts."""
         self._facts: dict[str, Fact] = {}
 
     def __contains__(self, name: str) -> bool:
-        """Return True if a fact of this name is stated."""
+        """Return True if there is a fact of this name."""
         return name in self._facts
 
     def value(self, name: str) -> Any:

@@ -21,7 +21,7 @@ _STATED = re.compile(
 
 
 def currencies_in_scripts(scripts: Iterable[ScriptElement]) -> frozenset[str]:
-    """Return the currency codes that stand beside a word for currency in the scripts."""
+    """Return the currency codes that follow a word for currency in the scripts."""
     found: set[str] = set()
     left = _MAX_SCRIPT_CHARACTERS
     for script in scripts:
@@ -93,10 +93,10 @@ _LOCAL_SIGN = re.compile(
     r"(?<=\d)\s?(?::-|[,.]\s?-)(?![\w-])",
     re.IGNORECASE,
 )
-"""Signs that price-parser does not know."""
+"""Signs that price-parser does not support."""
 
 _PLAIN_MARKS = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬，．’–—", "0123456789" * 3 + ".,,.'--")
-"""Digits and separators of other scripts, mapped to those that price-parser knows."""
+"""Digits and separators of other scripts, mapped to those that price-parser supports."""
 
 ROUND_PRICE_MARKS = frozenset({":-", ",-", ".-"})
 """Marks for "no cents" in some countries: they show a price but no currency."""
@@ -125,7 +125,7 @@ _CODES_BESIDE: Mapping[str, re.Pattern[str]] = MappingProxyType(
         for sign, codes in _BY_COUNTRY.items()
     }
 )
-"""Text beside an ambiguous sign that names the currency: `$12 MXN`, `US $12`."""
+"""Text next to an ambiguous sign that specifies the currency: `$12 MXN`, `US $12`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +194,12 @@ def currency_code(sign: str | None, country: str = "") -> str | None:
 
 
 def code_or_sign(sign: str | None) -> str | None:
-    """Return the code of a sign, else the sign; None for a mark such as `:-` that names no currency."""
+    """Return the code of a sign, or the sign; None for a mark such as `:-` that is no currency."""
     return currency_code(sign) or (None if sign in ROUND_PRICE_MARKS else sign)
 
 
 def guess_currency(sign: str | None, country: str, page_codes: Set[str]) -> str | None:
-    """Return the only currency of an ambiguous sign that the page states, else that of its country."""
+    """Return the currency of an ambiguous sign: the only matching one on the page, or that of the page's country."""
     by_country = _BY_COUNTRY.get(_shared(sign), {})
     stated = {code for code in by_country.values() if code in page_codes}
     return stated.pop() if len(stated) == 1 else by_country.get(country)

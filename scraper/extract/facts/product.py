@@ -34,7 +34,7 @@ _ADDRESS = re.compile(
     r"[-/a-z](?P<e>\d{7,})/[^/?#]+(?=[?#]|$)",
     re.IGNORECASE,
 )
-"""Product number in a URL: at its end, before the name at its end, or after a word for product."""
+"""Product number in a URL: at its end, before a name at its end, or after a word for product."""
 _SHOP_ADDRESS = re.compile(
     r"/(?:dp|gp/product|p|prd|prod|products?|produkte?|producto|produit|prodotto|item|itm|artikel)[/-]", re.IGNORECASE
 )
@@ -44,17 +44,17 @@ _LABELED = LabelValuePairs(LABELS)
 _MIN_SKU, _MAX_SKU = 3, 30
 _VARIANT_NUMBER = re.compile(r"(?P<base>\w{5,})-\d{1,3}", re.ASCII)
 _UNSTATED_STOCK = 0.5
-"""Confidence that a priced product can be bought if the page states nothing else."""
+"""Confidence that a priced product is available if the page does not say so."""
 _TAX_RATES = (5, 7, 8, 9, 10, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 25.5, 27)
 """Percent. Standard rates of value-added or goods and services tax in countries whose shops show prices with tax."""
 _CENT = 0.0101
 _MIN_SIGNS = 2
-"""Signs that a page without markup needs to be a product page. Each sign occurs on other pages too."""
+"""Minimum signs of a product page without markup. Each sign occurs on other pages too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageEvidence:
-    """Sources of a page other than its visible text."""
+    """Data of a page in addition to its visible text."""
 
     graphs: Mapping[FactSource, SchemaGraph]
     tags: Sequence[tuple[str, str]]
@@ -72,7 +72,7 @@ class PageEvidence:
 
 
 def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[str, Any] | None:
-    """Return the facts of the product, or None if the page is not about one."""
+    """Return the facts of the product, or None if the page is about another topic."""
     facts = Facts()
     heading = product_price.find_title(body)
     shown = functools.cache(lambda: product_price.find_visible_price(body, heading))
@@ -155,7 +155,7 @@ def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence
 
 
 def _is_without_tax(stated: float, shown: float) -> bool:
-    """Return True if a price is the other one without a usual rate of sales tax."""
+    """Return True if `stated` is the price `shown` without a usual rate of sales tax."""
     return any(abs(shown / (1 + rate / 100) - stated) < _CENT for rate in _TAX_RATES)
 
 
@@ -174,7 +174,7 @@ def _add_labeled(facts: Facts, labels: Mapping[str, str], body: Element) -> None
 
 
 def _correct_sku(facts: Facts, url: str, title: str) -> None:
-    """Remove a product number that is a part of the name, and the suffix of a variant that the URL does not name."""
+    """Remove a product number that is part of the product's name, and a variant suffix that is not in the URL."""
     sku = str(facts.value("sku") or "")
     variant = _VARIANT_NUMBER.fullmatch(sku)
     if _is_part_of_name(sku, title):

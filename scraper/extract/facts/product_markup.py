@@ -58,7 +58,7 @@ def _offering(graph: SchemaGraph, item: Item) -> list[Item]:
 
 
 def only_offer(graph: SchemaGraph) -> Item | None:
-    """Return the only offer of a page if it names no item: it offers the product of the page."""
+    """Return the only offer of a page if it refers to no item: then it belongs to the product of the page."""
     found = [item for item in graph.items(without=_OF_SOMETHING) if has_type(item, _OFFERS)]
     return found[0] if len(found) == 1 and not property_value(found[0], "itemOffered") else None
 
@@ -165,10 +165,10 @@ _OTHER_KIND = re.compile(r"(?:mpn|isbn|gtin\d*|ean|upc)\s*:", re.IGNORECASE)
 """`mpn:925872`, the form of schema.org for `productID`."""
 _DIGITS = re.compile(r"\D")
 _MOST_NAMES = 2
-"""Products with distinct names. With more, if none has the title of the page, the page is a list."""
+"""Products with different names. With more, the page is a list, unless one has the title of the page."""
 _MAX_NAME = 200
 MAX_CODE = 60
-"""Characters of a product number or a state."""
+"""Characters of a product number or an availability."""
 
 
 def add_product_items(
@@ -210,7 +210,7 @@ def is_gtin(text: str) -> bool:
 
 
 def _products(graph: SchemaGraph, title: str) -> list[Item]:
-    """Return the items of the product of the page, best first; of several, those named like the title."""
+    """Return the items of the page's product, best first; of several products, those with the page's title."""
     own = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if _is_product(item)]
     found = own or [item for item in graph.items() if _is_product(item)]
     names = [fold_name(graph.text(item, "name")) for item in found]
@@ -231,7 +231,7 @@ def _is_product(item: Item) -> bool:
 def _add_price(
     facts: Facts, graph: SchemaGraph, offers: Sequence[Item], source: FactSource, shown: Callable[[], VisiblePrice]
 ) -> None:
-    """Add the first price; of several different ones, the visible one if it can be found."""
+    """Add the first price; if there are different prices, add the visible one if it is found."""
     stated = (price for offer in offers for price in _prices_of(graph, offer, shown))
     prices = list(dict.fromkeys(filter(None, stated)))
     if len(prices) > 1 and "price" not in facts and (amount := shown().amount) is not None:
@@ -277,7 +277,7 @@ def strip_code_label(text: str | None) -> str | None:
 
 
 def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[Item], source: FactSource) -> None:
-    """Add the availability: in stock if one variant is. Keep unknown words unchanged."""
+    """Add the availability: in stock if a variant is. Unknown words are added unchanged."""
     stated = [text for text in (graph.text(offer, "availability") for offer in offers) if text]
     normalized = {normalize_availability(text) for text in stated}
     known = next((word for word in ("InStock", "OutOfStock") if word in normalized), None)
@@ -305,5 +305,5 @@ def _first(graph: SchemaGraph, places: Iterable[Item], names: Sequence[str]) -> 
 
 
 def limit_length(text: str | None, limit: int) -> str | None:
-    """Return the text, or None if it is longer than `limit`."""
+    """Return the text, or None if it is longer than `limit` characters."""
     return text if text and len(text) <= limit else None

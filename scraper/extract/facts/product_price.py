@@ -46,7 +46,7 @@ def element_names(element: Element) -> str:
 
 
 def current_price_text(element: Element) -> str:
-    """Return the text of an element, without struck-through prices if there is another price."""
+    """Return the text of an element without old prices, unless there is no other price."""
     text = text_of(element)
     if len(element) == 0 or len(text) > 8 * MAX_PRICE_TEXT:
         return text
@@ -107,13 +107,13 @@ _SIGN = re.compile(
     r"TZS|UGX|UYU|UZS|XAF|XOF|ZMW|KSh))(?![^\W\d_])",
     re.IGNORECASE,
 )
-"""Case separates signs from units with the same letters, such as `ft` or `kn`."""
+"""Currency signs and codes. Case separates codes from units with the same letters, such as `ft` or `kn`."""
 _OTHER_WORDS = re.compile(
     r"(?<![^\W\d_])(?:off|save|saving|over|orders?|shipping|delivery|months?|mo|rrp|msrp|uvp|was|interest|"
     r"versand|statt|spare|ahorra|envío|livraison|spedizione)(?![^\W\d_])",
     re.IGNORECASE,
 )
-"""Words beside amounts that are not prices: thresholds, savings, installments."""
+"""Words next to amounts that are not prices: thresholds, savings, installments."""
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
 _NOT_NOW = re.compile(
     r"old|was|non-?sale|list(?:-?price|_?price|preis)|rrp|msrp|uvp|strike|line-?through|regular|before|saving|save|ship|deliver|"
@@ -133,7 +133,7 @@ _NAMED_SIGN = re.compile(
     r"(?<![^\W_])(?:R|S?Fr\.?)\s?\d{1,3}(?:[ ,'’\xa0]?\d{3})*(?:[.,]\d\d)?(?!\w)|"
     r"\d\s?(?::[-–]|[,.]\s?[-–—])(?![\w-])|\d\s?KM(?!\w)|(?<![\d.,])\d{1,2}p(?!\w)"
 )
-"""Signs that count only in elements named price: `R 12`, `Fr. 12`, `12:-`, `12,-`, `12 KM`, `99p`."""
+"""Signs that count only in elements with a class like `price`: `R 12`, `Fr. 12`, `12:-`, `12,-`, `12 KM`, `99p`."""
 _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
 _PASSED = frozenset({"option", "select", "textarea", "noscript", "template"})
 
@@ -143,9 +143,9 @@ _AS_STRUCK = 3
 _AS_OTHER = 2
 _ABOVE_TITLE = 2.0
 _REACH_BELOW, _REACH_ABOVE = 120.0, 60.0
-"""Distance from the title, in elements, that costs one point of the score."""
+"""Elements between title and price, below and above the title, that cost one point of the score."""
 _MANY_ALIKE, _ALIKE_COST = 4, 1.5
-"""Prices of the same class, and their cost: rows of other products."""
+"""Prices with the same class, and their cost: they are probably rows of other products."""
 _LEAST_SCORE = -3.0
 _SURE_SCORE = 1.0
 _ANCESTORS = 7
@@ -153,17 +153,19 @@ _ANCESTORS = 7
 
 @dataclass(frozen=True, slots=True)
 class VisiblePrice:
-    """The best visible price, its certainty, and the signs of all amounts on the page."""
+    """Best visible price, its certainty, and the currency signs of all amounts on the page."""
 
     amount: Amount | None
     sure: bool
     signs: Mapping[float, str | None]
     clear: Set[float]
-    """Amounts with at least one occurrence without signs of another price."""
+    """Amounts that occur at least once without signs of an old price or of another product."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    """Possible price with its position and the signs for and against it."""
+
     amount: Amount
     place: int
     names: str
@@ -240,7 +242,7 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
 
 
 def _behind(element: Element, place: int) -> _Candidate | None:
-    """Return the price in a text after an element without a price name."""
+    """Return the price in the text after an element, if the parent has no class like `price`."""
     text = " ".join((element.tail or "").split())
     around = element.getparent()
     if not text or len(text) > _MAX_PLAIN_TEXT or around is None or around.tag in _PASSED or is_struck_through(around):
@@ -254,7 +256,7 @@ def _behind(element: Element, place: int) -> _Candidate | None:
 def _make_candidate(
     element: Element, text: str, place: int, names: str, *, named: bool = False, itemprop: bool = False
 ) -> _Candidate | None:
-    """Parse a text as a price and count signs against it."""
+    """Parse a text as a price, and count the signs that it is another price."""
     amount = money.parse_visible_price(text)
     if amount is None or not amount.value or not (amount.sign or itemprop):
         return None
@@ -278,7 +280,7 @@ def _with_sign_beside(element: Element, number: str) -> str:
 
 
 def _against(element: Element, names: str) -> int:
-    """Count the signs of an old price or of the price of another product."""
+    """Count the signs of an old price, or of the price of another product, in an element and its ancestors."""
     count = 0
     around: Element | None = element
     for _ in range(_ANCESTORS):

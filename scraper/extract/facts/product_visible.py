@@ -113,7 +113,7 @@ _OUTSIDE = frozenset({"footer", "nav", "header"})
 
 
 def find_brand(body: Element, title: Element | None) -> str | None:
-    """Return the short text of an element named brand near the title, or None."""
+    """Return the short text of an element with a class like `brand` near the title, or None."""
     if title is None:
         return None
     places = list(body.iter("*"))

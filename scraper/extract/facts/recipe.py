@@ -28,7 +28,7 @@ from scraper.extract.syntaxes.jsonld import Item, names
 _RECIPES = frozenset({"recipe"})
 _PARTS = ("itemListElement", "steps", "step")
 _MOST_NAMES = 2
-"""Recipes with distinct names. With more, if none has the title of the page, the page is a list."""
+"""Recipes with different names. With more, the page is a list, unless one has the title of the page."""
 _MIN_FULLNESS = 2
 """Main properties. Items with fewer are mentions of recipes."""
 _MAX_LINES = 500
@@ -95,7 +95,7 @@ def _add(facts: Facts, graph: SchemaGraph, item: Item, source: FactSource) -> No
 
 
 def _lines(graph: SchemaGraph, value: Any) -> list[str]:
-    """Return the lines of a list given as texts, steps, sections of steps, or one text with line breaks."""
+    """Return the lines of a list that is written as texts, steps, sections of steps, or one text with line breaks."""
     found: list[str] = []
     for text in _texts(graph, value, 0):
         parts = _BREAKS.split(text) if _BREAKS.search(text) else [text]

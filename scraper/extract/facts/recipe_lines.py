@@ -1,4 +1,4 @@
-"""Complete the marked-up lines of a recipe by the visible ones."""
+"""Complete the lines of a recipe's markup from the visible lines."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _MIN_MORE = 2
 
 
 def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool = True) -> list[str]:
-    """Return the marked-up lines, or the visible ones where they hold the same and more.
+    """Return the lines of the markup, or visible lines that contain the same and more.
 
     A visible line replaces a marked-up line that lost the beginning of its amount, or its whole amount like most of the
-    list. The visible list replaces the whole list if the markup joined all lines to one, or holds
-    only some of its lines. The latter needs a single visible list.
+    list. The visible list replaces the whole list if the markup joined all lines to one, or contains only some of them.
+    In the last case there must be only one visible list.
     """
     shown = {squash_line(line): line for line in visible}
     lines = [squash_line(line) for line in marked]

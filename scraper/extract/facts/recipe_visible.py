@@ -1,4 +1,4 @@
-"""Find the visible lists of a recipe: below a heading such as "Ingredients", or in elements named so."""
+"""Find the visible lists of a recipe: below a heading such as "Ingredients", or in elements with such a class."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _MAX_HEADING = 60
 _MAX_ROW_PARTS = 3
 _MAX_CLIMB = 8
 _MAX_BEHIND = 600
-"""Elements after a heading that may hold its list."""
+"""Elements after a heading in which its list is searched."""
 _MAX_ITEMS, _MAX_ELEMENTS, _MAX_HEADINGS = 5_000, 50_000, 20
 _CLASSED = attribute_selector("class")
 _PROPERTIES = attribute_selector("itemprop")
@@ -183,7 +183,7 @@ def _is_line(box: Element) -> bool:
 
 
 def _nearest_named(item: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Element | None:
-    """Return the nearest ancestor with such a name, unless a nearer one has an opposite name."""
+    """Return the nearest ancestor with such a class, unless a nearer one has an opposite class."""
     around: Element | None = item
     for _ in range(_MAX_CLIMB):
         if around is None or around.tag in _OUTSIDE or around.tag in ("body", "main", "article"):
@@ -303,7 +303,7 @@ def _broken(element: Element) -> list[str]:
 
 
 def _parted(element: Element) -> str:
-    """Return the text of an element with a space between adjacent parts, such as amount and name in cells."""
+    """Return the text of an element with spaces between adjacent parts, such as amount and name in cells."""
     if len(element) < 2:
         return text_of(element)
     text = element.text or ""

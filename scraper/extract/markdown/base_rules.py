@@ -89,7 +89,7 @@ _MAX_TERM_CODE = 160
 
 
 class CodeRules(Rules):
-    """Rule of `pre`; `normalize_code_blocks` has turned every block into one."""
+    """Rule for `pre`; `normalize_code_blocks` has converted every code block to one."""
 
     def _pre(self, element: Element, context: ConversionContext) -> str:
         code = extract_code(element)

@@ -42,7 +42,7 @@ _KIND_BY_TITLE = {
 } | {"notes": "note"}
 _LONGEST_KIND = max(map(len, _KIND_BY_TITLE))
 _SECTION_HEADINGS = frozenset({"h1", "h2"})
-"""Headings of page sections. Below one named `Notes` are the sources of an article."""
+"""Headings of page sections. Below a heading `Notes` are the sources of an article, no callout."""
 
 _AMBIGUOUS_KINDS = frozenset({"primary", "secondary", "error", "summary", "question"})
 """Kinds whose names are also common classes of `details` elements that are no callouts."""
@@ -126,7 +126,7 @@ def _iterate_first_elements(element: Element) -> Iterator[Element]:
 
 
 def _kind_in_title(title: Element) -> str:
-    """Return the kind that a title names if it contains nothing else, else ""."""
+    """Return the kind of callout if a title contains nothing else, or an empty text."""
     words = text_of(title).strip(" \t\n:!.\u00a0").lower()
     return _KIND_BY_TITLE.get(words, "") if len(words) <= _LONGEST_KIND else ""
 
@@ -138,7 +138,7 @@ def _is_title_element(title: Element) -> bool:
 
 
 class CalloutRules(Rules):
-    """Rule of callouts: a quotation that names its kind and title."""
+    """Rule for callouts: a quotation with the kind and the title."""
 
     def mark(self, root: Element, class_names: str) -> None:
         """Register the callouts of a tree with these class names; remove copy buttons and texts for screen readers."""

@@ -143,7 +143,7 @@ _TAG = re.compile(r"</?[a-z][^<>]{0,40}>", re.IGNORECASE)
 """Tags in descriptions. Templates leave them there without a meaning."""
 
 _INVISIBLE_SIZES = frozenset({"0", "1", "2", "0px", "1px", "2px"})
-"""Sizes of tracking pixels, whatever their description."""
+"""Sizes of tracking pixels; images of these sizes are dropped even if they have a description."""
 
 _SPECIAL_CHARACTER = re.compile(r"[\\\[\]]")
 

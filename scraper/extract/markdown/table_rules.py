@@ -32,11 +32,12 @@ _RANK = re.compile(r"\s*(\d{1,4})[.)]\s*")
 _MIN_ITEMS = 3
 _EQUATION_NUMBER = re.compile(r"\s*\(?[A-Z]?[\d.\-]+[a-z]?\)?\s*")
 _PAGE_PARTS = HEADINGS | LISTS | {"pre", "dl", "blockquote", "section", "figure"}
-"""Blocks of which a cell with a value has none."""
+"""Blocks that cells with a single value never contain."""
 
 _SECTION_HEADINGS = HEADINGS - {"h5", "h6"}
 _BREAK = re.compile(r"(?<!\s)\s*\n\s*")
-"""A line break and the white space around it. It starts at the first blank: 60,000 hard ones in a cell took 5 s."""
+"""A line break and the white space around it. The match starts at the first blank: 60,000 hard ones in a cell took 5
+s."""
 _BLANKS = re.compile(r"[ \t]{2,}")
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
 _DIGITS = re.compile(r"\d{1,4}")
@@ -100,7 +101,7 @@ def _is_header(row: Element) -> bool:
 
 
 def _holds_one_value(table: Element) -> bool:
-    """Return True if a table contains one short text only: a score beside a comment, a badge in a row."""
+    """Return True if a table contains a single short text, such as a score next to a comment or a badge."""
     if len(text_of(table).strip()) > _MAX_VALUE or _INNER_TABLES(table) or _HEADERS(table):
         return False
     return sum(map(_has_content, (cell for row in table_rows(table) for cell in row_cells(row)))) <= 1

@@ -209,9 +209,9 @@ class TreeConverter(MarkdownConverter):
 
 
 def _join_parts(parts: list[str], *, trims_blanks: bool) -> str:
-    """Join parts. Where line breaks meet, the longer run stays, of two breaks at most.
+    """Join parts. Where line breaks meet, the longer run stays, with two breaks at most.
 
-    With `trims_blanks`, remove blanks at the beginning of a line, and one of two blanks that meet.
+    With `trims_blanks`, blanks at the beginning of a line and one of two adjacent blanks are removed.
     """
     out: list[str] = []
     pending = 0

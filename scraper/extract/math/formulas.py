@@ -1,6 +1,6 @@
 """Replace each formula of a page by one `<math>` element that contains only its TeX.
 
-Pages store the TeX of a formula in hidden places (annotations, attributes, scripts) beside a rendering that cannot be
+Pages store the TeX of a formula in hidden places (annotations, attributes, scripts) next to a rendering that cannot be
 read. This step must run before hidden elements are removed.
 """
 
@@ -47,7 +47,7 @@ _STYLING = re.compile(r"&(?:bg|fg|s|c|zoom|size)=.*$|\\(?:dpi|bg|fn|inline)(?:\{
 _ALT_TEX = re.compile(r"\\[A-Za-z]{2,}|[\^_]\{|^\$.+\$$")
 _COPIED_ATTRIBUTES = ("id", "style", "hidden", "data-x-hidden")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
-"""A `<` that would open a tag where Markdown is shown without formulas. TeX ignores the added space."""
+"""A `<` that would open a tag where Markdown is displayed without formulas. TeX ignores the added space."""
 
 
 def normalize_formulas(root: Element, class_names: str | None = None) -> bool:

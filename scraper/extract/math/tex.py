@@ -71,7 +71,7 @@ def collapse_outside_formulas(text: str, fold: Callable[[str], str]) -> str:
 
 
 def _find_delimited(text: str) -> Iterator[re.Match[str]]:
-    """Yield the formulas in a text. A match that is too long for one is searched for others."""
+    """Yield the formulas in a text. Inside a match that is too long for a formula, others are searched."""
     at = 0
     while (match := _DELIMITED.search(text, at)) is not None:
         longest = MAX_TEX if match["round"] is None else _MAX_INLINE_TEX

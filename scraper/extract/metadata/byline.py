@@ -34,7 +34,7 @@ _MONTH_OR_DAY = (
     r"nov(?:ember)?|dec(?:ember)?|(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?)"
 )
 DATE_WORD = re.compile(rf"{_MONTH_OR_DAY}\.?", re.IGNORECASE)
-"""Beginning of a date in the place of a name."""
+"""Beginning of a date at the position of a name."""
 
 _NAME_END = re.compile(
     rf"[\s,]+{_MONTH_OR_DAY}\.?,?\s+\d.*$|"
@@ -106,7 +106,7 @@ _MEMBER_WORD = re.compile(
     r"membre depuis|registrado|miembro desde|membro dal|lid sinds|dołączył|регистрация|на форуме с)\b",
     re.IGNORECASE,
 )
-"""Words before the date since when a person takes part in a forum."""
+"""Words before the date since when a person has been a member of a forum."""
 _PUBLICATION_WORD = re.compile(r"publi|posted|veröffentlicht|erschienen|first\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:(?:19|20)\d{2}|25[5-9]\d)(?!\d)|[٠-٩۰-۹०-९০-৯]{4}")
 """Years, also of the Thai calendar and in digits of other scripts."""

@@ -21,7 +21,7 @@ _MONTH_PREFIXES = (
     "nov noi noe ноя ное лис lis mar kas stud νοε lapk נוב בנוב نوف",
     "dec dez dic dez det des déc дек дец гру gru pro jou ara δεκ דצמ בדצמ ديس",
 )
-"""Prefixes of month names, one row per month. If languages share a prefix, the longer one or `_AMBIGUOUS_MONTHS`
+"""Prefixes of month names, one row per month. If languages share a prefix, the longer prefix or `_AMBIGUOUS_MONTHS`
 decides."""
 _MONTH_BY_PREFIX = {
     beginning: number for number, row in reversed([*enumerate(_MONTH_PREFIXES, start=1)]) for beginning in row.split()
@@ -153,9 +153,9 @@ def _parse_digits(text: str) -> datetime | None:
 
 
 def build_date(match: re.Match[str], order: str, *, day_first: bool = False) -> datetime | None:
-    """Return the date of a written form. With `day_first`, 3/4/2024 is in April, else it is ambiguous.
+    """Return the date of year, month and day as written.
 
-    12/25/2024 and 25/12/2024 have one meaning.
+    With `day_first`, 3/4/2024 is in April; otherwise it is ambiguous. 12/25/2024 and 25/12/2024 are never ambiguous.
     """
     parts = dict(zip(order.replace("??", "dm"), match.groups(), strict=True))
     name, day, year = parts["m"], int(parts["d"]), int(parts["y"])
@@ -243,7 +243,7 @@ _STRONG_SEPARATOR = re.compile(r"\s*(?:[·•—–|-](?=\s|$|[^\W\d])|\.\.\.|�
 
 
 def split_date(snippet: str, now: datetime) -> tuple[datetime | None, str]:
-    """Return the date at the start of a snippet, or None, and the rest of the snippet.
+    """Return the date at the start of a snippet, or None, and the text after it.
 
     A date that belongs to a sentence ("Jan 7, 2024 was a Sunday") stays. Only a date before a separator, an upper case
     letter or a letter of a script without case was added by the engine.

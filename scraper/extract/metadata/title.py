@@ -17,7 +17,7 @@ from scraper.extract.text.sanitize import clean_line
 MAX_TITLE = 300
 
 _MIN_AGREEMENT = 0.4
-"""Word F1. A heading with at least this agreement with the title in the head is the title."""
+"""Word F1. A heading with at least this agreement with the head's title is the title."""
 
 _MIN_REST_AGREEMENT = 0.75
 """Word F1. A heading below the site's name is the title if it agrees this much with the rest of the head title."""
@@ -37,7 +37,7 @@ _BEFORE_TOPIC = re.compile(
     r"Zobacz temat|Просмотр темы|Visa tråd|Vis emne|Exibir tópico)\s-\s",
     re.IGNORECASE,
 )
-"""What old forums write before the title of a thread: their name and the function of the page."""
+"""Text that old forums write before the title of a thread: their name and the function of the page."""
 
 _CUT = re.compile(r"\s*(?:…|\.\.\.)\s*\Z")
 _NEW_LINES = ("br", "div", "p", "li")

@@ -48,9 +48,9 @@ _DAY_MONTH = re.compile(
 
 @lru_cache(maxsize=1_024)
 def find_written_date(text: str, *, is_hinted: bool = False) -> tuple[str, datetime | None] | None:
-    """Return a date in a short text as it is written, with its moment if that is known, or None.
+    """Return a date in a short text as it is written, with its time if that is known, or None.
 
-    A relative date, a date without a year and 3/4/2024 have no known moment. `is_hinted` says that markup declares a
+    The time of a relative date, a date without a year and 3/4/2024 is unknown. With `is_hinted`, markup declares a
     date: then forms without a year such as "May 3" and "5h" count too.
     """
     if len(text) > _MAX_CHARS or not (_DATE_LIKE if is_hinted else _SURE_DATE_LIKE).search(text):

@@ -84,7 +84,7 @@ def split_notes(block: Element, targets: list[Element]) -> dict[Element, Element
 def build_definition(body: Element, label: str, own: str, back: set[str]) -> Element:
     """Remove a note from its place and return it as `<fndef>`.
 
-    `own` is the label that the note shows, `back` are the anchors of its marks.
+    `own` is the label of the note, `back` are the anchors of its marks.
     """
     for link in list(body.iter("a")):
         if _is_back_link(link, back):
@@ -155,7 +155,7 @@ _NUMBERED_ID = re.compile(r"(?:user-content-)?_?(?:fn|footnote|note|ftn)[-_:.]?(
 _NOTE_CLASSES = element_selector(".//*[contains(@class, 'footnote') or contains(@class, 'footdef')]")
 _MAX_MARKS = 2_000
 _LAST_RULES = 5
-"""Rules. Notes follow one of the last rules of a page."""
+"""Horizontal rules at the end of a page after one of which notes are searched."""
 
 
 def find_numbered_notes(

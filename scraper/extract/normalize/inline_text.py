@@ -62,7 +62,7 @@ def _separate_neighbors(root: Element) -> None:
     """Insert a space between words of adjacent elements.
 
     Examples: `HOKA` and `Clifton 10`, `1994` and `2h 22m`, `5 min` and `Easy`. Of 470 such places on 1,200 pages whose
-    gold has both words it is right at all but two. All of 50 places between two small letters or behind a single one
+    gold has both words, all but two are correct. All of 50 places between two small letters or after a single letter
     are one word (a large initial, half of a link).
     """
     for first in root.iter(*_INLINE_TAGS):

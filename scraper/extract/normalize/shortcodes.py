@@ -7,7 +7,7 @@ import re
 from scraper.extract.dom.xpath import Element, text_of
 
 _CLOSING_TAG = re.compile(r"\[/([a-z]+_[a-z0-9_]{1,40})\]")
-"""A name with an underscore: `[/b]` may be an example of the markup of a forum."""
+"""Closing tag of a name with an underscore: `[/b]` may be an example of forum markup."""
 
 _CODE_TAGS = frozenset({"pre", "code", "samp", "kbd"})
 

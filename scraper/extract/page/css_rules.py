@@ -1,7 +1,7 @@
 """Find the elements that the inline style sheets of a page hide, by their selectors.
 
-A rule counts where it applies to a screen of 1,280 pixels. A name that any other rule shows again is not hidden: as
-served, a page may wait for a script that shows it.
+A rule counts if it applies to a screen of 1,280 pixels. A name that another rule makes visible is not hidden, because a
+page as served may wait for a script that sets it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _MAX_DEPTH = 8
 _MAX_PRELUDE = 4_000
 """Characters of a selector."""
 _MAX_SELECTORS = 100
-"""Selectors that are matched, besides single classes and ids."""
+"""Selectors that are matched, in addition to single classes and ids."""
 _MAX_COUNTING = 10
 """Selectors that are matched with a pseudo-class or siblings: the cost may be the square of the elements."""
 _MAX_ELEMENTS = 3_000
 """Elements of a page for which selectors with a pseudo-class or siblings are matched."""
 _MAX_ELEMENTS_TO_MATCH = 20_000
-"""Elements of a page for which selectors are matched, besides single classes and ids."""
+"""Elements of a page with which selectors are matched, except single classes and ids."""
 _SCREEN_PX = 1_280
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -80,7 +80,7 @@ def find_hidden_by_rules(root: Element, sheets: Iterable[str]) -> list[Element]:
 
 
 def _find_hiding_selectors(rules: Iterable[_Rule], variables: dict[str, str]) -> list[str]:
-    """Return the selectors that hide, without those with a name that another rule may show again."""
+    """Return the selectors that hide elements, except those with a name that another rule may make visible."""
     hiding: list[tuple[str, bool]] = []
     shown: set[str] = set()
     shown_for_sure: set[str] = set()

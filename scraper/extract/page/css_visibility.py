@@ -6,7 +6,7 @@ import colorsys
 import re
 
 _READABLE_PX = 4.0
-"""Pixels. Smaller text is not meant for people."""
+"""Pixels. Smaller text is not meant for readers."""
 _SMALL_ZOOM = 0.2
 _MIN_OPACITY = 0.05
 _MIN_COLOR_ALPHA = 0.1

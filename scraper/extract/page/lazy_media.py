@@ -1,4 +1,4 @@
-"""Replace placeholders of lazy images and embedded video players by what they display."""
+"""Replace placeholders of lazy images and embedded video players by the media that they display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build the tree of what is visible on a page, with shadow roots and frames in their places.
+"""Build the tree of the visible content of a page, with shadow roots and frames in their places.
 
 The module also identifies third-party content such as reviews and comments by its microdata.
 """
@@ -28,7 +28,7 @@ _WITHOUT_TEXT = "applet audio video track map area datalist progress meter frame
 _SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)
 _MAX_NOTE = 400
 _FALLBACK_WORDS = 40
-"""Words. Fallback with more is content, and a page with fewer words beside it needs it."""
+"""Words. A `noscript` element with more is content, and a page with fewer other words needs it."""
 
 _SVG_TEXTS = element_selector(".//text")
 _MAX_SVG_TEXT = 2_000
@@ -303,7 +303,7 @@ THIRD_PARTY_PROPERTIES = frozenset(
 """Schema properties whose values are works of other people."""
 
 THIRD_PARTY_LISTS = frozenset("blogPost blogPosts itemListElement".split())
-"""Schema properties whose values are works of other people if there are several; one may be the page's own."""
+"""Schema properties whose values are works of other people if there are several; a single one may be the page's own."""
 
 _SIDE_TAGS = frozenset({"nav", "aside"})
 _CONTENT_TAGS = frozenset({"article", "main"})

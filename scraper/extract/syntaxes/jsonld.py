@@ -40,7 +40,7 @@ class JsonLdBlocks:
 
 
 def read(blocks: Iterable[str]) -> JsonLdBlocks:
-    """Return every outermost object in the blocks. A broken block only loses its own data."""
+    """Return all outermost objects in the blocks. In a broken block, only its own data is lost."""
     values: list[Item] = []
     broken = 0
     left = _MAX_REPAIRED_PER_PAGE
@@ -61,9 +61,9 @@ def read(blocks: Iterable[str]) -> JsonLdBlocks:
 def read_items(
     blocks: Iterable[str], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
 ) -> list[Item]:
-    """Return every object in the blocks that has a type, outer ones first.
+    """Return all objects in the blocks with a type, outer ones first.
 
-    Values of the properties `without` are skipped, and lists of several values of the properties `single`.
+    Values of the properties `without` are skipped, and so are lists of several values of the properties `single`.
     """
     return flatten(read(blocks).values, without=without, single=single)
 

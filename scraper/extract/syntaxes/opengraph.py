@@ -17,7 +17,7 @@ _URL_PROPERTIES = ("url", "secure_url", "image", "src", "video", "audio", "playe
 
 
 def read_properties(root: Element) -> list[tuple[str, str]]:
-    """Return every property in order. Pages also write `name` for `property`, and put metas into the body."""
+    """Return all properties in order. Some pages write `name` instead of `property`, and put metas into the body."""
     found: list[tuple[str, str]] = []
     for meta in root.iter("meta"):
         content = meta.get("content")

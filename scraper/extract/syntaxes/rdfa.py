@@ -118,7 +118,7 @@ def _is_ignored(node: Item) -> bool:
 
 
 def _sort_key(node: Item) -> tuple[bool, str]:
-    """Return a key that is the same each time: the names of blank nodes differ at each reading."""
+    """Return a key that does not depend on the names of blank nodes, which differ at each reading."""
     return "@type" not in node, _BLANK_ID.sub("_:", json.dumps(node, sort_keys=True, ensure_ascii=False))
 
 

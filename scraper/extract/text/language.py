@@ -8,7 +8,7 @@ from collections import Counter
 _MAX_CHARACTERS = 4_000
 _MIN_WORDS = 20
 _MIN_SHARE = 0.12
-"""Share of words that are common in the language: running text has .2 to .45, lists of names next to none."""
+"""Minimum share of common words of the language: running text has .2 to .45, lists of names almost none."""
 
 _MIN_LEAD = 1.15
 """Factor over the score of the next language. A word counts less if more languages have it."""
@@ -53,7 +53,7 @@ _MIN_SCRIPT_SHARE = 0.5
 """Share of the letters in one script. Latin names and figures occur in texts of every script."""
 
 _MIN_KANA_SHARE = 0.08
-"""Share of kana among Japanese letters: .4 and more in running text; Chinese quotes a name at most."""
+"""Minimum share of kana among Japanese letters: running text has .4 and more; Chinese text has only quoted names."""
 
 _PERSIAN = re.compile("[\u067e\u0686\u0698\u06af\u06cc]")
 _URDU = re.compile("[\u0679\u0688\u0691\u06ba\u06be\u06d2]")
@@ -108,7 +108,7 @@ _COMMON_WORDS = {
 
 
 def choose_language(declared: str | None, text: str) -> str | None:
-    """Return the declared language, or the detected one if none is declared or if English is wrong."""
+    """Return the declared language, or the detected one if none is declared or English is declared wrongly."""
     if declared and declared.lower().split("-")[0] != _TEMPLATE_LANGUAGE:
         return declared
     return detect_language(text, against=_TEMPLATE_LANGUAGE if declared else None) or declared

@@ -1,7 +1,7 @@
-"""Compare two versions of a page block by block, and tell changes from noise.
+"""Compare two versions of a page block by block, and separate changes from noise.
 
-Noise changes without anybody editing the page: ages, clocks, counts of visitors, ids of requests. A number alone is no
-noise: prices, versions and dates are what people watch. What differs between two readings of one state is noise too.
+Noise changes without anybody editing the page: ages, clocks, visitor counts, request ids. A changed number alone is no
+noise, because people watch prices, versions and dates. Differences between two readings of one state are noise too.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _SPACE_BEFORE_SIGN = re.compile(r" (?=[.,;:!?)])")
 _NUMBERS = re.compile(r"\d[\d.,]*")
 
 _PAIR_SIMILARITY = 0.5
-"""Share of words from which a removed and an added block are one edited block."""
+"""Minimum share of common words of a removed and an added block that count as one edited block."""
 _UNSTABLE_SIMILARITY = 0.7
 _MAX_WORD_BLOCKS = 50
-"""Blocks with one word beyond which the word does not help to find pairs."""
+"""Blocks with one word. With more, the word is not used to find pairs."""
 _MAX_CANDIDATES = 20
 _REPLACED_CHARS = 200
 _MAX_SEGMENT = 400
-"""Blocks of a segment without common unique blocks, beyond which it is replaced as a whole."""
+"""Blocks of a segment without common unique blocks. A longer segment is replaced as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class PageComparison:
 
     @property
     def is_changed(self) -> bool:
-        """Return True if the page says something else, not only in another order."""
+        """Return True if content of the page changed, not only its order."""
         return any(change.kind != "moved" for change in self.changes)
 
     @property
@@ -76,9 +76,9 @@ def compare_pages(old: str, new: str, again: Sequence[str] = ()) -> PageComparis
     """Return the changes from one Markdown text to another.
 
     Args:
-        old: The earlier version.
-        new: The later version.
-        again: The later version, read once more or twice; what differs between the readings is noise.
+        old: Earlier version.
+        new: Later version.
+        again: Further readings of the later version; differences between the readings are noise.
     """
     keys: dict[str, str] = {}
     before, after = split_blocks(old, keys), split_blocks(new, keys)
@@ -289,7 +289,7 @@ def _is_noise(block: Block, instability: _Instability | None) -> bool:
 
 @dataclass(slots=True)
 class _Instability:
-    """What two readings of one state do not agree on."""
+    """Differences between two readings of one state."""
 
     after: Sequence[Block]
     again: Sequence[Sequence[Block]]

@@ -1,6 +1,6 @@
 """Remove invisible characters, repair mojibake and normalize white space.
 
-Invisible characters can carry instructions to a model that a person does not see.
+Invisible characters can carry instructions to a model that people do not see.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _RIGHT_TO_LEFT = re.compile(f"[\u0590-\u05ff\ufb1d-\ufb4f{_ARABIC}]")
 _DIRECTION_MARK_DISTANCE = 8
 """Characters. A direction mark stays if a right-to-left letter is this near."""
 _DIRECTION_MARK_GAP = 4
-"""Characters. A direction mark stays if there is none in so many characters before it."""
+"""Characters. A direction mark stays if there is no other one in this many characters before it."""
 
 _JOINING = re.compile(
     "[\u0620-\u06ff\u0700-\u07ff\u0840-\u08ff"  # Arabic, Syriac, N'Ko, Mandaic
@@ -54,11 +54,11 @@ _KEYCAP = "\u20e3"
 
 
 def clean(text: str) -> tuple[str, int]:
-    """Remove invisible characters and repair mojibake. Return the text and the number of removed characters.
+    """Remove invisible characters and repair mojibake; return the text and the number of removed characters.
 
     Joiners stay between letters that they join and inside emoji, the variation selector of emoji directly after one,
-    direction marks in right-to-left text. Every kind of space becomes a space, because a choice of spaces is a message,
-    too. Code points without a character are removed.
+    direction marks in right-to-left text. All kinds of space are replaced by a plain space, because they could encode a
+    message. Code points without a character are removed.
     """
     if "â€" in text:
         text = repair_mojibake(text)

@@ -51,7 +51,7 @@ class Sketch:
 
 
 class SketchIndex:
-    """Sketches of texts by name."""
+    """Index of sketches by name."""
 
     def __init__(self) -> None:
         """Create an empty index."""
@@ -69,7 +69,7 @@ class SketchIndex:
         return self._sketches.get(name)
 
     def find_nearest(self, sketch: Sketch) -> tuple[str, float]:
-        """Return the name of the most similar text and its similarity, or "" and 0."""
+        """Return the name of the most similar text and its similarity, or an empty text and 0."""
         names = {name: None for number in sketch.numbers[:_LOOKUP_SIZE] for name in self._names.get(number, ())}
         found = [(sketch.similarity(self._sketches[name]), name) for name in names]
         similarity, name = max(found, key=lambda one: one[0], default=(0.0, ""))

@@ -94,7 +94,7 @@ _CHARACTERS_PER_WORD = 5
 def count_words(text: str, most: int = -1) -> int:
     """Return the number of words of a text; for scripts without spaces, estimate it from the length.
 
-    With `most`, counting ends there: the rest of the text counts as one word more.
+    With `most`, counting ends there, and the remaining text counts as one word.
     """
     words = text.split(None, most)
     return max(len(words), 0 if text.isascii() else sum(map(len, words)) // _CHARACTERS_PER_WORD)

@@ -35,11 +35,11 @@ FEATURES = (
 WEIGHTS = (14.0, -2.25, 0.66, -5.22, 0.565, -1.46, 1.43, -0.465, 0.112, -0.058, -0.178)
 
 SHELL_THRESHOLD = 0.5
-"""Score above which a page is a shell. Out of fold, of pages with scripts, 3.6 % of 1,425 complete ones would be
-rendered for nothing and 14 % of 939 shells would not; with words alone 1.3 and 74 %."""
+"""Score. A page with more is a shell. Out of fold, of pages with scripts, 3.6 % of 1,425 complete ones would be
+rendered unnecessarily and 14 % of 939 shells would not be rendered; with words alone 1.3 and 74 %."""
 
 _DEFAULT_LANDMARK = 4.0
-"""Logarithm for pages without a landmark, as if it held 54 words: neither empty nor full."""
+"""Logarithm for pages without a landmark, as for 54 words: neither empty nor full."""
 
 _MAX_DATA = 400_000
 _MAX_STRINGS = 60
@@ -120,7 +120,7 @@ def _landmarks(body: Element) -> Iterator[Element]:
 
 
 def _count_prose_in_data(head: Head, visible: str) -> tuple[int, int]:
-    """Return the letters of long texts in the page's data, of hidden and of visible ones."""
+    """Return the number of letters in long texts of the page's data: of hidden texts, and of visible ones."""
     hidden_letters = visible_letters = 0
     for text in _find_long_strings(head):
         letters = "".join(_WORD.findall(_TAG.sub("", text).lower()))
@@ -140,7 +140,7 @@ def _find_long_strings(head: Head) -> list[str]:
 
 
 def _scan_strings(data: str) -> Iterator[str]:
-    """Yield the long strings in JSON, and of too long ones the end: JSON may contain JSON as a string."""
+    """Yield the long strings in JSON; of too long strings only the end, because they may contain JSON."""
     at = 0
     while (match := _STRING.search(data, at)) is not None:
         at = match.end()

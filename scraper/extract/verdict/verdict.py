@@ -25,7 +25,7 @@ from scraper.model import Verdict, VerdictKind
 THIN_WORDS = 40
 SHORT_WORDS = 150
 BARE_WORDS = 60
-"""Words. On shorter pages the phrases of block pages count in all text, on longer ones in title and headings."""
+"""Words. On shorter pages, phrases of block pages are searched in all text; on longer ones in title and headings."""
 
 MAX_BLOCK_PAGE_WORDS = 400
 """Words. Longer pages are not checked for marks. Block pages contain explanations and menus: the longest of 27 saved
@@ -35,7 +35,7 @@ LONG_WORDS = 2_000
 """Words. Longer pages are not examined. Of 1,000 pages without their content, 5 had more words left."""
 
 _MAX_BESIDE_CONSENT = 120
-"""Characters beside a consent form that is the whole page: a logo, the imprint."""
+"""Characters next to a consent form that is the whole page: a logo, the imprint."""
 
 _DISCUSSED_REASONS = frozenset({"challenge", "captcha", "denied"})
 _MIN_TITLE_SHARE = 0.5
@@ -235,13 +235,13 @@ _REMOVED_ROLES = frozenset(
 _WITH_ROLE = attribute_selector("role")
 _WITH_ITEMPROP = attribute_selector("itemprop")
 _MAX_REMOVED_SHARE = 0.5
-"""Share. An element with more of the page's text is content, whatever its name."""
+"""Share. An element with more of the page's text is content, regardless of its name."""
 
 _MIN_MAIN_SHARE = 0.25
 """Share. A landmark with less of the page's text is misplaced."""
 
 _MIN_LEADING_SHARE = 0.6
-"""Share. An article with less of all articles' text is one of a list."""
+"""Share of all articles' text. An article with less is one of a list."""
 
 
 def remove_page_furniture(body: Element) -> int:

@@ -108,7 +108,7 @@ def _format_label(level: _Level, levels: Mapping[int, _Level], counts: Mapping[i
 
 
 def find_style_numbering(style: str | None, styles: Mapping[str, Element]) -> NumberingLevel | None:
-    """Return the list of a paragraph style, its own or inherited."""
+    """Return the list of a paragraph style, directly or inherited."""
     level: int | None = None
     for _ in range(_LEVELS):
         element = styles.get(style or "")

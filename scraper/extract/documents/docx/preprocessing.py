@@ -39,7 +39,7 @@ _MAX_STYLE_DEPTH = 10
 _LEVELS = {str(level): level + 1 for level in range(9)}
 """Heading level by value of `w:outlineLvl`, from 0; 9 means body text."""
 _MAX_HEADING_CHARS = 250
-"""Characters. A longer paragraph is text, whatever level puts it into a table of contents."""
+"""Characters. A longer paragraph is text, even if its level would put it into a table of contents."""
 
 
 def write_computed_text(
@@ -68,7 +68,7 @@ def get_outline_level(paragraph: Element) -> int | None:
 
 
 def _move_text_boxes(body: Element) -> None:
-    """Move the paragraphs of text boxes behind the paragraph that anchors them."""
+    """Move the paragraphs of text boxes after the paragraph that anchors them."""
     for alternatives in list(body.iter(_MC + "AlternateContent")):
         for fallback in alternatives.findall(_MC + "Fallback"):
             if next(alternatives.iter(W + "txbxContent"), None) is not None:
@@ -113,7 +113,7 @@ def _join_drop_capitals(body: Element) -> None:
 
 
 def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[str]) -> None:
-    """Write the data of charts, and the descriptions of pictures, where they stand."""
+    """Insert the data of charts and the descriptions of pictures at their positions."""
     for drawing in list(body.iter(W + "drawing")):
         run = next(drawing.iterancestors(W + "r"), None)
         if run is None or next(drawing.iterancestors(_MC + "Fallback"), None) is not None:

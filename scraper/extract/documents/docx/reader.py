@@ -37,7 +37,7 @@ _W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 _PARTS = re.compile(
     r"\[Content_Types\]\.xml|(?:_rels|word/_rels)/[^/]*\.rels|word/(?:numbering|footnotes|endnotes)\d*\.xml"
 )
-"""Parts that mammoth gets besides the text; no pictures, so that it opens none."""
+"""Parts that mammoth needs in addition to the text; pictures are left out, so that it opens none."""
 _MAIN = "word/document.xml"
 _STYLES = "word/styles.xml"
 _LISTS = "word/numbering.xml"

@@ -204,7 +204,7 @@ class OdfBlockWriter:
 
 
 def _write_items(items: list[str], plain: bool) -> str:
-    """Return the items of a list; in a numbered list, items without a number join the one before."""
+    """Return the items of a list; in a numbered list, items without a number are joined to the preceding item."""
     before: list[str] = []
     joined: list[str] = []
     for item in filter(None, items):
@@ -230,7 +230,7 @@ def _frames_in(element: Element, depth: int = 0) -> Iterator[Element]:
 
 
 def join_lists(root: Element) -> None:
-    """Join lists in place: a list that begins one level deeper belongs to the list before it.
+    """Join lists in place: a list that begins one level deeper belongs to the preceding list.
 
     The items after it at the level above continue the same list.
     """

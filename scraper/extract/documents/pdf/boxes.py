@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 _SLACK = 1.0
-"""Points by which a covered box may stand out."""
+"""Points by which a covered box may extend beyond the covering one."""
 
 
 class Box(NamedTuple):

@@ -13,7 +13,7 @@ from scraper.extract.documents.pdf.rows import group_adjacent, join_cell_lines, 
 _ROW_DISTANCE_RATIO = 1.25
 """Ratio of the distance between rows to the distance between lines of a cell, where both occur."""
 _SAME_LEADING, _MIN_ROW_STEP = 1.12, 1.2
-"""Multiples of the least distance of lines: within a cell, and between rows that are clearly further apart."""
+"""Multiples of the minimum line distance: within a cell, and between rows that are clearly further apart."""
 _MAX_LEADING = 1.8
 """Multiple of the font size."""
 _BESIDE = 0.3

@@ -10,15 +10,15 @@ WHITE = (255, 255, 255)
 
 
 def is_same_color(one: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
-    """Return True if a person does not see the difference of two colors (red, green, blue)."""
+    """Return True if the difference of two colors (red, green, blue) is not visible."""
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]), abs(one[2] - other[2])) <= _SAME_COLOR
 
 
 class Contrasts(dict[tuple[int, int, int, int], bool]):
-    """Fills of text (red, green, blue, opacity) by whether they are seen on all backgrounds, compared on demand."""
+    """Cache of text fills (red, green, blue, opacity) that tells if they are visible on all backgrounds."""
 
     def __init__(self, backgrounds: Sequence[tuple[int, int, int]]) -> None:
-        """Compare with these backgrounds; call `clear` when one is added."""
+        """Compare with these backgrounds; call `clear` after one is added."""
         super().__init__()
         self._backgrounds = backgrounds
 

@@ -27,7 +27,7 @@ from scraper.extract.documents.pdf.rows import join_lines
 _FALLBACK_READER = "scraper.extract.documents.pdf.fallback_reader"
 """Imported on demand: its import costs more than reading a page."""
 _MAX_REMOVED_SHARE = 0.05
-"""Ratio of letters in removed headers and footers, above which the answer says that they are shown once."""
+"""Ratio of letters in removed headers and footers. Above it, a warning says that they are written only once."""
 
 
 @dataclass(frozen=True, slots=True)

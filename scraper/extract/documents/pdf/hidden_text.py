@@ -1,6 +1,6 @@
-"""Find text of a PDF page that a person cannot see, from the page objects of PDFium.
+"""Find hidden text of a PDF page, from the page objects of PDFium.
 
-Hidden text may be an instruction to a model. The invisible text layer over the picture of a scanned page stays.
+Hidden text may be an instruction to a model. The invisible text layer over the image of a scanned page stays.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TEXT, _PATH, _IMAGE, _SHADING, _FORM = 1, 2, 3, 4, 5
 _NO_TEXT, _FILLED, _INVISIBLE, _FILLED_CLIP, _CLIP = -1, 0, 3, 4, 7
 """Text rendering modes (ISO 32000-1, 9.3.6)."""
 _MIN_SIZE = 1.0
-"""Points of the font. Smaller letters cannot be seen."""
+"""Points of the font. Smaller letters are not visible."""
 _MIN_WIDTH = 0.05
 """Points. Spaces have no width."""
 _OPAQUE, _MAX_RECTANGLE_SEGMENTS = 255, 6
@@ -34,7 +34,7 @@ _MIN_BACKGROUND = 4.0
 
 @dataclass(frozen=True, slots=True)
 class HiddenText:
-    """Text objects of a page that cannot be seen, by handle, and the boxes of the others."""
+    """Hidden text objects of a page, by handle, and the boxes of the visible ones."""
 
     hidden: Mapping[int, Box]
     visible: tuple[Box, ...]
@@ -77,12 +77,12 @@ def declare_functions(library: ctypes.CDLL) -> None:
 
 
 def find_hidden_text(library: ctypes.CDLL, page: int, *, check_clips: bool = False) -> HiddenText:
-    """Return the text objects of a page that cannot be seen; `check_clips` also finds text outside of its clip."""
+    """Return the hidden text objects of a page; `check_clips` also finds text outside of its clip."""
     return _PageScan(library, page).find(check_clips=check_clips)
 
 
 class _PageScan:
-    """Looks for hidden text among the objects of one page."""
+    """Search the objects of one page for hidden text."""
 
     def __init__(self, library: ctypes.CDLL, page: int) -> None:
         self._library, self._page = library, page
@@ -110,7 +110,7 @@ class _PageScan:
                 self._suspects.append((one, mode, self._has_color_of_background(one, mode)))
 
     def find(self, *, check_clips: bool) -> HiddenText:
-        """Return the text objects by whether they can be seen."""
+        """Return the hidden text objects and the boxes of the visible ones."""
         orders = [*(order for _, _, order in self._plain[:1]), *(one.order for one, _, _ in self._suspects)]
         covers = self._find_covers(min(orders, default=0))
         texts = self._texts() if covers or check_clips else []
@@ -191,7 +191,7 @@ class _PageScan:
         return Box(rectangle[0], rectangle[3], rectangle[2], rectangle[1])
 
     def _is_unpainted(self, text: _Painted, mode: int, *, has_picture: bool) -> bool:
-        """Return True for text that is not painted at all, unless a picture or outlines of letters stand there."""
+        """Return True for text that is not painted, unless an image or outlines of letters are at its position."""
         if mode in (_INVISIBLE, _CLIP):
             self._remaining_tests -= len(self._others)
         overlapping = (one for one in self._others if self._remaining_tests > 0 and one.box.overlap(text.box))
@@ -213,7 +213,7 @@ class _PageScan:
         return abs(size.value) * max(math.hypot(own.a, own.b), math.hypot(own.c, own.d)) * scale(text.matrix)
 
     def _has_color_of_background(self, text: _Painted, mode: int) -> bool:
-        """Return True if filled letters have the color of what is below them; a picture has no one color."""
+        """Return True if filled letters have the color of their background; an image counts as different."""
         color = self._read_color(text) if mode in (_FILLED, _FILLED_CLIP) else None
         if color is None:
             return False

@@ -62,7 +62,7 @@ class _Lattice:
 def find_grids(page: LayoutPage) -> list[LatticeGrid]:
     """Return the grids with text and at least two rows and columns.
 
-    Drawn lines come first: the shading of single text lines must not split the cells that frame them.
+    Drawn lines are used first, because the shading of single text lines must not split the cells around them.
     """
     grids: list[LatticeGrid] = []
     used: set[TextRun] = set()
@@ -92,7 +92,7 @@ def _build_grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
 
 
 def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, int], list[TextRun]]:
-    """Return the runs by cell; cells without a line between them count as one, named by the first."""
+    """Return the runs by cell; cells without a line between them count as the first of them."""
     owner = _owners(lattice)
     placed: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
     for run in runs:

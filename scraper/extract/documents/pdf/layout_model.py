@@ -40,7 +40,7 @@ class RuledLine(NamedTuple):
 
 @dataclass(frozen=True)
 class LayoutRow:
-    """Runs on one line, left to right. Its extent is asked for many times."""
+    """Runs on one line, left to right. Its extent is cached."""
 
     runs: tuple[TextRun, ...]
 

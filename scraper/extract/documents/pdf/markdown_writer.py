@@ -45,7 +45,7 @@ def escape_text(text: str) -> str:
 def _item_mark(block: LayoutBlock) -> str:
     """Return a bullet, or the number if Markdown supports it.
 
-    From 100 on, numbers do not count a list but name exercises or sections of a law.
+    Numbers from 100 on are usually numbers of exercises or sections of a law, not of list items.
     """
     if not block.label:
         return "-"

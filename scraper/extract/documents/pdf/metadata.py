@@ -23,7 +23,7 @@ _NO_TITLE = re.compile(
     r"|.*\.(?:docx?|pptx?|xlsx?|indd|qxd|tex|dvi|pdf|cdr))",
     re.IGNORECASE,
 )
-"""Titles that programs write: file names and placeholders."""
+"""Titles that programs set: file names and placeholders."""
 
 
 def read_metadata(data: bytes, xmp: str, *, encrypted: bool) -> tuple[str | None, str | None]:

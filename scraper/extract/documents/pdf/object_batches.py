@@ -42,12 +42,12 @@ class _Slots(Generic[T]):
 
 @cache
 def _slots() -> tuple[_Slots[float], _Slots[int]]:
-    """Return the memory for boxes and for colors; like PDFium, it serves one thread."""
+    """Return the memory for boxes and colors; like PDFium, only one thread may use it."""
     return _Slots(ctypes.c_float), _Slots(ctypes.c_uint)
 
 
 def read_batch(library: ctypes.CDLL, prefix: str, parent: int, start: int, end: int) -> Iterator[Fields]:
-    """Return objects of a page (prefix FPDFPage) or form (FPDFFormObj), at most `BATCH`; None for what it lacks."""
+    """Return up to `BATCH` objects of a page (prefix FPDFPage) or form (FPDFFormObj); missing values are None."""
     boxes, colors = _slots()
     handles = list(map(getattr(library, f"{prefix}_GetObject"), repeat(parent), range(start, end)))
     modes = list(map(library.FPDFTextObj_GetTextRenderMode, handles))

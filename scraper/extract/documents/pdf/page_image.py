@@ -18,7 +18,7 @@ _GRAY = 1
 """Format of a bitmap with one byte per pixel (fpdfview.h)."""
 _WHITE = 0xFFFFFFFF
 _FAST = 1
-"""Level of zlib: a scan becomes a third, in a twentieth of the time of its recognition."""
+"""Level of zlib: it reduces a scan to a third, in a twentieth of the time for its recognition."""
 
 
 def warm_up(request: ParseRequest | None = None) -> None:

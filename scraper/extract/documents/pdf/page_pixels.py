@@ -1,4 +1,4 @@
-"""Render a part of a PDF page in a low resolution, to see whether letters stand out from their background."""
+"""Render a part of a PDF page in a low resolution, to check if letters contrast with their background."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def declare_functions(library: ctypes.CDLL) -> None:
 
 
 class PagePixels:
-    """The pixels of a page as displayed, around some boxes."""
+    """Pixels of a page as displayed, around some boxes."""
 
     def __init__(self, library: ctypes.CDLL, page: int, boxes: Sequence[Box]) -> None:
-        """Render the smallest rectangle that holds all boxes, given in points of the page."""
+        """Render the smallest rectangle around all boxes, given in points of the page."""
         self._library, self._page = library, page
         sides = library.FPDF_GetPageWidthF(page), library.FPDF_GetPageHeightF(page)
         scale = min(_SCALE, _MAX_PIXELS / max(1.0, *sides))
@@ -70,7 +70,7 @@ class PagePixels:
             library.FPDFBitmap_Destroy(bitmap)
 
     def has_ink(self, x0: float, y0: float, x1: float, y1: float) -> bool:
-        """Return True if something stands out from its background in a box, given in points of the page."""
+        """Return True if a part of a box, given in points of the page, contrasts with its background."""
         left, top = self._to_pixel(x0, y0)
         right, bottom = self._to_pixel(x1, y1)
         left, right = max(0, min(left, right)), min(self._width, max(left, right) + 1)

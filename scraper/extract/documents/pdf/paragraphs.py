@@ -35,7 +35,7 @@ def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
 def _leading(rows: Sequence[LayoutRow]) -> float:
     """Return the line distance as a multiple of the font size.
 
-    The lower quartile, because paragraphs are further apart. Code is set tighter than text and has its own.
+    It is the lower quartile, because paragraphs are further apart. Code has a smaller distance of its own.
     """
     shares = sorted(
         (b.y0 - a.y0) / max(1.0, b.size)
@@ -102,7 +102,7 @@ def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
 
 
 _MOSTLY_MONO = 0.6
-"""Ratio of a document's letters in fonts of a fixed width, above which such a font does not mark code."""
+"""Ratio of a document's letters in fonts of a fixed width. Above it, such a font is no sign of code."""
 _CODE_SHARE = 0.25
 """Ratio of lines with signs of code on a page of such a document that is code."""
 _CODE_SIGN = re.compile(r"[{}=<>\[\]$#|\\]|\w\(|;\s*$")

@@ -156,7 +156,7 @@ def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
 
 
 def _remove_hidden(item: TextItem, page: PageText) -> Iterator[TextItem]:
-    """Yield an item without the words that cannot be seen."""
+    """Yield an item without its hidden words."""
 
     def is_hidden(piece: TextItem | WordBox) -> bool:
         box = Box(piece.x, piece.y, piece.x + piece.width, piece.y + piece.height)
@@ -220,7 +220,7 @@ def _convert_runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
 
 @lru_cache(maxsize=256)
 def _read_font_name(name: str) -> tuple[bool, bool]:
-    """Return True for a bold font, and for one of a fixed width."""
+    """Return True for a bold font, and True for a font of a fixed width."""
     return _BOLD.search(name) is not None, _MONO.search(name) is not None
 
 
@@ -232,7 +232,7 @@ def _font_size(item: TextItem) -> float:
 def _is_straight(item: TextItem, angle: int) -> bool:
     """Return True for text with the rotation of the page, or slanted in place of an italic font.
 
-    PDFium reports a slant as a rotation. Text that is really rotated by so much has a box as high as it is long.
+    PDFium reports a slant as a rotation. Text that is really rotated by that angle has a box as high as it is long.
     """
     slant = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
     if slant <= 1:
@@ -242,9 +242,9 @@ def _is_straight(item: TextItem, angle: int) -> bool:
 
 
 def _find_rotated_runs(items: list[TextItem], angle: int) -> tuple[TextRun, ...]:
-    """Return upright or slanted runs, each placed by its foot: headers of narrow columns are set so.
+    """Return upright or slanted runs, such as headers of narrow columns, each placed by its lower end.
 
-    In the order in which the lines of one header are read.
+    They are in the order in which the lines of one header are read.
     """
     found: list[tuple[float, TextRun]] = []
     for item in items:

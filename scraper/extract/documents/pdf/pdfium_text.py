@@ -17,7 +17,7 @@ from scraper.extract.documents.pdf.boxes import Box
 from scraper.extract.documents.pdf.hidden_text import HiddenText, find_hidden_text
 
 _MIN_SIZE = 1.0
-"""Points. Smaller letters are hidden marks of programs. A box without a size says nothing."""
+"""Points. Smaller letters are hidden marks of programs. A box without a size gives no information."""
 _MAX_PAGE_CHARS = 1_000_000
 _UNITS = 10
 """Device units of a point: PDFium computes device coordinates as integers."""
@@ -74,7 +74,7 @@ def read_texts(data: bytes, pages: Sequence[int], password: str | None) -> dict[
 
 
 def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
-    """Return the lines of pages without letters that cannot be seen, as in `read_texts`, or that are clipped."""
+    """Return the lines of pages without hidden and clipped letters, as in `read_texts`."""
     with open_document(data, password) as document:
         return {page: _lines_of_page(*document, page) for page in pages} if document else {}
 
@@ -130,7 +130,7 @@ def _lines_of_page(library: ctypes.CDLL, document: int, number: int) -> list[str
 
 
 def _split_characters(library: ctypes.CDLL, text: int, count: int, found: HiddenText) -> tuple[str, str]:
-    """Return the characters of a page that can be seen, and the others."""
+    """Return the visible characters of a page, and the hidden ones."""
     box = [ctypes.c_double() for _ in range(4)]
     left, right, bottom, top = box
     seen: list[int] = []

@@ -186,7 +186,7 @@ def _vocabulary(pages: Sequence[LayoutPage]) -> frozenset[str]:
 
 
 _CELL_GAP = 1.5
-"""Multiple of the font size: words of justified Arabic are up to one apart."""
+"""Multiple of the font size. Words of justified Arabic text are up to one apart."""
 _LETTERS = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W_]+")
 

@@ -1,4 +1,4 @@
-"""Reading order: split a page into flows of one column each, where its text is in columns."""
+"""Find the reading order: split a page into flows of one column each, where its text is in columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OWN_WORDS = 4
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _MIN_PROSE_LINES, _PROSE_SHARE = 3, 0.2
 _HALF = 0.48, 0.56
-"""Ratio to the width of the text: where the right one of two equal columns begins."""
+"""Ratio to the width of the text: range in which the right one of two equal columns begins."""
 _SAME_LINE = 0.2
 """Multiple of the font size."""
 _MAX_SKIPPED = 3
@@ -85,7 +85,8 @@ def _find_halves(
 ) -> tuple[int, int, list[list[TextRun]]]:
     """Return the first row, the end and the columns of short lines in two halves, such as a list of names.
 
-    Not columns of cells: those have a header, numbers, or other widths. Without such rows, `start` and `end` remain.
+    Columns of table cells are excluded: those have a header, numbers, or other widths. Without such rows, `start` and
+    `end` are returned unchanged.
     """
     inside = [index for index in range(start, end) if rows[index].x0 < cut[0] and rows[index].x1 > cut[1]]
     if len(inside) < _MIN_ROWS or inside[-1] - inside[0] >= len(inside):
@@ -134,9 +135,9 @@ def order_by_columns(runs: Sequence[TextRun]) -> list[TextRun]:
 
 
 def _breaks_back(groups: Sequence[Sequence[TextRun]]) -> bool:
-    """Return True if each group begins above the one before it, or beside it and both have column width.
+    """Return True if each group begins above the one before it, or next to it and both have column width.
 
-    Words with wide gaps in a short line are beside each other too.
+    Words with wide gaps in a short line are next to each other too.
     """
     for before, after in pairwise(groups):
         top, size = min(run.y0 for run in before), before[0].size

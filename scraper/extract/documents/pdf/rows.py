@@ -29,7 +29,7 @@ def is_label(text: str) -> bool:
 
 
 def split_mark(text: str) -> tuple[str | None, str]:
-    """Return the mark of a list item and the rest; an empty mark is a bullet, None means no item."""
+    """Return the mark of a list item and the text after it; an empty mark is a bullet, None means no item."""
     bullet = BULLET.match(text)
     if bullet:
         return "", text[bullet.end() :]

@@ -15,7 +15,7 @@ _MARGIN = 0.1
 _MIN_PAGE_SHARE = 0.4
 """Ratio of the pages, or of those of one side."""
 _FEW_PAGES = 3
-"""In so short a document a line must repeat on every page, at the same place."""
+"""Pages. In a document of at most this length, a line must repeat on every page, at the same place."""
 _SAME_HEIGHT = 6.0
 _SAME_PLACE = 1.0
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
@@ -91,7 +91,7 @@ def _row_keys(row: LayoutRow) -> tuple[_Key, _Key]:
 
 
 def _is_page_number(row: LayoutRow, page: LayoutPage, page_count: int) -> bool:
-    """Return True for a number in the outermost line of its page; words beside it stay if it is the only page."""
+    """Return True for a number in the outermost line of its page; on a single page, it must be alone in its line."""
     if not (_PAGE_NUMBER if page_count > 1 else _BARE_NUMBER).fullmatch(text_of_row(row)):
         return False
     return all(run.y0 >= row.y0 - 1 for run in page.runs) or all(run.y1 <= row.y1 + 1 for run in page.runs)

@@ -29,7 +29,7 @@ _WIDE = 0.75
 """Ratio to the table width. A wider row without a gap is prose beside the table."""
 _WORDS_OF_PROSE = 9
 _TOLERANCE = 0.1
-"""Ratio of the rows that may cross the space between two columns: spanning headers, long names."""
+"""Ratio of rows that may cross the space between two columns, such as spanning headers or long names."""
 _FEW_NUMBERS = 0.25
 _DENSE = 0.75
 _MIN_FILLED = 0.3

@@ -17,7 +17,7 @@ _ROW_GROUPS = frozenset({"THead", "TBody", "TFoot"})
 _MIN_TAGGED = 0.97
 """Ratio of the text outside the margins: untagged text there must be read too."""
 _MIN_IN_BLOCKS = 0.9
-"""Ratio of the tagged text; the rest is in elements without meaning."""
+"""Minimum ratio of the tagged text that is in block elements."""
 _MARGIN = 0.1
 _SAME_ROW = 0.45
 _MAX_PARAGRAPH_CHARS = 4_000
@@ -170,9 +170,9 @@ class _TagReader:
 
 
 def _find_owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> dict[int, int]:
-    """Return the owner of marked content IDs that several elements claim.
+    """Return the owners of marked content IDs that several elements claim.
 
-    An element over several pages names its IDs on all of them, and each page counts from 0. IDs grow in element order,
+    An element over several pages lists its IDs on all of them, and each page counts from 0. IDs grow in element order,
     so the owner is the element whose neighbors' IDs enclose them.
     """
     claims = [(mark, id(node)) for node in _iter_nodes(tags) for mark in node.marks if mark in tagged]
@@ -198,7 +198,7 @@ def _iter_nodes(nodes: Sequence[TagNode]) -> Iterator[TagNode]:
 
 
 def _rows(runs: Sequence[TextRun]) -> list[LayoutRow]:
-    """Split runs in their order into rows, a new one where the height changes."""
+    """Split runs in their order into rows, with a new row where the height changes."""
     groups = group_adjacent(
         runs, lambda group, run: abs(run.middle - group[-1].middle) < _SAME_ROW * max(4.0, run.y1 - run.y0)
     )

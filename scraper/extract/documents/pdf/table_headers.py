@@ -1,4 +1,4 @@
-"""Rows of a table outside of its grid: headers above it, rotated headers, sums below."""
+"""Find rows of a table outside of its grid: headers above it, rotated headers, sums below."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from scraper.extract.documents.shared_markup import REPEATED_CHARS
 
 TITLE = 0
-"""Level of the document's title; with a title all headings move one level down."""
+"""Level of the document's title; with a title, all headings are one level lower."""
 
 _COUNT = re.compile(r"(\d{1,6})[.)]?")
 _BULLET = re.compile(r"[\W_]|o", re.IGNORECASE)
