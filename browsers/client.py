@@ -25,14 +25,17 @@ from browsers.slot_scaling import SlotScaler
 
 MAX_PEEKS_PER_HOST = 4
 MAX_RENDERS_PER_HOST = 2
-"""Simultaneous visits to one host. More would overload the host and delay visits to others."""
+"""Maximum of simultaneous visits to one host. More would overload the host and delay visits to others."""
 
 MAX_SCRIPTED_HOSTS = 4096
 
 MAX_ATTEMPTS = 2
 """Attempts of a visit that fails for a temporary reason, within its deadline."""
 _NOT_RETRIED = (errors.ConnectTimeoutError, errors.NameLookupTimeoutError, errors.NoNetworkError)
-"""Not retried: TCP has already retransmitted four times, and DNS failures and missing networks are cached."""
+"""Errors after which a visit is not retried.
+
+TCP has already retransmitted four times, and DNS failures and missing networks are cached.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class PoolStatus:
 
 
 class Browsers:
-    """A pool of Chromium browsers behind an egress proxy.
+    """Visit URLs with a pool of Chromium browsers behind an egress proxy.
 
     `async with Browsers(settings) as browsers:` returns at once. The browser starts in the background and visits wait
     for it.
@@ -235,7 +238,7 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
 
 @dataclass
 class VisitSlot:
-    """Slot of one visit: first a peek slot, then a render slot when it starts to render."""
+    """Hold a slot for one visit: a peek slot first, then a render slot when the visit starts to render."""
 
     peeks: FairSemaphore
     renders: FairSemaphore

@@ -1,4 +1,4 @@
-"""Cookies of site profiles: kept in memory for each caller, set before a visit and saved after it."""
+"""Store the cookies of site profiles in memory for each caller; set them before a visit and save them after it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_PROFILES = 200
 
 
 class CookieProfiles:
-    """Cookies by (principal, profile) in memory. The least recently used profile is evicted first."""
+    """Store cookies by (principal, profile) in memory. The least recently used profile is evicted first."""
 
     def __init__(self) -> None:
         """Start without cookies."""

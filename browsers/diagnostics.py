@@ -70,7 +70,7 @@ def parse_proxy_address(url: str) -> tuple[str, int]:
 
 
 def find_fonts() -> dict[str, bool] | None:
-    """Return which scripts beyond Latin have a font, or None if the system cannot tell."""
+    """Return the scripts beyond Latin that have a font, or None if the system cannot list its fonts."""
     lister = shutil.which("fc-list")
     if lister is None:
         return None

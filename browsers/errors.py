@@ -1,19 +1,19 @@
 """Errors of a visit.
 
-The direct subclasses of BrowsersError tell what to do: RefusedError means that the policy refused, which a retry cannot
-change; UnreachableError means that the network failed. Every error carries the URL, one sentence, the next step, and
-whether a retry of the same call can succeed.
+The direct subclasses of BrowsersError show whether a retry makes sense: after RefusedError it does not, because the
+policy of this server refused the visit; after UnreachableError it may, because the network failed. Every error carries
+the URL, one sentence, the next step, and whether a retry of the same call can succeed.
 """
 
 from __future__ import annotations
 
 
 class FilterListError(ValueError):
-    """A filter list of the operator cannot be used; the message says what to do."""
+    """A filter list of the operator cannot be used; the message contains the next step."""
 
 
 class BrowsersError(Exception):
-    """Base class. `str(error)` says what happened to which URL, and `next_step` what to do about it."""
+    """Base class. `str(error)` is one sentence with the URL, and `next_step` tells the caller how to continue."""
 
     code: str = "BrowsersError"
     """Stable name of the error for logs and metrics."""
@@ -23,7 +23,7 @@ class BrowsersError(Exception):
     """True if the URL's own host answered and redirected the visit."""
 
     def __init__(self, message: str, *, url: str = "", next_step: str | None = None) -> None:
-        """Set what happened, to which URL, and optionally the next step."""
+        """Set the sentence, the URL and optionally the next step."""
         super().__init__(message)
         self.url = url
         if next_step is not None:
@@ -31,7 +31,7 @@ class BrowsersError(Exception):
 
 
 class RefusedError(BrowsersError):
-    """The policy of this server refused."""
+    """The policy of this server refused the visit."""
 
     code = "Refused"
 
@@ -58,7 +58,7 @@ class UnsafePortError(RefusedError):
 
 
 class UnreachableError(BrowsersError):
-    """The network failed."""
+    """The network failed, or the server did not answer."""
 
     code = "Unreachable"
     next_step = "Check the address, or try again later."
@@ -134,7 +134,7 @@ class TooManyRedirectsError(UnreachableError):
 
 
 class UpstreamProxyError(UnreachableError):
-    """The operator's upstream proxy refused or failed."""
+    """The operator's upstream proxy refused the connection or failed."""
 
     code = "UpstreamProxyFailed"
     next_step = "The operator should check SEARCH_MCP_PROXY: host, port, user and password."
@@ -155,14 +155,14 @@ class UnknownSessionError(BrowsersError):
 
 
 class DeadlineExceededError(BrowsersError):
-    """The visit ran out of time without a result."""
+    """The time limit of the visit passed before there was a result."""
 
     code = "DeadlineExceeded"
     next_step = "Try again later: the site is very slow, or never ends its answer."
 
 
 class TooLargeError(BrowsersError):
-    """The response has more bytes than the limit and nothing usable in them."""
+    """The response is larger than the limit, and the part within the limit is unusable."""
 
     code = "TooLarge"
     next_step = "Look for a smaller page, or a paged version of this one."
@@ -177,12 +177,12 @@ class PageCrashedError(BrowsersError):
 
 
 class PageLimitError(PageCrashedError):
-    """The page exceeded a limit of memory or messages while it was rendered, and was ended."""
+    """The page was ended because it exceeded a limit of memory or messages during the render."""
 
     code = "PageLimit"
 
     def __init__(self, message: str, *, limit: str = "memory", url: str = "") -> None:
-        """Set the message, and what the page used too much of, as text."""
+        """Set the message and the name of the exceeded resource, such as memory."""
         super().__init__(message, url=url)
         self.limit = limit
 

@@ -1,7 +1,7 @@
 """Queues, limits and slots that principals (callers) share fairly.
 
-Turns rotate by principal, and for one principal by key (a host). So neither a principal with 1,000 requests nor a host
-with 1,000 pages delays the others.
+The queue serves one principal after the other, and for each principal one key (a host) after the other. So neither a
+principal with 1,000 requests nor a host with 1,000 pages delays the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from browsers import errors
 
 
 class FairShare:
-    """Number of items by principal, with a limit that no principal can use up alone.
+    """Count items by principal, with a limit that no principal can use up alone.
 
     Beyond the limit, up to twice the limit, only principals with less than an equal share of it may add an item.
     """
@@ -52,7 +52,7 @@ class FairShare:
         self._counts[principal] += 1
 
     def remove(self, principal: str) -> None:
-        """Count one item less of the principal."""
+        """Count one item fewer of the principal."""
         self.total -= 1
         self._counts[principal] -= 1
         if not self._counts[principal]:
@@ -83,7 +83,7 @@ _Lane = OrderedDict[str, OrderedDict[str, deque[Turn]]]
 
 
 class FairQueue:
-    """A number of slots, and the turns that wait for one; those of bulk wait until no other turn can be granted."""
+    """Grant a fixed number of slots to turns. Turns of bulk visits wait until no other turn can be granted."""
 
     def __init__(self, size: int = 1, *, per_key: int = sys.maxsize, limit: int = sys.maxsize) -> None:
         """Create `size` slots, of which one key may hold `per_key`. Beyond `limit` turns, `waiting` is full."""
@@ -135,7 +135,7 @@ class FairQueue:
             self._forget(turn)
 
     def release(self, key: str = "") -> None:
-        """Give a slot back, to the next turn if one waits."""
+        """Return the slot and grant it to the next turn, if any waits."""
         self.in_use -= 1
         self._keys_in_use[key] -= 1
         if not self._keys_in_use[key]:
@@ -148,7 +148,7 @@ class FairQueue:
         self._grant_free_slots()
 
     def longest_wait_s(self) -> float:
-        """Return the seconds that the oldest waiting turn has waited; 0 without one."""
+        """Return the seconds that the oldest waiting turn has waited, or 0 if none waits."""
         first = next(iter(self._turns), None)
         return 0.0 if first is None else time.monotonic() - first.queued_at
 
@@ -193,16 +193,16 @@ class FairQueue:
 
 REMEMBERED_DURATIONS = 50
 FIRST_GUESS_S = 1.0
-"""Seconds. Assumed time for which a visit holds a slot, before any visit has ended."""
+"""Seconds that a visit is assumed to hold a slot, before any visit has ended."""
 LONGEST_RETRY_S = 120.0
-"""Seconds. No longer wait is suggested: until then anything may have changed."""
+"""Seconds. A longer wait is never suggested, because the load may have changed by then."""
 
 
 class FairSemaphore(FairQueue):
-    """Slots that (principal, host) pairs share fairly, with estimates of the wait for one."""
+    """Grant slots to (principal, host) pairs fairly, and estimate the wait for a slot."""
 
     def __init__(self, size: int, *, per_host: int, queue_limit: int, max_size: int = 0) -> None:
-        """Set the least and the greatest number of slots, the slots per host and the length of the queue."""
+        """Set the minimum and maximum number of slots, the slots per host and the length of the queue."""
         super().__init__(size, per_key=per_host, limit=queue_limit)
         self.min_size, self.max_size = size, max(size, max_size)
         self._durations: deque[tuple[str, float]] = deque(maxlen=REMEMBERED_DURATIONS)
@@ -248,7 +248,7 @@ class FairSemaphore(FairQueue):
         return self.held_s() * (self.queued + 1) / self.size
 
     def queue_s(self) -> float:
-        """Return the seconds a new visit to an idle host would wait for any slot; 0 while one is free."""
+        """Return the seconds that a visit to an idle host would wait for any slot, or 0 if one is free."""
         return self.expected_wait_s() if self.in_use >= self.size else 0.0
 
     def _busy(self, url: str) -> errors.BusyError:

@@ -1,4 +1,4 @@
-"""Measure what is left of this machine, or of the control group of this process: CPU, memory, the event loop's time."""
+"""Measure the free CPU, free memory and event loop delay of this machine, or of this process's control group."""
 
 from __future__ import annotations
 

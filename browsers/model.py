@@ -38,13 +38,13 @@ class ThirdParties(enum.StrEnum):
 
     ALL = "all"
     NO_TRACKERS = "no_trackers"
-    """All but advertising, analytics and tag managers."""
+    """All except advertising, analytics and tag managers."""
     CONTENT_ONLY = "content_only"
-    """All but trackers, social widgets, marketing, chat and consent dialogs."""
+    """All except trackers, social widgets, marketing, chat and consent dialogs."""
 
 
 class PictureKind(enum.StrEnum):
-    """Part or file of a page."""
+    """Part of a page to picture, or file format to save it in."""
 
     WINDOW = "window"
     FULL = "full"
@@ -59,7 +59,7 @@ class PictureRequest:
 
     kind: PictureKind = PictureKind.WINDOW
     target: str | None = None
-    """CSS selector or text of the element to picture; None for the page."""
+    """CSS selector or text of the element in the picture; None for the page."""
     image_type: str = "webp"
     """`webp`, `png` or `jpeg`."""
     is_single: bool = False
@@ -106,9 +106,9 @@ class Request:
     mode: Mode = Mode.AUTO
     principal: str = "local"
     site_profile: str | None = None
-    """Name of a profile whose cookies and storage are kept between visits, for each principal. None keeps nothing."""
+    """Name of a profile whose cookies and storage are kept between visits, for each principal. None keeps neither."""
     is_bulk: bool = False
-    """True if visits of calls that someone waits for go first."""
+    """True if interactive visits go first."""
     batch: str | None = None
     """Name of a batch of consecutive visits. Visits to one host may share a process, but never page data."""
     language: str = "en-US"
@@ -193,12 +193,12 @@ class Snapshot:
     complete: bool = True
     """False if the page was still loading or changing at its limit."""
     exceeded_limit: str = ""
-    """What the page used too much of while it was rendered, such as memory. The page is then as served."""
+    """Resource of which the page used too much during the render, such as memory. The page is then unrendered."""
     json_responses: tuple[JsonResponse, ...] = ()
     pictures: tuple[Picture, ...] = ()
     """Pictures that were requested; empty if the page was not rendered."""
     consent: tuple[str, ...] = ()
-    """What was done about consent banners before the pictures, one sentence for each."""
+    """Actions on consent banners before the pictures, one sentence each."""
     refused_hosts: int = 0
     """Number of hosts of third parties that the page was not allowed to load."""
     tier: Tier = Tier.LIGHT

@@ -22,28 +22,29 @@ class BrowserSettings:
     allow_nets: tuple[str, ...] = ()
     """Networks in CIDR form that may be visited although they are not public."""
     test_hosts: tuple[tuple[str, str, int], ...] = ()
-    """(host name, address, port): the name is served from there. Only for tests and demonstrations."""
+    """Triples (host name, address, port): the address and port serve the host. Only for tests and demonstrations."""
     proxy: str | None = None
-    """http://, socks5:// URL of an upstream proxy, credentials included."""
+    """URL of an upstream proxy with scheme http:// or socks5://, including credentials."""
     proxy_dns: str = "remote"
     """`remote`: the upstream proxy resolves names. `local`: this server does and sends the proxy a checked address."""
     third_parties: str = ThirdParties.CONTENT_ONLY
-    """Value of `ThirdParties`: what any page may load; a request may exclude more."""
+    """Value of `ThirdParties` for all pages. A request may exclude more third parties."""
     filter_lists: tuple[Path, ...] = ()
-    """Files in the syntax of EasyList whose hosts are refused too."""
+    """Files in the syntax of EasyList. Their hosts are refused too."""
     language: str = "en-US"
     timezone: str | None = None
-    """IANA time zone that pages see. None uses that of the host, unless it is UTC."""
+    """IANA time zone that pages see. None means the time zone of the host, unless it is UTC."""
     peek_slots: int = min(4 * _CORES, 16)
-    """Simultaneous peeks. CPU was flat up to 32, so more would only add latency."""
+    """Maximum of simultaneous peeks. CPU was flat up to 32, so more would only add latency."""
     render_slots: int = min(2 * _CORES, 8)
-    """Simultaneous renders. Their waits overlap, so twice the cores."""
+    """Maximum of simultaneous renders: twice the cores, because renders mostly wait."""
     max_slots: int = 0
-    """Simultaneous peeks, and renders, while CPU and memory are free. Their number never falls below the two above."""
+    """Maximum of simultaneous peeks, and of renders, while CPU and memory are free. It never reduces the two numbers
+    above."""
     queue_limit: int = 64
-    """Visits that may wait for a slot. Beyond this number they fail with `Busy`."""
+    """Maximum of visits that wait for a slot. Further visits fail with `BusyError`."""
     warm_tabs: int = 2
-    """Prepared tabs per browser (15 MB each)."""
+    """Number of prepared tabs per browser (15 MB each)."""
     renders_per_browser: int = 500
     peeks_per_browser: int = 5000
     peeks_per_tab: int = 1_000
@@ -51,16 +52,17 @@ class BrowserSettings:
     006)."""
     browser_age_s: float = 1800.0
     browser_memory_bytes: int = 1_200_000_000
-    """Proportional set size of the process tree above which a browser is replaced."""
+    """Maximum proportional set size of the process tree, in bytes. A larger browser is replaced."""
     page_memory_bytes: int = 600_000_000
-    """Resident memory of a renderer process above which its page is ended and returned as served."""
+    """Maximum resident memory of a renderer process, in bytes. A page that needs more is ended and returned
+    unrendered."""
     housekeeping_s: float = 5.0
     """Seconds between checks of age, use and memory of the browsers."""
     full_idle_s: float = 120.0
-    """Seconds without visits after which the full tier is stopped."""
+    """Seconds without visits after which the browser of the full tier is stopped."""
     test_key_pin: str | None = None
     """SHA-256 (base64) of the public key of a server behind `test_hosts`. Its certificate is trusted regardless of its
     issuer."""
     ignore_certificate_errors: bool = False
-    """Only for tests that serve TLS under made-up names."""
+    """True to accept any certificate. Only for tests that serve TLS for made-up names."""
     extra_switches: tuple[str, ...] = field(default=())

@@ -20,13 +20,13 @@ INTERVAL_S = 0.25
 MAX_INTERVAL_S = 1.5
 """Seconds between two steps, if visits take long."""
 VISITS_PER_STEP = 0.25
-"""Seconds between two steps as a share of those that a visit holds its slot."""
+"""Seconds between two steps, as a share of the seconds for which a visit holds its slot."""
 GROWTH = 1.3
 SHRINKAGE = 0.85
 MIN_FREE_CPU = 0.10
-"""Share of idle CPU above which more pages are admitted."""
+"""Minimum share of idle CPU at which more pages are admitted."""
 NO_FREE_CPU = 0.03
-"""Share below which fewer pages are admitted."""
+"""Minimum share of idle CPU. Below it, fewer pages are admitted."""
 MAX_LOOP_DELAY_S = 0.1
 """Seconds. A later event loop answers late to every page in progress, so that their limits run out."""
 MIN_FREE_MEMORY_BYTES = 1_000_000_000

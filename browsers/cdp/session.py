@@ -23,9 +23,9 @@ COMMAND_LIMIT_S = 10.0
 """Seconds. A busy or crashed renderer does not answer."""
 
 MAX_EVENTS = 50_000
-"""Maximum of events of one visit. A page with 3,000 requests causes 15,000."""
+"""Maximum number of events of one visit. A page with 3,000 requests causes 15,000."""
 MAX_EVENT_BYTES = 64_000_000
-"""Maximum bytes of the events of one visit. Frames of web sockets and long URLs are part of events."""
+"""Maximum bytes of all events of one visit. Events contain frames of web sockets and long URLs."""
 
 KILL_REPORT_S = 5.0
 """Seconds in which the browser reports that a renderer was killed."""
@@ -33,9 +33,9 @@ KILL_REPORT_S = 5.0
 NO_PAGE = "javascript:"
 """URL of a new tab: an empty script, run in the initial empty document.
 
-`about:blank` would be committed like any page. The next page would then need a frame of its own, and the tab's history
-would have two entries. The first page of a tab takes over the empty document's frame with all changes made to it, so
-none are made (decision 005).
+Chromium would commit `about:blank` like any page. The next page would then need a frame of its own, and the tab's
+history would have two entries. The first page of a tab takes over the empty document's frame with all its changes, so
+this URL changes nothing (decision 005).
 """
 
 
@@ -44,7 +44,7 @@ class CommandFailedError(Exception):
 
 
 class CdpTransport(Protocol):
-    """Carries messages between a Connection and a browser. The session id None means the browser itself."""
+    """Carry messages between a Connection and a browser. The session id None means the browser itself."""
 
     flat: bool
     """True if messages of a target carry its session id, False if they are nested in browser messages."""
@@ -63,10 +63,10 @@ class CdpTransport(Protocol):
 
 
 class Session:
-    """Commands to and events from one target, or from the browser itself."""
+    """Send commands to one target, or to the browser itself, and receive its events."""
 
     def __init__(self, connection: Connection, session_id: str | None) -> None:
-        """Use one session of the connection; None is the browser itself."""
+        """Use one session of the connection; the id None means the browser itself."""
         self.id = session_id
         self._connection = connection
         self._pending: dict[int, asyncio.Future[Event]] = {}
@@ -86,7 +86,7 @@ class Session:
         return self._end is None
 
     def on(self, event: str, handler: Handler) -> None:
-        """Call `handler` with the parameters of every such event. Each event has one handler."""
+        """Call `handler` with the parameters of each event of this name. There is one handler per name."""
         self._handlers[event] = handler
 
     def remove_handlers(self) -> None:
@@ -94,7 +94,7 @@ class Session:
         self._handlers.clear()
 
     def start(self, method: str, /, **params: Any) -> asyncio.Future[Event]:
-        """Send a command and return the future of its answer, which fails with the errors of `send`."""
+        """Send a command and return the future of its answer. The future fails with the errors of `send`."""
         future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         if self._end is not None:
             future.set_exception(self._end)
@@ -121,7 +121,7 @@ class Session:
         self.start(method, **params).add_done_callback(_ignore_failure)
 
     def child(self, session_id: str) -> Session:
-        """Return the session of a target attached through this one: a frame in a process of its own."""
+        """Return the session of a target attached through this one: a frame with its own process."""
         session = self._children[session_id] = self._connection.add_session(session_id)
         session._parent = self
         return session
@@ -182,7 +182,7 @@ class Session:
 
 
 class Connection:
-    """Connection to one browser: creates contexts and tabs, and routes their messages."""
+    """Connect to one browser: create contexts and tabs, and route their messages."""
 
     def __init__(self, transport: CdpTransport) -> None:
         """Route messages over the transport."""
@@ -215,7 +215,7 @@ class Connection:
         self._browser.post(method, **params)
 
     def expect_crash(self) -> None:
-        """Record that a renderer is about to be killed because of its memory. May be called from any thread."""
+        """Record that a renderer is about to be killed because of its memory. Any thread may call this."""
         self._kills.append(time.monotonic())
 
     def crash_error(self) -> errors.PageCrashedError:
@@ -276,7 +276,7 @@ class Connection:
                 self.forget(session, errors.BrowserGoneError("The browser was ended."))
 
     def lost(self) -> None:
-        """Fail everything pending, because the browser or its driver is gone."""
+        """Fail all pending commands, because the browser or its driver has ended."""
         if self.closed.is_set():
             return
         self.closed.set()
@@ -286,7 +286,7 @@ class Connection:
         self._sessions.clear()
 
     def close(self) -> None:
-        """Close the connection and fail everything pending."""
+        """Close the connection and fail all pending commands."""
         self.lost()
         self._transport.close()
 

@@ -37,12 +37,12 @@ TAIL_BYTES = 80
 _ENCODED = json.JSONEncoder(separators=(",", ":")).encode
 """Reused encoder: `json.dumps` creates one at each call with options."""
 MAX_MESSAGE_BYTES = 192_000_000
-"""Maximum bytes of one message. The DOM of the largest page that is captured is smaller."""
+"""Maximum bytes of one message. The largest DOM that is captured is smaller."""
 _BROWSER_ENDED = "the browser ended at its start"
 
 
 class PipeHandshake:
-    """Receives Playwright's ends of the pipe from the launcher, for one launch."""
+    """Receive Playwright's ends of the pipe from the launcher, for one launch."""
 
     def __init__(self, folder: Path, chromium: str) -> None:
         """Prepare the handshake for the Chromium at `chromium`, with files in `folder`."""
@@ -188,7 +188,10 @@ class PipeTransport:
         return opened
 
     async def attach(self) -> None:
-        """Open a browser session of our own, unseen by Playwright. Raises ConnectionError if the browser is gone."""
+        """Open a separate browser session that Playwright does not see.
+
+        Raises ConnectionError if the browser has ended.
+        """
         if self._lost:
             raise ConnectionError(_BROWSER_ENDED)
         self._attached = asyncio.get_running_loop().create_future()
@@ -256,7 +259,7 @@ class PipeTransport:
         self._outgoing.append(_ENCODED(message).encode())
 
     def _flush(self) -> None:
-        """Write all commands of one loop iteration at once: writes took a tenth of the server's time."""
+        """Write all commands of one loop iteration at once: single writes took a tenth of the server's time."""
         outgoing, self._outgoing = self._outgoing, []
         if self._to_chromium is not None and not self._to_chromium.is_closing():
             self._to_chromium.write(b"\0".join(outgoing) + b"\0")

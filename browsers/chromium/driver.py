@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Playwright
 
 START_LIMIT_S = 30.0
-"""Seconds. The driver needs 0.5 s on an idle machine and took ten times as long on a loaded one."""
+"""Seconds for the driver's start. It needs 0.5 s on an idle machine and took ten times as long on a loaded one."""
 STOP_LIMIT_S = 3.0
 
 

@@ -26,7 +26,7 @@ _UBUNTU_WITH_A_CHROMIUM = "linuxmint"
 
 @dataclass(frozen=True, slots=True)
 class HostPlatform:
-    """Machine properties that decide how Chromium is installed. Tests create one for a folder."""
+    """Properties of the machine that decide how Chromium is installed. Tests create one for a folder."""
 
     machine: InstallRoots = field(default_factory=InstallRoots)
     is_root: bool = field(default_factory=lambda: hasattr(os, "geteuid") and os.geteuid() == 0)
@@ -85,7 +85,7 @@ _APT_ATTEMPTS = ((_APT_BOTH,), ((*_APT, "update"), _APT_BOTH), ((*_APT_INSTALL, 
 
 @dataclass(frozen=True, slots=True)
 class InstallReport:
-    """Result of an installation, and what the user has to do next."""
+    """Result of an installation, and the next step for the user."""
 
     found: tuple[ChromiumInstall, ...]
     missing: tuple[Tier, ...]
@@ -118,7 +118,7 @@ class _Installer:
 
 
 def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallReport:
-    """Install only if nothing works at all: one tier can serve both. A Playwright download is updated."""
+    """Install only if no browser works, because one tier can serve both. A Playwright download is updated."""
     host = host or HostPlatform()
     report = _update_and_inspect(host, tuple(Tier), log)
     return report if report.usable else install(log, host=host)
@@ -160,7 +160,7 @@ def _inspect(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
 
 
 def _update_and_inspect(host: HostPlatform, tiers: tuple[Tier, ...], log: Log) -> InstallReport:
-    """Update Playwright's download, which nothing else does (a second if up to date), and return what is there."""
+    """Update Playwright's download, since no other step does (a second if up to date), and return the result."""
     report = _inspect(host, tiers)
     names = [_DOWNLOADS[chromium.tier] for chromium in report.found if chromium.source == "playwright"]
     if not names or not report.driver_starts:

@@ -113,7 +113,10 @@ def read_version(chromium: ChromiumInstall, machine: InstallRoots | None = None)
 
 
 def read_product(chromium: ChromiumInstall, machine: InstallRoots | None = None) -> str:
-    """Return its product name, such as "Google Chrome 156.0.8078.79", cached by file in the user's cache folder."""
+    """Return the product name of a browser, such as "Google Chrome 156.0.8078.79".
+
+    The name is cached by file in the user's cache folder.
+    """
     cache_file = (machine or InstallRoots()).cache / "search-mcp" / "chromium-products.json"
     try:
         stat = os.stat(chromium.executable)

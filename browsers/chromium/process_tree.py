@@ -26,7 +26,7 @@ def list_tree_pids(root: int) -> list[int]:
 
 
 def measure_tree_bytes(root: int) -> int | None:
-    """Return the proportional set size of the tree in bytes, or None if the platform cannot tell."""
+    """Return the proportional set size of the tree in bytes, or None if the platform does not report it."""
     total = 0
     for pid in list_tree_pids(root):
         try:

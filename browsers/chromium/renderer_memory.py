@@ -1,4 +1,4 @@
-"""Limit the memory of each renderer process: end a page that takes more, before its neighbors notice.
+"""Limit the memory of each renderer process: end a page that takes more before it affects other pages.
 
 Chromium has no such limit: canvases, WebAssembly and buffers are outside the heap of the script engine. The kernel
 cannot limit it either: each renderer reserves many gigabytes of addresses, and with a limit of its writable memory
@@ -36,7 +36,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class RendererMemoryGuard:
-    """Watches the processes of one browser in a thread, as long as `begin_visit` was called more than `end_visit`."""
+    """Watch the processes of one browser in a thread during visits (between `begin_visit` and `end_visit`)."""
 
     def __init__(self, browser_pid: int, limit_bytes: int, on_kill: Callable[[], None]) -> None:
         """Prepare the guard. The thread calls `on_kill` before it kills a renderer."""

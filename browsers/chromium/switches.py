@@ -22,7 +22,7 @@ from browsers.model import Tier
 from browsers.settings import BrowserSettings
 
 DEAD_PROXY = "socks5://127.0.0.1:9"
-"""No server listens on the discard port: traffic outside a context's own proxy listener goes nowhere."""
+"""Proxy URL on which no server listens (the discard port): it blocks traffic outside a context's proxy listener."""
 
 EGRESS = (
     f"--proxy-server={DEAD_PROXY}",
@@ -79,7 +79,7 @@ MOUSE = {
     "availablePointerTypes": "4",
 }
 NO_IMAGES = {"loadsImagesAutomatically": "false"}
-"""Images stay in the DOM with their URL. They are not loaded, and neither load nor error events fire.
+"""Blink settings that keep images in the DOM with their URL, but do not load them or fire their events.
 
 `imagesEnabled=false` costs the same but also blocks data: images, which pages use to detect supported formats. A page
 whose text waits for a real image stays thin and goes to the full tier.

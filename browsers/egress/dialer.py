@@ -1,4 +1,4 @@
-"""Connect to one of several checked addresses: the first to answer wins ("happy eyeballs", RFC 8305)."""
+"""Connect to one of several checked addresses: the first that answers is used ("happy eyeballs", RFC 8305)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ DIALS_PER_HOST = 32
 HOSTS_REMEMBERED = 4096
 
 UNASSIGNABLE_ADDRESSES = ("240.0.0.1", "3fff::1")
-"""Addresses that no machine has. If a bind to one succeeds (ip_nonlocal_bind), binding proves nothing."""
+"""Addresses that no machine has.
+
+If a bind to one succeeds (ip_nonlocal_bind), a successful bind does not prove that an address is local.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +132,10 @@ class _OwnAddressError(Exception):
 
 
 def _can_bind(address: str) -> bool:
-    """Return True if the address is one of this machine's. Takes 5 us.
+    """Return True if the address belongs to this machine. Takes 5 us.
 
-    It is not enough to compare both ends of a connection: to a second address of an interface, Linux connects from the
-    first.
+    A comparison of both ends of a connection is not enough: to a second address of an interface, Linux connects from
+    the first.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:

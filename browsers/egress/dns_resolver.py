@@ -15,26 +15,29 @@ from cachetools import TLRUCache
 from browsers.egress.ip_rules import FAKE_DNS
 
 LOOKUP_LIMIT_S = 10.0
-"""Seconds. Systems try a second name server after 5 s."""
+"""Seconds for a lookup. Systems try a second name server after 5 s."""
 MAX_LOOKUPS = 64
-"""Simultaneous lookups. The default executor has 6 threads on two cores: a few silent name servers would block all
-other work. A lookup without an answer occupies its thread for up to 30 s, three times as long as the visit: a list
-with many such names filled 16 threads, and existing names were not resolved in time."""
+"""Maximum of simultaneous lookups.
+
+The default executor has 6 threads on two cores: a few silent name servers would block all other work. A lookup without
+an answer occupies its thread for up to 30 s, three times as long as the visit: a list with many such names filled 16
+threads, and existing names were not resolved in time.
+"""
 RETRY_PAUSES_S = (0.1, 0.3, 0.9)
 """Seconds before a name is looked up again after a temporary failure. Where one lookup in three fails, 1 name in 81 is
 still not found; a failed name is cached for `FAILED_TTL_S` and then looked up again."""
 SOON_S = 1.0
-"""Seconds. A later failure is a silent name server, which the system has already asked several times."""
+"""Seconds. Only a lookup that fails earlier is repeated; a later failure means that the name server is silent."""
 FOUND_TTL_S = 60.0
 FAILED_TTL_S = 5.0
 MAX_CACHED_NAMES = 4096
 
 WELL_KNOWN = ("example.com", "www.iana.org", "www.wikipedia.org", "www.python.org")
-"""Old names whose addresses are public wherever DNS is honest."""
+"""Names whose addresses are always public. Other answers show that this machine's DNS is not trustworthy."""
 
 
 class DnsResolver:
-    """The operating system's resolver. It may block; each call runs in a thread of its own."""
+    """Resolve names with the operating system. Each call may block and runs in its own thread."""
 
     def resolve(self, host: str) -> Sequence[str]:
         """Return all addresses of the name, in the system's order. Raises OSError if there is no such name."""
@@ -43,7 +46,7 @@ class DnsResolver:
 
 
 class CachingResolver:
-    """Looks names up and caches the answers. The caller checks the addresses at each use."""
+    """Look names up and cache the answers. The caller checks the addresses at each use."""
 
     def __init__(
         self, names: DnsResolver | None = None, *, limit_s: float = LOOKUP_LIMIT_S, ttl_s: float = FOUND_TTL_S
@@ -112,7 +115,7 @@ class CachingResolver:
             answer.get_loop().call_soon_threadsafe(_deliver, answer, found, problem)
 
     def _resolve_patiently(self, host: str) -> Sequence[str]:
-        """Resolve the name; repeat a lookup that failed soon and for a temporary reason."""
+        """Resolve the name. Repeat a lookup that failed within `SOON_S` and for a temporary reason."""
         for pause_s in RETRY_PAUSES_S:
             began = time.monotonic()
             try:

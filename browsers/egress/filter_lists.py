@@ -21,33 +21,34 @@ MAX_BYTES = 20_000_000
 """Bytes of all lists together. EasyList has 2 MB, the largest public collections 8; they take a second to read."""
 MAX_LINE_CHARS = 20_000
 MAX_WILDCARDS = 20
-"""Wildcards of a rule's pattern. The engine makes regular expressions of them, whose cost grows with their number."""
+"""Maximum of wildcards in a pattern. The engine converts patterns to regular expressions, and wildcards make them
+slow."""
 MAX_UNKNOWN = 0.1
-"""Share of lines that are no rule of any kind from which a file is no filter list."""
+"""Maximum share of lines that are no rule. A file with more is not a filter list."""
 CACHED_HOSTS = 20_000
 _COMMENT = re.compile(r"\s*(?:!|\[|#(?!@?[#?$%])|$)")
 _COSMETIC = re.compile(r"#@?[?$%]*@?#")
 _HOSTS_FILE = re.compile(r"(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(?P<host>[\w.-]+)(?:\s+#.*)?$")
-"""Line of a hosts file, which many lists are."""
+"""Line of a hosts file. Many lists have this format."""
 _REGULAR_EXPRESSION = re.compile(r"(?:@@)?/.*/(?:\$|$)")
 PROBES = ("en.wikipedia.org", "www.iana.org", "example.com", "www.example.net", "cdn.jsdelivr.net", "www.gov.uk")
-"""Hosts that no filter list refuses. A list that refuses half of them refuses the web."""
+"""Hosts that no filter list refuses. A list that refuses half of them would block most of the web."""
 CHALLENGES = frozenset(
     "challenges.cloudflare.com hcaptcha.com recaptcha.net www.google.com www.gstatic.com captcha-delivery.com "
     "datadome.co perimeterx.net px-cdn.net px-cloud.net px-captcha.com humansecurity.com arkoselabs.com funcaptcha.com "
     "awswaf.com kasada.io imperva.com incapsula.com akamaihd.net geetest.com friendlycaptcha.com".split()
 )
-"""Vendors of challenges and captchas, which no list can refuse: pages behind them could not be read."""
+"""Hosts of captcha and challenge vendors. They are never refused, because pages behind a challenge need them."""
 
 
 class FilterLists:
-    """The rules of all lists of the operator."""
+    """Apply the rules of all filter lists of the operator."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         """Read the lists.
 
         Raises:
-            FilterListError: The engine is missing, or a file is no usable filter list; the message says what to do.
+            FilterListError: The engine is missing, or a file is no usable filter list. The message has the next step.
         """
         try:
             import adblock

@@ -16,7 +16,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 FAKE_DNS = IPv4Network("198.18.0.0/15")
-"""Reserved for tests of routers. Some tunnels (Clash, Surge) answer every name with an address of it."""
+"""Network reserved for tests of routers. Some tunnels (Clash, Surge) answer every name with an address of it."""
 FAKE_DNS_REASON = "an address that a tunnel made up"
 
 NAT64 = IPv6Network("64:ff9b::/96")
@@ -95,12 +95,12 @@ def parse_address(host: str) -> Address | None:
 
 
 def is_loopback_name(host: str) -> bool:
-    """Return True if the name means this machine by definition (RFC 6761)."""
+    """Return True if the name always refers to this machine (RFC 6761)."""
     return host == "localhost" or host.endswith(".localhost")
 
 
 def is_special_name(host: str) -> bool:
-    """Return True if the name is local by definition (RFC 6762, RFC 8375, ICANN's `internal`)."""
+    """Return True if the name is reserved for local networks (RFC 6762, RFC 8375, ICANN's `internal`)."""
     return f".{host}".endswith(SPECIAL_SUFFIXES)
 
 

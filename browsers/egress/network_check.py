@@ -1,4 +1,4 @@
-"""Distinguish a host that cannot be reached from a machine without network."""
+"""Distinguish an unreachable host from a machine without network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECENT_S = 60.0
 """Seconds after a connection in which a machine with private networks counts as connected."""
 
 _NEVER_RESOLVED = (".example", ".invalid", ".test")
-"""Reserved top-level domains (RFC 2606). That such a name does not exist says nothing about the network."""
+"""Reserved top-level domains (RFC 2606). These names never exist, so a failed lookup does not mean a failed network."""
 _ROUTES = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 """Documentation addresses (RFC 5737, RFC 3849): the default route leads to them. No packet is sent."""
 _MAYBE_NO_NETWORK = frozenset(
@@ -33,13 +33,17 @@ _MAYBE_NO_NETWORK = frozenset(
 
 
 class NetworkCheck:
-    """Connector that reports NO_NETWORK for a failed connection if this machine reaches no host at all.
+    """Connect to hosts, and report NO_NETWORK for a failed connection if this machine reaches no host at all.
 
     It looks well-known names up only after a failure, at most once in `CHECK_AGE_S`.
     """
 
     def __init__(self, connect: Connect, resolver: CachingResolver, *, has_private_networks: bool) -> None:
-        """Connect with `connect`; a machine with private networks may know no public name."""
+        """Connect with `connect`.
+
+        With `has_private_networks`, a recent connection also shows that there is a network: such a machine may be
+        unable to resolve public names.
+        """
         self._connect = connect
         self._resolver = resolver
         self._has_private_networks = has_private_networks

@@ -32,7 +32,7 @@ ACCEPT_PAUSE_S = 0.5
 MAX_READ_BYTES = 4096
 """A SOCKS5 greeting and request are at most 519 bytes long."""
 MAX_REFUSED_HOSTS = 256
-"""Refused hosts that are counted for one page."""
+"""Maximum of refused hosts that are counted for one page."""
 MAX_EARLY_BYTES = 64 * 1024
 """Bytes that the browser may send before its connection is open."""
 

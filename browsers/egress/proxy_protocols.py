@@ -73,7 +73,7 @@ _HOP_BY_HOP = frozenset({b"connection", b"proxy-connection", b"proxy-authorizati
 
 
 class Socks5Error(Exception):
-    """The client does not speak SOCKS5 CONNECT. Carries the reply to send before the connection closes."""
+    """The client does not speak SOCKS5 CONNECT. The error carries the reply to send before the connection closes."""
 
     def __init__(self, reply: bytes = b"") -> None:
         """Set the reply to send."""
@@ -82,7 +82,7 @@ class Socks5Error(Exception):
 
 
 class HandshakeRejectedError(Exception):
-    """The upstream proxy, or the site behind it, refused."""
+    """The upstream proxy, or the site behind it, refused the connection."""
 
     def __init__(self, kind: FailureKind, detail: str) -> None:
         """Set the kind and the detail of the failure."""

@@ -139,7 +139,7 @@ class Pump:
 
 
 class Relay:
-    """Owns two connected sockets until both directions have ended or one failed."""
+    """Relay bytes between two connected sockets until both directions have ended or one failed; then close both."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Decide which addresses may be dialed for a host and port. One blocked address of a name blocks the name.
+"""Decide which addresses may be dialed for a host and port. A name with one blocked address is blocked.
 
 `TestHosts` maps names to addresses that the operator chose, for tests and demonstrations. Each name gets a made-up
 public address that is checked like any other; only a dial of exactly this address is redirected. A page that requests
@@ -23,7 +23,7 @@ from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 log = logging.getLogger(__name__)
 
 MAX_TARGETS = 6
-"""Addresses that are dialed of a name with more."""
+"""Maximum of addresses to dial for one name."""
 
 LOOPBACK: tuple[Address, ...] = (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1"))
 
@@ -101,7 +101,7 @@ class TargetPolicy:
     def check_name(self, host: str, port: int) -> str | list[Address]:
         """Check a host and port without a lookup. Return the addresses if they are known, else the normalized name.
 
-        Raises ConnectionDeniedError if the port or the name is not one of the public web.
+        Raises ConnectionDeniedError if the port or the name is not allowed on the public web.
         """
         if port in ip_rules.UNSAFE_PORTS:
             raise ConnectionDeniedError(FailureKind.UNSAFE_PORT, host, port)

@@ -48,7 +48,7 @@ def find_entity(host: str) -> tuple[int, str] | None:
 
 
 class ThirdPartyFilter:
-    """Filter of the hosts that one page loads."""
+    """Decide which third-party hosts one page may load."""
 
     def __init__(
         self, allowed: ThirdParties, page_hosts: tuple[str, ...], filter_lists: FilterLists | None = None

@@ -52,7 +52,7 @@ class Failure:
 
 
 class ConnectionDeniedError(Exception):
-    """No connection was made. Carries the failure."""
+    """The connection was refused or failed. The error carries the failure."""
 
     def __init__(self, kind: FailureKind, host: str, port: int, detail: str = "") -> None:
         """Set the failure of a connection to host and port."""
@@ -62,7 +62,7 @@ class ConnectionDeniedError(Exception):
 
 @dataclass(slots=True)
 class TrafficLog:
-    """Byte counters and connection failures of one visit."""
+    """Record the byte counters and connection failures of one visit."""
 
     wire_bytes: int
     """Limit of bytes in each direction."""

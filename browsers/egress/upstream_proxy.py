@@ -21,7 +21,7 @@ from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 HANDSHAKE_LIMIT_S = 10.0
 LOCAL_LOOKUP_LIMIT_S = 1.0
-"""Seconds. Where the proxy resolves names, the local lookup is only an additional check."""
+"""Seconds for a local lookup if the proxy resolves names: the lookup is then only an additional check."""
 LOOKUP_COOLDOWN_S = 60.0
 """Seconds without local lookups after the name server did not answer in time."""
 HTTP_PORT = 80
@@ -81,7 +81,7 @@ def parse_proxy(url: str) -> ProxyAddress:
 
 @dataclass
 class UpstreamConnector:
-    """Connects through the operator's proxy.
+    """Connect through the operator's proxy.
 
     The policy checks names and, if they can be resolved here, their addresses. The proxy makes the final choice of the
     address. With `local_dns` the proxy receives a checked address instead of a name.
@@ -92,7 +92,7 @@ class UpstreamConnector:
     resolver: CachingResolver
     dialer: Dialer
     local_dns: bool = False
-    """True to resolve names here."""
+    """True to resolve names on this machine."""
     _cooldown_until: float = 0.0
 
     async def connect(self, host: str, port: int) -> OpenConnection:

@@ -37,7 +37,7 @@ contain characters of GB 18030, and those declared `iso-8859-1` the quotation ma
 _REPLACED: Mapping[str, str] = MappingProxyType(
     {"hz-gb-2312": "hz", "iso-2022-kr": "iso2022_kr", "csiso2022kr": "iso2022_kr"}
 )
-"""The standard refuses these because scripts could be smuggled in. No script runs here."""
+"""Python codecs of encodings that the standard refuses, because they can hide scripts. No script runs here."""
 
 
 def find_codec(label: str) -> str | None:
@@ -129,15 +129,17 @@ _LIKE_UTF8 = frozenset({"gb18030", "big5hkscs", "cp932", "euc_jp", "cp949", "cp8
 """Encodings of which a few characters can look like UTF-8."""
 
 _CERTAIN_BYTES = 8
-"""Continuation bytes that make valid UTF-8 certain regardless of the declaration. GBK is the most similar encoding of
-the web: 16 of 100 of its common characters look like two bytes of UTF-8, all of eight in three texts of ten
-million."""
+"""Number of continuation bytes that make valid UTF-8 certain regardless of the declaration.
+
+GBK is the most similar encoding of the web: 16 of 100 of its common characters look like two bytes of UTF-8, all of
+eight in three texts of ten million.
+"""
 
 _VALID_PER_INVALID = 9
-"""Valid UTF-8 characters for each invalid one: above, it is UTF-8 with errors."""
+"""Valid UTF-8 characters for each invalid one. With more, the text is UTF-8 with errors."""
 _TRIAL_BYTES = 64 * 1024
 _BYTES_PER_ZERO = 5
-"""UTF-16 has one zero byte in this many at one parity, and at most a fifth of that at the other."""
+"""In UTF-16, one byte in this many at one parity is zero, and at most a fifth as many at the other parity."""
 _HIGH = re.compile(rb"[\x80-\xff]")
 
 _MIN_SCORE_LEAD = 0.35

@@ -16,19 +16,19 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 UPPER_CASE = 0.5
-"""Value of a capital relative to its small letter: a wrong encoding often swaps the cases."""
+"""Score of a capital relative to its small letter: a wrong encoding often swaps the cases."""
 RAREST = 0.15
-"""Value of the rarest letter of a language relative to the most frequent."""
+"""Score of the rarest letter of a language relative to the most frequent."""
 DECAY = 3.5
 """Parts of the alphabet after which letters are rarer by a factor of e. Accurate enough for any language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """Values of the non-ASCII letters of one language."""
+    """Scores of the non-ASCII letters of one language."""
 
     worth: Mapping[str, float]
-    """Value by letter. Text in the language averages about 1."""
+    """Score by letter. Text in the language averages about 1."""
     latin: bool
 
 
@@ -146,14 +146,14 @@ more than a few kilobytes."""
 WINDOW_BYTES = 1024 * 1024
 """Bytes, from the first non-ASCII byte, in which the sample is collected."""
 AROUND_BYTES = 12
-"""ASCII bytes that are kept around a run of other bytes, to see if it is inside a word."""
+"""Maximum of ASCII bytes that the sample keeps before and after other bytes. They show the words around them."""
 
 FREQUENT = 0.35
 """Minimum share of frequent characters in correctly decoded Chinese, Japanese and Korean text."""
 WIDE_ENOUGH = 0.57
-"""Score from which text is Chinese, Japanese or Korean. Wrongly decoded text scores 0.25."""
+"""Minimum score of Chinese, Japanese and Korean text. Wrongly decoded text scores 0.25."""
 LONELY = 0.5
-"""Share of the bytes above ASCII that stand between ASCII ones. Above it, text is probably in a Latin language in
+"""Maximum share of non-ASCII bytes that stand between ASCII bytes. Text with more is probably in a Latin language in
 which a few byte pairs happen to be frequent characters."""
 LONELY_WEIGHT = 16
 """Bytes. With fewer of them only Latin languages are considered."""
@@ -167,7 +167,7 @@ QUOTE = 0.7
 ALIEN = 0.0
 SYMBOL = -1.0
 UNREADABLE = -2.0
-"""Values of characters that are not letters of the language; letters are worth about 1."""
+"""Score of a character that is not a letter of the language; a letter scores about 1."""
 ALONE_COST = 2.0
 """Deduction for a letter without neighbors in scripts other than Latin: they have few words of one letter, and wrongly
 decoded Italian has many."""
@@ -198,9 +198,9 @@ class _Sample:
     high: Mapping[int, int]
     """Count of each byte above ASCII."""
     beside: Mapping[int, int]
-    """Count of each of them beside an ASCII letter."""
+    """Number of times that each of them stands beside an ASCII letter."""
     alone: Mapping[int, int]
-    """Count of each of them beside no letter."""
+    """Number of times that each of them stands beside no letter."""
 
 
 def detect_charset(body: bytes) -> CharsetGuess:

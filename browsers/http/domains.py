@@ -1,4 +1,4 @@
-"""Tell which hosts belong to one site."""
+"""Decide if two hosts belong to one site."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def light_viewport() -> Event:
 def tall_viewport(height: int) -> Event:
     """Return the parameters for a window as tall as its page, painted in full.
 
-    A window that was painted small and made taller stopped to produce frames once in 60 times; this one never did.
+    A window that was painted small and then enlarged stopped painting once in 60 times; this one never did.
     """
     return {"width": 0, "height": height, "deviceScaleFactor": 0, "mobile": False}
 
@@ -127,7 +127,7 @@ class Brand(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BrowserIdentity:
-    """Identity that one browser shows to every site."""
+    """Identity that one browser shows to every site: user agent, languages, time zone and screen."""
 
     tier: Tier
     host: BrowserHost
@@ -150,7 +150,7 @@ class BrowserIdentity:
     def of(
         cls, product: str, tier: Tier, settings: BrowserSettings, host: BrowserHost | None = None
     ) -> BrowserIdentity:
-        """Return the identity of a build on a machine, by default this one.
+        """Return the identity of a browser build on a machine, by default this one.
 
         `product` is what `--version` prints or `Browser.getVersion` answers ("Chromium 156.0.8078.79",
         "HeadlessChrome/156.0.8078.79"). Raises ValueError if `product` contains no version number.
@@ -254,7 +254,7 @@ def _platform_version(host: BrowserHost) -> str:
 
 
 def _timezone(settings: BrowserSettings, host: BrowserHost) -> str:
-    """Return the configured time zone, else the machine's, or one of the language if that is UTC."""
+    """Return the configured time zone, else the machine's, or that of the language if the machine's is UTC."""
     if settings.timezone:
         return settings.timezone
     named = (host.timezone or "UTC").removeprefix("Etc/")

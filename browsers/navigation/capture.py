@@ -35,7 +35,7 @@ MARK_IF_VISIBLE = """function(mark) {
 
 @dataclass(frozen=True, slots=True)
 class CapturedDom:
-    """The captured page."""
+    """DOM of a captured page and its frames."""
 
     loader_id: str
     """Identifies the captured document."""
@@ -100,7 +100,7 @@ async def _capture_frames(
 async def _capture_frame(
     owner: Session, child: _ChildFrame, others: dict[str, Session], depth: int
 ) -> tuple[Frame, ...]:
-    """Capture one frame and those inside it. Return nothing if it is invisible or does not answer."""
+    """Capture one frame and its child frames. Return an empty tuple if it is invisible or does not answer."""
     try:
         async with asyncio.timeout(FRAME_LIMIT_S):
             if not await _mark_if_visible(owner, child):

@@ -1,4 +1,4 @@
-"""Refuse consent banners, as a person would; hide those that cannot be refused. Consent is never given."""
+"""Refuse consent banners with clicks, and hide those that cannot be refused. Consent is never given."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from browsers.scripts import CONSENT
 MAX_FRAMES = 9
 """Frames in which a banner is looked for, the main frame included."""
 MAX_STEPS = 4
-"""Buttons of one banner: settings, categories, save."""
+"""Maximum of buttons clicked in one banner: settings, categories, save."""
 LIMIT_S = 6.0
 """Seconds for all banners of a page."""
 _WORLD = "consent"
@@ -25,17 +25,17 @@ _GONE_S = 0.8
 
 
 class CommandSession(Protocol):
-    """The part of `Session` that is needed here."""
+    """Methods of `Session` that this module uses."""
 
     async def send(self, method: str, /, *, limit_s: float, **params: Any) -> dict[str, Any]:
         """Send a command and return its result."""
 
 
 async def refuse_consent(session: CommandSession) -> tuple[str, ...]:
-    """Refuse the consent banners of a page and its frames; return what was done, one sentence for each banner.
+    """Refuse the consent banners of a page and its frames; return one sentence for each banner.
 
-    A refusal is pressed where there is one, else the settings are saved without categories, else the banner is closed.
-    A banner that offers none of these, or stays, is hidden together with its shade.
+    A refusal is clicked if there is one; otherwise the settings are saved without categories, or the banner is closed.
+    A banner that has no such button, or stays, is hidden together with its backdrop.
     """
     done: list[str] = []
     with contextlib.suppress(TimeoutError, CommandFailedError):
@@ -53,7 +53,7 @@ async def refuse_consent(session: CommandSession) -> tuple[str, ...]:
 
 
 async def _iter_frames(session: CommandSession) -> AsyncIterator[tuple[str, float, float]]:
-    """Yield the id of each frame of this process, and the place of its corner in the window."""
+    """Yield the id of each frame of this process, and the position of its corner in the window."""
     tree = (await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S))["frameTree"]
     yield tree["frame"]["id"], 0.0, 0.0
     for child in tree.get("childFrames", [])[: MAX_FRAMES - 1]:
@@ -115,14 +115,14 @@ async def _find_still_button(banner: _BannerScript, has_opened_settings: bool) -
 
 
 async def _click(session: CommandSession, x: float, y: float) -> None:
-    """Click a point of the window as a person does."""
+    """Send the mouse events of a click on a point of the window."""
     for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
         button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
         await session.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, limit_s=_COMMAND_LIMIT_S, **button)
 
 
 class _BannerScript:
-    """The script in the isolated world of one frame."""
+    """Run the script for banners in the isolated world of one frame."""
 
     def __init__(self, session: CommandSession, object_id: str) -> None:
         self._session = session

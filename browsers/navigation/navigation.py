@@ -22,7 +22,7 @@ from browsers.navigation.tab import Tab
 
 
 class Navigation:
-    """One navigation. It follows and records redirects, and holds the first response that is not one."""
+    """Navigate once: follow and record redirects, and hold the first response that is no redirect."""
 
     def __init__(self, tab: Tab, request: Request) -> None:
         """Start to count network bytes against the request's limits."""

@@ -35,7 +35,7 @@ class InFlight(NamedTuple):
 
 
 class NetworkActivity:
-    """Tracks the Network events of one tab. Times are from `time.monotonic`, in seconds."""
+    """Track the Network events of one tab. Times are from `time.monotonic`, in seconds."""
 
     def __init__(self, session: Session) -> None:
         """Observe the tab of the session."""

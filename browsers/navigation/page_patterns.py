@@ -54,7 +54,7 @@ class PatternRecord:
 
 
 class PagePatterns:
-    """Results of the earlier pages of one batch."""
+    """Record the progress of the earlier pages of one batch, to predict later ones."""
 
     def __init__(self) -> None:
         """Start without results."""
@@ -71,7 +71,7 @@ class PageProgress:
     """Progress of one page until it is ready."""
 
     def __init__(self, patterns: PagePatterns) -> None:
-        """Compare the page with earlier ones."""
+        """Compare the page with earlier pages of its batch."""
         self._patterns = patterns
         self._record: PatternRecord | None = None
         """Record of similar pages, from the time when the page is idle."""

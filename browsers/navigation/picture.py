@@ -24,9 +24,9 @@ PART_HEIGHT = 898
 MAX_EDGE = 1_568
 MAX_PIXELS = 1_150_000
 MAX_BYTES = 600_000
-"""Bytes of one picture. A larger one is taken again with lower quality."""
+"""Maximum bytes of one picture. A larger one is taken again with lower quality."""
 MAX_PAGE_HEIGHT = 16_000
-"""CSS pixels of a page that are pictured. Chromium paints no larger surface."""
+"""Maximum height in CSS pixels of the pictured part of a page. Chromium paints no larger surface."""
 QUALITIES = (75, 50, 25)
 CAPTURE_LIMIT_S = 10.0
 REVEAL_LIMIT_S = 9.0
@@ -54,8 +54,8 @@ _REVEAL = """new Promise(async (done) => {
   await frames();
   done(1);
 })"""
-"""Scroll through the page once, so that lazy images load and faded parts appear, then return to its top and wait for
-images and transitions."""
+"""Script that scrolls through the page once, so that lazy images load and faded parts appear, then returns to its top
+and waits for images and transitions."""
 
 _SIZE = """(() => {
   const page = document.documentElement;
@@ -70,13 +70,14 @@ _SIZE = """(() => {
   }
   return {height: Math.max(page.scrollHeight, innerHeight), inner, top: scrollY};
 })()"""
-"""Height of the page, and of the window that would show all of an element that scrolls instead of the page."""
+"""Script that returns the height of the page, and of the window that would show all of an element that scrolls instead
+of the page."""
 
 _FRAMES = """new Promise((done) => {
   setTimeout(() => done(1), 300);
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(1), 30)));
 })"""
-"""Wait for two frames; a page that does not change may paint none."""
+"""Script that waits for two frames; a page that does not change may paint none."""
 
 _FIND = """((target) => {
   let found = null;
@@ -95,7 +96,7 @@ _FIND = """((target) => {
   const box = found.getBoundingClientRect();
   return {x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height};
 })(%s)"""
-"""Find an element by CSS selector, else the smallest visible one with the text, and scroll to it."""
+"""Script that finds an element by CSS selector, else the smallest visible one with the text, and scrolls to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +123,12 @@ def window_metrics(height: int = HEIGHT) -> Event:
 async def take_pictures(session: Session, readiness: ReadinessWaiter, request: PictureRequest) -> tuple[Picture, ...]:
     """Return the pictures of a page that is ready.
 
-    Of a whole page, the first picture is the overview, and one for each part follows.
+    For a whole page, the first picture is the overview, followed by one for each part.
 
     Raises:
         TargetNotFoundError: No element matches the target.
         TimeoutError: The page does not answer.
-        CommandFailedError: The page has gone.
+        CommandFailedError: The page no longer exists.
     """
     if request.target is not None:
         return (await _take_element(session, readiness, request),)

@@ -23,15 +23,15 @@ from browsers.navigation.readiness_rules import (
 from browsers.scripts import PROBE
 
 MAX_TASKS_PER_INSTANT = 1000
-"""Maximum of tasks before time advances, for pages that always have one more task."""
+"""Maximum of tasks before time advances, for pages that always start another task."""
 
 
 class VirtualTime:
-    """The virtual clock of one tab.
+    """Control the virtual clock of one tab.
 
-    Chromium cannot return from virtual time to real time: a clock that runs freely afterwards runs through hours
-    within milliseconds, so sessions end and carousels turn. From the first skip on, the page's time therefore advances
-    only when granted. As long as the page is observed, it is granted the time that really passes.
+    Chromium cannot return from virtual time to real time: a clock that runs freely afterwards runs through hours within
+    milliseconds, so sessions end and carousels turn. From the first skip on, the page's time therefore advances only
+    when granted. While the page is observed, it is granted the real time that passes.
     """
 
     def __init__(self, session: Session) -> None:
@@ -100,7 +100,7 @@ REAL_TIME_S = 1.5
 
 
 class ReadinessWaiter:
-    """Samples one tab until its page is ready."""
+    """Sample one tab until its page is ready."""
 
     def __init__(
         self,

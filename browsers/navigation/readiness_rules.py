@@ -20,7 +20,7 @@ QUIET_WITH_DATA_S = 0.25
 """Seconds without activity before a page is ready. Longer for pages that fetch data in several steps."""
 
 SKIP_AFTER_S = 0.05
-"""Seconds of the idle time that pass in real time, for sources other than requests and timers: databases, workers."""
+"""Seconds of the idle time that pass in real time, for work other than requests and timers: databases, workers."""
 
 DATA_HOLDS_S = 1.2
 CODE_HOLDS_S = 0.8

@@ -30,7 +30,7 @@ JSON_LIMIT_S = 1.0
 
 
 class RenderedPage:
-    """Observes one page while it renders."""
+    """Observe one page while it renders."""
 
     def __init__(self, tab: Tab, request: Request, tier: Tier, patterns: PagePatterns | None = None) -> None:
         """Observe the page of one request."""

@@ -30,7 +30,7 @@ the default port, a host in non-ASCII letters, other numbers for a host, backsla
 
 
 class CachedUrls:
-    """URLs that the HTTP cache of a tab may contain.
+    """Track the URLs that the HTTP cache of a tab may contain.
 
     Emptying the cache after each peek took a tenth of its CPU. A page can read an entry only by requesting its exact
     URL. The cache is therefore emptied before a URL comes again, before a page commits, which may request any URL, and
@@ -190,10 +190,10 @@ class Tab:
         self._paused_request, self._navigation_result = request_id, result
 
     async def clear_visit_data(self) -> None:
-        """Remove what an aborted navigation leaves: cookies always, its cached response only when necessary.
+        """Remove the data of an aborted navigation: cookies always, its cached response only when necessary.
 
-        Both reached the next visit in tests. `Storage.clearCookies` would clear those of another context, and
-        disabling the cache needs `Network.enable`, whose events cost more than all this.
+        Both reached the next visit in tests. `Storage.clearCookies` would clear those of another context, and disabling
+        the cache needs `Network.enable`, whose events cost more than this method.
         """
         self.session.remove_handlers()
         await self._finish_abort()
@@ -342,6 +342,6 @@ def _list_frames(tree: Event) -> list[Event]:
 
 
 async def _ignore_errors(action: Callable[[], Coroutine[None, None, None]]) -> None:
-    """Run a closing action and ignore errors of what is already closed."""
+    """Run a closing action and ignore its errors if the target is already closed."""
     with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
         await action()

@@ -39,7 +39,7 @@ LAZY_LIMIT_S = 6.0
 
 @dataclass
 class Visit:
-    """One visit in one tab."""
+    """Execute one visit in one tab."""
 
     tab: Tab
     request: Request

@@ -36,12 +36,12 @@ PROBE_INTERVAL_S = 4.0
 """Seconds between probes. Six tabs of pages that flood and grow, two cores at load 18: the slowest of 266 answers took
 .53 s."""
 MAX_MISSED_PROBES = 4
-"""Missed probes until a browser counts as dead. A suspend and resume of the machine misses one."""
+"""Number of missed probes after which a browser counts as dead. A suspend and resume of the machine misses one."""
 
 
 @dataclass
 class Heartbeat:
-    """Probes a browser every few seconds. Any message from it counts as an answer."""
+    """Probe a browser every few seconds. Any message from it counts as an answer."""
 
     connection: Connection
     _probed_at: float = float("-inf")
@@ -144,7 +144,7 @@ class BrowserHandle:
 
     @asynccontextmanager
     async def lease(self, request: Request) -> AsyncIterator[TabLease]:
-        """Lease a clean tab for one visit. Afterwards it is kept or closed, also after a failure.
+        """Lease a clean tab for one visit. Keep or close the tab afterwards, also if the visit failed.
 
         Raises BrowserGoneError if the browser crashed, or was broken and was killed.
         """
@@ -261,14 +261,14 @@ class BrowserHandle:
             self.prepare_tabs()
 
     def prepare_tabs(self) -> None:
-        """Open tabs ahead: opening one takes longer than a whole peek."""
+        """Open tabs in advance, because it takes longer than a whole peek."""
         coming = len(self._ready) + len(self._cleaning) + self._opening
         if self.is_alive and coming < self._settings.warm_tabs:
             self._opening += 1
             self._in_background(self._open_ahead())
 
     async def drain(self, limit_s: float) -> None:
-        """Accept no more visits and wait for the running ones."""
+        """Accept no more visits and wait for the running visits to end."""
         self.retired = True
         if self.lent:
             try:

@@ -27,9 +27,9 @@ DRAIN_LIMIT_S = 20.0
 MEMORY_SAMPLE_VISITS = 50
 """Visits between two memory samples. A sample costs milliseconds of kernel time."""
 TAB_BYTES = 40_000_000
-"""Memory of a tab that waits for its site. Its browser is not worn by it."""
+"""Bytes of memory of a tab that waits for its site. They do not count toward the limit of its browser."""
 PEEKS_LIKE_A_RENDER = 10
-"""Peeks that leave as much memory behind in a browser as one render."""
+"""Number of peeks that increase a browser's memory as much as one render."""
 
 
 _CORRECT_PATH = "Correct the path in the settings, then run `search-mcp doctor`."
@@ -54,7 +54,7 @@ class BrowserState:
 
 
 class Pool:
-    """Owns the driver, the browsers and their tabs."""
+    """Own the driver, the browsers and their tabs."""
 
     def __init__(self, settings: BrowserSettings, egress: EgressProxy) -> None:
         """Start browsers on first use."""

@@ -52,7 +52,7 @@ class ProfileKey:
 
 @dataclass(frozen=True, slots=True)
 class BatchKey:
-    """Values that pages must share to be read in one process."""
+    """Properties that pages must share to be read in one process."""
 
     batch: str
     principal: str

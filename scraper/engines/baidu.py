@@ -22,7 +22,7 @@ _NEXT = css("#page a.n:last-of-type")
 
 
 def _target_url(block: Element) -> str:
-    """Return the target URL in the attribute `mu`; empty for modules without one."""
+    """Return the target URL in the attribute `mu`, or an empty string for modules without one."""
     address = (block.get("mu") or "").strip()
     return address if is_web_url(address) and _NO_TARGET not in address else ""
 

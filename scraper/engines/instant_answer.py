@@ -29,7 +29,7 @@ _ANCHOR = re.compile(r"<a\b[^>]*>(.*?)</a>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(
     r"</?(?:a|b|i|u|p|br|em|strong|code|pre|span|sup|sub|img|div|ul|ol|li|h[1-6])\b[^<>]*>", re.IGNORECASE
 )
-"""HTML tags by name, since `vector<int>` is text."""
+"""HTML tags to remove. Only these names match, because `vector<int>` is text."""
 _ABOUT_US = frozenset({"ip", "iploc"})
 """Answer types that describe the client, which is this server."""
 _IDS = re.compile(r"^(?:instance.*|wikidata_\w+|wiki_maps_trigger|.*_profile|.*_id|.*_channel)$")
@@ -55,7 +55,7 @@ def build_request(query: str, language: str) -> Request:
 
 
 def parse(text: str) -> InstantAnswer | None:
-    """Parse the JSON response; return None if the text is not one (a block, not an empty answer)."""
+    """Parse the JSON response. Return None if the text is not JSON: it is a block, not an empty answer."""
     try:
         data = json.loads(text)
     except ValueError:

@@ -63,7 +63,7 @@ class EngineResult:
     """Publisher, if the engine names one."""
     source_url: str | None = None
     key: str = ""
-    """Identity of the thing, such as `doi:10.1/x`; results of several sources with one key are one result."""
+    """Identity of the result, such as `doi:10.1/x`. Results of several sources with the same key are merged."""
     facts: tuple[tuple[str, str | int | float], ...] = ()
     """Facts by name, such as authors, year, stars."""
 
@@ -94,7 +94,7 @@ class EngineResponse:
 
 @dataclass(frozen=True, slots=True)
 class HomePageForm:
-    """Home page whose form holds a value that a search request needs, such as a visitor code."""
+    """Form on an engine's home page with a value that a search request needs, such as a visitor code."""
 
     page: Callable[[SearchQuery, datetime], Request]
     build_request: Callable[[Snapshot, SearchQuery, datetime], Request | None]
@@ -107,7 +107,7 @@ class Engine:
 
     name: str
     family: str
-    """Owner of the index. Engines of one family do not count as independent votes."""
+    """Owner of the index. Results of engines of one family do not count as independent votes."""
     build_request: Callable[[SearchQuery, datetime], Request]
     parse: Callable[[Snapshot, datetime], EngineResponse]
     """Parse a result page; the datetime is the time of the response."""

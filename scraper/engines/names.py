@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 NAMES = ("duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu")
-"""In display order."""
+"""Names of the engines in display order."""
 
 DEFAULTS = NAMES[:3]
-"""Used when a caller names no engine."""
+"""Engines used if a caller names none."""
 
 SOURCE_NAMES = (
     "arxiv crossref europepmc doaj semanticscholar openalex github gitlab codeberg crates rubygems packagist dockerhub "

@@ -32,7 +32,7 @@ def css(selector: str) -> Select:
 
 @dataclass(frozen=True, slots=True)
 class ResultLayout:
-    """Selectors of one layout of an engine."""
+    """Selectors of the parts of a result in one layout of an engine."""
 
     rows: Select
     title: Select

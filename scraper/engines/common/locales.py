@@ -14,7 +14,7 @@ _HOMES = (
     "sv:SE th:TH tr:TR uk:UA vi:VN zh:CN"
 )
 _HOME = MappingProxyType({pair[:2]: pair[3:] for pair in _HOMES.split()})
-"""Country of a language tag without one."""
+"""Country of each language, for language tags without a country."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,8 @@ MAX_QUERY_CHARS = 499
 """Characters. DuckDuckGo rejects 500 or more; no engine finds more with longer queries."""
 
 MAX_SITES = 5
-"""Operators in one query. Engines handle longer lists badly or not at all; results are filtered instead."""
+"""Maximum of site operators in one query. Engines handle longer lists badly or not at all; results are filtered
+instead."""
 
 _QUOTED = re.compile(r'("[^"]*")')
 _BANG = re.compile(r"(?<!\S)!+[\w.:+-]+")

@@ -106,7 +106,7 @@ _MIN_ROW_SHARE = 0.6
 _MIN_SNIPPET_SHARE, _MAX_SNIPPET_SHARE = 0.3, 0.7
 """Shares of rows with a snippet. A layout below the first fails if the shape is above the second."""
 _MIN_COMMON_SHARE = 0.5
-"""Share of common URLs below which two parses of one page disagree."""
+"""Minimum share of common URLs at which two parses of one page agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def choose_rows(selected: Sequence[EngineRow], shaped: Sequence[EngineRow]) -> t
 def _is_empty(page: ResultPage, rules: ParseRules, *, trust_message: bool = True) -> bool:
     """Return True if the page has no results, by an element or, with `trust_message`, by a sentence.
 
-    A sentence does not count beside convincing rows: "No more results" ends many lists.
+    The sentence does not count if there are convincing rows: "No more results" ends many lists.
     """
     if page.status >= 400 or page.root is None:
         return False

@@ -56,7 +56,7 @@ DEFAULT_WEIGHTS = ShapeWeights()
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Links of one shape with the features of their group, each from 0 to 1."""
+    """Group of links of one shape, with features from 0 to 1."""
 
     candidates: tuple[LinkCandidate, ...]
     count: float
@@ -110,8 +110,8 @@ def parse_by_shape(page: ResultPage) -> ShapeResult:
 def choose_group(groups: Sequence[RowGroup], weights: ShapeWeights = DEFAULT_WEIGHTS) -> RowGroup | None:
     """Return the group that looks most like results, or None.
 
-    One or two links count if they are complete, and there is no list or only a small, unconvincing one with a lower
-    score, which may be a footer.
+    A group of one or two links counts only if the links are complete. It is used if there is no list, or if the best
+    list is small, unconvincing and has a lower score: such a list may be a footer.
     """
     lists = (group for group in groups if len(group.candidates) >= _MIN_ROWS and group.has_content)
     few = (group for group in groups if len(group.candidates) < _MIN_ROWS and group.is_complete)
@@ -137,7 +137,7 @@ def organic_rows(group: RowGroup | None) -> tuple[EngineRow, ...]:
 
 
 def group_links(page: ResultPage) -> list[RowGroup]:
-    """Return the groups of links that may be results, the most promising ones if there are too many."""
+    """Return the groups of links that may be results; if there are too many, only the best."""
     candidates = _find_candidates(page)
     members: dict[tuple[int, ...], list[LinkCandidate]] = {}
     for indices in _group_by_shape(candidates):
@@ -165,9 +165,9 @@ def _heading_above(link: Element) -> Element | None:
 
 
 def _group_by_shape(candidates: Sequence[LinkCandidate]) -> Iterable[list[int]]:
-    """Group link indices by shape, from fine to coarse.
+    """Group link indexes by shape, from fine to coarse.
 
-    Each shape gives a group of all links, and a group with only the most title-like link of each run to one URL.
+    Each shape gives two groups: all links, and only the most title-like link of each run with the same URL.
     """
     runs = groupby(range(len(candidates)), key=lambda index: candidates[index].url)
     representatives = {max(run, key=lambda index: _title_likeness(candidates[index])) for _, run in runs}
