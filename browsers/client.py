@@ -154,7 +154,6 @@ class Browsers:
         deadline_at = started_at + request.deadline_s
         exceeded_limit = ""
         self._active += 1
-        self._scaler.begin_visit()
         try:
             async for attempt in _retrying(deadline_at):
                 with attempt:
@@ -177,7 +176,6 @@ class Browsers:
             raise
         finally:
             self._active -= 1
-            self._scaler.end_visit()
         raise AssertionError  # tenacity re-raises the last error
 
     async def _visit_once(

@@ -11,7 +11,7 @@ import statistics
 import sys
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
@@ -205,6 +205,8 @@ class FairSemaphore(FairQueue):
         """Set the minimum and maximum number of slots, the slots per host and the length of the queue."""
         super().__init__(size, per_key=per_host, limit=queue_limit)
         self.min_size, self.max_size = size, max(size, max_size)
+        self.on_wait: Callable[[], None] = lambda: None
+        """Called when a visit must wait for a slot."""
         self._durations: deque[tuple[str, float]] = deque(maxlen=REMEMBERED_DURATIONS)
         """Host and seconds of the visits that held a slot last."""
 
@@ -228,6 +230,7 @@ class FairSemaphore(FairQueue):
             if bounded and (is_full or self.held_s() * self.queued / self.size > wait_s):
                 self.withdraw(turn)
                 raise self._busy(url)
+            self.on_wait()
             try:
                 async with asyncio.timeout(wait_s):
                     await turn.granted

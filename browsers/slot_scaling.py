@@ -45,24 +45,20 @@ def decide_size(slots: FairSemaphore, free: FreeResources) -> int:
 
 
 class SlotScaler:
-    """Scales slots while visits run; an idle process measures nothing."""
+    """Scales slots from the first visit that waits for one until no visit is left; it measures only then."""
 
     def __init__(self, slots: Sequence[FairSemaphore]) -> None:
         """Scale all of `slots` by the same measurements."""
         self._slots = slots
         self._scaled_at = dict.fromkeys(slots, 0.0)
-        self._visits = 0
         self._task: asyncio.Task[None] | None = None
+        for one in slots:
+            if one.max_size > one.min_size:
+                one.on_wait = self._start
 
-    def begin_visit(self) -> None:
-        """Count a visit; the first one starts the measurements."""
-        self._visits += 1
-        if self._task is None and any(slots.max_size > slots.min_size for slots in self._slots):
+    def _start(self) -> None:
+        if self._task is None:
             self._task = asyncio.create_task(self._run(), name="slot scaling")
-
-    def end_visit(self) -> None:
-        """Count a visit that has ended."""
-        self._visits -= 1
 
     async def close(self) -> None:
         """Stop the measurements."""
@@ -73,7 +69,7 @@ class SlotScaler:
     async def _run(self) -> None:
         meter = ResourceMeter()
         try:
-            while self._visits:
+            while any(slots.pending for slots in self._slots):
                 expected_at = time.monotonic() + INTERVAL_S
                 await asyncio.sleep(INTERVAL_S)
                 free = meter.measure(time.monotonic() - expected_at)
