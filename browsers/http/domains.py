@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 _SECOND_LEVEL = frozenset("ac co com edu gob gov go gv ltd mil ne net nhs nom or org plc sch".split())
 """Second-level labels of country domains that do not name a site: co.uk, com.au, or.jp."""
 
@@ -13,6 +15,7 @@ _SHARED_HOSTS = frozenset(
 """Domains whose subdomains are separate sites (the common part of the public suffix list)."""
 
 
+@functools.lru_cache(maxsize=1_000)
 def registrable_domain(host: str) -> str:
     """Return the domain that owns a host in lower case; an address owns itself."""
     labels = host.split(".")

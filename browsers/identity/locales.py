@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 ENGLISH = ("en-US", "en")
 
 DEFAULT_TIMEZONE = "America/New_York"
@@ -35,6 +37,7 @@ LANGUAGE_REGIONS = dict(
 """Region of most readers of a language, for tags without a region."""
 
 
+@functools.lru_cache(maxsize=100)
 def list_accepted_languages(language: str) -> tuple[str, ...]:
     """Return the values of `navigator.languages`: de-DE gives de-DE, de, en-US, en."""
     base, _, _ = language.partition("-")
