@@ -4,7 +4,8 @@
 `neighbor_factor` are the slowest of the neighbors' medians beside one hoarding page, and beside one of all hostile
 pages, divided by the median alone. `heads_mb` is the growth of the server by request heads of 50 MB in total, and
 `half_heads_s` the seconds until `/health` answers beside 1,500 incomplete heads. `invisible_bits` counts the bits of
-256 that the worst invisible code point carries through. `hidden.rendered`, `hidden.auto` and `hidden.served` count
+256 that the worst invisible code point carries through. `index_bytes_per_char` is the memory of a named index by
+characters of its texts. `hidden.rendered`, `hidden.auto` and `hidden.served` count
 hidden texts that pass. The soak test runs in full size only.
 """
 
@@ -14,7 +15,9 @@ import asyncio
 import contextlib
 import itertools
 import os
+import random
 import statistics
+import string
 import tempfile
 import threading
 import time
@@ -30,6 +33,8 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.common.processes import command_of, tree
 from benchmarks.common.wire_client import ERAS, WireClient, wire_client
 from scraper.extract.text.sanitize import clean
+from scraper.store.indexes.index_service import IndexService
+from scraper.store.indexes.model import IndexDocument
 from tests.scraper.process import Program, browsers_say, serving
 from tests.site.hoards import HOARDING
 from tests.site.running import Site, running_site
@@ -41,6 +46,10 @@ _BESIDE = 5
 _HEADS = 1_500
 _HEAD_BYTES = 50_000_000
 _BITS = 256
+_SEED = 29
+_VOCABULARY = 50_000
+_INDEX_TEXTS = 3_000
+_INDEX_WORDS = 1_000
 _MEGABYTE = 1_000_000
 _GOALS = (
     Goal("renderer_mb", at_most=700),
@@ -62,7 +71,7 @@ _GOALS = (
 
 async def measure(options: Options) -> Figures:
     """Run all attacks that this version has."""
-    figures: Figures = {"invisible_bits": _invisible_bits()}
+    figures: Figures = {"invisible_bits": _invisible_bits(), "index_bytes_per_char": await _index_bytes_per_char()}
     with (
         running_site() as site,
         running_site() as hostile_site,
@@ -194,6 +203,25 @@ async def _hidden(site: Site, client: WireClient) -> Figures:
         print_table(f"Hidden texts that pass with render={render}", ("text",), [(one.name,) for one in through])
         figures[key] = len(through)
     return figures
+
+
+async def _index_bytes_per_char() -> float:
+    """Return the growth of this process by an index in memory, divided by the characters of its texts."""
+    words = random.Random(_SEED)
+    vocabulary = ["".join(words.choices(string.ascii_lowercase, k=words.randint(2, 12))) for _ in range(_VOCABULARY)]
+    ranks = [1 / rank for rank in range(1, _VOCABULARY + 1)]
+    with tempfile.TemporaryDirectory(prefix="benchmark-indexes-") as folder:
+        indexes = IndexService(Path(folder))
+        await indexes.add("default", IndexDocument("first", "loads the modules"), principal="local")
+        await indexes.search("default", "modules", principal="local", limit=1)
+        before, chars = _resident_bytes(os.getpid()), 0
+        for number in range(_INDEX_TEXTS):
+            text = " ".join(words.choices(vocabulary, ranks, k=_INDEX_WORDS))
+            await indexes.add("default", IndexDocument(str(number), text), principal="local")
+            chars += len(text)
+        grown = _resident_bytes(os.getpid()) - before
+        await indexes.close()
+    return grown / chars
 
 
 def _invisible_bits() -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from scraper.store.indexes.model import IndexDocument, IndexFaultError, Tokenize
 from scraper.store.sqlite.database import Database, DatabaseSchema, DatabaseUnavailableError
 
 FILE_NAME = "indexes.sqlite"
+_COMPRESSION = 1
+"""Level of zlib, the fastest."""
 
 _SCHEMA = DatabaseSchema(
     application_id=0x53_4D_43_49,
@@ -38,6 +41,12 @@ _SCHEMA = DatabaseSchema(
         CREATE INDEX documents_by_number ON documents (index_id, number);
     """,
     drop="DROP TABLE IF EXISTS documents; DROP TABLE IF EXISTS indexes",
+)
+
+
+UNAVAILABLE = (
+    "Kept indexes are not available: their file or database cannot be used now, and the server's log says why. "
+    "Use an index with the backend memory."
 )
 
 
@@ -74,19 +83,25 @@ class IndexStore(Protocol):
 
 
 class MemoryDocuments:
-    """Documents of an index in memory."""
+    """Documents of an index in memory, compressed."""
 
     def __init__(self) -> None:
         """Start without documents."""
-        self._documents: dict[str, IndexDocument] = {}
+        self._documents: dict[str, bytes] = {}
 
     def put(self, document: IndexDocument) -> None:
         """Store a document in place of an older one with its id."""
-        self._documents[document.doc_id] = document
+        # JSON contains no null character.
+        text = f"{json.dumps(dict(document.metadata))}\0{document.content}"
+        self._documents[document.doc_id] = zlib.compress(text.encode(), _COMPRESSION)
 
     def get(self, doc_id: str) -> IndexDocument | None:
         """Return the document with this id, or None."""
-        return self._documents.get(doc_id)
+        data = self._documents.get(doc_id)
+        if data is None:
+            return None
+        metadata, _, content = zlib.decompress(data).decode().partition("\0")
+        return IndexDocument(doc_id, content, json.loads(metadata))
 
     def read_new(self) -> Iterator[IndexDocument]:
         """Return nothing, since only this process can add documents."""
@@ -186,5 +201,5 @@ class SqliteIndexStore:
         try:
             return self._database.run(lambda connection: list(connection.execute(statement, values)), writes=writes)
         except DatabaseUnavailableError:
-            problem = self._database.problem or f"{self._database.path} cannot be used"
-            raise IndexFaultError(f"Kept indexes are not available: {problem}") from None
+            # The log has the path and the reason, which callers do not need to know.
+            raise IndexFaultError(UNAVAILABLE) from None

@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -52,8 +53,10 @@ METADATA_BYTES = 65_536
 """Bytes of the metadata of one document."""
 ID_CHARS = 512
 """Characters of a document id."""
+CALLER_CHARS = 100_000_000
+"""Characters of all texts, ids and metadata of one principal."""
 TOTAL_CHARS = 500_000_000
-"""Characters of all documents in memory. A document takes about three times its text."""
+"""Characters of all principals. A character of English text takes about 1 byte of memory and 2 of a temporary file."""
 CLOSE_LIMIT_S = 5.0
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -70,7 +73,7 @@ class _Index:
     """Its persistent form; None for an index in memory."""
     words: InvertedIndex = field(default_factory=lambda: _create_inverted_index())
     sizes: dict[str, int] = field(default_factory=dict)
-    """Characters by document id, in the order of adding."""
+    """Characters with id and metadata by document id, in the order of adding."""
 
 
 def _create_inverted_index() -> InvertedIndex:
@@ -90,7 +93,8 @@ class IndexService:
         """Open the service; `stored` is the folder of `indexes.sqlite`, or another store for persistent indexes."""
         self._file = SqliteIndexStore(stored) if isinstance(stored, Path) else stored
         self._loaded: dict[tuple[str, str], _Index] = {}
-        self._chars = 0
+        self._chars: Counter[str] = Counter()
+        """Characters by principal."""
         # One thread is enough, since numpy and SQLite are fast; the next search finds an added document.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="indexes")
 
@@ -157,7 +161,7 @@ class IndexService:
         document = replace(
             document, doc_id=_replace_surrogates(document.doc_id), content=_replace_surrogates(document.content)
         )
-        self._check(name, index, document)
+        self._check(name, index, document, principal)
         replaced = document.doc_id in index.words
         known = index.documents.get(document.doc_id) if replaced else None
         # Metadata 1, 1.0 and true differ as JSON, unlike in Python.
@@ -168,7 +172,7 @@ class IndexService:
         ):
             return DocumentAdded(True, len(index.tokenizer.tokens(document.content)))
         index.documents.put(document)
-        return DocumentAdded(replaced, self._add_to_words(index, document))
+        return DocumentAdded(replaced, self._add_to_words(index, document, principal))
 
     def _search(self, name: str, text: str, principal: str, limit: int) -> IndexHits:
         index = self._index(name, principal)
@@ -202,7 +206,7 @@ class IndexService:
         if index is None or index.stored is not None:
             index = self._reload(name, principal, index)
         for document in index.documents.read_new():
-            self._add_to_words(index, document)
+            self._add_to_words(index, document, principal)
         return index
 
     def _reload(self, name: str, principal: str, known: _Index | None) -> _Index:
@@ -213,7 +217,8 @@ class IndexService:
         if known is not None and found == [known.stored]:
             return known
         if known is not None:
-            self._chars -= sum(known.sizes.values())
+            self._chars[principal] -= sum(known.sizes.values())
+            known.words.close()
             del self._loaded[principal, name]
         if not found:
             raise IndexFaultError(f"Index not found: {name[:80]}")
@@ -223,14 +228,15 @@ class IndexService:
     def _make_index(self, stored: StoredIndex) -> _Index:
         return _Index("sqlite", stored.tokenizer, PersistentDocuments(self._file, stored.number), stored)
 
-    def _add_to_words(self, index: _Index, document: IndexDocument) -> int:
+    def _add_to_words(self, index: _Index, document: IndexDocument, principal: str) -> int:
         tokens = index.tokenizer.tokens(document.content)
         index.words.add(document.doc_id, tokens)
-        self._chars += len(document.content) - index.sizes.get(document.doc_id, 0)
-        index.sizes[document.doc_id] = len(document.content)
+        size = _count_chars(document)
+        self._chars[principal] += size - index.sizes.get(document.doc_id, 0)
+        index.sizes[document.doc_id] = size
         return len(tokens)
 
-    def _check(self, name: str, index: _Index, document: IndexDocument) -> None:
+    def _check(self, name: str, index: _Index, document: IndexDocument, principal: str) -> None:
         if not document.content.strip():
             raise IndexFaultError("Content must be a non-empty string")
         if not document.doc_id.strip() or len(document.doc_id) > ID_CHARS:
@@ -242,8 +248,15 @@ class IndexService:
             raise IndexFaultError(f"Metadata is too large: {size:,} of {METADATA_BYTES:,} bytes")
         if document.doc_id not in index.words and len(index.words) >= DOCUMENTS_LIMIT:
             raise IndexFaultError(f"Index is full: {name} ({DOCUMENTS_LIMIT:,} documents)")
-        if self._chars + len(document.content) > TOTAL_CHARS:
-            raise IndexFaultError(f"Indexes are full: {TOTAL_CHARS:,} characters in all")
+        more = _count_chars(document) - index.sizes.get(document.doc_id, 0)
+        if self._chars[principal] + more > CALLER_CHARS:
+            raise IndexFaultError(f"Your indexes are full: {CALLER_CHARS:,} characters is the limit of one caller")
+        if self._chars.total() + more > TOTAL_CHARS:
+            raise IndexFaultError(f"Indexes are full: {TOTAL_CHARS:,} characters is the limit of all callers together")
+
+
+def _count_chars(document: IndexDocument) -> int:
+    return len(document.content) + len(document.doc_id) + len(_dump_metadata(document.metadata))
 
 
 def _replace_surrogates(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import CancelledError
 from typing import TypeVar
 
-from scraper.store.indexes.document_stores import StoredIndex
+from scraper.store.indexes.document_stores import UNAVAILABLE, StoredIndex
 from scraper.store.indexes.model import IndexDocument, IndexFaultError, Tokenizer
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.errors import PostgresUnavailableError
@@ -116,5 +116,4 @@ class PostgresIndexStore:
             return running.result(THREAD_LIMIT_S)
         except (PostgresUnavailableError, TimeoutError, CancelledError):
             running.cancel()
-            problem = self._server.problem or f"{self._server.address} cannot be used"
-            raise IndexFaultError(f"Kept indexes are not available: {problem}") from None
+            raise IndexFaultError(UNAVAILABLE) from None

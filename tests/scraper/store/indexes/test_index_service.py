@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scraper.store.indexes import index_service
+from scraper.store.indexes import index_service, inverted_index, postings
 from scraper.store.indexes.document_stores import FILE_NAME
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.inverted_index import InvertedIndex
@@ -220,8 +220,25 @@ async def test_an_unusable_file_affects_only_persistent_indexes(tmp_path: Path) 
     (tmp_path / "file").write_text("no folder")
     async with opened(tmp_path / "file") as indexes:
         assert (await add(indexes, "a", "text", name="default")).token_count == 1
-        with pytest.raises(IndexFaultError, match="Kept indexes are not available"):
+        with pytest.raises(IndexFaultError, match="Kept indexes are not available") as refused:
             await indexes.create("kept", principal=ME, backend="sqlite")
+
+        assert str(tmp_path) not in str(refused.value)
+
+
+async def test_a_full_caller_leaves_room_for_others(indexes: IndexService, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_service, "CALLER_CHARS", 50)
+    monkeypatch.setattr(index_service, "TOTAL_CHARS", 80)
+    await add(indexes, "a", "mill " * 8)
+    await add(indexes, "a", "mine " * 8)
+    for document in (IndexDocument("b", "word " * 2), IndexDocument("c", "x", {"key": "value"})):
+        with pytest.raises(IndexFaultError, match=r"^Your indexes are full: 50 characters is the limit of one caller$"):
+            await indexes.add("notes", document, principal=ME)
+    await indexes.add("default", IndexDocument("a", "word"), principal="other")
+    with pytest.raises(
+        IndexFaultError, match=r"^Indexes are full: 80 characters is the limit of all callers together$"
+    ):
+        await indexes.add("default", IndexDocument("b", "word " * 7), principal="other")
 
 
 async def test_a_damaged_file_is_moved_away(tmp_path: Path) -> None:
@@ -235,12 +252,20 @@ async def test_a_damaged_file_is_moved_away(tmp_path: Path) -> None:
 WORDS = st.sampled_from("aa bb cc dd ee".split())
 
 
+@pytest.mark.parametrize("buffer_words", [4, 65_536])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    st.lists(st.tuples(st.integers(0, 5), st.lists(WORDS, max_size=6)), max_size=30),
-    st.lists(st.tuples(st.sampled_from(["", "+", "-"]), st.lists(WORDS, min_size=1, max_size=2)), max_size=4),
+    added=st.lists(st.tuples(st.integers(0, 5), st.lists(WORDS, max_size=6)), max_size=30),
+    asked=st.lists(st.tuples(st.sampled_from(["", "+", "-"]), st.lists(WORDS, min_size=1, max_size=2)), max_size=4),
 )
-def test_an_index_matches_a_linear_scan(added: list[tuple[int, list[str]]], asked: list[tuple[str, list[str]]]) -> None:
+def test_an_index_matches_a_linear_scan(
+    buffer_words: int,
+    monkeypatch: pytest.MonkeyPatch,
+    added: list[tuple[int, list[str]]],
+    asked: list[tuple[str, list[str]]],
+) -> None:
+    monkeypatch.setattr(postings, "BUFFER_WORDS", buffer_words)
+    monkeypatch.setattr(inverted_index, "COMPACT_AT", 3)
     index, texts = InvertedIndex(), {}
     for number, words in added:
         index.add(str(number), words)
@@ -265,8 +290,6 @@ def _in(words: list[str], text: list[str]) -> bool:
 
 
 def test_replaced_documents_are_removed_by_compaction(monkeypatch: pytest.MonkeyPatch) -> None:
-    from scraper.store.indexes import inverted_index
-
     monkeypatch.setattr(inverted_index, "COMPACT_AT", 10)
     index = InvertedIndex()
     for number in range(100):
@@ -365,3 +388,23 @@ async def test_two_servers_that_replace_the_same_documents_agree(tmp_path: Path)
         for query in ("mill", "turn9", "by3", "by0", "turn3"):
             assert await ids(one, query, "kept") == await ids(two, query, "kept")
         assert (await look(one, "mill", "kept")).total == 3
+
+
+def test_words_beyond_the_buffer_are_in_a_file_without_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(postings, "BUFFER_WORDS", 100)
+    monkeypatch.setattr(postings.tempfile, "tempdir", str(tmp_path))
+    index = InvertedIndex()
+    for number in range(200):
+        index.add(str(number), ["mill", f"w{number}", f"v{number}"])
+    assert len(index._postings._hashes) < 100 and not list(tmp_path.iterdir())
+    assert index.search(parse_query("w7 +v7", Tokenizer()), 5)[0][0][0] == "7"
+    assert index.search(parse_query("mill", Tokenizer()), 5)[1] == 200
+
+
+def test_words_stay_in_memory_without_space_for_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(postings, "BUFFER_WORDS", 100)
+    monkeypatch.setattr(postings.tempfile, "tempdir", str(tmp_path / "none"))
+    index = InvertedIndex()
+    for number in range(200):
+        index.add(str(number), ["mill", f"w{number}"])
+    assert index.search(parse_query("mill", Tokenizer()), 5)[1] == 200
