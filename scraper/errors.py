@@ -6,6 +6,15 @@ and `retryable`, which is True if the same call may succeed later. No message co
 
 from __future__ import annotations
 
+import re
+
+_FOLDERS = re.compile(r"(?<![\w:/.~-])/(?:[\w.+@~-]+/)*(?=[\w.+@~-])")
+
+
+def hide_folders(text: str) -> str:
+    """Return the text of a system error without the folders of paths, which callers must not learn."""
+    return _FOLDERS.sub("", text)
+
 
 class ScraperError(Exception):
     """Base of all errors for callers."""

@@ -355,7 +355,8 @@ def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.S
         # The host of a redirect could not be reached.
         kind = errors.NetworkError
     return kind(
-        str(error),
+        # Only the errors of the machine's own browser name files.
+        errors.hide_folders(str(error)) if kind is errors.BrowserFailedError else str(error),
         target=url,
         next_step=_find_entry(error, _NEXT_STEPS, error.next_step),
         retryable=error.retryable or isinstance(error, browser_errors.DeadlineExceededError),

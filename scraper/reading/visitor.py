@@ -302,7 +302,7 @@ class RenderDecider:
         except WorkerFailedError as error:
             if self.has_text:
                 return self.served_result()
-            message = f"The page at {host_of(snapshot.url)} could not be read: {error}."
+            message = f"The page at {host_of(snapshot.url)} could not be read: {errors.hide_folders(str(error))}."
             target = snapshot.requested_url
             if isinstance(error, NoWorkerError):
                 raise errors.BrowserFailedError(message, target=target, next_step="Try again in a moment.") from error

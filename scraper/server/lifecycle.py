@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from scraper.errors import format_error
+from scraper.errors import format_error, hide_folders
 from scraper.settings import Settings
 from scraper.tools.model import Tool
 
@@ -90,7 +90,8 @@ class ServicesHolder(Generic[A]):
             action = "close" if opened.done() else "open"
             _LOG.error("the services do not %s: %s", action, format_error(error), exc_info=trace)
             if not opened.done():
-                opened.set_exception(ServicesOpenError(f"The server cannot start its services: {format_error(error)}"))
+                reason = hide_folders(format_error(error))
+                opened.set_exception(ServicesOpenError(f"The server cannot start its services: {reason}"))
         finally:
             opened.cancel()
 

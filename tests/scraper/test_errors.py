@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.errors import format_error
+from scraper.errors import format_error, hide_folders
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,18 @@ from scraper.errors import format_error
 )
 def test_errors_are_formatted_without_numbers(error: Exception, words: str) -> None:
     assert format_error(error) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "Chromium at /usr/lib/my-folder/chromium does not start: no '/tmp/x.so'",
+            "Chromium at chromium does not start: no 'x.so'",
+        ),
+        ("No such file: /data", "No such file: data"),
+        ("https://a.example/b/c and 3/4 and a//b stay", "https://a.example/b/c and 3/4 and a//b stay"),
+    ],
+)
+def test_folders_of_the_server_are_hidden(text: str, shown: str) -> None:
+    assert hide_folders(text) == shown

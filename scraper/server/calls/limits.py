@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import heapq
+import itertools
 import math
 import time
 from collections.abc import AsyncIterator, Callable
@@ -99,6 +101,9 @@ class CallLimiter:
         self._rate = RateLimiter(limits, name="calls", burst=per_minute, per_second=per_minute / 60)
         self._clock = clock
         self._calls = FairShare(limit)
+        self._starts: dict[int, float] = {}
+        """Start of each running call by its number."""
+        self._numbers = itertools.count()
         self._average_s = _INITIAL_DURATION_S
 
     @property
@@ -114,15 +119,28 @@ class CallLimiter:
             OverloadedError: Too many calls are running, or the caller has called too often.
         """
         if self._calls.is_full_for(principal):
-            wait_s = min(_MAX_RETRY_AFTER_S, max(1, math.ceil(self._average_s)))
-            raise OverloadedError(f"The server is busy: {self._calls.total} calls are under way.", retry_after_s=wait_s)
+            text = f"The server is busy: {self._calls.total} calls are under way."
+            raise OverloadedError(text, retry_after_s=self._expected_wait_s())
         with self._calls.holding(principal):
             await self._check_rate(principal)
-            start = self._clock()
+            number = next(self._numbers)
+            start = self._starts[number] = self._clock()
             try:
                 yield
             finally:
+                del self._starts[number]
                 self._average_s += _SMOOTHING * (self._clock() - start - self._average_s)
+
+    def _expected_wait_s(self) -> int:
+        """Return the seconds until enough running calls have ended to be below the limit.
+
+        A call is expected to take the average. One that has taken longer is expected to take as long again.
+        """
+        now = self._clock()
+        ages = (now - start for start in self._starts.values())
+        remaining = (self._average_s - age if age < self._average_s else age for age in ages)
+        ends = heapq.nsmallest(self._calls.total - self._calls.limit + 1, remaining)
+        return min(_MAX_RETRY_AFTER_S, max(1, math.ceil(ends[-1]))) if ends else 1
 
     async def _check_rate(self, principal: str) -> None:
         if not self._per_minute:

@@ -72,6 +72,11 @@ def test_busy_has_the_retry_time() -> None:
     assert (told.retry_after_s, told.retryable, told.sentence()) == (7.4, True, "Full. Try again in 7 s.")
 
 
+def test_callers_do_not_learn_the_folders_of_the_server() -> None:
+    error = browser_errors.NoBrowserError("Chromium at /opt/secret/chromium does not start: it crashed.")
+    assert str(map_browser_error(error, URL)) == "Chromium at chromium does not start: it crashed."
+
+
 def test_an_unknown_refusal_is_a_policy_error() -> None:
     class Novel(browser_errors.RefusedError):
         pass

@@ -33,6 +33,29 @@ async def test_beyond_the_limit_a_caller_gets_a_retry_time() -> None:
         pass
 
 
+async def test_the_retry_time_is_the_time_until_a_running_call_ends() -> None:
+    clock = Clock()
+    turns = CallLimiter(limit=2, clock=clock)
+
+    async def refused_for_s(principal: str) -> float:
+        with pytest.raises(OverloadedError) as refused:
+            async with turns.admit(principal):
+                pass
+        return refused.value.retry_after_s
+
+    for _ in range(80):
+        async with turns.admit("ann"):
+            clock.now += 20
+    async with turns.admit("ann"):
+        clock.now += 15
+        async with turns.admit("ann"):
+            assert await refused_for_s("ann") == 5
+            async with turns.admit("ben"):
+                assert await refused_for_s("ben") == 20
+                clock.now += 10
+                assert await refused_for_s("ann") == 10
+
+
 async def test_a_caller_with_a_thousand_calls_keeps_no_one_out() -> None:
     turns = CallLimiter(limit=10)
     async with contextlib.AsyncExitStack() as held:
