@@ -11,24 +11,14 @@ from scraper.errors import ScraperError
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
-from scraper.render.answer_text import EXPLANATION, TextCut, cut, error_object, error_sentence
+from scraper.render.answer_text import EXPLANATION, MAX_SHOWN_URL, TextCut, cut, error_object, error_sentence, shown_url
 from scraper.render.json_truncation import compact
-from scraper.render.page import (
-    BODY_BUDGET,
-    MAX_FACT,
-    MAX_URL,
-    characters_for,
-    header,
-    page_object,
-    piece_of,
-    sealed_page,
-)
+from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, sealed_page
 
 T = TypeVar("T")
 
 RULE = "\n\n---\n\n"
 
-_MAX_URL = 200
 _MAX_ERROR = 500
 _HEADER_TOKENS = 90
 """Tokens of a page's heading, header and region marks, measured with URLs of usual length."""
@@ -125,16 +115,19 @@ def _fit(render_within: Callable[[int, int], tuple[T, int]], text_budget: int) -
 def _section(
     number: int, item: BatchItem, piece: TextCut | None, region: str, now: datetime | None, render_hint: str, chars: int
 ) -> str:
-    heading = f"## {number}. {clean_line(item.url, min(chars, _MAX_URL))}"
+    heading = f"## {number}. {shown_url(item.url, chars=min(chars, MAX_SHOWN_URL))}"
     if isinstance(item.outcome, ScraperError):
         return f"{heading}\n\nError: {clean_line(error_sentence(item.outcome), min(chars, _MAX_ERROR))}"
     if piece is None:
         piece = piece_of(item.outcome.document, 0, 0)
-    url_chars, fact_chars = min(chars, MAX_URL), min(chars, MAX_FACT)
+    url_chars, fact_chars = min(chars, MAX_SHOWN_URL), min(chars, MAX_FACT)
+    full_url_chars = chars if chars > MAX_SHOWN_URL else 0
     parts = [
         heading,
         "\n".join(header(item.outcome, piece, now, url_chars=url_chars, fact_chars=fact_chars)),
-        sealed_page(item.outcome.document, piece, region, fact_chars=fact_chars),
+        sealed_page(
+            item.outcome, piece, region, url_chars=url_chars, full_url_chars=full_url_chars, fact_chars=fact_chars
+        ),
     ]
     if piece.next_start is not None:
         parts.append(f"Cut here. To go on, call fetch on this URL with start={piece.end}{render_hint}.")

@@ -14,7 +14,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import find_headings
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
-from scraper.render.answer_text import EXPLANATION, TextCut, seal
+from scraper.render.answer_text import EXPLANATION, NOTICE, TextCut, full_url, seal, shown_url
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
@@ -56,7 +56,8 @@ def as_markdown(
     piece = _piece(reading.document.markdown, part, budget)
     head = [*_header(reading, piece, now), _explanation(reading, region)]
     document = reading.document
-    facts = [f"Title: {fact}"] if (fact := clean_fact(document.title)) else []
+    facts = [f"Full source: {fact}"] if (fact := full_url(reading.url, _shown_source(reading), _MAX_SOURCE)) else []
+    facts += [f"Title: {fact}"] if (fact := clean_fact(document.title)) else []
     facts += [f"Author: {fact}"] if (fact := clean_fact(document.author)) else []
     body = piece.shown if piece.text else "(the end of the document)" if piece.start else "(no text)"
     parts = ["\n".join(head), seal("\n".join([*facts, "", body]) if facts else body, region)]
@@ -102,6 +103,7 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
     answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
     if reading.warnings:
         answer["warnings"] = [clean_line(warning, MAX_FACT) for warning in reading.warnings]
+    answer["notice"] = NOTICE
     return answer
 
 
@@ -182,7 +184,7 @@ def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
 def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> list[str]:
     """Return the header lines, which contain no text of the document."""
     document = reading.document
-    lines = [f"Source: {clean_line(reading.url, _MAX_SOURCE)}"]
+    lines = [f"Source: {_shown_source(reading)}"]
     pages = f", {document.page_count:,} {_unit(document)}" if document.page_count else ""
     lock = ", was locked" if document.encrypted else ""
     lines.append(f"Format: {document.format}{pages}{lock}")
@@ -196,6 +198,10 @@ def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> li
         lines.append(f"Cached: {read_ago(reading.retrieved_at, now)}")
     lines += [f"Warning: {clean_line(warning, MAX_FACT)}" for warning in reading.warnings]
     return lines
+
+
+def _shown_source(reading: Reading) -> str:
+    return shown_url(reading.url, requested=reading.requested_url)
 
 
 def _unit(document: Document) -> str:

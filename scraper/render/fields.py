@@ -11,7 +11,7 @@ from scraper.errors import ScraperError
 from scraper.extract.fields.model import PageFields
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.answer_text import EXPLANATION, error_sentence, seal
+from scraper.render.answer_text import EXPLANATION, NOTICE, error_sentence, full_url, seal, shown_url
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET
 
@@ -39,12 +39,15 @@ def as_json(found: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object
             answer["more"] = {"next_page": found.next_page}
     if notes:
         answer["warnings"] = notes
+    answer["notice"] = NOTICE
     return answer
 
 
 def as_markdown(found: PageFields, *, region: str, budget: int = BODY_BUDGET) -> str:
     """Return a header, and a table of fields or records in an untrusted region."""
-    header = [f"URL: {clean_line(found.url, _MAX_URL)}"]
+    url = shown_url(found.url)
+    header = [f"URL: {url}"]
+    full = [("Full URL", full_url(found.url, url, _MAX_URL))]
     notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
     if found.values:
         rows = [_value_row(found, name, value) for name, value in found.values.items()]
@@ -53,11 +56,14 @@ def as_markdown(found: PageFields, *, region: str, budget: int = BODY_BUDGET) ->
         notes += left_out
         header.append(f"Records: {len(found.records)}")
         if found.next_page:
-            header.append(f"Next page: {clean_line(found.next_page, _MAX_URL)}")
+            next_page = shown_url(found.next_page)
+            header.append(f"Next page: {next_page}")
+            full.append(("Full URL of the next page", full_url(found.next_page, next_page, _MAX_URL)))
     header += [f"Warning: {note}" for note in notes]
     header.append(EXPLANATION.format(region=region))
     recipe = f"\n\nRecipe for other pages of this kind:\n{found.recipe}" if found.recipe else ""
-    return "\n".join(header) + "\n\n" + seal(_table(rows) + recipe, region)
+    urls = "".join(f"{name}: {whole}\n\n" for name, whole in full if whole)
+    return "\n".join(header) + "\n\n" + seal(urls + _table(rows) + recipe, region)
 
 
 def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, budget: int) -> dict[str, object]:
@@ -70,8 +76,8 @@ def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, 
             if isinstance(found, ScraperError)
             else as_json(found, budget=share)
         )
-        rows.append({name: value for name, value in row.items() if name != "recipe"})
-    answer: dict[str, object] = {"url": outcomes[0][0], "pages": rows}
+        rows.append({name: value for name, value in row.items() if name not in ("recipe", "notice")})
+    answer: dict[str, object] = {"url": outcomes[0][0], "pages": rows, "notice": NOTICE}
     recipe = next((found.recipe for _, found in outcomes if isinstance(found, PageFields) and found.recipe), "")
     return answer | ({"recipe": json.loads(recipe)} if recipe else {})
 
@@ -81,7 +87,7 @@ def pages_as_markdown(outcomes: Sequence[tuple[str, PageFields | ScraperError]],
     share = budget // len(outcomes)
     sections: list[str] = []
     for number, (url, found) in enumerate(outcomes, start=1):
-        title = f"## {number}. {clean_line(url, _MAX_URL)}"
+        title = f"## {number}. {shown_url(url)}"
         if isinstance(found, ScraperError):
             sections.append(f"{title}\n\n{error_sentence(found)}")
         else:

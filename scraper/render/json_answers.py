@@ -138,6 +138,7 @@ class DocumentAnswer(TypedDict):
     cached: bool
     retrieved_at: str
     warnings: NotRequired[list[str]]
+    notice: str
 
 
 class ResultItem(TypedDict):
@@ -164,6 +165,7 @@ class SearchResults(TypedDict):
     hint: NotRequired[str]
     warnings: NotRequired[list[str]]
     retrieved_at: NotRequired[str]
+    notice: str
 
 
 class SourceItem(TypedDict):
@@ -207,6 +209,7 @@ class ResearchAnswer(TypedDict):
     hint: NotRequired[str]
     retrieved_at: NotRequired[str]
     warnings: NotRequired[list[str]]
+    notice: str
 
 
 class ComparedPage(TypedDict):
@@ -227,6 +230,7 @@ class ComparisonAnswer(TypedDict):
     urls: list[str]
     excerpts: list[ComparedPage]
     tokens_estimated: int
+    notice: str
 
 
 class StructuredAnswer(TypedDict):
@@ -249,6 +253,7 @@ class StructuredAnswer(TypedDict):
     evidence: NotRequired[dict[str, Any]]
     pages: NotRequired[list[dict[str, Any]]]
     warnings: NotRequired[list[str]]
+    notice: str
 
 
 class CacheHit(TypedDict):
@@ -259,6 +264,7 @@ class CacheHit(TypedDict):
     snippet: str
     start: int
     retrieved_at: str
+    notice: str
 
 
 class IndexResult(TypedDict):

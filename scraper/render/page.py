@@ -9,7 +9,17 @@ from datetime import datetime
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
-from scraper.render.answer_text import EXPLANATION, KEEP_WHOLE, NOTICE, TextCut, cut, seal
+from scraper.render.answer_text import (
+    EXPLANATION,
+    KEEP_WHOLE,
+    MAX_SHOWN_URL,
+    NOTICE,
+    TextCut,
+    cut,
+    full_url,
+    seal,
+    shown_url,
+)
 from scraper.render.json_truncation import compact, truncate
 from scraper.urls import MAX_URL_CHARS
 
@@ -24,8 +34,7 @@ MAX_LENGTH = 100_000
 """Characters of page text that a call may request."""
 
 MAX_FACT = 300
-MAX_URL = 500
-"""Characters of a URL in the header, because some have thousands. JSON answers have the complete URL."""
+_MAX_FULL_URL = 2_000
 _USUAL_URL = 200
 """Characters of a URL that are already part of the budget."""
 _MAX_WARNING = 300
@@ -50,7 +59,7 @@ def as_markdown(
     """
     piece = piece_of(reading.document, start, length, budget)
     lines = [*header(reading, piece, now), EXPLANATION.format(region=region)]
-    parts = ["\n".join(lines), sealed_page(reading.document, piece, region)]
+    parts = ["\n".join(lines), sealed_page(reading, piece, region)]
     if piece.next_start is not None:
         parts.append(f"{cut_note(piece)} To go on, call fetch again with start={piece.end}.")
     return "\n\n".join(parts)
@@ -209,12 +218,17 @@ def characters_for(budget: int) -> int:
 
 
 def header(
-    reading: Reading, piece: TextCut, now: datetime | None, *, url_chars: int = MAX_URL, fact_chars: int = MAX_FACT
+    reading: Reading,
+    piece: TextCut,
+    now: datetime | None,
+    *,
+    url_chars: int = MAX_SHOWN_URL,
+    fact_chars: int = MAX_FACT,
 ) -> list[str]:
     """Return the header lines. The final URL is the only text in them that the site can choose."""
-    lines = [f"URL: {clean_line(reading.url, url_chars)}"]
+    lines = [f"URL: {shown_url(reading.url, requested=reading.requested_url, chars=url_chars)}"]
     if reading.requested_url.partition("#")[0] != reading.url.partition("#")[0]:
-        lines.append(f"Requested: {clean_line(reading.requested_url, url_chars)}")
+        lines.append(f"Requested: {shown_url(reading.requested_url, chars=url_chars)}")
     lines.append(f"Method: {reading.method}")
     lines.append(f"Tokens: about {token_estimate.estimate(piece.shown):,}")
     if piece.start or piece.next_start is not None:
@@ -230,9 +244,23 @@ def header(
     return lines
 
 
-def sealed_page(document: Document, piece: TextCut, region: str, *, fact_chars: int = MAX_FACT) -> str:
-    """Return the page's metadata and text in an untrusted region, because the site wrote both."""
+def sealed_page(
+    reading: Reading,
+    piece: TextCut,
+    region: str,
+    *,
+    url_chars: int = MAX_SHOWN_URL,
+    full_url_chars: int = _MAX_FULL_URL,
+    fact_chars: int = MAX_FACT,
+) -> str:
+    """Return the page's metadata and text in an untrusted region, because the site wrote both.
+
+    The metadata begin with the complete URL if the header shows a part of it, unless `full_url_chars` is 0.
+    """
+    document = reading.document
+    shown = shown_url(reading.url, requested=reading.requested_url, chars=url_chars)
     facts = {
+        "Full URL": full_url(reading.url, shown, full_url_chars),
         "Title": clean_fact(document.title, fact_chars),
         "Author": clean_fact(document.author, fact_chars),
         "Published": published(document),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from browsers.model import Picture
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import PagePictures
+from scraper.render.answer_text import shown_url
 
-_MAX_URL = 500
 _MAX_WARNING = 300
 
 
@@ -19,7 +19,7 @@ def describe_picture(found: PagePictures, picture: Picture, *, part: int | None 
         part: Its number in a picture of the whole page, 0 for the overview; None for other pictures.
         uri: URI of the resource if it is a file.
     """
-    lines = [f"Picture of {clean_line(found.url, _MAX_URL)} (status {found.status})."]
+    lines = [f"Picture of {shown_url(found.url)} (status {found.status})."]
     if uri:
         lines.append(
             f"File of {len(picture.data):,} bytes ({picture.media_type}): read the resource {uri} within 10 minutes."

@@ -65,7 +65,7 @@ def page_as_markdown(page: ReadPage, *, tokens: int, region: str, now: datetime)
     if not has_match(page):
         lines.append(NOT_FOUND)
     lines.append(EXPLANATION.format(region=region))
-    return "\n".join(lines) + "\n\n" + render_page.sealed_page(page.outcome.document, piece, region)
+    return "\n".join(lines) + "\n\n" + render_page.sealed_page(page.outcome, piece, region)
 
 
 def page_as_json(page: ReadPage, *, tokens: int) -> dict[str, object]:

@@ -10,7 +10,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Excerpt, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import page as render_page
-from scraper.render.answer_text import EXPLANATION, TextCut, error_object, error_sentence, seal
+from scraper.render.answer_text import EXPLANATION, NOTICE, TextCut, error_object, error_sentence, seal, shown_url
 from scraper.retrieval.text_fragments import link_to_quotation
 
 RULE = "\n\n---\n\n"
@@ -20,13 +20,12 @@ PAGE_TOKENS = 130
 """Estimated tokens of a page in addition to its excerpts: header and separators, or field names in JSON."""
 
 _NO_EXCERPTS = "The answer has no space for this page; `fetch` reads it in full."
-_PAGING_FIELDS = ("start", "returned_chars", "total_chars", "next_start")
-"""Fields in answers of `fetch` that do not apply to excerpts."""
+_PAGE_FIELDS = ("start", "returned_chars", "total_chars", "next_start", "notice")
+"""Fields in answers of `fetch` that do not apply to excerpts, and the notice, which is stated once for all pages."""
 _BRACKETS = re.compile(r"[\[\]]")
 
 _MAX_QUESTION = 500
 _MAX_URL = 2_000
-_MAX_SHOWN_URL = 200
 _MAX_ALSO = 5
 _MAX_TITLE = 200
 _MAX_SNIPPET = 240
@@ -68,6 +67,7 @@ def as_json(report: ResearchReport) -> dict[str, object]:
         answer["retrieved_at"] = report.search.retrieved_at.isoformat(timespec="seconds")
     if report.search.warnings:
         answer["warnings"] = [clean_line(warning, _MAX_HINT) for warning in report.search.warnings]
+    answer["notice"] = NOTICE
     return answer
 
 
@@ -90,6 +90,7 @@ def comparison_as_json(question: str, pages: Sequence[ReadPage]) -> dict[str, ob
         "urls": [page.url for page in pages],
         "excerpts": excerpts,
         "tokens_estimated": _sum_tokens(excerpts),
+        "notice": NOTICE,
     }
 
 
@@ -186,7 +187,7 @@ def _section(
 
 
 def _compared_section(number: int, page: ReadPage, region: str, now: datetime | None) -> str:
-    heading = f"## {number}. {clean_line(page.url, _MAX_SHOWN_URL)}"
+    heading = f"## {number}. {shown_url(page.url)}"
     if not isinstance(page.outcome, Reading):
         return f"{heading}\n\nError: {clean_line(error_sentence(page.outcome), _MAX_ERROR)}"
     parts = [heading]
@@ -201,7 +202,7 @@ def _page_section(page: ReadPage, reading: Reading, region: str, now: datetime |
     header = "\n".join(render_page.header(reading, piece, now))
     if not page.excerpts:
         return f"{header}\n\n{_NO_EXCERPTS}"
-    return f"{header}\n\n{render_page.sealed_page(reading.document, piece, region)}"
+    return f"{header}\n\n{render_page.sealed_page(reading, piece, region)}"
 
 
 def _document(page: ReadPage, report: ResearchReport, ranks: Mapping[str, int]) -> dict[str, object]:
@@ -231,7 +232,7 @@ def _page_object(page: ReadPage, reading: Reading) -> dict[str, object]:
     fields = render_page.page_object(reading, TextCut.whole(join_excerpts(page, linked=False)))
     characters = sum(excerpt.end - excerpt.start for excerpt in page.excerpts)
     return {
-        **{name: value for name, value in fields.items() if name not in _PAGING_FIELDS},
+        **{name: value for name, value in fields.items() if name not in _PAGE_FIELDS},
         "truncated": reading.truncated or characters < len(reading.document.markdown.strip()),
         "excerpts": excerpt_rows(page, reading),
     }

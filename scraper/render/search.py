@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import InstantAnswer, PageHit, PageHits, RelatedTopic, SearchAnswer, SearchResult
-from scraper.render.answer_text import EXPLANATION, defuse, seal
+from scraper.render.answer_text import EXPLANATION, NOTICE, defuse, seal
 from scraper.render.page import iso_date
 
 ANSWER_BUDGET = 6_000
@@ -77,6 +77,7 @@ def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, o
         data["warnings"] = [clean_line(warning, _MAX_HINT) for warning in answer.warnings]
     if answer.retrieved_at is not None:
         data["retrieved_at"] = answer.retrieved_at.isoformat(timespec="seconds")
+    data["notice"] = NOTICE
     return data
 
 
@@ -131,6 +132,7 @@ def cache_hits_as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[
             "snippet": clean_line(hit.snippet, MAX_SNIPPET),
             "start": hit.start,
             "retrieved_at": _retrieved_at(hit).isoformat(timespec="seconds"),
+            "notice": NOTICE,
         }
         for hit in _hits_within_budget(found.hits, budget)
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import StructuredData
-from scraper.render.answer_text import EXPLANATION, seal
+from scraper.render.answer_text import EXPLANATION, NOTICE, full_url, seal, shown_url
 from scraper.render.json_truncation import TruncatedJson, compact, truncate
 from scraper.render.page import BODY_BUDGET, characters_for
 
@@ -31,9 +31,11 @@ def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET
     """Return a header, then the facts and the blocks of each syntax in an untrusted region."""
     facts, blocks = _divide_budget(found, budget)
     notes = _notes(found, blocks)
-    header = [f"URL: {clean_line(found.url, _MAX_URL)}", "Method: browser", *(f"Warning: {note}" for note in notes)]
+    url = shown_url(found.url)
+    header = [f"URL: {url}", "Method: browser", *(f"Warning: {note}" for note in notes)]
     header.append(EXPLANATION.format(region=region))
-    sections = [_facts_section(name, fields) for name, fields in facts.items()]
+    sections = [f"Full URL: {full}"] if (full := full_url(found.url, url, _MAX_URL)) else []
+    sections += [_facts_section(name, fields) for name, fields in facts.items()]
     sections += [_section(name, blocks[name]) for name in ("discussion", *SYNTAXES, "xhr") if blocks[name].blocks]
     return "\n".join(header) + "\n\n" + seal("\n\n".join(sections) or "(nothing)", region)
 
@@ -51,6 +53,7 @@ def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, ob
     notes = _notes(found, blocks)
     if notes:
         answer["warnings"] = notes
+    answer["notice"] = NOTICE
     return answer
 
 

@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote
 from scraper.errors import InvalidUrlError
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachedPageSummary, PageHit
+from scraper.render.answer_text import shown_url
 from scraper.render.document import index_document_as_markdown
 from scraper.render.page import as_markdown as page_as_markdown
 from scraper.search.query_terms import extract_content_words
@@ -35,8 +36,7 @@ PAGE = "page://"
 INDEX = "index://"
 PICTURE = "picture://"
 
-_TITLE_CHARS = 200
-_URL_CHARS = 2_000
+_TITLE_CHARS = 120
 _PAGE_ADDRESS = re.compile(r"page://(https?)(?::|%3[Aa])?(?://?|%2[Ff]%2[Ff])(.+)", re.DOTALL)
 _START = re.compile(r"\?start=(\d{1,9})$")
 
@@ -227,7 +227,7 @@ def _page_resource(page: CachedPageSummary | PageHit, *, snippet: str = "") -> C
     read_at = datetime.fromtimestamp(page.retrieved_at, UTC).isoformat(timespec="seconds")
     return CachedResource(
         page_uri(page.url),
-        clean_line(page.url, _URL_CHARS),
+        shown_url(page.url),
         f"Web page, read {read_at}.",
         clean_line(page.title, _TITLE_CHARS) or None,
         modified=read_at,

@@ -186,7 +186,7 @@ class TestCompare:
 
     def test_json_holds_what_the_contract_names(self) -> None:
         data: dict[str, Any] = research_report.comparison_as_json("ferry?", self.PAGES)
-        assert list(data) == ["question", "urls", "excerpts", "tokens_estimated"]
+        assert list(data) == ["question", "urls", "excerpts", "tokens_estimated", "notice"]
         assert data["urls"] == URLS[:2]
         first, failed = data["excerpts"]
         assert first["url"] == URLS[0] and first["title"] == "Page 0" and first["sitename"] == "Site"

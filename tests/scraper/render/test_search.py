@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from scraper.extract.text.token_estimate import estimate
 from scraper.model import SearchAnswer, SearchResult
 from scraper.render import search
+from scraper.render.answer_text import NOTICE
 from scraper.render.search import as_json, as_markdown
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -63,6 +64,7 @@ def test_the_object_has_the_names_of_the_contract() -> None:
         "errors": {"bing": "captcha"},
         "hint": "Try others.",
         "retrieved_at": "2026-11-21T12:00:00+00:00",
+        "notice": NOTICE,
     }
 
 

@@ -27,10 +27,10 @@ def huge(blocks: int) -> StructuredData:
 
 def test_json_has_the_fields_of_the_contract_first_and_the_others_only_where_there_is_something() -> None:
     assert list(render.as_json(StructuredData(URL, json_ld=({"a": 1},)))) == [
-        "url", "json_ld", "microdata", "opengraph", "rdfa",
+        "url", "json_ld", "microdata", "opengraph", "rdfa", "notice",
     ]  # fmt: skip
     full = StructuredData(URL, xhr=({"url": "u", "status": 200, "data": {}},), product=FACTS, warnings=(WARNING,))
-    assert list(render.as_json(full))[5:] == ["product", "xhr", "warnings"]
+    assert list(render.as_json(full))[5:] == ["product", "xhr", "warnings", "notice"]
     assert render.as_json(full)["product"] == FACTS
 
 

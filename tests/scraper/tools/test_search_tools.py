@@ -49,7 +49,7 @@ async def test_json_is_a_list_of_rows(app: Any) -> None:
     answer = await ask(app, query="salt OR wind", format="json")
     rows = json.loads(answer.text)
     assert {row["url"] for row in rows} == {"https://example.org/mill", "https://example.org/sea"}
-    assert set(rows[0]) == {"url", "title", "snippet", "start", "retrieved_at"}
+    assert set(rows[0]) == {"url", "title", "snippet", "start", "retrieved_at", "notice"}
 
 
 async def test_the_limit_holds(app: Any) -> None:
