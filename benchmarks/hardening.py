@@ -6,7 +6,7 @@ pages, divided by the median alone. `heads_mb` is the growth of the server by re
 `half_heads_s` the seconds until `/health` answers beside 1,500 incomplete heads. `invisible_bits` counts the bits of
 256 that the worst invisible code point carries through. `index_bytes_per_char` is the memory of a named index by
 characters of its texts. `hidden.rendered`, `hidden.auto` and `hidden.served` count
-hidden texts that pass. The soak test runs in full size only.
+hidden texts that pass. `detectors.light` and the soak test need a run in full size.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from benchmarks import hidden_text, noisy_neighbor, soak
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.processes import command_of, tree
 from benchmarks.common.wire_client import ERAS, WireClient, wire_client
+from benchmarks.stealth import __main__ as stealth
 from scraper.extract.text.sanitize import clean
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument
@@ -90,6 +91,9 @@ async def measure(options: Options) -> Figures:
                 figures |= await _pages(program, site, hostile_site, one, other, options.quick)
     if not options.quick:
         soaked = await soak.measure(options)
+        figures |= {
+            key: value for key, value in (await stealth.measure(options)).items() if key.startswith("detectors.")
+        }
         figures |= {"soak.pss": soaked["pss_ratio"], "soak.left": soaked["left_over"]}
     print_goals(figures, _GOALS)
     return figures

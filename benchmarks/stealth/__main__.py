@@ -1,6 +1,7 @@
 """Test whether bot detectors recognize the browser, with third-party detectors and published checks.
 
-Both tiers of search-mcp are compared with plain Playwright and with playwright-stealth.
+Both tiers of search-mcp are compared with plain Playwright and with playwright-stealth. `detectors.light` and
+`detectors.full` count those of four detectors that recognize the tier.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from benchmarks.stealth.detectors.browsers_under_test import (
     playwright_page,
     stealth_plugin,
 )
-from benchmarks.stealth.detectors.catalogue import DETECTORS, Detector
+from benchmarks.stealth.detectors.catalogue import DETECTORS, RECOGNIZERS, Detector
 from benchmarks.stealth.detectors.install import install_detectors
 from benchmarks.stealth.detectors.site import DetectorSite, serve_detectors
 from browsers.chromium.locate import find_chromium
 from browsers.errors import BrowsersError
 from browsers.model import Tier
 
-_GOALS = (Goal("failing", at_most=0),)
+_GOALS = (Goal("failing", at_most=0), Goal("detectors.light", at_most=1), Goal("detectors.full", at_most=1))
 _REPORT = re.compile(r'<pre id="report"[^>]*>(.*?)</pre>', re.DOTALL)
 _LATE_FINDINGS_S = 0.5
 """Seconds to wait for findings that a page sends after its report."""
@@ -143,6 +144,8 @@ def _figures(outcomes: Sequence[_Outcome]) -> Figures:
         key = outcome.visitor.tier.value
         figures["failing"] += len(outcome.unexpected)
         figures[f"{key}.findings"] = figures.get(f"{key}.findings", 0) + len(outcome.findings)
+        if outcome.detector.name in RECOGNIZERS:
+            figures[f"detectors.{key}"] = figures.get(f"detectors.{key}", 0) + bool(outcome.findings)
         figures[f"{key}.failing"] = figures.get(f"{key}.failing", 0) + len(outcome.unexpected)
     return figures
 

@@ -1,7 +1,8 @@
 """Identity that a browser shows consistently to scripts, workers and in request headers.
 
-Everything is true of the build and the machine, except the word "Headless". Nothing is injected into pages: pages can
-detect a patched property by comparing it with a worker's.
+Everything is true of the build and the machine, except the word "Headless" and what the headless shell lacks: settings
+and one script (`scripts/desktop.js`) give the light tier the objects of a desktop build, which no worker has. No native
+property is replaced: pages can detect that by comparing it with a worker's.
 """
 
 from __future__ import annotations
@@ -91,6 +92,13 @@ def light_viewport() -> Event:
     """
     size = {"width": LIGHT_WIDTH, "height": LIGHT_HEIGHT, "screenWidth": SCREEN_WIDTH, "screenHeight": SCREEN_HEIGHT}
     return {**size, "deviceScaleFactor": 0, "mobile": False, "scale": PAINT_SCALE}
+
+
+NETWORK_STATE: Event = {"offline": False, "latency": 50, "downloadThroughput": 1_250_000, "uploadThroughput": 1_250_000}
+"""`Network.overrideNetworkState` for the light tier, whose `navigator.connection.rtt` is 0 otherwise."""
+
+NO_NOTIFICATIONS: Event = {"permission": {"name": "notifications"}, "setting": "denied"}
+"""`Browser.setPermission` for the light tier, which otherwise denies notifications and says that it would ask."""
 
 
 def tall_viewport(height: int) -> Event:

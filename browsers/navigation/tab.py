@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from urllib.parse import unquote, urlsplit
 
 from browsers.cdp.session import CommandFailedError, Connection, Event, Session
 from browsers.egress import EgressProxy, ProxyListener
 from browsers.errors import BrowsersError, PageCrashedError
-from browsers.identity.fingerprint import BrowserIdentity
-from browsers.model import Request, strip_credentials
+from browsers.identity.fingerprint import NETWORK_STATE, NO_NOTIFICATIONS, BrowserIdentity
+from browsers.model import Request, Tier, strip_credentials
+from browsers.scripts import DESKTOP
 
 MAX_CACHED_URLS = 32
 MAX_CACHED_BYTES = 4_000_000
@@ -153,7 +154,7 @@ class Tab:
         if self._principal not in ("", request.principal):
             self.listener.drop_connections()
         self._principal = request.principal
-        commands = self._language_commands(request.language, identity)
+        commands = self._identity_commands(request.language, identity)
         is_custom = request.method != "GET" or bool(request.headers)
         if self._pauses_requests != is_custom:
             self._pauses_requests = is_custom
@@ -166,17 +167,30 @@ class Tab:
     async def set_language(self, language: str, identity: BrowserIdentity) -> None:
         """Prepare the tab for a language ahead of its visit: a new renderer is slow to answer."""
         async with asyncio.timeout(PREPARE_LIMIT_S):
-            await asyncio.gather(*self._language_commands(language, identity))
+            await asyncio.gather(*self._identity_commands(language, identity))
 
-    def _language_commands(self, language: str, identity: BrowserIdentity) -> list[asyncio.Future[Event]]:
+    def _identity_commands(self, language: str, identity: BrowserIdentity) -> list[Awaitable[Event]]:
         if self._language == language:
             return []
+        is_first = not self._language
         self._language = language
         locale = identity.locale_override(language)
         if locale is not None:
             # Fails if another tab of the process has a locale: dates then use that one.
             self.session.post("Emulation.setLocaleOverride", **locale)
-        return [self.session.start("Emulation.setUserAgentOverride", **identity.override(language))]
+        commands: list[Awaitable[Event]] = [
+            self.session.start("Emulation.setUserAgentOverride", **identity.override(language))
+        ]
+        if is_first and identity.tier is Tier.LIGHT:
+            permission = {**NO_NOTIFICATIONS, "browserContextId": self.context_id}
+            commands += [
+                # Before the page is loaded: while a response is paused, a script arrives after the commit.
+                self.session.start("Page.enable"),
+                self.session.start("Page.addScriptToEvaluateOnNewDocument", source=DESKTOP),
+                self.session.start("Network.overrideNetworkState", **NETWORK_STATE),
+                self.connection.call("Browser.setPermission", **permission),
+            ]
+        return commands
 
     def mark_committed(self) -> None:
         """Record that a page commits, which may run scripts and leave data."""
@@ -224,6 +238,8 @@ class Tab:
     async def freeze(self) -> None:
         """Freeze the tab until the same profile returns: no script runs and no traffic passes."""
         self.freezes += 1
+        # Disabling ends the settings of the identity.
+        self._language = ""
         self.session.remove_handlers()
         self.cached.clear()
         self._abort_request()

@@ -36,37 +36,16 @@ def _known(*, light: tuple[str, ...] = (), full: tuple[str, ...] = ()) -> Mappin
     return MappingProxyType({Tier.LIGHT: frozenset(light), Tier.FULL: frozenset(full)})
 
 
-# The headless shell has no window.chrome, plugins, notifications and connection data. No setting adds them, and
-# scripts that fake them are detected. Sites with such checks need the full tier.
+RECOGNIZERS = ("BotD", "fpscanner", "HeadlessDetectJS", "detect-headless")
+"""Detectors that recognize headless browsers by what they lack."""
+
 DETECTORS = (
-    Detector(
-        "BotD",
-        "botd.html",
-        "@fingerprintjs/botd",
-        from_npm=True,
-        known=_known(light=("detectNotificationPermissions", "detectPluginsLengthInconsistency")),
-    ),
-    Detector(
-        "fpscanner",
-        "fpscanner.html",
-        "fpscanner",
-        from_npm=True,
-        known=_known(light=(NO_GPU, "hasMissingChromeObject"), full=(NO_GPU,)),
-    ),
+    Detector("BotD", "botd.html", "@fingerprintjs/botd", from_npm=True),
+    Detector("fpscanner", "fpscanner.html", "fpscanner", from_npm=True, known=_known(light=(NO_GPU,), full=(NO_GPU,))),
     Detector("headless-detector", "headless_detector.html", "headless-detector", from_npm=True),
     Detector("isbot", "isbot.html", "isbot", from_npm=True),
-    Detector(
-        "HeadlessDetectJS",
-        "headless_detect_js.html",
-        "HeadlessDetectJS",
-        known=_known(light=("chromeWindow", "notificationPermissions", "plugins", "connectionRtt")),
-    ),
-    Detector(
-        "detect-headless",
-        "detect_headless.html",
-        "infosimples/detect-headless",
-        known=_known(light=("permission", "connectionRtt", "plugins", "mime", "chromeElement")),
-    ),
+    Detector("HeadlessDetectJS", "headless_detect_js.html", "HeadlessDetectJS"),
+    Detector("detect-headless", "detect_headless.html", "infosimples/detect-headless"),
     Detector(
         "headless, stealth, lies",
         "lies.html",

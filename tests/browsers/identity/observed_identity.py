@@ -64,6 +64,14 @@ async function service() {
     worker: await within(heard(new Worker("/worker.js"))), shared: await shared(), service: await service()};
   told.window = {inner: [innerWidth, innerHeight], outer: [outerWidth, outerHeight],
     available: [screen.availWidth, screen.availHeight], screen: [screen.width, screen.height]};
+  const {state} = await navigator.permissions.query({name: "notifications"});
+  told.desktop = {chrome: Object.keys(window.chrome ?? {}), app: Object.keys(window.chrome?.app ?? {}),
+    late: Object.getOwnPropertyNames(window).slice(-50).includes("chrome"),
+    source: String(window.chrome?.csi), speed: navigator.connection.rtt > 0,
+    plugins: [...navigator.plugins].map(one => [one.name, one.filename, one[0].type, one instanceof Plugin]),
+    types: [...navigator.mimeTypes].map(one => [one.type, one.suffixes, one.enabledPlugin.name]),
+    native: Object.getPrototypeOf(navigator.plugins) === PluginArray.prototype,
+    denied: Notification.permission === "denied" && state === "prompt"};
   const out = document.createElement("pre");
   out.id = "told"; out.textContent = JSON.stringify(told);
   document.body.append(out);

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright
 
-from browsers import Browsers, BrowserSettings, Mode, Request, Tier
+from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier
 from browsers.chromium.locate import find_chromium, read_version
 from browsers.identity.fingerprint import BrowserIdentity
 from tests.browsers.chromium.machines import program
@@ -55,6 +55,25 @@ async def test_pages_frames_and_workers_show_the_same_identity(
         assert len({str(observed[place][fact]) for place in PLACES}) == 1, fact
     for fact in ("languages", "brands", "hints", "hintPlatform"):
         assert len({str(observed[place][fact]) for place in IN_THE_TAB}) == 1, fact
+
+
+async def test_the_light_tier_has_the_objects_of_a_desktop(portraits: dict[Tier, dict[str, Any]]) -> None:
+    light, full = (portraits[tier]["desktop"] for tier in (Tier.LIGHT, Tier.FULL))
+    assert light == full and len(light["plugins"]) == 5 and light["speed"] and not light["late"] and not light["denied"]
+
+
+async def _is_not_enough(_snapshot: Snapshot) -> bool:
+    return False
+
+
+async def test_a_page_that_was_judged_before_it_renders_has_them_too() -> None:
+    async with served() as port:
+        settings = dataclasses.replace(SETTINGS, test_hosts=((HOST, "127.0.0.1", port),))
+        async with Browsers(settings) as browsers:
+            for _ in range(2):
+                request = Request(URL, mode=Mode.AUTO, wait="#told", limits=WAITING, deadline_s=60, site_profile="site")
+                snapshot = await browsers.visit(request, _is_not_enough)
+                assert snapshot.rendered and portrait(snapshot.html)["desktop"]["chrome"]
 
 
 async def test_shared_and_service_workers_of_the_full_tier_agree_on_brands_and_languages(
