@@ -5,8 +5,8 @@
 pages, divided by the median alone. `heads_mb` is the growth of the server by request heads of 50 MB in total, and
 `half_heads_s` the seconds until `/health` answers beside 1,500 incomplete heads. `invisible_bits` counts the bits of
 256 that the worst invisible code point carries through. `index_bytes_per_char` is the memory of a named index by
-characters of its texts. `hidden.rendered`, `hidden.auto` and `hidden.served` count
-hidden texts that pass. `detectors.light` and the soak test need a run in full size.
+characters of its texts. `hidden.rendered`, `hidden.auto` and `hidden.served` count hidden texts that pass; `hidden.lost`
+and `hidden.more_rendered` need `--corpora`. `detectors.light` and the soak test need a run in full size.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from benchmarks import hidden_text, noisy_neighbor, soak
+from benchmarks import hidden_rules, hidden_text, noisy_neighbor, soak
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.processes import command_of, tree
 from benchmarks.common.wire_client import ERAS, WireClient, wire_client
@@ -47,6 +47,8 @@ _BESIDE = 5
 _HEADS = 1_500
 _HEAD_BYTES = 50_000_000
 _BITS = 256
+_QUICK_STEP = 10
+"""With `--quick`, every tenth page of the corpora is read."""
 _SEED = 29
 _VOCABULARY = 50_000
 _INDEX_TEXTS = 3_000
@@ -89,6 +91,8 @@ async def measure(options: Options) -> Figures:
             async with wire_client(program.url, ERAS[0]) as one, wire_client(program.url, ERAS[0]) as other:
                 figures |= await _hidden(hostile_site, one)
                 figures |= await _pages(program, site, hostile_site, one, other, options.quick)
+    if options.corpora is not None:
+        figures |= hidden_rules.measure_cost(options.corpora, _QUICK_STEP if options.quick else 1)
     if not options.quick:
         soaked = await soak.measure(options)
         figures |= {

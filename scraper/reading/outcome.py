@@ -50,6 +50,11 @@ _TEXT_FORMATS = frozenset({"csv", "eml", "feed", "html", "ipynb", "json", "markd
 
 _NOT_RENDERED = 'The page has almost no text without its scripts: use render="auto" or "browser".'
 _MAYBE_INCOMPLETE = 'Parts of the page may be loaded by its scripts: to get them, use render="auto" or "browser".'
+_MAY_HIDE = (
+    "The page may hide a part of this text from people, which only a browser can decide: "
+    'use render="auto" or "browser".'
+)
+_UNRENDERED_WARNINGS = {"hollow": _MAYBE_INCOMPLETE, "hidden": _MAY_HIDE}
 _TOO_LARGE = "The page is too large to be rendered: this is what the server sent, before any script ran."
 _EXCEEDED_LIMIT = (
     "The page took more {limit} than a page may, so it was ended: this is what the server sent, before any script ran."
@@ -209,9 +214,9 @@ def _build_warnings(snapshot: Snapshot, document: Document, may_render: bool, re
     elif not snapshot.complete:
         yield "The page could not be rendered in time: this is what the server sent, before any script ran."
     elif snapshot.is_html and not snapshot.rendered and document.verdict.kind is VerdictKind.THIN:
-        is_hollow = document.verdict.reason == "hollow"
+        reason = document.verdict.reason
         warning = _TRUNCATED_UNRENDERED if snapshot.truncated else _TOO_LARGE
-        yield warning if may_render else _MAYBE_INCOMPLETE if is_hollow else _NOT_RENDERED
+        yield warning if may_render else _UNRENDERED_WARNINGS.get(reason, _NOT_RENDERED)
     if document.withheld_characters:
         yield (
             f"The page displays a part of its article ({len(document.text):,} of {document.withheld_characters:,} "

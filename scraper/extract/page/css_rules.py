@@ -1,7 +1,8 @@
 """Find the elements that the inline style sheets of a page hide, by their selectors.
 
-A rule counts if it applies to a screen of 1,280 pixels. A name that another rule makes visible is not hidden, because a
-page as served may wait for a script that sets it.
+A rule counts if it applies to a screen of 1,280 by 900 pixels. A name that another rule makes visible is not hidden,
+because a page as served may wait for a script that sets it. If a rule cannot be evaluated and may hide text, the result
+says so, and only rendering can decide.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ _MAX_ELEMENTS = 3_000
 """Elements of a page for which selectors with a pseudo-class or siblings are matched."""
 _MAX_ELEMENTS_TO_MATCH = 20_000
 """Elements of a page with which selectors are matched, except single classes and ids."""
-_SCREEN_PX = 1_280
+_SCREEN_PX = {"width": 1_280, "height": 900}
+_MAX_DOUBTFUL_ELEMENTS = 300
+_MIN_DOUBTFUL_TEXT = 20
+"""Characters of an element's text that a rule may hide."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _STRING = re.compile(r'"[^"\n]*+"|' r"'[^'\n]*+'")
@@ -48,7 +52,30 @@ _SHOWS = re.compile(
 )
 _VARIABLE = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,\s*+([^()]*+))?\)")
 _CUSTOM_PROPERTY = re.compile(r"(--[\w-]++)\s*+:\s*+([^;{}]*+)")
-_WIDTH = re.compile(r"\(\s*+(min|max)-width\s*+:\s*+(\d++(?:\.\d++)?)(px|em|rem)\s*+\)")
+_SIZE = re.compile(r"\(\s*+(min|max)-(width|height)\s*+:\s*+(\d++(?:\.\d++)?)(px|em|rem)\s*+\)")
+_FEATURE = re.compile(r"\(\s*+([\w-]++)\s*+:\s*+([\w./-]++)\s*+\)")
+_FEATURES = {
+    "orientation": "landscape",
+    "prefers-color-scheme": "light",
+    "prefers-reduced-motion": "no-preference",
+    "prefers-contrast": "no-preference",
+    "forced-colors": "none",
+    "hover": "hover",
+    "any-hover": "hover",
+    "pointer": "fine",
+    "any-pointer": "fine",
+    "scripting": "enabled",
+    "display-mode": "browser",
+}
+"""Media features of the browser."""
+_OTHER_MEDIA = re.compile(r"\b(?:print|speech|aural|braille|tty|tv|handheld|projection|embossed)\b")
+_NEVER_STILL = re.compile(
+    r"::|:(?:before|after|first-line|first-letter|hover|focus|active|visited|target|checked|disabled|enabled|empty"
+    r"|placeholder|invalid|valid|user-|host|backdrop|-)"
+)
+"""Pseudo-elements, and states that text is not in until a person acts or a script runs."""
+_BRACKETED = re.compile(r"\([^()]*\)|\[[^\]]*\]")
+_COMPOUND = re.compile(r"[^\s>+~]+$")
 _SKIPPED = ("@keyframes", "@-webkit-keyframes", "@font-face", "@page", "@property", "@counter-style", "@font-feature")
 _CLOAK = re.compile(r"cloak")
 """Name of attributes that scripts remove when a page is ready."""
@@ -59,29 +86,37 @@ _IDENTIFIED = attribute_selector("id")
 class _Rule(NamedTuple):
     selector: str
     body: str
-    applies: bool
-    """False if it is not known whether the rule applies on a screen."""
+    applies: bool | None
+    """True or False if it is known whether the rule applies on a screen."""
 
 
-def find_hidden_by_rules(root: Element, sheets: Iterable[str]) -> list[Element]:
-    """Return the elements that a rule hides and that no other rule may show again."""
+class HiddenByRules(NamedTuple):
+    """Elements that rules hide, and whether further rules may hide text."""
+
+    elements: list[Element]
+    is_doubtful: bool = False
+    """True if a rule that cannot be evaluated may hide an element with text."""
+
+
+def find_hidden_by_rules(root: Element, sheets: Iterable[str]) -> HiddenByRules:
+    """Find the elements that a rule hides and that no other rule may show again."""
     css = "\n".join(sheets)[:_MAX_CSS]
     if not _HIDES.search(css) and not _COLORS.search(css):
-        return []
+        return HiddenByRules([])
     rules = list(_parse_rules(_clear_strings(_COMMENT.sub("", css))))
     variables = dict(_CUSTOM_PROPERTY.findall(css))
-    selectors = _find_hiding_selectors(rules, variables)
-    if not selectors:
-        return []
+    selectors, doubtful = _find_hiding_selectors(rules, variables)
+    if not selectors and not doubtful:
+        return HiddenByRules([])
     simple = {_unescape(one) for one in selectors if _SIMPLE.fullmatch(one)}
-    named = [element for element in (*_CLASSED(root), *_IDENTIFIED(root)) if _has_name(element, simple)]
-    others = [one for one in selectors if not _SIMPLE.fullmatch(one)]
-    return [*named, *_match(root, others)] if others else named
+    found = [element for element in (*_CLASSED(root), *_IDENTIFIED(root)) if _has_name(element, simple)]
+    found += _match(root, [one for one in selectors if not _SIMPLE.fullmatch(one)], doubtful)
+    return HiddenByRules(found, _may_hide_text(root, doubtful, found))
 
 
-def _find_hiding_selectors(rules: Iterable[_Rule], variables: dict[str, str]) -> list[str]:
-    """Return the selectors that hide elements, except those with a name that another rule may make visible."""
-    hiding: list[tuple[str, bool]] = []
+def _find_hiding_selectors(rules: Iterable[_Rule], variables: dict[str, str]) -> tuple[list[str], list[str]]:
+    """Return the selectors that hide, and those that may hide, without names that another rule may show again."""
+    hiding: list[tuple[str, bool, bool | None]] = []
     shown: set[str] = set()
     shown_for_sure: set[str] = set()
     for rule in rules:
@@ -89,20 +124,21 @@ def _find_hiding_selectors(rules: Iterable[_Rule], variables: dict[str, str]) ->
         if "var(" in body:
             body = _VARIABLE.sub(lambda match: variables.get(match[1], match[2] or ""), body)
         is_important = "!important" in body
-        may_hide = rule.applies and (_HIDES.search(body) or ("background" in body and "color:" in body))
+        may_hide = rule.applies is not False and (_HIDES.search(body) or ("background" in body and "color:" in body))
         if may_hide and _hides(parse_declarations(body)):
-            hiding += [(part, is_important) for part in _split_selectors(rule.selector)]
+            hiding += [(part, is_important, rule.applies) for part in _split_selectors(rule.selector)]
         elif _SHOWS.search(body):
             names = _NAME.findall(rule.selector)
             shown.update(names)
             if is_important:
                 shown_for_sure.update(names)
-    return [
-        selector
-        for selector, is_important in hiding
+    left = [
+        (selector, applies)
+        for selector, is_important, applies in hiding
         if not _CLOAK.search(selector)
         and (shown_for_sure if is_important else shown).isdisjoint(_NAME.findall(selector))
     ]
+    return [one for one, applies in left if applies], [one for one, applies in left if not applies]
 
 
 def _hides(style: dict[str, str]) -> bool:
@@ -114,7 +150,7 @@ def _hides(style: dict[str, str]) -> bool:
 
 def _parse_rules(css: str) -> Iterator[_Rule]:
     """Return all rules; the selector of a nested rule contains that of its parent."""
-    stack: list[tuple[str, list[str], bool]] = []
+    stack: list[tuple[str, list[str], bool | None]] = []
     start = 0
     for mark in islice(_MARK.finditer(css), _MAX_MARKS):
         text = css[start : mark.start()].strip()
@@ -130,7 +166,7 @@ def _parse_rules(css: str) -> Iterator[_Rule]:
                     yield _Rule(selector, ";".join(body), applies)
 
 
-def _open(prelude: str, stack: list[tuple[str, list[str], bool]]) -> tuple[str, list[str], bool]:
+def _open(prelude: str, stack: list[tuple[str, list[str], bool | None]]) -> tuple[str, list[str], bool | None]:
     """Return the selector, the declarations and the condition of a block that opens."""
     parent, _, applies = stack[-1] if stack else ("", [], True)
     if len(stack) >= _MAX_DEPTH or len(prelude) > _MAX_PRELUDE:
@@ -143,37 +179,89 @@ def _open(prelude: str, stack: list[tuple[str, list[str], bool]]) -> tuple[str, 
         return nested if len(nested) <= _MAX_PRELUDE else "", [], applies
     if prelude.startswith(_SKIPPED):
         return "", [], False
-    return parent, [], applies and _applies(prelude)
+    inner_applies = _applies(prelude)
+    return parent, [], False if applies is False or inner_applies is False else applies and inner_applies
 
 
-def _applies(condition: str) -> bool:
-    """Return True if an at-rule surely applies on a screen."""
+def _applies(condition: str) -> bool | None:
+    """Return whether an at-rule applies on a screen, or None if that is not known."""
     name, _, rest = condition.lower().partition(" ")
     if name == "@layer":
         return True
     if name == "@supports":
         return "not" not in rest
     if name != "@media":
-        return False
-    known = _WIDTH.sub("", rest)
-    widths = all(
-        (float(size) * (1 if unit == "px" else 16) <= _SCREEN_PX) == (kind == "min")
-        for kind, size, unit in _WIDTH.findall(rest)
+        return None if name in ("@container", "@scope") else False
+    answers = [_applies_to_screen(query) for query in rest.split(",")]
+    return True if True in answers else None if None in answers else False
+
+
+def _applies_to_screen(query: str) -> bool | None:
+    """Return whether a media query applies, or None if it has an unknown part."""
+    rest = _FEATURE.sub("", _SIZE.sub("", query))
+    is_other = _OTHER_MEDIA.search(rest) is not None
+    if "not" in rest.split():
+        return is_other or None
+    sizes = all(
+        (float(size) * (1 if unit == "px" else 16) <= _SCREEN_PX[side]) == (kind == "min")
+        for kind, side, size, unit in _SIZE.findall(query)
     )
-    return widths and not set(known.replace(",", " ").split()) - {"only", "screen", "all", "and"}
+    features = [(name, value) for name, value in _FEATURE.findall(_SIZE.sub("", query))]
+    if is_other or not sizes or any(_FEATURES.get(name, value) != value for name, value in features):
+        return False
+    is_known = not set(rest.split()) - {"only", "screen", "all", "and"} and all(
+        name in _FEATURES for name, _ in features
+    )
+    return True if is_known else None
 
 
-def _match(root: Element, selectors: list[str]) -> Iterator[Element]:
-    """Return the elements below the body that any of the selectors matches."""
+def _may_hide_text(root: Element, selectors: Iterable[str], hidden: list[Element]) -> bool:
+    """Return True if one of the selectors, which were not evaluated, may match an element with text of its own."""
+    known, left = set(hidden), _MAX_DOUBTFUL_ELEMENTS
+    for selector in dict.fromkeys(islice(selectors, _MAX_SELECTORS)):
+        if _NEVER_STILL.search(selector):
+            continue
+        outline = _BRACKETED.sub("", _BRACKETED.sub("", selector))
+        last = _COMPOUND.search(outline)
+        names = {_unescape(name) for name in _SIMPLE.findall(last[0])} if last else set()
+        tag = re.match(r"[a-z][\w-]*", last[0]) if last else None
+        if not names and tag is None:
+            continue
+        candidates = [*_CLASSED(root), *_IDENTIFIED(root)] if names else root.iter(tag[0] if tag else None)
+        for element in candidates:
+            if names and not all(_has_name(element, {name}) for name in names):
+                continue
+            if element in known or element.tag in _NOT_TEXT:
+                continue
+            left -= 1
+            if left < 0 or _has_text(element):
+                return True
+    return False
+
+
+_NOT_TEXT = ("html", "head", "body", "script", "style", "template", "noscript", "svg")
+
+
+def _has_text(element: Element) -> bool:
+    return sum(len(text.strip()) for text in islice(element.itertext(), _MIN_DOUBTFUL_TEXT)) >= _MIN_DOUBTFUL_TEXT
+
+
+def _match(root: Element, selectors: list[str], doubtful: list[str]) -> Iterator[Element]:
+    """Yield the elements below the body that any of the selectors matches; add those not evaluated to `doubtful`."""
+    if not selectors:
+        return
     page_names = {f".{name}" for element in _CLASSED(root) for name in (element.get("class") or "").split()}
     page_names |= {f"#{element.get('id')}" for element in _IDENTIFIED(root)}
     counted, size = 0, sum(1 for _ in root.iter())
-    for selector in dict.fromkeys(selectors[:_MAX_SELECTORS] if size <= _MAX_ELEMENTS_TO_MATCH else ()):
+    evaluated = selectors[:_MAX_SELECTORS] if size <= _MAX_ELEMENTS_TO_MATCH else []
+    doubtful += selectors[len(evaluated) :]
+    for selector in dict.fromkeys(evaluated):
         names = {_unescape(name) for name in _NAME.findall(selector) if name[0] != "["}
         if ":" in selector or "~" in selector:
             counted += 1
             # Each further step over siblings multiplies the cost by the number of elements.
             if size > _MAX_ELEMENTS or counted > _MAX_COUNTING or selector.count("~") > 1:
+                doubtful.append(selector)
                 continue
         elif not names <= page_names:
             continue
@@ -181,6 +269,8 @@ def _match(root: Element, selectors: list[str]) -> Iterator[Element]:
         if path is not None:
             found = cast("list[Element]", path(root))
             yield from (element for element in found if element.tag not in ("html", "head", "body"))
+        else:
+            doubtful.append(selector)
 
 
 @lru_cache(maxsize=256)

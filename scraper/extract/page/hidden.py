@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import islice
+from typing import NamedTuple
 
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, attribute_selector, text_of
@@ -39,19 +40,32 @@ def remove_marked(root: Element) -> int:
     return _remove_all(mark_collapsed(_MARKED(root), wrappers=False))
 
 
-def remove_styled(root: Element) -> int:
-    """Remove elements hidden by attributes, inline styles and simple rules; return the number of elements with text.
+class RemovedText(NamedTuple):
+    """Result of removing hidden elements from a page as served."""
+
+    elements: int
+    """Number of elements with text."""
+    is_doubtful: bool
+    """True if an inline style sheet may hide more text."""
+    has_external_sheet: bool
+
+
+def remove_styled(root: Element) -> RemovedText:
+    """Remove what attributes, inline styles and inline style sheets hide.
 
     The body itself stays, because a script of the page makes it visible.
     """
     sheets = list(root.iter("style"))
-    has_sheet = bool(sheets) or any("stylesheet" in (link.get("rel") or "") for link in root.iter("link"))
+    is_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
+    is_external = is_external or any("@import" in (sheet.text or "") for sheet in sheets)
+    has_sheet = bool(sheets) or is_external
     checker = _StyleChecker(has_style_sheet=has_sheet)
     candidates = [*_STYLED(root), *_HIDDEN(root), *_POPOVERS(root), *root.iter("font", "dialog")]
     hidden = [element for element in candidates if checker.hides(element)]
-    hidden += find_hidden_by_rules(root, (sheet.text or "" for sheet in sheets))
+    by_rules = find_hidden_by_rules(root, (sheet.text or "" for sheet in sheets))
+    hidden += by_rules.elements
     hidden += [*root.iter("rp", "defs"), *filter(_is_empty_picture, root.iter("svg"))]
-    return _remove_all(mark_collapsed(hidden, wrappers=True))
+    return RemovedText(_remove_all(mark_collapsed(hidden, wrappers=True)), by_rules.is_doubtful, is_external)
 
 
 def _remove_all(hidden: list[Element]) -> int:

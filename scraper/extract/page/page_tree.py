@@ -71,6 +71,10 @@ class PageTree:
     body: Element
     head: Head = field(default_factory=Head)
     hidden_removed: int = 0
+    may_hide_text: bool = False
+    """True if a rule that only a browser can evaluate may hide text of a page as served."""
+    has_external_sheet: bool = False
+    """True if the page as served has an external style sheet, which was not read."""
     degraded: bool = False
     binary: bool = False
     """True if the page is declared as HTML, but is not text."""
@@ -98,12 +102,14 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     may_hold_formulas = formulas.normalize_formulas(root, classes)
     lazy_media.resolve_lazy_media(root, base)
     removed = hidden.remove_marked(root)
+    is_doubtful = has_external_sheet = False
     if snapshot.rendered:
         removed += _insert_frames(root, snapshot.frames)
         may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
         classes = collect_class_names(root) if snapshot.frames else classes
     else:
-        removed += hidden.remove_styled(root)
+        count, is_doubtful, has_external_sheet = hidden.remove_styled(root)
+        removed += count
     body = _merge_bodies(root)
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", lazy_media.VIDEO_TAG))
@@ -115,6 +121,8 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
         body,
         head,
         hidden_removed=removed,
+        may_hide_text=is_doubtful,
+        has_external_sheet=has_external_sheet,
         degraded=parsed.degraded or is_flattened,
         asks_for_scripts=asks_for_scripts,
         embeds=embeds,

@@ -219,7 +219,37 @@ def _find_missing_content(signals: PageSignals, *, rendered: bool) -> str:
         return "frames"
     if signals.scripted and signals.hollow:
         return "hollow"
+    if page.may_hide_text or (page.has_external_sheet and _addresses_model(signals.text)):
+        return "hidden"
     return "" if signals.words else "empty"
+
+
+_MODEL_WORDS = (
+    "instruction",
+    "prompt",
+    "assistant",
+    "language model",
+    "ai model",
+    "llm",
+    "ai agent",
+    "chatgpt",
+    "claude",
+)
+_ADDRESSES_MODEL = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?]{0,60}\b(?:instruction|prompt|guideline)"
+    r"|\b(?:system|developer) (?:prompt|message|instruction)"
+    r"|\byou are (?:now )?(?:an?|the) (?:[\w-]+ ){0,3}(?:ai|llm|assistant|language model|chatbot|agent)\b"
+    r"|\b(?:note|attention|message|instructions?|important|dear|hello|hey)\b[^.!?]{0,20}"
+    r"\b(?:ai|llm|chatgpt|claude|gemini|copilot|assistants?|language models?)\b"
+    r"|\bif you are (?:an?|the) (?:[\w-]+ ){0,3}(?:ai|llm|assistant|language model|chatbot|agent)\b"
+)
+"""Sentences to a model. A person seldom sees them on a page."""
+
+
+def _addresses_model(text: str) -> bool:
+    """Return True if a sentence seems to give instructions to a model."""
+    folded = " ".join(text.lower().split()) if any(word in text.lower() for word in _MODEL_WORDS) else ""
+    return _ADDRESSES_MODEL.search(folded) is not None
 
 
 _CONSENT_BOX = re.compile(

@@ -12,7 +12,7 @@ PAGE = """<html><body><main class="page"><p id="first" class="gone" data-kind="x
 
 def hidden(*sheets: str) -> list[str]:
     """Return the texts that the style sheets hide on the page."""
-    return sorted({found.text_content() for found in find_hidden_by_rules(html.fromstring(PAGE), sheets)})
+    return sorted({found.text_content() for found in find_hidden_by_rules(html.fromstring(PAGE), sheets).elements})
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,8 @@ def hidden(*sheets: str) -> list[str]:
         (r".md\:hidden { display: none }", ["two"]),
         (r".g\6fne { display: none }", ["one"]),
         (".box b { color: #fff; background: white }", ["four"]),
+        ("@media (orientation: landscape) and (hover: hover) { .gone { display: none } }", ["one"]),
+        ("@media print, (min-height: 20em) { .gone { display: none } }", ["one"]),
         ("@media (min-width: 600px) { .gone { display: none } }", ["one"]),
         ("@media only screen and (max-width: 1600px) { .gone { display: none } }", ["one"]),
         (".box::before { content: '}' } .gone { display: none }", ["one"]),
@@ -61,11 +63,36 @@ def test_rules_that_hide_on_a_screen_are_found(css: str, texts: list[str]) -> No
         "body, html { display: none }",
         ".box { color: #fff }",
         "p:nth-child( { display: none }",
+        "@media screen and (orientation: portrait) { .gone { display: none } }",
+        "@media not print and (min-width: 9px) { .absent { display: none } }",
         ".absent .gone { display: none }",
     ],
 )
 def test_text_that_a_person_may_see_stays(css: str) -> None:
     assert hidden(css) == []
+
+
+LONG = PAGE.replace(">one<", ">a text of several words<").replace("four", "another text of several words")
+
+
+@pytest.mark.parametrize(
+    ("css", "is_doubtful"),
+    [
+        ("@container (min-width: 1px) { .gone { display: none } }", True),
+        ("@scope (.page) { .gone { display: none } }", True),
+        ("@media (color-gamut: p3) { .gone { display: none } }", True),
+        ("p:nth-child(1 of .gone) { display: none }", True),
+        (".box:has(> b:nth-child(1 of b)) { opacity: 0 }", True),
+        ("p:nth-child(3 of .kept) { color: red }", False),
+        ("@media (color-gamut: p3) { .kept { display: none } }", False),
+        ("@media (color-gamut: p3) { .gone { display: none } } .gone { display: block }", False),
+        (".gone::before, .gone:hover, .gone:focus-within { display: none }", False),
+        ("@media print { .gone { display: none } }", False),
+        (".gone { display: none }", False),
+    ],
+)
+def test_rules_that_only_a_browser_evaluates_are_told(css: str, is_doubtful: bool) -> None:
+    assert find_hidden_by_rules(html.fromstring(LONG), [css]).is_doubtful is is_doubtful
 
 
 def test_a_rule_of_another_sheet_shows_text_again() -> None:
@@ -94,4 +121,4 @@ def test_selectors_are_matched_fast_on_large_pages(selector: str, count: int) ->
     root = html.fromstring("<html><body>" + "<p class=a>text</p>" * count + "</body></html>")
     css = "".join(f"{selector.format(number)} {{ display: none }}" for number in range(1_000))
     with soon():
-        assert find_hidden_by_rules(root, [css]) == []
+        assert find_hidden_by_rules(root, [css]).elements == []
