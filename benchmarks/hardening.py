@@ -5,8 +5,8 @@
 pages, divided by the median alone. `heads_mb` is the growth of the server by request heads of 50 MB in total, and
 `half_heads_s` the seconds until `/health` answers beside 1,500 incomplete heads. `invisible_bits` counts the bits of
 256 that the worst invisible code point carries through. `index_bytes_per_char` is the memory of a named index by
-characters of its texts. `hidden.rendered`, `hidden.auto` and `hidden.served` count hidden texts that pass; `hidden.lost`
-and `hidden.more_rendered` need `--corpora`. `detectors.light` and the soak test need a run in full size.
+characters of its texts. `hidden.rendered`, `hidden.auto` and `hidden.served` count hidden texts that pass;
+`hidden.lost` and `hidden.more_rendered` need `--corpora`. `detectors.light` and the soak test need a run in full size.
 """
 
 from __future__ import annotations
