@@ -12,12 +12,12 @@ from pathlib import Path
 from benchmarks.common.command_line import Figures
 from benchmarks.common.corpora import corpus_folder
 from benchmarks.knowing.records import saved_page
-from scraper.extract.fields import recipes
+from scraper.extract.fields import extraction_recipes
+from scraper.extract.fields.extraction_recipes import Recipe
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.named_values import NamedValueFinder
-from scraper.extract.fields.places import PlaceFinder
-from scraper.extract.fields.recipes import Recipe
 from scraper.extract.fields.text_leaves import letters_and_digits
+from scraper.extract.fields.value_places import PlaceFinder
 
 _REDESIGNED_FIELDS = ("title", "author", "yields", "first_ingredient", "first_step")
 _FAR = 7
@@ -65,11 +65,13 @@ def _measure_sites(corpora: Path, *, pages: int) -> Figures:
         files = sorted(files, key=lambda one: -sum(map(bool, one[1].values())))[:pages]
         finders = [_SitePage(PlaceFinder(saved_page(file.read_text(encoding="utf-8"))), gold) for file, gold in files]
         example = {name: texts[0] for name, texts in finders[0].gold.items() if texts}
-        learned[site], _ = recipes.learn(finders[0].finder, example, site)
+        learned[site], _ = extraction_recipes.learn(finders[0].finder, example, site)
         second[site] = finders[1].finder
         for (file, gold), _one in zip(files[1:], finders[1:], strict=True):
             began = time.process_time()
-            found = recipes.read(learned[site], PlaceFinder(saved_page(file.read_text(encoding="utf-8"))), site)
+            found = extraction_recipes.read(
+                learned[site], PlaceFinder(saved_page(file.read_text(encoding="utf-8"))), site
+            )
             seconds += time.process_time() - began
             reads += 1
             for name in example:
@@ -80,7 +82,7 @@ def _measure_sites(corpora: Path, *, pages: int) -> Figures:
                 counts["invented"] += value is not None and not gold[name]
     names = sorted(learned)
     others = [
-        recipes.read(learned[name], second[other], other).fits
+        extraction_recipes.read(learned[name], second[other], other).fits
         for at, name in enumerate(names)
         for other in (_same_kind(name, names), names[(at + _FAR) % len(names)])
         if other is not None
@@ -131,10 +133,10 @@ def _measure_redesigns(corpora: Path) -> Figures:
             PlaceFinder(saved_page((site / f"{name}.html").read_text(encoding="utf-8"))) for name in ("before", "after")
         )
         example = {name: gold["before"][name][0] for name in _REDESIGNED_FIELDS if name in gold["before"]}
-        recipe, _ = recipes.learn(before, example, site.name)
-        found = recipes.read(recipe, after, site.name)
+        recipe, _ = extraction_recipes.learn(before, example, site.name)
+        found = extraction_recipes.read(recipe, after, site.name)
         for name in recipe.places:
-            if name in gold["after"] and recipes.locate(after, gold["after"][name][0])[0] is not None:
+            if name in gold["after"] and extraction_recipes.locate(after, gold["after"][name][0])[0] is not None:
                 wanted += 1
                 right += is_right(found.values.get(name, (None, 0.0))[0], gold["after"][name][:1])
     return {"fields.redesign.real.f1": round(right / max(1, wanted), 3)}

@@ -17,7 +17,7 @@ from browsers.model import Snapshot
 from scraper.extract.fields.model import MIN_RECORDS
 from scraper.extract.fields.record_columns import read_rows
 from scraper.extract.fields.record_lists import RecordList, find_lists
-from scraper.extract.fields.text_leaves import PageText, letters_and_digits
+from scraper.extract.fields.text_leaves import ElementTexts, letters_and_digits
 from scraper.extract.page import page_tree
 
 _SCRIPT = re.compile(r"<script[^>]*>.*?</script>", re.DOTALL | re.IGNORECASE)
@@ -36,9 +36,9 @@ class ListPage:
     rows: Sequence[Mapping[str, str]]
 
 
-def saved_page(html: str) -> PageText:
+def saved_page(html: str) -> ElementTexts:
     """Return the texts of a saved page."""
-    return PageText(page_tree.build_page_tree(Snapshot(_URL, _URL, 200, html=html, rendered=True)))
+    return ElementTexts(page_tree.build_page_tree(Snapshot(_URL, _URL, 200, html=html, rendered=True)))
 
 
 def measure(corpora: Path, *, quick: bool) -> Figures:
@@ -90,11 +90,11 @@ def list_pages(corpora: Path) -> list[ListPage]:
     return [page for page in pages.values() if page.file.is_file()]
 
 
-def _texts(page: PageText, found: RecordList) -> list[str]:
+def _texts(page: ElementTexts, found: RecordList) -> list[str]:
     return [letters_and_digits(" ".join(map(page.text, record))) for record in found.records]
 
 
-def _match(page: PageText, found: RecordList, rows: Sequence[Mapping[str, str]]) -> tuple[int, float]:
+def _match(page: ElementTexts, found: RecordList, rows: Sequence[Mapping[str, str]]) -> tuple[int, float]:
     """Return the number of rows with a record of their own, and F1."""
     texts = _texts(page, found)
     wanted = list(dict.fromkeys(filter(None, (letters_and_digits(row["title"]) for row in rows))))
@@ -109,7 +109,7 @@ def _match(page: PageText, found: RecordList, rows: Sequence[Mapping[str, str]])
 
 
 def _score_columns(
-    page: PageText,
+    page: ElementTexts,
     found: RecordList,
     rows: Sequence[Mapping[str, str]],
     one: ListPage,

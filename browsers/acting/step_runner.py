@@ -16,7 +16,7 @@ from browsers.acting.paging import press_for_more, scroll_to_end
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.roles import clean_text, cut, quote
 from browsers.acting.steps import ACTING, Step, StepTarget
-from browsers.acting.targets import TargetNotFoundError, find_same, find_target
+from browsers.acting.targets import StepTargetError, find_same, find_target
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import BrowsersError
 from browsers.model import Snapshot
@@ -86,8 +86,8 @@ class StepRunner:
             self._check_refusals()
         except StepError as failure:
             error = failure
-        except (ElementActionError, TargetNotFoundError, UnknownKeyError, ScriptEndedError) as failure:
-            error = StepError(str(failure), shows_page=isinstance(failure, (ElementGoneError, TargetNotFoundError)))
+        except (ElementActionError, StepTargetError, UnknownKeyError, ScriptEndedError) as failure:
+            error = StepError(str(failure), shows_page=isinstance(failure, (ElementGoneError, StepTargetError)))
         except (CommandFailedError, TimeoutError) as failure:
             if not page.is_alive:
                 raise
@@ -251,7 +251,7 @@ class StepRunner:
             try:
                 line = find_target(await page.look(), target)
                 return page.element(line.ref, f"{line.ref} {line.role} {quote(cut(line.name, 40))}"), line
-            except TargetNotFoundError:
+            except StepTargetError:
                 if time.monotonic() > end:
                     raise
             await asyncio.sleep(_POLL_S)

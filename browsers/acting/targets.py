@@ -21,7 +21,7 @@ _SAME = (
 """Groups of roles that people confuse; a target with one role may match another of its group."""
 
 
-class TargetNotFoundError(Exception):
+class StepTargetError(Exception):
     """No line, or more than one, matches a target. The message says which."""
 
 
@@ -32,7 +32,7 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
     texts.
 
     Raises:
-        TargetNotFoundError: No line matches, or several match equally well.
+        StepTargetError: No line matches, or several match equally well.
     """
     lines = [piece for line in outline.lines for piece in (line.pieces or (line,))]
     if target.role:
@@ -53,8 +53,8 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
                 enabled = [line for line in found if "[disabled]" not in line.states]
                 if len(enabled) == 1:
                     return enabled[0]
-                raise TargetNotFoundError(f"{len(found)} lines match {target}: {_name_lines(found)}")
-    raise TargetNotFoundError(f"nothing on the page matches {target}")
+                raise StepTargetError(f"{len(found)} lines match {target}: {_name_lines(found)}")
+    raise StepTargetError(f"nothing on the page matches {target}")
 
 
 def find_same(outline: Outline, line: OutlineLine) -> OutlineLine | None:

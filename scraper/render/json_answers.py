@@ -324,8 +324,8 @@ class LeftOutItem(TypedDict):
     example: str
 
 
-class SiteLists(TypedDict):
-    """Numbers of sitemaps and feeds."""
+class ListCounts(TypedDict):
+    """Numbers of sitemaps and feeds that were read or failed."""
 
     files: int
     failed: int
@@ -339,7 +339,7 @@ class SiteMapAnswer(TypedDict):
     start: int
     more: bool
     left_out: list[LeftOutItem]
-    lists: SiteLists
+    lists: ListCounts
     warnings: NotRequired[list[str]]
     notice: str
 

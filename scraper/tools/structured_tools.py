@@ -94,10 +94,10 @@ def _check(arguments: Any) -> None:
         _check_example(arguments["example"])
     if arguments["recipe"] is not None:
         # Imported late: the list of tools is built before anything heavy is loaded.
-        from scraper.extract.fields import recipes
+        from scraper.extract.fields import extraction_recipes
 
         try:
-            recipes.from_text(json.dumps(arguments["recipe"], ensure_ascii=False))
+            extraction_recipes.from_text(json.dumps(arguments["recipe"], ensure_ascii=False))
         except ValueError as error:
             raise InvalidArgumentError(
                 f"recipe must be one from an earlier answer: {error}. Give one example again.", target="recipe"

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from browsers import Browsers, BrowserSettings, free_resources
+from browsers import Browsers, BrowserSettings, slot_scaling
 from browsers.fair_queue import FairSemaphore
-from browsers.free_resources import FreeResources, ResourceMeter
 from browsers.model import Mode, Request
-from browsers.slot_scaling import decide_size
+from browsers.slot_scaling import FreeResources, ResourceMeter, decide_size
 from tests.scraper.process import until
 from tests.site.running import Site
 
@@ -106,7 +105,7 @@ def test_the_limits_of_a_container_count(tmp_path: Path, monkeypatch: pytest.Mon
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(free_resources, "_GROUP", tmp_path)
+    monkeypatch.setattr(slot_scaling, "_GROUP", tmp_path)
     meter = ResourceMeter()
     # Far more CPU than half a core can give: nothing is free, whatever the machine has.
     (tmp_path / "cpu.stat").write_text("usage_usec 900000000\n")
@@ -116,8 +115,8 @@ def test_the_limits_of_a_container_count(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_without_proc_the_load_of_the_machine_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_STAT", "_MEMORY", "_GROUP"):
-        monkeypatch.setattr(free_resources, name, tmp_path / "missing")
-    monkeypatch.setattr(free_resources.os, "getloadavg", lambda: (1e9, 1e9, 1e9))
+        monkeypatch.setattr(slot_scaling, name, tmp_path / "missing")
+    monkeypatch.setattr(slot_scaling.os, "getloadavg", lambda: (1e9, 1e9, 1e9))
     free = ResourceMeter().measure(0.0)
     assert free.cpu == 0 and free.memory_bytes == math.inf
 

@@ -10,15 +10,15 @@ from browsers.model import Snapshot
 from scraper.extract import structured
 from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import element_selector, text_of
-from scraper.extract.fields import recipes, stated_values
+from scraper.extract.fields import extraction_recipes, structured_values
+from scraper.extract.fields.extraction_recipes import Recipe
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.model import Evidence, FieldRequest, PageFields
 from scraper.extract.fields.named_values import NamedValueFinder, find_constants
-from scraper.extract.fields.places import PlaceFinder
-from scraper.extract.fields.recipes import Recipe
 from scraper.extract.fields.record_columns import read_rows
 from scraper.extract.fields.record_lists import MAX_RECORDS, find_largest_group, find_lists
-from scraper.extract.fields.text_leaves import MAX_ELEMENTS, PageText
+from scraper.extract.fields.text_leaves import MAX_ELEMENTS, ElementTexts
+from scraper.extract.fields.value_places import PlaceFinder
 from scraper.extract.page import page_tree
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.text import sanitize
@@ -43,7 +43,7 @@ def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageF
         ValueError: The recipe is invalid.
     """
     trees = [page_tree.build_page_tree(snapshot) for snapshot in snapshots]
-    pages = [PageText(tree) for tree in trees]
+    pages = [ElementTexts(tree) for tree in trees]
     if request.records:
         return tuple(_read_records(tree, page) for tree, page in zip(trees, pages, strict=True))
     finders = [PlaceFinder(page) for page in pages]
@@ -54,15 +54,16 @@ def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageF
             for snapshot, finder, stated in zip(snapshots, finders, constants, strict=True)
         )
     if request.recipe:
-        recipe = recipes.from_text(request.recipe)
+        recipe = extraction_recipes.from_text(request.recipe)
     else:
         lessons = [
-            recipes.learn(finder, request.example, _host(tree.url)) for finder, tree in zip(finders, trees, strict=True)
+            extraction_recipes.learn(finder, request.example, _host(tree.url))
+            for finder, tree in zip(finders, trees, strict=True)
         ]
         recipe, missing = min(lessons, key=lambda lesson: len(lesson[1]))
         if missing:
             return tuple(PageFields(tree.url, missing=missing) for tree in trees)
-    text = recipes.to_text(recipe)
+    text = extraction_recipes.to_text(recipe)
     return tuple(_read_values(recipe, text, finder) for finder in finders)
 
 
@@ -72,12 +73,12 @@ def _host(url: str) -> str:
 
 def _read_values(recipe: Recipe, text: str, finder: PlaceFinder) -> PageFields:
     url = finder.page.page.url
-    found = recipes.read(recipe, finder, _host(url))
+    found = extraction_recipes.read(recipe, finder, _host(url))
     if not found.fits:
         return PageFields(url, misfit=found.similarities)
     values = {name: found.values[name][0] if name in found.values else None for name in recipe.places}
     evidence = {
-        name: Evidence("example", recipes.confidence_of(similarity, is_likely=found.is_likely))
+        name: Evidence("example", extraction_recipes.confidence_of(similarity, is_likely=found.is_likely))
         for name, (_, similarity) in found.values.items()
     }
     clean = {name: value and sanitize.clean(value)[0] for name, value in values.items()}
@@ -92,31 +93,33 @@ def _read_names(
     page = finder.page
     data = structured.extract(snapshot)
     titles = [page.page.head.title, *(page.text(one) for one in page.elements if one.tag == "h1")]
-    items = stated_values.read_items(data, titles)
+    items = structured_values.read_items(data, titles)
     values: dict[str, str | None] = dict.fromkeys(fields)
     evidence: dict[str, Evidence] = {}
     for name, hint in fields.items():
         field = FieldName(name, hint)
-        stated = stated_values.find_stated(field, items)
+        stated = structured_values.find_structured_value(field, items)
         shown = named.find(field) if stated is None else None
         if stated is not None:
-            values[name], evidence[name] = stated[0], Evidence(stated[1], stated_values.CONFIDENCE)
+            values[name], evidence[name] = stated[0], Evidence(stated[1], structured_values.CONFIDENCE)
         elif shown is not None:
             values[name] = sanitize.clean(shown.text)[0]
             evidence[name] = Evidence(shown.source, shown.confidence)
     warnings = (*_cut_warnings(page), *((_CORRECT,) if evidence else ()))
-    learned, _ = recipes.learn(finder, {name: value for name, value in values.items() if value}, _host(page.page.url))
-    recipe = recipes.to_text(learned) if learned.places else ""
+    learned, _ = extraction_recipes.learn(
+        finder, {name: value for name, value in values.items() if value}, _host(page.page.url)
+    )
+    recipe = extraction_recipes.to_text(learned) if learned.places else ""
     return PageFields(page.page.url, values, evidence, recipe, warnings=warnings)
 
 
-def _cut_warnings(page: PageText) -> tuple[str, ...]:
+def _cut_warnings(page: ElementTexts) -> tuple[str, ...]:
     if len(page.elements) < MAX_ELEMENTS:
         return ()
     return (f"Only the first {MAX_ELEMENTS:,} elements of the page were read.",)
 
 
-def _read_records(tree: PageTree, page: PageText) -> PageFields:
+def _read_records(tree: PageTree, page: ElementTexts) -> PageFields:
     warnings = _cut_warnings(page)
     lists = find_lists(page, 1)
     if not lists:

@@ -11,9 +11,9 @@ from difflib import SequenceMatcher
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.field_names import FieldName
-from scraper.extract.fields.places import PlaceFinder
 from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
 from scraper.extract.fields.value_formats import fit_kind
+from scraper.extract.fields.value_places import PlaceFinder
 
 MIN_SCORE = 2.8
 """Minimum score of a value; weaker candidates are ignored."""

@@ -12,7 +12,7 @@ from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields import value_formats
 from scraper.extract.fields.record_lists import Record, RecordList, stable_classes
-from scraper.extract.fields.text_leaves import MAX_VALUE, PageText, letters_and_digits
+from scraper.extract.fields.text_leaves import MAX_VALUE, ElementTexts, letters_and_digits
 
 COLUMNS = ("title", "url", "price", "date", "image", "text")
 
@@ -40,13 +40,13 @@ class _Title:
     score: float
 
 
-def read_rows(page: PageText, found: RecordList) -> list[dict[str, str]]:
+def read_rows(page: ElementTexts, found: RecordList) -> list[dict[str, str]]:
     """Return one row per record with the `COLUMNS` that were found. URLs are absolute."""
     titles = _choose_titles(page, found.records)
     return [_read_row(page, record, title) for record, title in zip(found.records, titles, strict=True)]
 
 
-def _choose_titles(page: PageText, records: Sequence[Record]) -> list[_Title | None]:
+def _choose_titles(page: ElementTexts, records: Sequence[Record]) -> list[_Title | None]:
     """Return the title of each record, preferring the place where most records have a good title."""
     options = [_title_options(page, record) for record in records]
     votes: defaultdict[tuple[str, ...], float] = defaultdict(float)
@@ -65,7 +65,7 @@ def _choose_titles(page: PageText, records: Sequence[Record]) -> list[_Title | N
     return [max(titles, key=lambda one: one.score + votes[one.place], default=None) for titles in options]
 
 
-def _title_options(page: PageText, record: Record) -> list[_Title]:
+def _title_options(page: ElementTexts, record: Record) -> list[_Title]:
     found: list[_Title] = []
     for element in record:
         for part in page.descendants(element):
@@ -91,11 +91,11 @@ def _title_options(page: PageText, record: Record) -> list[_Title]:
     return found
 
 
-def _has_link(page: PageText, element: Element) -> bool:
+def _has_link(page: ElementTexts, element: Element) -> bool:
     return any(part.tag == "a" and part.get("href") for part in page.descendants(element)[1:])
 
 
-def _read_row(page: PageText, record: Record, title: _Title | None) -> dict[str, str]:
+def _read_row(page: ElementTexts, record: Record, title: _Title | None) -> dict[str, str]:
     parts = [part for element in record for part in page.descendants(element)]
     row: dict[str, str] = {}
     if title is not None:
@@ -118,7 +118,7 @@ def _read_row(page: PageText, record: Record, title: _Title | None) -> dict[str,
     return row
 
 
-def _target(page: PageText, parts: Sequence[Element], title: _Title | None) -> str:
+def _target(page: ElementTexts, parts: Sequence[Element], title: _Title | None) -> str:
     """Return the link of the title, or the first link of the record."""
     if title is not None:
         inner = page.descendants(title.element)
@@ -129,7 +129,7 @@ def _target(page: PageText, parts: Sequence[Element], title: _Title | None) -> s
     return next((link for link in links if not link.startswith(("#", "javascript:"))), "")
 
 
-def _price(page: PageText, parts: Sequence[Element]) -> str:
+def _price(page: ElementTexts, parts: Sequence[Element]) -> str:
     """Return the first price that is not struck through or named as old."""
     old = ""
     for part in parts:
@@ -147,7 +147,7 @@ def _price(page: PageText, parts: Sequence[Element]) -> str:
     return old
 
 
-def _day(page: PageText, parts: Sequence[Element]) -> str:
+def _day(page: ElementTexts, parts: Sequence[Element]) -> str:
     for part in parts:
         if part.tag == "time" and page.has_text(part):
             return page.text(part)[:60]
@@ -157,7 +157,7 @@ def _day(page: PageText, parts: Sequence[Element]) -> str:
     return ""
 
 
-def _longest_text(page: PageText, parts: Sequence[Element], title: _Title | None) -> str:
+def _longest_text(page: ElementTexts, parts: Sequence[Element], title: _Title | None) -> str:
     """Return the longest text that is neither the title nor a link."""
     best = ""
     own = letters_and_digits(title.text) if title is not None else ""

@@ -19,7 +19,7 @@ from functools import lru_cache
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.model import MIN_RECORDS
-from scraper.extract.fields.text_leaves import INLINE, PageText
+from scraper.extract.fields.text_leaves import INLINE, ElementTexts
 
 MAX_LISTS = 5
 MAX_RECORDS = 2_000
@@ -67,12 +67,12 @@ def stable_classes(value: str) -> tuple[str, ...]:
     return tuple(sorted(name for name in value.split() if not _VARIABLE_CLASS.search(name)))
 
 
-def find_lists(page: PageText, most: int = MAX_LISTS) -> list[RecordList]:
+def find_lists(page: ElementTexts, most: int = MAX_LISTS) -> list[RecordList]:
     """Return the best lists, best first; no list is inside a record of another one."""
     return _ListFinder(page).find(most)
 
 
-def find_largest_group(page: PageText) -> int:
+def find_largest_group(page: ElementTexts) -> int:
     """Return the size of the largest group of similar elements, at most one less than a list needs."""
     shapes: Counter[object] = Counter()
     for element in page.elements:
@@ -83,7 +83,7 @@ def find_largest_group(page: PageText) -> int:
 
 
 class _ListFinder:
-    def __init__(self, page: PageText) -> None:
+    def __init__(self, page: ElementTexts) -> None:
         self._page = page
         self._classes = {element: stable_classes(element.get("class") or "") for element in page.elements}
         self._shapes = self._read_shapes()

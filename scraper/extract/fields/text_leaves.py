@@ -50,7 +50,7 @@ class Leaf:
     """Number of the line; leaves of one block share it."""
 
 
-class PageText:
+class ElementTexts:
     """Texts of the elements of a page in document order."""
 
     def __init__(self, page: PageTree) -> None:

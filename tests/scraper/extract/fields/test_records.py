@@ -7,7 +7,7 @@ import pytest
 from scraper.extract.fields import extraction
 from scraper.extract.fields.model import FieldRequest, PageFields
 from scraper.extract.fields.record_lists import MAX_RECORDS
-from scraper.extract.fields.text_leaves import PageText
+from scraper.extract.fields.text_leaves import ElementTexts
 from scraper.extract.page.page_tree import build_page_tree
 from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.snapshots import page
@@ -137,5 +137,5 @@ def test_hostile_pages_are_read_soon(hostile: Hostile[str]) -> None:
 
 
 def test_the_text_of_an_element_is_that_of_its_parts_with_single_spaces() -> None:
-    text = PageText(build_page_tree(page("<body><p>a <b>b</b>\n c&nbsp;d<sup>2</sup>, <i>e</i>.</p></body>")))
+    text = ElementTexts(build_page_tree(page("<body><p>a <b>b</b>\n c&nbsp;d<sup>2</sup>, <i>e</i>.</p></body>")))
     assert text.text(text.body) == "a b c d 2, e."

@@ -16,7 +16,7 @@ from typing import Any
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
-from scraper.extract.fields.text_leaves import Leaf, PageText
+from scraper.extract.fields.text_leaves import ElementTexts, Leaf
 
 PATH, MASK = 2.0, 1.0
 """Weights of the two features that are compared last, because their comparison is slow."""
@@ -93,7 +93,7 @@ class Place:
 class PlaceFinder:
     """Find places on one page."""
 
-    def __init__(self, page: PageText) -> None:
+    def __init__(self, page: ElementTexts) -> None:
         """Read the leaves, and the heading before each."""
         self.page = page
         self.leaves: Sequence[Leaf] = page.leaves()

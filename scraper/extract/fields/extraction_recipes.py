@@ -12,8 +12,8 @@ from typing import Any
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.fields.model import MAX_FIELDS, MIN_FITTING
-from scraper.extract.fields.places import Place, PlaceFinder
 from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
+from scraper.extract.fields.value_places import Place, PlaceFinder
 
 VERSION = 1
 MAX_CHARACTERS = 60_000

@@ -29,7 +29,7 @@ def read_items(data: StructuredData, titles: Sequence[str]) -> list[tuple[str, d
     return found
 
 
-def find_stated(field: FieldName, items: Sequence[tuple[str, dict[str, Any]]]) -> tuple[str, str] | None:
+def find_structured_value(field: FieldName, items: Sequence[tuple[str, dict[str, Any]]]) -> tuple[str, str] | None:
     """Return the value and the syntax of the property whose name is most similar to a field."""
     best: tuple[float, str, str] | None = None
     for syntax, item in items:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from scraper.extract.fields import extraction, recipes
+from scraper.extract.fields import extraction, extraction_recipes
 from scraper.extract.fields.model import FieldRequest, PageFields
 from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.snapshots import page
@@ -117,7 +117,7 @@ def test_hidden_text_scripts_and_attributes_hold_no_example(hiding: str) -> None
 
 def test_a_recipe_is_small_plain_data_and_survives_its_text(recipe: str) -> None:
     assert len(recipe) < 4_000
-    assert recipes.to_text(recipes.from_text(recipe)) == recipe
+    assert extraction_recipes.to_text(extraction_recipes.from_text(recipe)) == recipe
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_recipe_is_small_plain_data_and_survives_its_text(recipe: str) -> None
 )  # fmt: skip
 def test_a_forged_recipe_is_an_error_with_a_reason(broken: str) -> None:
     with pytest.raises(ValueError, match=r"it |has |is no "):
-        recipes.from_text(broken)
+        extraction_recipes.from_text(broken)
 
 
 @pytest.mark.parametrize("name", ["tags", "names", "size", "position", "is_whole", "mask"])
@@ -138,7 +138,7 @@ def test_a_recipe_with_a_part_of_another_type_is_an_error(recipe: str, name: str
     data = json.loads(recipe)
     data["fields"]["name"][name] = {"a": 1}
     with pytest.raises(ValueError, match=name):
-        recipes.from_text(json.dumps(data))
+        extraction_recipes.from_text(json.dumps(data))
 
 
 @hostile_inputs(
