@@ -13,10 +13,12 @@ import tenacity
 from cachetools import LRUCache
 
 from browsers import errors
+from browsers.acting.login_window import wait_signed_in
 from browsers.acting.sessions import ActingSessions
 from browsers.cookie_profiles import CookieProfiles
 from browsers.egress import EgressProxy
 from browsers.fair_queue import FairSemaphore
+from browsers.login_state import LoginState
 from browsers.model import Mode, Request, Snapshot, Tier
 from browsers.navigation.visit import Enough, Visit
 from browsers.pool.pool import BrowserState, Pool
@@ -141,6 +143,14 @@ class Browsers:
         """Delete the cookies of a site profile and close its tabs. Return True if there were cookies."""
         self._pool.forget(principal, site_profile)
         return self._profiles.forget(principal, site_profile)
+
+    async def sign_in(self, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
+        """Show a page until its window is closed, and return the login of hosts that a person made in it.
+
+        Raises:
+            BrowsersError: The browser does not start, or the page cannot be loaded.
+        """
+        return await wait_signed_in(self._pool, url, hosts, limit_s=limit_s)
 
     async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
         """Visit one URL, with one retry after a temporary failure.

@@ -154,6 +154,18 @@ class UnknownSessionError(BrowsersError):
     next_step = "Leave session out and open the URL again."
 
 
+class LoginExpiredError(BrowsersError):
+    """The site no longer accepts a login."""
+
+    code = "LoginExpired"
+
+    def __init__(self, name: str, *, url: str = "") -> None:
+        """Set the name of the profile."""
+        super().__init__(
+            f"The login of profile {name} has expired.", url=url, next_step=f"Run: search-mcp login {name}"
+        )
+
+
 class DeadlineExceededError(BrowsersError):
     """The time limit of the visit passed before there was a result."""
 

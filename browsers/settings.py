@@ -65,4 +65,6 @@ class BrowserSettings:
     issuer."""
     ignore_certificate_errors: bool = False
     """True to accept any certificate. Only for tests that serve TLS for made-up names."""
+    visible: bool = False
+    """True to show the windows, for a person who signs in."""
     extra_switches: tuple[str, ...] = field(default=())

@@ -65,6 +65,12 @@ class SessionNotFoundError(BadRequestError):
     code = "no_such_session"
 
 
+class ProfileNotFoundError(BadRequestError):
+    """The caller has no login profile with this name that this server can read."""
+
+    code = "no_such_profile"
+
+
 class LocalFileNotFoundError(BadRequestError):
     """There is no such file below the root of local files."""
 
@@ -136,6 +142,12 @@ class SiteRefusedError(ScraperError):
     """The site refused the request."""
 
     code = "blocked"
+
+
+class LoginExpiredError(SiteRefusedError):
+    """The site no longer accepts the login of a profile."""
+
+    code = "login_expired"
 
 
 class HttpStatusError(SiteRefusedError):

@@ -30,6 +30,7 @@ from scraper.site.change_tracker import ChangeTracker
 from scraper.site.crawls import Crawls
 from scraper.site.site_maps import SiteMaps
 from scraper.store.factory import Store, open_store
+from scraper.store.login_profiles import LoginProfiles
 from scraper.workers import WorkerPool
 from scraper.workers.single_use import SingleUseProcesses
 
@@ -104,7 +105,8 @@ class Services:
             pictures = PictureReader(fetcher.visitor)
             stack.push_async_callback(pictures.close)
             fields = FieldReader(fetcher.visitor, workers)
-            browsing = BrowseSessions(browsers, fetcher.visitor, workers, settings)
+            logins = LoginProfiles(store.records, settings.data_dir, settings.profile_key)
+            browsing = BrowseSessions(browsers, fetcher.visitor, workers, logins, settings)
             readers = (fetcher, documents, searcher, structured, site_maps, crawls, tracker, pictures, fields, browsing)
             yield cls(settings, browsers, workers, store, *readers, shared)
 

@@ -11,12 +11,14 @@ from browsers.acting.elements import ElementGoneError, PageElement
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.interruptions import Interruptions
+from browsers.acting.login_restorer import LoginRestorer
 from browsers.acting.outline import Outline, OutlineLine, build_outline
 from browsers.acting.page_nodes import STYLES, ProcessSnapshot, iter_below
 from browsers.acting.request_guard import ActingMode, RequestGuard
 from browsers.acting.roles import is_secret
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError, PageCrashedError
+from browsers.login_state import Login
 from browsers.model import ThirdParties
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.error_mapping import map_net_error
@@ -34,6 +36,7 @@ OPEN_SETTLE_S = 8.0
 QUIET_S, QUIET_WITH_DATA_S = 0.08, 0.15
 _PREPARE_LIMIT_S = 5.0
 _MAX_HOSTS = 3
+_UNAUTHORIZED = 401
 
 Window = tuple[int, int]
 WINDOW: Window = (WIDTH, HEIGHT)
@@ -42,8 +45,8 @@ WINDOW: Window = (WIDTH, HEIGHT)
 class ActingPage:
     """One tab that is used over several steps."""
 
-    def __init__(self, tab: Tab, mode: ActingMode) -> None:
-        """Use a blank tab. Call `prepare` before anything else."""
+    def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None) -> None:
+        """Use a blank tab, signed in with `login`. Call `prepare` before anything else."""
         self.interruptions = Interruptions(tab.connection)
         self.guard = RequestGuard(mode, self.notice)
         self.devices = InputDevices(tab.session)
@@ -53,6 +56,7 @@ class ActingPage:
         """True if the main document changed since the last outline that was shown."""
         self.status = 0
         self._tab = tab
+        self._login = None if login is None else LoginRestorer(tab, login.state)
         self._session = tab.session
         self._known: dict[str, tuple[OutlineLine, str]] = {}
         """Line and frame id of every reference that an outline of the current document contained."""
@@ -108,6 +112,8 @@ class ActingPage:
                 *commands,
                 connection.call("Browser.setDownloadBehavior", behavior="deny", browserContextId=self._tab.context_id),
             )
+            if self._login is not None:
+                await self._login.restore()
 
     async def rest(self) -> None:
         """Freeze scripts and pause network traffic until `wake` is called."""
@@ -166,6 +172,18 @@ class ActingPage:
                 )
             raise map_net_error(reason, url, url, traffic)
         await self.settle(min(OPEN_SETTLE_S, limit_s))
+
+    async def has_expired_login(self) -> bool:
+        """Return True if the page asks to sign in, although the session has a login."""
+        if self._login is None:
+            return False
+        if self.status == _UNAUTHORIZED or await self._login.has_lost_session():
+            return True
+        outline = self.outline or await self.look()
+        fields = [node for node in iter_below(outline.root) if node.tag == "input" and node.is_shown]
+        passwords = [one for one in fields if one.attributes.get("type", "").lower() == "password"]
+        # A page with several changes a password, which needs a login.
+        return len(passwords) == 1 and passwords[0].attributes.get("autocomplete") != "new-password"
 
     async def back(self) -> bool:
         """Go back to the previous page; return False if there is none."""
@@ -272,6 +290,8 @@ class ActingPage:
             self._tab.origins.add(frame["securityOrigin"])
         if "parentId" in frame:
             return
+        if self._login is not None:
+            self._login.forget_origin(frame["securityOrigin"])
         self._tab.mark_committed()
         self._readiness.on_new_document(frame["loaderId"])
         self._known.clear()

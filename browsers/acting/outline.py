@@ -7,6 +7,7 @@ compared line by line.
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from dataclasses import dataclass, field
 
 from browsers.acting.names import Namer
@@ -37,6 +38,10 @@ _NATIVE_STATES = frozenset({"disabled", "required", "readonly"})
 _DRAWN_BY_LABEL = frozenset({"checkbox", "radio", "file"})
 _NEVER_ACTIVE = frozenset({"html", "body", "label", "#other", "#text"})
 """Tags that are not controls. A label passes clicks to its control."""
+_ITEMS = frozenset({"li", "tr", "td"})
+_MIN_SIMILAR = 3
+"""Similar children from which an element with one listener is a list, not a button."""
+_MAX_LIST_NODES = 300
 
 
 @dataclass(slots=True)
@@ -130,10 +135,11 @@ class _LineWriter:
             if node.tag != "#other":
                 role = self._roles[id(node)]
                 if self._is_active(node, role, is_inside):
-                    self._write_control(node, role, depth)
+                    is_group = id(node) in self._has_controls or (role not in ACTIVE and _is_list(node))
+                    self._write_control(node, role, depth, is_group=is_group)
                     depth += 1
                     # Inside a control all is the control. Inside a box with a listener, others may listen.
-                    is_inside = role in ACTIVE or id(node) not in self._has_controls
+                    is_inside = role in ACTIVE or not is_group
                     if node.tag == "select":
                         continue
                 elif node.is_shown and (role in LANDMARKS or role in HEADINGS or role in STATED):
@@ -163,13 +169,12 @@ class _LineWriter:
                 parent = parent.parent
             self.lines.append(OutlineLine((parent or node).ref, depth, "text", text, box=node.box))
 
-    def _write_control(self, node: PageNode, role: str, depth: int) -> None:
-        has_controls = id(node) in self._has_controls
+    def _write_control(self, node: PageNode, role: str, depth: int, *, is_group: bool) -> None:
         if role in ACTIVE:
             name = self._namer.name_of(node, role)
         else:
             role = role or ("draggable" if node.attributes.get("draggable") == "true" else "clickable")
-            name = clean_text(node.attributes.get("aria-label", "")) if has_controls else self._namer.name_of(node, "")
+            name = clean_text(node.attributes.get("aria-label", "")) if is_group else self._namer.name_of(node, "")
         states = self._states(node, role)
         if node.is_clipped:
             states += " [offscreen in a scroller]"
@@ -241,6 +246,19 @@ class _LineWriter:
 
     def _option_name(self, node: PageNode) -> str:
         return clean_text(node.attributes.get("label", "")) or self._namer.words_in(node, seen_only=False)
+
+
+def _is_list(node: PageNode) -> bool:
+    """Return True if one listener serves several items: rows, entries, or children that are built alike."""
+    for number, one in enumerate(iter_below(node)):
+        if number > _MAX_LIST_NODES:
+            break
+        shown = [child for child in one.children if child.is_shown and child.tag[0] != "#" and child.tag != "p"]
+        kinds = Counter((child.tag, child.attributes.get("class", "")) for child in shown)
+        for (tag, _), count in kinds.items():
+            if count >= (2 if tag in _ITEMS else _MIN_SIMILAR) and any(child.children for child in shown):
+                return True
+    return False
 
 
 def _merge_texts(lines: list[OutlineLine]) -> list[OutlineLine]:

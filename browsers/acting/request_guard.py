@@ -7,6 +7,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from browsers.cdp.session import Event, Session
+from browsers.login_state import covers
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """HTTP methods that change nothing on a site (RFC 9110, section 9.2.1)."""
@@ -36,6 +37,8 @@ class RequestGuard:
         """Hosts whose frames were not loaded in this step."""
         self.is_touched = False
         """True if a step acted on the current document."""
+        self.follows_redirects = False
+        """True if the page itself may be redirected to other hosts."""
         self._mode = mode
         self._notice = notice
         self._hosts: set[str] = set()
@@ -43,12 +46,12 @@ class RequestGuard:
     def allow(self, url: str) -> None:
         """Allow the host of a URL and its subdomains."""
         host = (urlsplit(url).hostname or "").lower().rstrip(".")
-        self._hosts.add(host.removeprefix("www."))
+        if host:
+            self._hosts.add(host.removeprefix("www."))
 
     def is_allowed(self, host: str) -> bool:
         """Return True if documents of this host may be loaded."""
-        host = host.lower().rstrip(".")
-        return any(host == allowed or host.endswith(f".{allowed}") for allowed in self._hosts if allowed)
+        return covers(self._hosts, host)
 
     def begin_step(self) -> None:
         """Forget the refusals of earlier steps."""
@@ -88,7 +91,8 @@ class RequestGuard:
             self._refuse_host(f"{parts.scheme[:20]}:", is_main)
             return True
         host = parts.hostname or ""
-        if not self.is_allowed(host):
+        is_redirect = is_main and self.follows_redirects and "redirectedRequestId" in event
+        if not self.is_allowed(host) and not is_redirect:
             self._refuse_host(host, is_main)
             return True
         if is_unsafe and self._mode is ActingMode.READ:

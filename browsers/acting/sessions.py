@@ -18,6 +18,7 @@ from browsers.acting.step_runner import StepOutcome, StepRunner
 from browsers.acting.steps import WRITES, Step
 from browsers.cdp.session import CommandFailedError
 from browsers.fair_queue import FairSemaphore
+from browsers.login_state import Login, covers
 from browsers.model import Mode, Request, Tier
 from browsers.pool.browser_handle import BrowserHandle
 from browsers.pool.pool import Pool
@@ -53,6 +54,10 @@ class ScriptRequest:
     permission: Permission
     language: str = "en-US"
     deadline_s: float = 55.0
+    login: Login | None = None
+    """Login of a new session."""
+    follows_redirects: bool = False
+    """True if pages may be redirected to other hosts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ class _ActingSession:
     page: ActingPage
     runner: StepRunner
     resources: AsyncExitStack
+    login: Login | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     started_at: float = field(default_factory=time.monotonic)
     used_at: float = field(default_factory=time.monotonic)
@@ -158,7 +164,9 @@ class ActingSessions:
             after = f', after "{session.last_write}"' if session.last_write else ""
             return StepOutcome(step.source, error=f"the tab was lost at step {session.steps}{after}: {error}")
         except errors.BrowsersError as error:
-            return StepOutcome(step.source, error=f"{error} {error.next_step}")
+            if isinstance(error, errors.LoginExpiredError):
+                await self._end(session)
+            return StepOutcome(step.source, error=f"{error} {error.next_step}", failure=error)
 
     async def _run_in_slot(
         self, session: _ActingSession, step: Step, request: ScriptRequest, deadline_at: float
@@ -167,6 +175,7 @@ class ActingSessions:
         host, wait_s = urlsplit(url).hostname or "", max(0.0, deadline_at - time.monotonic())
         async with AsyncExitStack() as held:
             if step.verb == "open":
+                _check_host(session.login, host, url)
                 for warning in await held.enter_async_context(request.permission(url)):
                     session.page.notice(warning)
                 session.page.guard.allow(url)
@@ -175,6 +184,9 @@ class ActingSessions:
                 slot = self._slots.taken(session.principal, host, url=url, wait_s=wait_s)
                 await held.enter_async_context(slot)
             outcome = await session.runner.run(step, deadline_at)
+            if step.verb in ("open", "read") and not outcome.error and await session.page.has_expired_login():
+                assert session.login is not None
+                raise errors.LoginExpiredError(session.login.name, url=url)
         session.url = session.page.url or session.url
         if step.verb in WRITES:
             session.last_write = step.source[:80]
@@ -188,7 +200,7 @@ class ActingSessions:
             message = f'the tab was lost at step {session.steps}, after "{session.last_write}"; nothing was repeated'
             return StepOutcome("", error=message)
         await session.resources.aclose()
-        session.page, session.runner, session.resources = await self._open_page(request)
+        session.page, session.runner, session.resources = await self._open_page(request, session.login)
         await session.page.wake()
         outcome = await self._run_in_slot(
             session, Step(f"open {session.url}", "open", text=session.url), request, deadline_at
@@ -227,10 +239,13 @@ class ActingSessions:
         await self._make_room(request.principal)
         self._opening += 1
         try:
-            page, runner, resources = await self._open_page(request)
+            page, runner, resources = await self._open_page(request, request.login)
         finally:
             self._opening -= 1
-        session = _ActingSession(secrets.token_hex(_ID_BYTES), request.principal, request.mode, page, runner, resources)
+        identifier = secrets.token_hex(_ID_BYTES)
+        session = _ActingSession(
+            identifier, request.principal, request.mode, page, runner, resources, login=request.login
+        )
         self._sessions[session.id] = session
         if self._reaper is None or self._reaper.done():
             self._reaper = asyncio.ensure_future(self._end_expired())
@@ -247,14 +262,17 @@ class ActingSessions:
             raise errors.BusyError("All sessions are in use.", retry_after_s=IDLE_S)
         await self._end(min(idle, key=lambda session: session.used_at))
 
-    async def _open_page(self, request: ScriptRequest) -> tuple[ActingPage, StepRunner, AsyncExitStack]:
+    async def _open_page(
+        self, request: ScriptRequest, login: Login | None
+    ) -> tuple[ActingPage, StepRunner, AsyncExitStack]:
         async with AsyncExitStack() as stack:
             handle: BrowserHandle = await self._pool.get_handle(Tier.FULL)
             tab_request = Request(
                 "about:blank", tier=Tier.FULL, mode=Mode.RENDER, principal=request.principal, language=request.language
             )
             lease = await stack.enter_async_context(handle.lease(tab_request))
-            page = ActingPage(lease.tab, request.mode)
+            page = ActingPage(lease.tab, request.mode, login)
+            page.guard.follows_redirects = request.follows_redirects
             try:
                 await page.prepare()
             except (CommandFailedError, TimeoutError) as error:
@@ -273,3 +291,13 @@ class ActingSessions:
                 if session.has_expired:
                     log.info("session ended idle_s=%.0f", time.monotonic() - session.used_at)
                     await self._end(session)
+
+
+def _check_host(login: Login | None, host: str, url: str) -> None:
+    """Raise RefusedError if a session with a login would open another host."""
+    if login is not None and not covers(login.hosts, host):
+        raise errors.RefusedError(
+            f"Profile {login.name} is for {', '.join(login.hosts)}, not for {host}.",
+            url=url,
+            next_step="Open this URL without a profile.",
+        )

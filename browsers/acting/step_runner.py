@@ -59,6 +59,8 @@ class StepOutcome:
     """Reason of the failure; empty if the step succeeded."""
     page: Snapshot | None = field(default=None, repr=False)
     """Content of the page, only for `read`."""
+    failure: BrowsersError | None = field(default=None, repr=False)
+    """Error of the browser or of a policy, if that is why the step failed."""
 
 
 class StepRunner:

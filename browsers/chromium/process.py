@@ -230,6 +230,7 @@ async def _start(driver: Driver, request: LaunchRequest, executable: str, folder
         try:
             return await playwright.chromium.launch(
                 executable_path=executable,
+                headless=request.plan.headless,
                 args=list(request.plan.args),
                 ignore_default_args=list(request.plan.ignore_default_args),
                 env={**request.plan.env, "TMPDIR": str(folder)},

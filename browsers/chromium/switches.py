@@ -148,6 +148,8 @@ ENOUGH_SHARED_MEMORY_BYTES = 512 * 1024 * 1024
 """Bytes. Containers have 64 MB by default, and Chromium crashes when it is full. Below, files are used."""
 
 INHERITED = frozenset({"CHROME_DEVEL_SANDBOX", "HOME", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "USER"})
+DISPLAY = frozenset({"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"})
+"""Variables that a visible window needs."""
 INHERITED_PREFIXES = ("DYLD_", "FONTCONFIG_", "LD_", "NIX_", "XDG_")
 
 
@@ -159,6 +161,7 @@ class LaunchPlan:
     ignore_default_args: tuple[str, ...]
     env: Mapping[str, str]
     """The complete environment of the process."""
+    headless: bool = True
 
 
 def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings) -> LaunchPlan:
@@ -191,12 +194,13 @@ def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings
         args.append(f"--ignore-certificate-errors-spki-list={settings.test_key_pin}")
     has_shared_memory = identity.host.shared_memory_bytes >= ENOUGH_SHARED_MEMORY_BYTES
     unwanted = (*UNWANTED_DEFAULTS, SMALL_SHARED_MEMORY) if has_shared_memory else UNWANTED_DEFAULTS
-    return LaunchPlan((*args, *settings.extra_switches), unwanted, _environment(identity))
+    environment = _environment(identity, INHERITED | DISPLAY if settings.visible else INHERITED)
+    return LaunchPlan((*args, *settings.extra_switches), unwanted, environment, headless=not settings.visible)
 
 
-def _environment(identity: BrowserIdentity) -> dict[str, str]:
+def _environment(identity: BrowserIdentity, names: frozenset[str]) -> dict[str, str]:
     """Return time zone, language and the inherited variables. Secrets of this process are left out."""
     variables = identity.host.environment.items()
-    inherited = {k: v for k, v in variables if k in INHERITED or k.startswith(INHERITED_PREFIXES)}
+    inherited = {k: v for k, v in variables if k in names or k.startswith(INHERITED_PREFIXES)}
     locale = format_posix_locale(identity.language)
     return inherited | {"TZ": identity.timezone, "LANG": locale, "LANGUAGE": locale.partition(".")[0]}

@@ -18,6 +18,7 @@ from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.help_commands import PROGRAM, CommandGroup, completion, show_help, show_version
 from scraper.cli.index_commands import find_tools, index
+from scraper.cli.login_commands import login, profiles
 from scraper.cli.picture_commands import see
 from scraper.cli.process_setup import prepare_streams, raise_open_files_limit
 from scraper.cli.reading_commands import browse, compare, extract_structured, fetch, fetch_batch, read_doc
@@ -65,6 +66,7 @@ group.sections = {
     ),
     "Search": (search, research, web_search, instant_answer, engines),
     "Stored texts": (cache, index),
+    "Logins": (login, profiles),
     "MCP server": (serve, stdio, client),
     "Installation": (install_browser, doctor, completion, show_version, demo_engines),
     "Help": (show_help, find_tools),

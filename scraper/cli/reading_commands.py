@@ -23,6 +23,7 @@ _render_option = click.option("--render", type=_RENDER, help="auto renders only 
 _start_option = click.option("--start", type=int, help="First character to print.  [0]")
 _question_option = click.option("--question", help="Print only the passages that answer it; | separates wordings.")
 _tokens_option = click.option("--tokens", type=int, help="Budget of these passages in tokens.  [1000]")
+_profile_option = click.option("--profile", help="Login to use: the name of a profile that `login` saved.")
 _length_option = click.option("--length", type=click.IntRange(1), help="Number of characters to print.  [all]")
 
 
@@ -43,8 +44,9 @@ _length_option = click.option("--length", type=click.IntRange(1), help="Number o
 @_length_option
 @_question_option
 @_tokens_option
+@_profile_option
 @with_output()
-@with_settings(READ | {"max_answer_tokens"})
+@with_settings(READ | {"max_answer_tokens", "profile_key"})
 def fetch(**flags: Any) -> int:
     """Read one page and print it as Markdown.
 
@@ -152,8 +154,9 @@ def extract_structured(**flags: Any) -> int:
 )
 @click.argument("steps", nargs=-1)
 @click.option("-f", "--file", type=click.File("r", encoding="utf-8"), help="Read the steps from a file, one per line.")
+@_profile_option
 @with_output()
-@with_settings(READ | {"max_answer_tokens", "acting"})
+@with_settings(READ | {"max_answer_tokens", "acting", "profile_key"})
 def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     """Run steps on a page in a browser, and print what each changed."""
     all_steps = [*steps, *(line.strip() for line in file or () if line.strip() and not line.startswith("#"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -9,17 +10,22 @@ from dataclasses import dataclass, replace
 from browsers import Browsers
 from browsers import errors as browser_errors
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.sessions import ScriptOutcome, ScriptRequest
+from browsers.acting.sessions import Permission, ScriptOutcome, ScriptRequest
 from browsers.acting.step_runner import StepOutcome
 from browsers.acting.steps import Step, StepSyntaxError, parse_steps
+from browsers.login_state import Login
 from scraper import errors
 from scraper.call_context import Deadline
 from scraper.model import Reading
 from scraper.reading import outcome
 from scraper.reading.visitor import PageVisitor, RenderDecider
 from scraper.settings import Settings
+from scraper.store.login_profiles import NAME, LoginProfiles, ProfileKeyError, ProfileNotReadableError
+from scraper.store.record_logs import RecordsUnavailableError
 from scraper.urls import cache_key, parse_target
 from scraper.workers import WorkerPool
+
+log = logging.getLogger(__name__)
 
 READ_RESERVE_S = 5.0
 """Seconds of a call reserved for reading the page after the steps."""
@@ -78,22 +84,110 @@ def _canonical(url: str) -> str:
 class BrowseSessions:
     """Run browse steps of callers."""
 
-    def __init__(self, browsers: Browsers, visitor: PageVisitor, workers: WorkerPool, settings: Settings) -> None:
+    def __init__(
+        self, browsers: Browsers, visitor: PageVisitor, workers: WorkerPool, logins: LoginProfiles, settings: Settings
+    ) -> None:
         """Open tabs in `browsers` within the rate limits of `visitor`, and read pages in `workers`."""
         self._browsers = browsers
         self._visitor = visitor
         self._workers = workers
+        self._logins = logins
         self._mode = ActingMode(settings.acting)
         self._language = settings.language
 
-    async def run(self, steps: CheckedSteps, session: str | None, *, principal: str, deadline_s: float) -> BrowseResult:
+    async def run(
+        self, steps: CheckedSteps, session: str | None, *, principal: str, deadline_s: float, profile: str | None = None
+    ) -> BrowseResult:
         """Run steps in a session of the caller, or in a new one, and read the page for each `read` step.
 
         Raises:
-            ScraperError: The session does not exist, or no tab can be opened.
+            ScraperError: The session or the profile does not exist, or no tab can be opened.
+        """
+        if profile is not None:
+            self._check_profile(profile, session)
+        deadline = Deadline.within(deadline_s)
+        login = None if profile is None else await self._load_login(profile, principal)
+        request = ScriptRequest(
+            steps,
+            session,
+            principal,
+            self._mode,
+            self._permission(principal, deadline),
+            self._language,
+            deadline_s=max(1.0, deadline_s - READ_RESERVE_S),
+            login=login,
+        )
+        done = await self._run(request)
+        browsed = [BrowsedStep(one, await self._read(one, deadline)) for one in done.outcomes]
+        return BrowseResult(done.session_id, done.is_new, tuple(browsed))
+
+    async def read_with_profile(self, url: str, profile: str, *, principal: str, deadline_s: float) -> Reading:
+        """Return a page as a person who is signed in sees it. It is never cached.
+
+        Raises:
+            ScraperError: There is no such profile, its login has expired, it is for other hosts, or there is no page.
         """
         deadline = Deadline.within(deadline_s)
+        target = _canonical(url)
+        steps = (Step(f"open {target}", "open", text=target), Step("read", "read"), Step("close", "close"))
+        request = ScriptRequest(
+            steps,
+            None,
+            principal,
+            ActingMode.READ,
+            self._permission(principal, deadline),
+            self._language,
+            deadline_s=max(1.0, deadline_s - READ_RESERVE_S),
+            login=await self._load_login(profile, principal),
+            follows_redirects=True,
+        )
+        done = await self._run(request)
+        for step in done.outcomes:
+            if step.failure is not None:
+                raise outcome.map_browser_error(step.failure, target) from step.failure
+            if step.error:
+                raise errors.BrowserFailedError(f"{target} cannot be read: {step.error}.", target=target)
+            if step.page is not None:
+                page = replace(step.page, requested_url=target)
+                reading = await self._read(replace(step, page=page), deadline)
+                if isinstance(reading, Reading):
+                    return reading
+                if reading is not None:
+                    raise reading
+        raise errors.BrowserFailedError(f"{target} was not read.", target=target)
 
+    def _check_profile(self, profile: str, session: str | None) -> None:
+        if session is not None:
+            raise errors.InvalidArgumentError(
+                "profile belongs to a new session.",
+                target="profile",
+                next_step="Leave out session to begin one, or profile to go on with it.",
+            )
+        if self._mode is ActingMode.READ:
+            raise errors.PolicyError(
+                f"Profile {profile} was not used: SEARCH_MCP_ACTING=read takes no steps with a login.",
+                target="profile",
+                next_step="Read with `fetch`, or ask the operator to set SEARCH_MCP_ACTING=act.",
+            )
+
+    async def _load_login(self, name: str, principal: str) -> Login:
+        try:
+            found = await self._logins.load(principal, name) if NAME.fullmatch(name) else None
+        except RecordsUnavailableError:
+            raise errors.StoreUnavailableError("The store of profiles cannot be used.", target="profile") from None
+        except (ProfileKeyError, ProfileNotReadableError):
+            log.warning("profile not readable: its key or its row has changed")
+            found = None
+        if found is None:
+            # The same error for the profile of another caller: its existence is a secret.
+            raise errors.ProfileNotFoundError(
+                f"There is no profile {name!r} that this server can read.",
+                target="profile",
+                next_step="Sign in with `search-mcp login NAME --hosts HOST`; `search-mcp profiles` lists them.",
+            )
+        return Login(found.info.name, found.info.hosts, found.state)
+
+    def _permission(self, principal: str, deadline: Deadline) -> Permission:
         @asynccontextmanager
         async def permission(url: str) -> AsyncIterator[tuple[str, ...]]:
             try:
@@ -102,23 +196,15 @@ class BrowseSessions:
             except errors.ScraperError as error:
                 raise browser_errors.RefusedError(str(error), url=url, next_step=error.next_step) from error
 
-        request = ScriptRequest(
-            steps,
-            session,
-            principal,
-            self._mode,
-            permission,
-            self._language,
-            deadline_s=max(1.0, deadline_s - READ_RESERVE_S),
-        )
+        return permission
+
+    async def _run(self, request: ScriptRequest) -> ScriptOutcome:
         try:
-            done: ScriptOutcome = await self._browsers.acting.run(request)
+            return await self._browsers.acting.run(request)
         except browser_errors.UnknownSessionError as error:
             raise errors.SessionNotFoundError(str(error), target="session", next_step=error.next_step) from None
         except browser_errors.BrowsersError as error:
-            raise outcome.map_browser_error(error, steps[0].text) from error
-        browsed = [BrowsedStep(one, await self._read(one, deadline)) for one in done.outcomes]
-        return BrowseResult(done.session_id, done.is_new, tuple(browsed))
+            raise outcome.map_browser_error(error, request.steps[0].text) from error
 
     async def _read(self, step: StepOutcome, deadline: Deadline) -> Reading | errors.ScraperError | None:
         """Return the reading of a `read` step's page, or its error; None for other steps."""
@@ -127,6 +213,8 @@ class BrowseSessions:
         decider = RenderDecider(self._workers, deadline, on_render=lambda: None)
         try:
             result = await decider.read_result(step.page)
-            return outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=step.page.url)
+            return outcome.build_reading(
+                result.snapshot, result.document, may_render=True, requested_url=step.page.requested_url
+            )
         except errors.ScraperError as error:
             return error

@@ -146,6 +146,12 @@ class Settings:
         "read",
     )
 
+    profile_key: str | None = _setting(
+        "PROFILE_KEY",
+        StringValue(),
+        "Key that encrypts login profiles: 32 random bytes in base64; without it, one is created in the data folder.",
+        secret=True,
+    )
     contact: str | None = _setting(
         "CONTACT", StringValue(), "Mail address that sources such as Crossref may use to reach you; sent to them."
     )

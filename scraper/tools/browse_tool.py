@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 from scraper.errors import InvalidArgumentError, PolicyError, ScraperError
 from scraper.render.browse import StepReport, write_answer
 from scraper.settings import Settings
-from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, body_budget, make_tool, new_region
+from scraper.tools.model import (
+    PROFILE,
+    Parameter,
+    Parameters,
+    Tool,
+    ToolAnswer,
+    ToolCall,
+    body_budget,
+    make_tool,
+    new_region,
+)
 from scraper.values.types import StringListValue, StringValue
 
 if TYPE_CHECKING:
@@ -32,6 +42,7 @@ def browse_tool(settings: Settings) -> Tool:
     parameters = Parameters(
         Parameter("steps", StringListValue(MAX_STEPS), _STEPS, required=True),
         Parameter("session", StringValue(_MAX_SESSION_CHARS), "Of the call before."),
+        PROFILE,
     )
     tool = make_tool(NAME, "Act on a web page", parameters, _browse, check=_check)
     return replace(tool, read_only=False, destructive=True, idempotent=False)
@@ -45,8 +56,13 @@ def _check(arguments: Mapping[str, Any]) -> CheckedSteps:
 
 
 async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    steps, session = _check(arguments), arguments["session"]
-    result = await services.browsing.run(steps, session, principal=call.principal, deadline_s=call.deadline_s)
+    result = await services.browsing.run(
+        _check(arguments),
+        arguments["session"],
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+        profile=arguments["profile"],
+    )
     text = write_answer(
         [_report(step) for step in result.steps],
         session=result.session,

@@ -23,6 +23,7 @@ from scraper.values.types import (
     InvalidValueError,
     NumberValue,
     ObjectValue,
+    StringValue,
     ValueType,
     clip,
     closest_match,
@@ -133,6 +134,7 @@ RENDER = Parameter(
     "http: no scripts. browser: run scripts. auto: only if needed.",
     default="auto",
 )
+PROFILE = Parameter("profile", StringValue(), "Login to use.")
 FORMAT = Parameter("format", ChoiceValue(("markdown", "json")), "Answer format.", default="markdown")
 
 

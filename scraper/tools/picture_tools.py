@@ -31,7 +31,7 @@ def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = 
         Parameter(
             "what", ChoiceValue(tuple(PictureKind)), "full: the whole page in parts.", default=PictureKind.WINDOW.value
         ),
-        Parameter("target", StringValue(MAX_TARGET_CHARS), "Only the element with this text or CSS selector."),
+        Parameter("target", StringValue(MAX_TARGET_CHARS), "Element, by text or CSS selector."),
         Parameter("part", IntegerValue(0, MAX_PART), "Part of a full page; 0: overview.", default=1),
     )
     work = functools.partial(_see, image_type=image_type, is_single=is_single)

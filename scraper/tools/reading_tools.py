@@ -22,6 +22,7 @@ from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.tools.model import (
     FORMAT,
+    PROFILE,
     RENDER,
     RESULT_CHARS,
     Parameter,
@@ -95,6 +96,7 @@ def fetch_tool(settings: Settings) -> Tool:
         ),
         _QUESTION,
         _TOKENS,
+        PROFILE,
     )
     return make_tool(
         "fetch", "Read a web page", parameters, _fetch, answer=PageAnswer, check=_check_fetch, result_chars=RESULT_CHARS
@@ -192,17 +194,7 @@ async def _select_quotes(
 
 async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     start, length, budget = arguments["start"], arguments["length"], body_budget(services.settings)
-    request = ReadRequest(
-        arguments["url"],
-        render=arguments["render"],
-        cache=CachePolicy(
-            max_age_s=0 if arguments["force_refresh"] else max_age_s(arguments),
-            reuse=Reuse.IN_MEMORY if start > 0 else Reuse.STORED,
-        ),
-        principal=call.principal,
-        deadline_s=call.deadline_s,
-    )
-    reading = await services.fetcher.fetch(request, progress=call.progress)
+    reading = await _read(services, arguments, call)
     if arguments["question"] is not None:
         return await _answer_question(services, arguments["url"], reading, arguments, call)
     if arguments["format"] == "json":
@@ -213,6 +205,25 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
         reading, region=new_region(), start=start, length=length, now=datetime.now(UTC), budget=budget
     )
     return ToolAnswer(text, reading=reading)
+
+
+async def _read(services: Services, arguments: dict[str, Any], call: ToolCall) -> Reading:
+    """Return the page, with the login of a profile if one is named."""
+    if arguments["profile"] is not None:
+        return await services.browsing.read_with_profile(
+            arguments["url"], arguments["profile"], principal=call.principal, deadline_s=call.deadline_s
+        )
+    request = ReadRequest(
+        arguments["url"],
+        render=arguments["render"],
+        cache=CachePolicy(
+            max_age_s=0 if arguments["force_refresh"] else max_age_s(arguments),
+            reuse=Reuse.IN_MEMORY if arguments["start"] > 0 else Reuse.STORED,
+        ),
+        principal=call.principal,
+        deadline_s=call.deadline_s,
+    )
+    return await services.fetcher.fetch(request, progress=call.progress)
 
 
 async def _answer_question(

@@ -6,6 +6,7 @@ from aiohttp import web
 
 from tests.site.catalogue import Page, fixed
 from tests.site.markup import html, page
+from tests.site.prose import paragraphs
 
 _LOG = """<p id="log">log: nothing</p><script>
 const log = (what) => { document.getElementById('log').textContent = 'log: ' + what; };
@@ -65,9 +66,35 @@ add();
 </script>"""
 
 
+_ACCOUNT = """<p id="who"></p><script>
+who.textContent = localStorage.getItem('token') ? 'Hello Ada, you have three orders.' : 'No token.';
+</script><button onclick="localStorage.setItem('token', 'new')">Renew</button>""" + paragraphs("account", 0, 3)
+
+
 async def _sent(request: web.Request) -> web.Response:
     form = await request.post() if request.content_type == "application/x-www-form-urlencoded" else {}
     return html(page("Sent", f"<p>received {request.method} {form.get('name', 'nothing')!s}</p>"))
+
+
+async def _account(request: web.Request) -> web.Response:
+    """Show a page to people who are signed in by cookie and local storage; others get the form to sign in."""
+    if "away" in request.query:
+        return web.Response(status=302, headers={"Location": "http://other.example/acting/cookies"})
+    answer = html(page("Account", f"<p>Cookies: {request.headers.get('Cookie', 'none')}</p>{_ACCOUNT}"))
+    if request.cookies.get("sid") != "secret-sid" or "out" in request.query:
+        answer = html(
+            page("Sign in", f"{paragraphs('sign-in', 0, 3)}<form><input type='password'><button>Sign in</button>")
+        )
+    if "in" in request.query:
+        answer = html(page("Signing in", "<script>localStorage.setItem('token', 'secret-token')</script>"))
+        answer.set_cookie("sid", "secret-sid", httponly=True)
+        answer.set_cookie("wide", "1", domain="example")
+    return answer
+
+
+async def _cookies(request: web.Request) -> web.Response:
+    text = f"<p>Cookies here: {request.headers.get('Cookie', 'none')}</p>{paragraphs('cookies', 0, 3)}"
+    return html(page("Other", text))
 
 
 async def _file(request: web.Request) -> web.Response:
@@ -95,4 +122,6 @@ PAGES = (
     _fixed("links", "many links", "".join(f'<a href="/acting/found?{n}">Link {n}</a> ' for n in range(2_000))),
     Page("/acting/sent", "a page that tells the method", _sent, methods=("GET", "POST")),
     Page("/acting/file", "a download", _file),
+    Page("/acting/account", "a page for people who are signed in", _account),
+    Page("/acting/cookies", "a page that shows its cookies", _cookies),
 )

@@ -33,7 +33,7 @@ def test_fetch_has_the_parameters_of_the_contract_and_paging() -> None:
     schema = BY_NAME["fetch"].input_schema
     assert list(schema["properties"]) == [
         "url", "render", "force_refresh", "max_age_hours", "format", "start", "length", "include",
-        "question", "tokens",
+        "question", "tokens", "profile",
     ]  # fmt: skip
     assert schema["required"] == ["url"]
     assert schema["properties"]["render"]["enum"] == ["auto", "http", "browser"]
@@ -42,7 +42,7 @@ def test_fetch_has_the_parameters_of_the_contract_and_paging() -> None:
     assert defaults == {
         "url": None, "render": "auto", "force_refresh": False, "max_age_hours": None,
         "format": "markdown", "start": 0, "length": None, "include": None,
-        "question": None, "tokens": None,
+        "question": None, "tokens": None, "profile": None,
     }  # fmt: skip
 
 

@@ -1,0 +1,94 @@
+"""Sign a tab in with a login state, and read the state of a tab in which a person signed in."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from browsers.cdp.session import Event, Session
+from browsers.login_state import COOKIE_FIELDS, Cookie, LoginState, identify
+from browsers.navigation.tab import Tab
+
+_LIMIT_S = 5.0
+_WORLD = "login"
+_RESTORE = """(() => {
+  const items = %s[location.origin] || {};
+  for (const name of Object.keys(items)) localStorage.setItem(name, items[name]);
+})()"""
+_READ = "JSON.stringify([location.origin, Object.entries(localStorage)])"
+
+
+class LoginRestorer:
+    """Makes one tab signed in: cookies before its first request, storage before the first script of each origin."""
+
+    def __init__(self, tab: Tab, state: LoginState) -> None:
+        """Restore `state` in `tab`; `restore` must follow."""
+        self._tab = tab
+        self._state = state
+        self._left = dict(state.storage)
+        self._script_id = ""
+        self._adding: asyncio.Future[None] | None = None
+
+    async def restore(self) -> None:
+        """Set the cookies, and the script that sets the storage."""
+        if self._state.cookies:
+            cookies = [_make_settable(cookie) for cookie in self._state.cookies]
+            await self._tab.connection.call(
+                "Storage.setCookies", cookies=cookies, browserContextId=self._tab.context_id, limit_s=_LIMIT_S
+            )
+        await self._add_script()
+
+    def forget_origin(self, origin: str) -> None:
+        """Do not restore an origin again: the page may have changed its storage, or signed out."""
+        if self._left.pop(origin, None) is not None:
+            session = self._tab.session
+            session.post("Page.removeScriptToEvaluateOnNewDocument", identifier=self._script_id)
+            self._adding = asyncio.ensure_future(self._add_script())
+
+    async def has_lost_session(self) -> bool:
+        """Return True if the site deleted all cookies that a login may consist of."""
+        wanted = self._state.session_cookies()
+        if not wanted:
+            return False
+        found = await self._tab.connection.call(
+            "Storage.getCookies", browserContextId=self._tab.context_id, limit_s=_LIMIT_S
+        )
+        return not wanted & {identify(cookie) for cookie in found["cookies"]}
+
+    async def _add_script(self) -> None:
+        if not self._left:
+            return
+        # In a world of its own, where the page cannot read the source.
+        added = await self._tab.session.send(
+            "Page.addScriptToEvaluateOnNewDocument",
+            source=_RESTORE % json.dumps(self._left).replace("</", "<\\/"),
+            worldName=_WORLD,
+            runImmediately=False,
+            limit_s=_LIMIT_S,
+        )
+        self._script_id = added["identifier"]
+
+
+async def read_storage(session: Session) -> dict[str, dict[str, str]]:
+    """Return the local storage of the origin in a tab."""
+    answer = await session.send("Runtime.evaluate", expression=_READ, returnByValue=True, limit_s=_LIMIT_S)
+    value = answer.get("result", {}).get("value")
+    if not isinstance(value, str):
+        return {}
+    origin, items = json.loads(value)
+    return {str(origin): {str(name): str(item) for name, item in items}}
+
+
+async def read_cookies(tab: Tab) -> list[Event]:
+    """Return the cookies of a tab's context."""
+    async with asyncio.timeout(_LIMIT_S):
+        found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
+    return [{name: cookie[name] for name in COOKIE_FIELDS if name in cookie} for cookie in found["cookies"]]
+
+
+def _make_settable(cookie: Cookie) -> Event:
+    """Return a cookie as `Storage.setCookies` takes it: a session cookie has no time of expiry."""
+    settable = {name: cookie[name] for name in COOKIE_FIELDS if name in cookie}
+    if float(settable.get("expires", -1)) <= 0:
+        settable.pop("expires", None)
+    return settable

@@ -1,0 +1,106 @@
+"""Cookies and local storage of a signed-in person, in files as the storage state of Playwright. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+MAX_STATE_BYTES = 1_000_000
+COOKIE_FIELDS = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "expires")
+
+Cookie = Mapping[str, Any]
+
+
+class LoginStateError(ValueError):
+    """A storage state cannot be used. The message says why."""
+
+
+def covers(hosts: Iterable[str], host: str) -> bool:
+    """Return True if a host is one of `hosts` or a subdomain of one."""
+    host = host.lower().rstrip(".")
+    return any(host == one or host.endswith(f".{one}") for one in hosts)
+
+
+@dataclass(frozen=True, slots=True)
+class LoginState:
+    """What makes a browser signed in on some hosts. Values never appear in `repr`."""
+
+    cookies: tuple[Cookie, ...] = field(default=(), repr=False)
+    storage: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    """Local storage by origin."""
+
+    @classmethod
+    def parse(cls, text: str, hosts: tuple[str, ...]) -> LoginState:
+        """Return the part of a storage state of Playwright that belongs to hosts.
+
+        Raises:
+            LoginStateError: The text is no storage state, or too large.
+        """
+        if len(text) > MAX_STATE_BYTES:
+            raise LoginStateError(f"the file has more than {MAX_STATE_BYTES:,} bytes")
+        try:
+            raw = json.loads(text)
+            cookies = [
+                {name: cookie[name] for name in COOKIE_FIELDS if name in cookie} for cookie in raw.get("cookies", [])
+            ]
+            storage = {
+                str(entry["origin"]): {str(item["name"]): str(item["value"]) for item in entry["localStorage"]}
+                for entry in raw.get("origins", [])
+            }
+            return cls.select(cookies, storage, hosts)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise LoginStateError("the file is no storage state as Playwright writes it") from None
+
+    @classmethod
+    def select(
+        cls, cookies: Iterable[Cookie], storage: Mapping[str, Mapping[str, str]], hosts: tuple[str, ...]
+    ) -> LoginState:
+        """Return the cookies and storage of hosts and their subdomains.
+
+        A cookie of a domain above a host is narrowed to the host, so that it is sent to no other.
+        """
+        chosen: list[Cookie] = []
+        for cookie in cookies:
+            domain = str(cookie["domain"]).lower()
+            if covers(hosts, domain.lstrip(".")):
+                chosen.append(dict(cookie))
+            elif domain.startswith("."):
+                chosen += [{**cookie, "domain": f".{host}"} for host in hosts if covers([domain[1:]], host)]
+        return cls(
+            tuple(chosen),
+            {origin: items for origin, items in storage.items() if covers(hosts, urlsplit(origin).hostname or "")},
+        )
+
+    def dump(self) -> str:
+        """Return the storage state as JSON."""
+        origins = [
+            {"origin": origin, "localStorage": [{"name": name, "value": value} for name, value in items.items()]}
+            for origin, items in self.storage.items()
+        ]
+        return json.dumps({"cookies": [dict(cookie) for cookie in self.cookies], "origins": origins})
+
+    @property
+    def is_empty(self) -> bool:
+        """True without cookies and storage."""
+        return not self.cookies and not any(self.storage.values())
+
+    def session_cookies(self) -> set[tuple[str, str]]:
+        """Return name and domain of the cookies that scripts cannot read: those of a login are among them."""
+        return {identify(cookie) for cookie in self.cookies if cookie.get("httpOnly")}
+
+
+def identify(cookie: Cookie) -> tuple[str, str]:
+    """Return name and domain of a cookie."""
+    return str(cookie["name"]), str(cookie["domain"]).lstrip(".").lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A named login that a session uses, on its hosts only."""
+
+    name: str
+    hosts: tuple[str, ...]
+    state: LoginState

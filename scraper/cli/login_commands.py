@@ -1,0 +1,148 @@
+"""Commands for login profiles: login and profiles."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from scraper.cli.exit_codes import ExitCode
+from scraper.cli.options import LOG, READ, STORE, Command, load, with_settings
+from scraper.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from scraper.store.login_profiles import LoginProfiles
+
+T = TypeVar("T")
+
+_DAY_S = 86_400.0
+_SETTINGS = LOG | STORE | {"profile_key"}
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_caller_option = click.option("--caller", default="local", help="Caller of a server that may use it.  [local]")
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "login shop --hosts shop.example",
+        "login intranet --hosts wiki.example,files.example --url https://wiki.example/start",
+        "login shop --hosts shop.example --import state.json",
+    ],
+)
+@click.argument("name")
+@click.option("--hosts", required=True, help="Hosts on which the login is used, separated by commas.")
+@click.option("--url", help="Page to sign in.  [the first host]")
+@click.option(
+    "--import",
+    "file",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="Take the login from a storage state of Playwright instead of a window.",
+)
+@_caller_option
+@_json_option
+@with_settings(READ | {"profile_key"})
+def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str, as_json: bool, **flags: Any) -> int:
+    """Sign in to a site in a window, and save the login as an encrypted profile for `fetch` and `browse`."""
+    from scraper.errors import ScraperError
+    from scraper.reading.login import check_name, import_state, parse_hosts, sign_in
+    from scraper.urls import parse_target
+
+    settings = load(flags)
+    try:
+        check_name(name)
+        chosen = parse_hosts(tuple(host.strip() for host in hosts.split(",") if host.strip()))
+        if file is not None:
+            state = import_state(file, chosen)
+        else:
+            target = parse_target(url or f"https://{chosen[0]}/")
+            _check_display()
+            click.echo(f"Sign in to {target} in the window that opens, then close the window.", err=True)
+            state = asyncio.run(sign_in(settings, target, chosen))
+    except ScraperError as error:
+        raise click.UsageError(error.sentence()) from None
+    if state.is_empty:
+        click.echo(f"Nothing is saved: there are no cookies and no local storage of {', '.join(chosen)}.", err=True)
+        return ExitCode.INCOMPLETE
+    _with_profiles(settings, lambda profiles: profiles.save(caller, name, chosen, state))
+    entries = sum(len(items) for items in state.storage.values())
+    if as_json:
+        click.echo(json.dumps({"name": name, "hosts": chosen, "cookies": len(state.cookies), "entries": entries}))
+        return ExitCode.SUCCESS
+    click.echo(
+        f"Profile {name} is saved for {', '.join(chosen)}: {len(state.cookies)} cookies, {entries} entries of local"
+        " storage."
+    )
+    return ExitCode.SUCCESS
+
+
+@click.command(cls=Command, examples=["profiles", "profiles --remove shop"])
+@click.option("--remove", metavar="NAME", help="Delete this profile.")
+@_caller_option
+@_json_option
+@with_settings(_SETTINGS)
+def profiles(remove: str | None, caller: str, as_json: bool, **flags: Any) -> int:
+    """List the login profiles with their hosts and ages, or remove one."""
+    settings = load(flags)
+    if remove is not None:
+        is_removed = _with_profiles(settings, lambda store: store.remove(caller, remove))
+        click.echo(
+            f"Profile {remove} is removed." if is_removed else f"There is no profile {remove}.", err=not is_removed
+        )
+        return ExitCode.SUCCESS if is_removed else ExitCode.INCOMPLETE
+    found = _with_profiles(settings, lambda store: store.list_all(caller))
+    now = time.time()
+    rows = [(info.name, info.hosts, max(0.0, now - info.saved_at) / _DAY_S) for info in found]
+    if as_json:
+        click.echo(json.dumps([{"name": name, "hosts": hosts, "age_days": round(age, 2)} for name, hosts, age in rows]))
+    elif not rows:
+        click.echo("There are no profiles.", err=True)
+    else:
+        for name, hosts, age in rows:
+            click.echo(f"{name}  {', '.join(hosts)}  saved {_describe_age(age)}")
+    return ExitCode.SUCCESS
+
+
+def _describe_age(days: float) -> str:
+    count = int(days)
+    return "today" if count < 1 else f"{count} day{'' if count == 1 else 's'} ago"
+
+
+def _check_display() -> None:
+    """Raise UsageError on a machine without a screen."""
+    needs_display = sys.platform.startswith("linux")
+    if needs_display and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise click.UsageError(
+            "There is no screen here for a window. Sign in on another machine with Playwright, save "
+            "`context.storage_state(path=...)`, and pass the file with --import."
+        )
+
+
+def _with_profiles(settings: Settings, work: Callable[[LoginProfiles], Awaitable[T]]) -> T:
+    """Run `work` on the profiles and return its result, without starting a browser."""
+    from scraper.store.factory import open_store
+    from scraper.store.login_profiles import LoginProfiles, ProfileKeyError
+    from scraper.store.record_logs import RecordsUnavailableError
+
+    async def run() -> T:
+        try:
+            store = open_store(settings)
+        except SettingsError as error:
+            raise click.ClickException(str(error)) from None
+        try:
+            await store.wait_connected()
+            return await work(LoginProfiles(store.records, settings.data_dir, settings.profile_key))
+        except ProfileKeyError as error:
+            raise click.ClickException(str(error)) from None
+        except RecordsUnavailableError:
+            raise click.ClickException("The store of profiles cannot be used; the folder may be read-only.") from None
+        finally:
+            await store.close()
+
+    return asyncio.run(run())
