@@ -92,6 +92,13 @@ _ENVIRONMENTS = (
         node_packages=("@mozilla/readability@0.6.0", "jsdom@29.1.1", "minimist@1.2.8"),
         node_folder="readabilipy/javascript",
     ),
+    _Environment(
+        "playwright_mcp",
+        (_PLAYWRIGHT,),
+        launches=False,
+        node_packages=("@playwright/mcp@0.0.83",),
+        node_folder="playwright",
+    ),
 )
 
 

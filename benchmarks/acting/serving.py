@@ -14,13 +14,18 @@ from typing import Any
 @contextmanager
 def served(folder: Path) -> Iterator[int]:
     handler = functools.partial(_QuietHandler, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = _QuietServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield server.server_address[1]
     finally:
         server.shutdown()
         server.server_close()
+
+
+class _QuietServer(http.server.ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore browsers that close a connection early."""
 
 
 class _QuietHandler(http.server.SimpleHTTPRequestHandler):

@@ -1,0 +1,67 @@
+"""Episodes through the sessions of `browse`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.acting.miniwob.episode import Episode, UnsolvedError
+from benchmarks.acting.site_tasks import ActingClient
+from browsers.acting.outline import OutlineLine
+from browsers.acting.page_nodes import PageNode, iter_below
+from browsers.errors import UnknownSessionError
+
+_FRAME_IDS = frozenset({"reward-display", "query", "click-canvas", "sync-task-cover"})
+"""Elements around the task."""
+_STEPS_OF_A_CALL = 50
+
+
+class OwnEpisode(Episode):
+    """One task in a session of its own, because a session has a limited number of steps."""
+
+    def __init__(self, client: ActingClient) -> None:
+        self._client = client
+
+    async def open(self, url: str) -> None:
+        if self._client.session is not None:
+            # It has ended if a call in it was canceled.
+            with contextlib.suppress(UnknownSessionError):
+                await self._client.run("close")
+            self._client.session = None
+        opened = await self._client.run(f"open {url}")
+        if opened.error:
+            raise UnsolvedError(opened.error)
+        await self._client.page.wake()
+
+    async def evaluate(self, expression: str) -> Any:
+        return await self._client.evaluate(expression)
+
+    async def lines(self) -> list[OutlineLine]:
+        lines = await self._client.lines()
+        around = {
+            below.ref for node in self._nodes() if node.attributes.get("id") in _FRAME_IDS for below in iter_below(node)
+        }
+        return [line for line in lines if line.ref not in around]
+
+    async def act(self, step: str) -> None:
+        outcome = await self._client.act(step)
+        if outcome.error:
+            raise UnsolvedError(f"{step}: {outcome.error}")
+
+    async def act_all(self, *steps: str) -> None:
+        for first in range(0, len(steps), _STEPS_OF_A_CALL):
+            outcome = await self._client.run(*steps[first : first + _STEPS_OF_A_CALL])
+            if outcome.error:
+                raise UnsolvedError(outcome.error)
+
+    def is_multiline(self, ref: str) -> bool:
+        return next(node.tag == "textarea" for node in self._nodes() if node.ref == ref)
+
+    def value_of(self, ref: str) -> str:
+        return next(node.value or "" for node in self._nodes() if node.ref == ref)
+
+    def _nodes(self) -> Iterator[PageNode]:
+        outline = self._client.page.outline
+        assert outline is not None
+        return iter_below(outline.root)
