@@ -204,8 +204,8 @@ ORDER = (
     "image", "ratings", "nutrients",
 )  # fmt: skip
 _OF_ONE_PART = 0.6
-_LEAST_INGREDIENTS = 2
-_LEAST_AMOUNTS = 0.3
+_MIN_CLEAR, _MIN_CLEAR_SHARE = 5, 0.6
+"""Lines, and share of them with an amount, that make a list a recipe without steps."""
 
 
 def extract_recipe(
@@ -230,11 +230,11 @@ def extract_recipe(
     if marked and (complete := recipe_lines.complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
         facts.replace("ingredients", complete, FactSource.VISIBLE, confidence=0.9)
     facts.add("ingredients", visible, FactSource.VISIBLE)
-    if not has_markup and not _looks_like_food(facts.value("ingredients") or []):
+    if not has_markup and not recipe_visible.looks_like_food(facts.value("ingredients") or []):
         return None
     if "instructions" not in facts:
         facts.add("instructions", recipe_visible.find_instructions(body), FactSource.VISIBLE)
-    if not has_markup and "instructions" not in facts:
+    if not has_markup and "instructions" not in facts and not _is_clear_list(facts.value("ingredients")):
         return None
     marked_title = facts.value("title") or ""
     if title and marked_title.startswith(title) and _TITLE_END.search(marked_title[len(title) :]):
@@ -246,6 +246,11 @@ def extract_recipe(
         facts.add("yields", recipe_visible.find_yields(body), FactSource.VISIBLE)
     _add_times(facts, body)
     return facts.as_object(ORDER)
+
+
+def _is_clear_list(ingredients: list[str]) -> bool:
+    """Return True if a list is a recipe's even without steps, which may be prose."""
+    return recipe_visible.looks_like_food(ingredients, min_lines=_MIN_CLEAR, min_share=_MIN_CLEAR_SHARE)
 
 
 def _add_times(facts: Facts, body: Element) -> None:
@@ -262,9 +267,3 @@ def _add_times(facts: Facts, body: Element) -> None:
     for name in ("prep_time", "cook_time", "total_time"):
         if facts.value(name) == 0:  # plugins write 0 for a missing time
             facts.forget(name)
-
-
-def _looks_like_food(lines: list[str]) -> bool:
-    """Return True if a list has amounts: lists of categories or of product components have none."""
-    with_amounts = sum(any(map(str.isnumeric, line)) for line in lines)
-    return len(lines) >= _LEAST_INGREDIENTS and with_amounts >= _LEAST_AMOUNTS * len(lines)
