@@ -26,26 +26,12 @@ _MAX_LINES = 100
 
 
 def row_texts(around: Element) -> list[str]:
-    """Return the different texts of the similar rows of an element."""
-    rows = _similar_rows(around)
-    before = [row.getprevious() for row in rows]
-    # Amounts and names may alternate as siblings.
-    alternate = (
-        all(one is not None and one not in rows for one in before) and len({row.getparent() for row in rows}) == 1
-    )
-    parts = [(one, row) if alternate else (row,) for one, row in zip(before, rows, strict=True)]
-    lines = (
-        strip_mark(clean_text(" ".join(text_of_item(part) for part in some if part is not None))) for some in parts
-    )
-    return [line for line in dict.fromkeys(lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
+    """Return the different texts of the descendants of one shape that hold most of the text of an element.
 
-
-def _similar_rows(around: Element) -> list[Element]:
-    """Return the descendants of one shape that hold most of the text of an element; of several shapes, the most.
-
-    A shape is tag, class without numbers, and depth. Among equally many, the outer ones are returned.
+    A shape is tag, class without numbers, and depth. Of several shapes, the most frequent is used, and the outer one
+    among equally frequent ones.
     """
-    whole = len("".join(text_of(around).split()))
+    whole = len(_squash(text_of(around)))
     if not 0 < whole <= _MAX_TEXT:
         return []
     top = _depth(around)
@@ -54,11 +40,24 @@ def _similar_rows(around: Element) -> list[Element]:
         name = _DIGITS.sub("", element.get("class") or "")
         shapes.setdefault((str(element.tag), name, _depth(element) - top), []).append(element)
     repeated = sorted((rows for rows in shapes.values() if len(rows) > 1), key=len, reverse=True)
-    for rows in repeated:  # the outer ones come first among equally many, because sorting is stable
-        texts = ["".join(text_of(row).split()) for row in rows]
-        if all(texts) and sum(map(len, texts)) >= _MIN_SHARE * whole:
-            return rows
+    for rows in repeated:  # sorting is stable: the outer ones come first
+        texts = _texts(rows)
+        if all(texts) and sum(len(_squash(text)) for text in texts) >= _MIN_SHARE * whole:
+            lines = dict.fromkeys(map(strip_mark, texts))
+            return [line for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
     return []
+
+
+def _texts(rows: list[Element]) -> list[str]:
+    """Return the texts of rows, with the sibling before each if these alternate, as amounts and names may."""
+    before = [row.getprevious() for row in rows]
+    is_alternate = all(one is not None for one in before) and set(rows).isdisjoint(before)
+    groups = zip(before, rows, strict=True) if is_alternate else ((row,) for row in rows)
+    return [clean_text(" ".join(text_of_item(part) for part in group if part is not None)) for group in groups]
+
+
+def _squash(text: str) -> str:
+    return "".join(text.split())
 
 
 def _depth(element: Element) -> int:

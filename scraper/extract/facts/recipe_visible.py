@@ -32,7 +32,7 @@ _MAX_BEHIND = 600
 _MAX_ITEMS, _MAX_ELEMENTS, _MAX_HEADINGS = 5_000, 50_000, 20
 _AMOUNT_ALONE = re.compile(r"[\d\u00bc-\u00be\u2150-\u215e.,/ –-]+\s*\w{0,12}\.?")
 _NUTRITION = re.compile(r"daily value|calories from|amount per serving", re.IGNORECASE)
-_MAX_ALONE = 0.4
+_MIN_SPLIT = 0.3
 _MIN_STEP = 30
 """Mean characters of the steps of a recipe. Shorter lines are names, times or links."""
 _FIRST_CJK = "\u2e80"
@@ -63,9 +63,11 @@ def looks_like_food(lines: list[str], *, min_lines: int = 2, min_share: float = 
 
 
 def _is_whole_list(lines: list[str]) -> bool:
-    """Return True if a list has amounts, and most of them have a name beside them."""
+    """Return True if a list has amounts that are not lines of their own between names."""
     alone = sum(_AMOUNT_ALONE.fullmatch(line) is not None for line in lines)
-    return looks_like_food(lines) and alone < _MAX_ALONE * len(lines) and not any(map(_NUTRITION.search, lines))
+    names = sum(not any(map(str.isnumeric, line)) for line in lines)
+    is_split = min(alone, names) >= _MIN_SPLIT * len(lines)
+    return looks_like_food(lines) and not is_split and not any(map(_NUTRITION.search, lines))
 
 
 def count_ingredient_headings(body: Element) -> int:
@@ -278,7 +280,7 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
         for element in chosen
         for line in (lines_of(element) if element.tag == "p" else [clean_text(text_of_item(element))])
     ]
-    return [strip_mark(line) for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
+    return [line for line in map(strip_mark, lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
 
 
 def _with_text(found: list[Element]) -> list[Element]:

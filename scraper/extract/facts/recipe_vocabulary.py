@@ -53,10 +53,11 @@ RECIPE_HEADING = re.compile(
     r"\W*(?:the |la )?(?:recipe|rezept|recette|receta|ricetta|recept|przepis|ohje)\W*$", re.IGNORECASE
 )
 STEP_MARK = re.compile(
-    r"^(?:step|schritt|étape|paso|passo|stap|krok|шаг|trin|steg|vaihe|adım|pas)\s*\d{1,2}\s*[.:)–-]?\s+(?=\S)",
+    r"^(?:step|schritt|étape|paso|passo|stap|krok|шаг|trin|steg|vaihe|adım|pas)\s*\d{1,2}(?:\s*/\s*\d{1,2})?"
+    r"\s*[.:)–-]?(?:\s+(?=\S)|$)",
     re.IGNORECASE,
 )
-"""Label before a step, such as "Step 1"."""
+"""Label before a step, or instead of one, such as "Step 1"."""
 YIELD_LABELS = LabelValuePairs(
     {
         "yields": r"serves|servings?|yields?|makes|portions?|portionen|personen|porties|porzioni|porciones|"
