@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from scraper.cli.answers import print_answer, with_output
+from scraper.cli.answers import print_answer, print_pages, with_output
 from scraper.cli.options import READ_MANY, Command, with_settings
 from scraper.urls import guess_urls
 
@@ -61,4 +61,4 @@ def crawl(**flags: Any) -> int:
 @with_settings(READ_MANY)
 def changes(**flags: Any) -> int:
     """Print what changed on pages since they were compared before, without clocks, counts and ads."""
-    return print_answer("changes", {**flags, "urls": [guess_urls(url)[0] for url in flags["urls"]]})
+    return print_pages("changes", flags, flags["urls"])
