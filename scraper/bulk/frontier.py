@@ -49,6 +49,15 @@ _CREATE = """
     ) STRICT;
     CREATE INDEX waiting ON pages (host, id) WHERE outcome IS NULL;
 """
+_CREATE_CRAWL = """
+    CREATE TABLE IF NOT EXISTS crawled (
+        number INTEGER PRIMARY KEY,
+        site INTEGER NOT NULL,
+        url TEXT NOT NULL,
+        page BLOB NOT NULL,
+        facts BLOB NOT NULL
+    ) STRICT;
+"""
 _INSERT = "INSERT OR IGNORE INTO pages (host, key, url, problem) VALUES (?, ?, ?, ?)"
 _MARK_DONE = """
     UPDATE pages SET outcome = ?, status = ?, method = ?, cached = ?, seconds = ?, bytes = ?, message = ?
@@ -158,6 +167,50 @@ class Frontier:
             host_ids[page.host] = self._connection.last_insert_rowid()
         return host_ids[page.host], key, None if key == page.url else page.url, page.problem or None
 
+    # Adding pages while the job runs
+
+    def prepare_crawl(self) -> None:
+        """Create the table of visited pages, and delete pages that were added but not read: they are found again."""
+        start_pages = self.get_fact("start_pages")
+        with _transaction(self._connection):
+            self._connection.execute(_CREATE_CRAWL)
+            if start_pages is None:
+                start_pages = self.select("SELECT count(*) FROM pages")[0][0]
+                self._set_facts({"start_pages": start_pages})
+            self._connection.execute("DELETE FROM pages WHERE outcome IS NULL AND id > ?", (start_pages,))
+
+    def add_pages(self, urls: Sequence[str]) -> list[JobPage | None]:
+        """Add pages; return None for a URL that the job has already in the same form."""
+        host_ids: dict[str, int] = {}
+        added: list[JobPage | None] = []
+        with _transaction(self._connection):
+            for url in urls:
+                host = host_of(url)
+                found = self._connection.execute("SELECT id FROM hosts WHERE name = ?", (host,)).get
+                if found is not None:
+                    host_ids[host] = int(str(found))
+                self._connection.execute(_INSERT, self._make_row(ListLine(url), host_ids))
+                is_new = self._connection.changes() == 1
+                added.append(JobPage(self._connection.last_insert_rowid(), url, host) if is_new else None)
+        return added
+
+    def list_start_pages(self) -> list[JobPage]:
+        """Return the pages of the list of a crawl, read or not."""
+        count = int(self.get_fact("start_pages") or 0)
+        rows = self.select(
+            "SELECT pages.id, coalesce(url, key), hosts.name, coalesce(problem, '') FROM pages "
+            "JOIN hosts ON hosts.id = pages.host WHERE pages.id <= ? ORDER BY pages.id",
+            (count,),
+        )
+        return [JobPage(*row) for row in rows]
+
+    def iter_crawled(self) -> Iterator[tuple[int, str, bytes, bytes]]:
+        """Yield site, URL, page and facts of the visited pages of a crawl, in the order of their visits."""
+        for site, url, page, facts in self._connection.execute(
+            "SELECT site, url, page, facts FROM crawled ORDER BY number"
+        ):
+            yield int(site), str(url), bytes(page), bytes(facts)
+
     # Reading
 
     def list_hosts(self) -> list[HostBacklog]:
@@ -182,9 +235,14 @@ class Frontier:
     # Outcomes
 
     def mark_done(self, outcomes: Sequence[PageOutcome], position: OutputPosition) -> None:
-        """Mark pages as done and record the new position of the output."""
+        """Mark pages as done and record the new position of the output, and what a crawl learned from them."""
+        crawled = [one for one in outcomes if one.crawled]
         with _transaction(self._connection):
             self._connection.executemany(_MARK_DONE, map(_make_done_values, outcomes))
+            self._connection.executemany(
+                "INSERT INTO crawled (site, url, page, facts) VALUES (?, ?, ?, ?)",
+                [(one.page.site, one.page.url, one.crawled, one.facts) for one in crawled],
+            )
             self._set_facts({"place": asdict(position)})
 
     def set_position(self, position: OutputPosition) -> None:

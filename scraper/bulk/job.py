@@ -11,7 +11,7 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -98,6 +98,20 @@ class BulkJob:
         return await self._run_in_thread(
             lambda: [list_waiting(host, after=after, count=count) for host, after in requests]
         )
+
+    async def list_start_pages(self) -> list[JobPage]:
+        """Return the start pages of a crawl, which are the first pages of the job."""
+        return await self._run_in_thread(self._frontier.list_start_pages)
+
+    async def add_pages(self, urls: Sequence[str]) -> list[JobPage | None]:
+        """Add pages while the job runs; return None for those that it has already."""
+        pages = await self._run_in_thread(lambda: self._frontier.add_pages(urls))
+        self.stats.total += sum(page is not None for page in pages)
+        return pages
+
+    async def save_crawl(self, waiting: int, left_out: Sequence[tuple[str, int, str]]) -> None:
+        """Record for the report how many URLs wait, and what was left out: reason, number, example."""
+        await self._run_in_thread(lambda: self._frontier.set_facts({"waiting": waiting, "left_out": left_out}))
 
     async def deliver(self, outcome: PageOutcome) -> None:
         """Queue an outcome for writing; wait while the queue is full.

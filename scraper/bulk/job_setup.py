@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import importlib
 import itertools
+import json
 import os
 import time
 import uuid
@@ -45,9 +46,8 @@ def open_job_files(
     module, name = _OUTPUTS[spec.format]
     output_class = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
     # These options must be the same in each run.
-    list_hash = url_lists.compute_fingerprint(spec.source)
-    identity = {"--format": spec.format.value, "--render": spec.render, "list": list_hash}
-    lines = url_lists.read_lines(spec.source)
+    identity = {"--format": spec.format.value, "--render": spec.render, "list": _fingerprint(spec)}
+    lines = url_lists.read_lines(spec.source) if spec.crawl is None else map(ListLine, spec.crawl.urls)
     try:
         if not (spec.folder / FILE_NAME).exists():
             # Read the first line here, so that an unreadable list fails before the folder is made.
@@ -59,11 +59,20 @@ def open_job_files(
         stack.callback(frontier.close)
         _check_same_job(spec, identity, frontier)
         _add_list(frontier, spec, lines, notify, is_abandoned)
+        if spec.crawl is not None:
+            frontier.prepare_crawl()
         output: Output = output_class(spec.folder, frontier.position)
         stack.callback(output.close)
     except (OSError, apsw.Error) as error:
         raise to_bulk_error(error, spec.folder) from error
     return frontier, output
+
+
+def _fingerprint(spec: JobSpec) -> str:
+    """Return a text that is equal for equal lists of URLs, or for equal sites of a crawl."""
+    if spec.crawl is None:
+        return url_lists.compute_fingerprint(spec.source)
+    return json.dumps([spec.crawl.urls, spec.crawl.include, spec.crawl.exclude])
 
 
 @contextlib.contextmanager

@@ -38,6 +38,19 @@ class CrawlRate:
 
 
 @dataclass(frozen=True, slots=True)
+class CrawlOptions:
+    """Sites of a job that finds its pages by their links."""
+
+    urls: tuple[str, ...]
+    """Start pages; each begins the crawl of its site, or of its folder."""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    """Patterns of paths, as in `CrawlScope`."""
+    max_pages: int = 100_000
+    """Pages of all sites together."""
+
+
+@dataclass(frozen=True, slots=True)
 class JobSpec:
     """Options of a job."""
 
@@ -53,6 +66,8 @@ class JobSpec:
     deadline_s: float = DEADLINE_S
     limit: int | None = None
     """Number of pages to read from the start of the list; None for all."""
+    crawl: CrawlOptions | None = None
+    """Sites whose pages are read instead of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +82,10 @@ class JobPage:
     """Reason why the line is no valid URL; such a line becomes a row with an error."""
     is_batched: bool = field(default=False, compare=False)
     """True if other pages of its host are read before or after it."""
+    is_start: bool = field(default=False, compare=False)
+    """True for the start page of a crawl, with which the lists of its site are read."""
+    site: int = field(default=0, compare=False)
+    """Position of its site among the start pages of a crawl, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +142,10 @@ class PageOutcome:
     """Number of attempts; 0 if the page was skipped because other pages of its site were unreachable."""
     snapshot: Snapshot | None = None
     """Response and DOM, if the output format stores them."""
+    crawled: bytes = b""
+    """Links and sketch of the page, as `dump_page` writes them; empty unless the job is a crawl."""
+    facts: bytes = b""
+    """Robots.txt and lists of its site, as `dump_facts` writes them; only for the start page of a crawl."""
 
     @property
     def code(self) -> str:

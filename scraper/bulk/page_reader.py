@@ -55,7 +55,7 @@ class PageResult:
         return self.outcome if self.complete is None else await self.complete()
 
 
-class _Visit:
+class PageVisit:
     """Snapshot and request time of a page; None if it was not visited."""
 
     snapshot: Snapshot | None = None
@@ -88,7 +88,7 @@ class JobPageReader:
         if page.problem:
             row = OutputRow(page.url, error=PageFailure("bad_url", page.problem))
             return PageResult(PageOutcome(page, row, 0.0), None)
-        visit = _Visit()
+        visit = PageVisit()
         # Exceptions are returned as values, so that an internal error affects this page only.
         fetch = self._fetcher.fetch(self._make_request(page), on_snapshot=visit.note)
         (answer,) = await asyncio.gather(fetch, return_exceptions=True)
@@ -109,7 +109,7 @@ class JobPageReader:
         outcome = PageOutcome(page, row, seconds, snapshot=visit.snapshot if self._keep_snapshots else None)
         return PageResult(outcome, requested_at, error, gap_s=self._fetcher.gap_s(page.url))
 
-    def _make_result(self, page: JobPage, reading: Reading, visit: _Visit, seconds: float) -> PageResult:
+    def _make_result(self, page: JobPage, reading: Reading, visit: PageVisit, seconds: float) -> PageResult:
         row = make_row(page.url, reading, visit.snapshot)
         snapshot = visit.snapshot if self._keep_snapshots else None
         outcome = PageOutcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)

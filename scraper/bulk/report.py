@@ -175,6 +175,10 @@ class Report:
     """Seconds of all runs, except runs that were killed."""
     this_run: dict[str, float]
     """`pages`, `seconds`, `pages_per_s`, `tried_again`."""
+    waiting: int = 0
+    """URLs that a crawl has found and not read."""
+    left_out: tuple[tuple[str, int, str], ...] = ()
+    """Reason, number and an example of the URLs that a crawl does not read."""
 
 
 def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Report:
@@ -207,6 +211,8 @@ def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -
         output_bytes=sum(path.stat().st_size for path in folder.glob("pages-*")),
         spent_s=round(frontier.get_fact("spent_s") or 0.0, 1),
         this_run=this_run,
+        waiting=int(frontier.get_fact("waiting") or 0),
+        left_out=tuple((reason, count, example) for reason, count, example in frontier.get_fact("left_out") or ()),
     )
 
 
@@ -234,6 +240,10 @@ def format_report(report: Report) -> str:
         f"This run: {run['pages']:,.0f} pages in {run['seconds']:,.1f} s, {run['pages_per_s']:.1f} a second, "
         f"{run['tried_again']:,.0f} tried again",
     ]
+    left_out = ["Left out"]
+    left_out += [f"  {count:>9,}  {reason}: {_shorten(example)}" for reason, count, example in report.left_out]
+    if report.waiting:
+        left_out.append(f"  {report.waiting:>9,}  found, not worth a visit or beyond the limit")
     failed = ["What failed"]
     for kind in report.errors:
         failed.append(f"  {kind.pages:>9,}  {kind.code}")
@@ -246,7 +256,7 @@ def format_report(report: Report) -> str:
     ]
     slow = ["Slowest pages"]
     slow += [f"  {page.seconds:>7.2f} s  {page.outcome:<14} {_shorten(page.url)}" for page in report.slowest]
-    return "\n\n".join("\n".join(part) for part in (head, failed, hosts, slow) if len(part) > 1) + "\n"
+    return "\n\n".join("\n".join(part) for part in (head, left_out, failed, hosts, slow) if len(part) > 1) + "\n"
 
 
 def _shorten(text: str, most: int = 160) -> str:

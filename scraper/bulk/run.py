@@ -14,6 +14,9 @@ from collections.abc import Awaitable, Callable
 
 from browsers import Browsers
 from scraper.bulk import report
+from scraper.bulk.crawl.feeder import CrawlFeeder, open_planner
+from scraper.bulk.crawl.page_reader import CrawlPageReader
+from scraper.bulk.crawl.planner import CrawlPlanner
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.frontier import HostBacklog
 from scraper.bulk.job import BulkJob
@@ -66,6 +69,9 @@ async def run_bulk(
 def make_job_settings(spec: JobSpec, settings: Settings) -> Settings:
     """Return the settings for a process of the job, with the job's concurrency."""
     settings = dataclasses.replace(settings, host_pages=spec.rate.per_host, host_gap_s=spec.rate.gap_s)
+    if spec.crawl is not None:
+        # The URLs were not chosen by a person.
+        settings = dataclasses.replace(settings, robots="obey")
     if (concurrency := spec.rate.concurrency) is None:
         return settings
     return dataclasses.replace(
@@ -78,17 +84,23 @@ def make_job_settings(spec: JobSpec, settings: Settings) -> Settings:
 
 
 async def _run_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> None:
+    planner = None if job.spec.crawl is None else await open_planner(job)
     counts = await job.counts()
-    if counts.done >= counts.pages:
+    if counts.done >= counts.pages and (planner is None or not planner.has_next()):
         # A complete job needs no browser.
         return
     async with Services.open(settings) as app:
         if job.is_resumed:
             app.fetcher.assume_recent_requests()
-        reader = JobPageReader(app.fetcher, app.workers, job.spec, keep_snapshots=job.needs_snapshots)
+        make_reader = JobPageReader if planner is None else CrawlPageReader
+        reader = make_reader(app.fetcher, app.workers, job.spec, keep_snapshots=job.needs_snapshots)
         concurrency = functools.partial(count_pages_at_once, job.spec.rate, app.browsers)
         respects_robots = settings.robots != "off"
-        await read_locally(job, reader.read, stop, concurrency=concurrency, respects_robots=respects_robots)
+        await read_locally(
+            job, reader.read, stop, concurrency=concurrency, respects_robots=respects_robots, planner=planner
+        )
+    if planner is not None:
+        await job.save_crawl(planner.waiting_count, planner.summarize_left_out())
 
 
 def count_pages_at_once(rate: CrawlRate, browsers: Browsers) -> int:
@@ -125,26 +137,40 @@ def _import_cluster_runner() -> Callable[
 
 
 async def read_locally(
-    job: BulkJob, read: ReadPage, stop: asyncio.Event, *, concurrency: Callable[[], int], respects_robots: bool = False
+    job: BulkJob,
+    read: ReadPage,
+    stop: asyncio.Event,
+    *,
+    concurrency: Callable[[], int],
+    respects_robots: bool = False,
+    planner: CrawlPlanner | None = None,
 ) -> None:
     """Read `concurrency()` pages at once in this process, until the list is complete or `stop` is set.
 
-    With `respects_robots`, a host may require a gap between requests, which is known after its first page.
+    With `respects_robots`, a host may require a gap between requests, which is known after its first page. With a
+    `planner`, each page adds further pages.
 
     Raises:
         BulkError: Rows cannot be written.
     """
-    schedule = Schedule(job.spec.rate, respects_robots=respects_robots, count_left=lambda: job.stats.remaining)
-    job.stats.minimum_s = schedule.minimum_s
-    feeder = PageFeeder(job, schedule, on_pages=lambda: pages.notify())
-    pages = PageRunner(schedule, read, job.deliver, concurrency=concurrency, on_change=feeder.notify)
+    feeder: PageFeeder | CrawlFeeder
+    if planner is None:
+        schedule = Schedule(job.spec.rate, respects_robots=respects_robots, count_left=lambda: job.stats.remaining)
+        job.stats.minimum_s = schedule.minimum_s
+        feeder = PageFeeder(job, schedule, on_pages=lambda: pages.notify())
+        deliver = job.deliver
+    else:
+        schedule = Schedule(job.spec.rate, respects_robots=respects_robots, keeps_hosts=True)
+        feeder = CrawlFeeder(job, planner, schedule, on_pages=lambda: pages.notify())
+        deliver = feeder.deliver
+    pages = PageRunner(schedule, read, deliver, concurrency=concurrency, on_change=feeder.notify)
     job.stats.has_network = lambda: pages.has_network
     feeding = asyncio.create_task(feeder.run(), name="bulk feed")
     feeding.add_done_callback(lambda task: _fail_on_error(task, pages))
     stopping = asyncio.create_task(stop.wait(), name="bulk stop")
     stopping.add_done_callback(lambda _: pages.notify())
     try:
-        await pages.run(lambda: stop.is_set() or (feeder.is_exhausted and not schedule and not len(pages)))
+        await pages.run(lambda: stop.is_set() or (feeder.is_done and not len(pages)))
     finally:
         for task in (stopping, feeding):
             task.cancel()
@@ -186,6 +212,11 @@ class PageFeeder:
     def is_exhausted(self) -> bool:
         """True if every host was added to the schedule."""
         return self._has_hosts and not self._pending_hosts
+
+    @property
+    def is_done(self) -> bool:
+        """True if every page has been started."""
+        return self.is_exhausted and not self._schedule
 
     def notify(self) -> None:
         """Wake up `run`, because the schedule may need more pages."""

@@ -11,7 +11,7 @@ import heapq
 import itertools
 import math
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from scraper.bulk.model import CrawlRate, JobPage
@@ -45,14 +45,21 @@ class Schedule:
     """Hosts of a job and their next pages."""
 
     def __init__(
-        self, rate: CrawlRate, *, respects_robots: bool = False, count_left: Callable[[], int] | None = None
+        self,
+        rate: CrawlRate,
+        *,
+        respects_robots: bool = False,
+        count_left: Callable[[], int] | None = None,
+        keeps_hosts: bool = False,
     ) -> None:
         """Create an empty schedule.
 
         `count_left` returns the number of unfinished pages of the job, if it is known. With `respects_robots`, a host
-        may require a longer gap, which is known after its first page.
+        may require a longer gap, which is known after its first page. With `keeps_hosts`, a host stays after its last
+        page, because more pages of it may be added.
         """
         self._rate = rate
+        self._keeps_hosts = keeps_hosts
         self._gap_s = None if respects_robots else rate.gap_s
         self._hosts: dict[str, _Host] = {}
         self._free: list[tuple[int, int, _Host]] = []
@@ -85,6 +92,20 @@ class Schedule:
         host = self._hosts[name]
         host.pages.extend(pages)
         self._enqueue(host, now)
+
+    def add_more_pages(self, name: str, pages: Sequence[JobPage], *, now: float, free_at: float = -math.inf) -> None:
+        """Add pages of a host that may be new, and may not be visited before `free_at`."""
+        host = self._hosts.get(name)
+        if host is None:
+            host = self._hosts[name] = _Host(name, 0, gap_s=self._gap_s)
+        host.free_at = max(host.free_at, free_at)
+        host.unread += len(pages)
+        self.add_pages(name, pages, now=now)
+
+    def count_unread(self, name: str) -> int:
+        """Return the pages of a host that were not started."""
+        host = self._hosts.get(name)
+        return 0 if host is None else host.unread
 
     def pop_hosts_needing_pages(self) -> list[str]:
         """Return the hosts that need more pages, and clear the list."""
@@ -120,7 +141,7 @@ class Schedule:
         """
         host = self._hosts[page.host]
         self._end_page(host, requested_at, gap_s)
-        if not host.unread and not host.in_progress:
+        if not host.unread and not host.in_progress and not self._keeps_hosts:
             del self._hosts[host.name]
             return
         self._enqueue(host, now)

@@ -12,7 +12,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,10 @@ _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
 """Seconds between two progress lines: on a terminal, and in a log."""
 _HOUR_S = 3_600.0
-_FORMAT = click.Choice(["parquet", "jsonl", "warc"])
-_RENDER = click.Choice(["auto", "http", "browser"])
+JOB_DEADLINE_S = 60.0
+"""Seconds for one page, unless an option states another time."""
+FORMATS = click.Choice(["parquet", "jsonl", "warc"])
+RENDERS = click.Choice(["auto", "http", "browser"])
 _RATE_SETTINGS = {"host_pages", "host_gap_s"}
 """Settings that have options of their own here, with defaults for long lists."""
 _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "document_root"}
@@ -48,8 +50,8 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for pages, report and state; a job with the same folder continues.",
 )
-@click.option("--format", "form", type=_FORMAT, default="parquet", help="Output format.  [parquet]")
-@click.option("--render", type=_RENDER, default="auto", help="auto renders only pages that need it.  [auto]")
+@click.option("--format", "form", type=FORMATS, default="parquet", help="Output format.  [parquet]")
+@click.option("--render", type=RENDERS, default="auto", help="auto renders only pages that need it.  [auto]")
 @click.option("--concurrency", type=click.IntRange(1, 64), help="Concurrent pages in one process.")
 @click.option("--per-host", type=click.IntRange(1, 64), default=2, help="Concurrent pages of one host.  [2]")
 @click.option(
@@ -62,7 +64,9 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
     type=click.FloatRange(0),
     help="Use cached pages that are younger than this, in hours.",
 )
-@click.option("--deadline", type=click.FloatRange(1, 3_600), default=60.0, help="Maximum seconds per page.  [60]")
+@click.option(
+    "--deadline", type=click.FloatRange(1, 3_600), default=JOB_DEADLINE_S, help="Maximum seconds per page.  [60]"
+)
 @click.option("--limit", type=click.IntRange(1), help="Read only the first URLs of the list.")
 @click.option(
     "--cluster",
@@ -78,7 +82,13 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     Every page is written once; a failed page is written with its error. The same command continues an interrupted job.
     """
     settings = load(flags)
-    spec = _job_spec(urls, folder, flags, settings)
+    return run_job(make_job_spec(urls, folder, flags, settings), settings, cluster, as_json=as_json)
+
+
+def run_job(
+    spec: JobSpec, settings: Settings, cluster: str | None, *, as_json: bool, minutes: float | None = None
+) -> int:
+    """Run a job, print its progress and its report, and return the exit code; stop it after some minutes."""
     level = "warning" if settings.log_level == "info" else settings.log_level
     watcher = _Watcher()
     logging.basicConfig(
@@ -88,7 +98,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     from scraper.bulk.report import format_report
 
     try:
-        report = asyncio.run(_run(spec, settings, cluster, watcher))
+        report = asyncio.run(_run(spec, settings, cluster, watcher, minutes))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     except BulkError as error:
@@ -108,7 +118,8 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     return ExitCode.INTERRUPTED
 
 
-def _job_spec(urls: str, folder: Path, options: dict[str, Any], settings: Settings) -> JobSpec:
+def make_job_spec(urls: str, folder: Path, options: Mapping[str, Any], settings: Settings) -> JobSpec:
+    """Return the job of the options of `bulk`."""
     from scraper.bulk.model import CrawlRate, Format, JobSpec
 
     gap_s, hours = options["gap"], options["max_age_h"]
@@ -121,14 +132,18 @@ def _job_spec(urls: str, folder: Path, options: dict[str, Any], settings: Settin
         render=options["render"],
         max_age_s=None if hours is None else hours * _HOUR_S,
         deadline_s=options["deadline"],
-        limit=options["limit"],
+        limit=options.get("limit"),
     )
 
 
-async def _run(spec: JobSpec, settings: Settings, cluster: str | None, watcher: _Watcher) -> Report:
+async def _run(
+    spec: JobSpec, settings: Settings, cluster: str | None, watcher: _Watcher, minutes: float | None
+) -> Report:
     from scraper.bulk.run import run_bulk
 
     stop = asyncio.Event()
+    if minutes is not None:
+        asyncio.get_running_loop().call_later(60 * minutes, stop.set)
     with _stop_on_signals(stop, watcher):
         return await run_bulk(spec, settings, cluster=cluster, stop=stop, notify=watcher.say, watch=watcher.watch)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
 
-from scraper.cli.answers import print_answer, print_pages, with_output
-from scraper.cli.options import READ_MANY, Command, with_settings
-from scraper.urls import guess_urls
+from scraper.cli.answers import print_answer, with_output
+from scraper.cli.bulk import FORMATS, JOB_DEADLINE_S, RENDERS, make_job_spec, run_job
+from scraper.cli.options import READ_MANY, Command, load, with_settings
+from scraper.urls import guess_urls, parse_target
 
 
 @click.command(
@@ -35,23 +38,64 @@ def map_site(**flags: Any) -> int:
         'crawl docs.example.com --question "rate limits"',
         "crawl example.com --include '/blog/*' --exclude '*/tag/*'",
         "crawl --crawl s3cretId123",
+        "crawl docs.example.com --out docs --max-pages 5000",
     ],
 )
-@click.argument("url", required=False)
+@click.argument("urls", nargs=-1, metavar="[URL]...")
 @click.option("--crawl", metavar="ID", help="Continue this crawl.")
 @click.option("--question", help="Read the pages first that have these words, and print their passages.")
-@click.option("--max-pages", type=int, help="Number of pages to read now.  [30]")
+@click.option(
+    "--max-pages", type=click.IntRange(1), help="Number of pages to read now.  [30; with --out in all, 100000]"
+)
 @click.option("--include", multiple=True, metavar="PATTERN", help="Read only paths like /docs/*.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Read no paths like these.")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write all pages to files in this folder, as bulk does; the same command continues.",
+)
+@click.option("--out-format", type=FORMATS, default="parquet", help="Format of these files.  [parquet]")
+@click.option("--minutes", type=click.FloatRange(0.01), help="With --out: stop after this time.")
+@click.option("--per-host", type=click.IntRange(1, 64), default=2, help="With --out: pages of a host at once.  [2]")
+@click.option("--gap", type=click.FloatRange(0, 3_600), help="With --out: seconds between requests to a host.")
+@click.option("--render", type=RENDERS, default="auto", help="With --out: auto renders only what needs it.  [auto]")
+@click.option("--cluster", metavar="ADDRESS", help="With --out: read on a Ray cluster, as bulk does.")
 @with_output()
 @with_settings(READ_MANY)
-def crawl(**flags: Any) -> int:
-    """Read the pages of a site, or of a folder of it, into an index, without copies and traps."""
+def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
+    """Read the pages of a site, or of a folder of it, into an index, without copies and traps.
+
+    With --out, whole sites of any size are read into files.
+    """
+    if folder is not None:
+        return _crawl_to_files(urls, folder, flags)
+    for name in ("out_format", "minutes", "per_host", "gap", "render", "cluster"):
+        flags.pop(name)
     flags = {name: value for name, value in flags.items() if value != ()}
-    if flags.get("url") is None:
+    if not urls:
         return print_answer("crawl", flags)
-    url, *others = guess_urls(flags["url"])
+    if len(urls) > 1:
+        raise click.UsageError("Give one URL, or --out for several sites.")
+    url, *others = guess_urls(urls[0])
     return print_answer("crawl", {**flags, "url": url}, other_urls={url: others[0]} if others else {})
+
+
+def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) -> int:
+    from scraper.bulk.model import CrawlOptions
+
+    if not urls or flags["crawl"] or flags["question"]:
+        raise click.UsageError("--out needs one or more URLs, and neither --crawl nor --question.")
+    settings = load(flags)
+    options = {"form": flags["out_format"], "concurrency": None, "max_age_h": None, "deadline": JOB_DEADLINE_S}
+    spec = make_job_spec(", ".join(urls), folder, {**flags, **options}, settings)
+    starts = tuple(parse_target(guess_urls(url)[0]) for url in urls)
+    crawled = CrawlOptions(starts, flags["include"], flags["exclude"])
+    if flags["max_pages"] is not None:
+        crawled = replace(crawled, max_pages=flags["max_pages"])
+    return run_job(
+        replace(spec, crawl=crawled), settings, flags["cluster"], as_json=flags["as_json"], minutes=flags["minutes"]
+    )
 
 
 @click.command(cls=Command, examples=["changes example.com/pricing", "changes example.com --since 2026-05-31 --json"])
@@ -61,4 +105,4 @@ def crawl(**flags: Any) -> int:
 @with_settings(READ_MANY)
 def changes(**flags: Any) -> int:
     """Print what changed on pages since they were compared before, without clocks, counts and ads."""
-    return print_pages("changes", flags, flags["urls"])
+    return print_answer("changes", {**flags, "urls": [guess_urls(url)[0] for url in flags["urls"]]})

@@ -25,6 +25,12 @@ class CrawlScope:
     allowed."""
     exclude: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, start: str, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> CrawlScope:
+        """Return the scope of a start page: its folder, or the whole site if there are patterns of paths to include."""
+        path: str = ada_url.URL(start).pathname
+        return cls(start, "/" if include else path.rpartition("/")[0] + "/", include, exclude)
+
     def find_reason(self, link: Outlink, key: str, rules: RobotsRules | None) -> str:
         """Return the reason why a URL of the site is excluded, or an empty string."""
         parsed = ada_url.URL(link.url)

@@ -3,46 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from itertools import islice
 
 import ada_url
 
 from scraper import errors
 from scraper.call_context import Deadline
-from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import Document
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
-from scraper.site.crawled_page import CrawledPage, MissingPage, describe_page
+from scraper.site.crawled_page import CrawledPage, describe_page
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_lists import SiteLists
+from scraper.site.site_facts import SiteFacts, read_site_facts
 from scraper.site.site_reader import SiteReader
-from scraper.site.url_identity import site_host
 
 PAGES_AT_ONCE = 4
 """Pages that a crawl reads at once; the rate limit of the host may allow fewer."""
 MIN_VISIT_S = 1.0
 """Seconds. No visit starts if less time is left until the deadline."""
-MAX_LISTED = 50_000
-"""URLs from sitemaps and feeds that a crawl stores."""
 
 OnPage = Callable[[CrawledPage, Document | None], Awaitable[None]]
 """Called with each visited page and its document, to update the frontier and store the page; the document is None if
 the page was not read."""
-
-
-@dataclass(frozen=True, slots=True)
-class SiteFacts:
-    """Facts about a site that a crawl reads first: robots.txt, URLs of sitemaps and feeds, page for missing URLs."""
-
-    robots: str = ""
-    listed: tuple[SitemapEntry, ...] = ()
-    missing_page: MissingPage | None = None
-    left_out: tuple[tuple[str, str], ...] = field(default=())
-    """Reason and URL of each sitemap or feed that was not read."""
 
 
 class Crawler:
@@ -60,8 +42,6 @@ class Crawler:
         self._frontier = frontier
         self._on_page = on_page
         self.facts = facts
-        self._network_error: errors.NetworkError | None = None
-        """Why the last page that failed could not be reached."""
 
     async def begin(self, on_facts: Callable[[SiteFacts], Awaitable[None]]) -> SiteFacts:
         """Read robots.txt, the start page, sitemaps, feeds and the page for missing URLs; return the facts.
@@ -70,8 +50,8 @@ class Crawler:
 
         Raises:
             FetchTimeoutError: The start page was not read before the deadline.
-            NetworkError: The start page cannot be reached, and no sitemap or feed names a page.
-            UnreadableError: The same, but it cannot be read.
+            OfflineError: This machine has no network.
+            UnreadableError: The start page cannot be read, and no sitemap or feed names a page.
         """
         start = self._frontier.scope.start
         origin: str = ada_url.URL(start).origin
@@ -81,18 +61,11 @@ class Crawler:
         if read is None:
             raise errors.FetchTimeoutError(f"The page {start} was not read in time.", target=start)
         page, document = read
-        left_out: list[tuple[str, str]] = []
-        host = site_host(ada_url.URL(page.final_url).host)
-        lists = SiteLists(self._reader, host, lambda reason, url: left_out.append((reason, url)))
-        await lists.read(ada_url.URL(page.final_url).origin, robots, page.outlinks.feeds)
-        listed = tuple(islice(lists.entries, MAX_LISTED))
-        if self._network_error is not None and not listed:
-            raise self._network_error
-        if page.problem and not listed:
+        self.facts = await read_site_facts(self._reader, robots, page)
+        if page.problem and not self.facts.listed:
             raise errors.UnreadableError(
                 f"The crawl cannot begin: {page.problem}", target=start, next_step="Begin at another page of the site."
             )
-        self.facts = SiteFacts(robots, listed, await self._probe(origin), tuple(left_out))
         await on_facts(self.facts)
         await self._on_page(page, document)
         self._frontier.add_facts(self.facts.listed, self.facts.left_out)
@@ -143,7 +116,6 @@ class Crawler:
             is_late = isinstance(error, errors.FetchTimeoutError) and self._deadline.left_s() < MIN_VISIT_S
             if is_late or isinstance(error, errors.OverloadedError):
                 return None
-            self._network_error = error if isinstance(error, errors.NetworkError) else None
             status = error.status if isinstance(error, errors.HttpStatusError) else 0
             return CrawledPage(url, url, status, str(error)), None
         page = describe_page(
@@ -155,17 +127,6 @@ class Crawler:
             missing_page=self.facts.missing_page,
         )
         return page, loaded.document
-
-    async def _probe(self, origin: str) -> MissingPage | None:
-        """Return the site's page for a URL that does not exist, or None if it has an error status."""
-        url = f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
-        try:
-            loaded = await self._reader.load_page(url)
-        except errors.OfflineError:
-            raise
-        except errors.ScraperError:
-            return None
-        return MissingPage(url, loaded.document.text)
 
 
 def build_frontier(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import re
 import secrets
-import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -16,13 +14,13 @@ import ada_url
 
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import CrawlReport, CrawlRequest, Document, Reading, SitePage
 from scraper.reading.fetcher import Fetcher
 from scraper.site.crawl_scope import CrawlScope
-from scraper.site.crawled_page import CrawledPage, MissingPage, dump_page, load_page
-from scraper.site.crawler import Crawler, SiteFacts, build_frontier
+from scraper.site.crawled_page import CrawledPage, dump_page, load_page
+from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
+from scraper.site.site_facts import SiteFacts, dump_facts, load_facts
 from scraper.site.site_reader import SiteReader
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.store.indexes.index_service import CONTENT_CHARS, IndexService
@@ -89,10 +87,7 @@ class Crawls:
             return await self.resume(
                 crawl_id, pages=left, principal=principal, deadline_s=deadline_s, progress=progress
             )
-        target = parse_target(request.url)
-        path: str = ada_url.URL(target).pathname
-        folder = "/" if request.include else path.rpartition("/")[0] + "/"
-        scope = CrawlScope(target, folder, request.include, request.exclude)
+        scope = CrawlScope.of(parse_target(request.url), request.include, request.exclude)
         crawl = _Crawl(
             crawl_id or secrets.token_urlsafe(9),
             scope,
@@ -165,7 +160,9 @@ class Crawls:
             warnings = await self._prepare_index(index, principal)
             if not crawl.records:
                 crawl.facts = await crawler.begin(
-                    lambda facts: self._append(crawl, principal, _dump_start(crawl, facts))
+                    lambda facts: self._append(
+                        crawl, principal, dump_facts(facts, scope=asdict(crawl.scope), question=crawl.question)
+                    )
                 )
             await crawler.run(pages - (crawl.frontier.visits - before))
         except RecordExistsError:
@@ -253,28 +250,10 @@ def _index_name(url: str) -> str:
     return _NOT_IN_NAME.sub("-", ada_url.URL(url).host.lower()).strip("-")[:_MAX_NAME]
 
 
-def _dump_start(crawl: _Crawl, facts: SiteFacts) -> bytes:
-    row = {
-        "scope": asdict(crawl.scope),
-        "question": crawl.question,
-        "robots": facts.robots,
-        "listed": [[entry.url, entry.title] for entry in facts.listed],
-        "missing_page": None if facts.missing_page is None else asdict(facts.missing_page),
-        "left_out": facts.left_out,
-    }
-    return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)
-
-
 def _load_crawl(crawl_id: str, records: Sequence[bytes], pages: int) -> _Crawl:
-    row = json.loads(zlib.decompress(records[0]))
+    facts, row = load_facts(records[0])
     scope = row["scope"]
     scope = CrawlScope(scope["start"], scope["folder"], tuple(scope["include"]), tuple(scope["exclude"]))
-    facts = SiteFacts(
-        row["robots"],
-        tuple(SitemapEntry(url, title=title) for url, title in row["listed"]),
-        None if row["missing_page"] is None else MissingPage(**row["missing_page"]),
-        tuple((reason, url) for reason, url in row["left_out"]),
-    )
     visited = [load_page(record) for record in records[1:]]
     frontier = build_frontier(scope, row["question"], len(visited) + pages, facts, visited)
     return _Crawl(crawl_id, scope, row["question"], facts, frontier, len(records))

@@ -11,7 +11,7 @@ from scraper.call_context import Deadline
 from scraper.extract import tasks
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import MAX_BYTES, SitemapFile
-from scraper.model import REFRESH, ReadRequest
+from scraper.model import REFRESH, Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.visitor import run_in_worker
 from scraper.site.site_reader import LoadedPage
@@ -80,18 +80,9 @@ class WebSiteReader:
             url, cache=REFRESH, principal=self._principal, deadline_s=self._deadline.left_s(), is_bulk=True
         )
         reading = await self._fetcher.fetch(request, on_snapshot=visited.append)
-        if visited and visited[-1].is_html:
-            try:
-                light = replace(visited[-1], body=b"")
-                outlinks = await run_in_worker(
-                    self._workers, tasks.extract_outlinks, light, LINKS_LIMIT_S, self._deadline
-                )
-                return LoadedPage(reading.url, reading.document, outlinks)
-            except WorkerFailedError:
-                pass
-        # Another caller made the visit, or the page is no HTML: its content has links too.
-        links = tuple(Outlink(link.url, link.text, "body") for link in reading.document.links)
-        return LoadedPage(reading.url, reading.document, Outlinks(links, title=reading.document.title or ""))
+        snapshot = visited[-1] if visited and visited[-1].is_html else None
+        outlinks = await extract_links(self._workers, snapshot, reading.document, self._deadline)
+        return LoadedPage(reading.url, reading.document, outlinks)
 
     async def _load_file(self, url: str, max_bytes: int) -> Snapshot:
         self._on_request()
@@ -101,3 +92,17 @@ class WebSiteReader:
         if snapshot.status != 200:
             raise errors.HttpStatusError(f"{url} has status {snapshot.status}.", status=snapshot.status, target=url)
         return snapshot
+
+
+async def extract_links(
+    workers: WorkerPool, snapshot: Snapshot | None, document: Document, deadline: Deadline
+) -> Outlinks:
+    """Return all links of an HTML page; those of its content if another caller made the visit, or it is no HTML."""
+    if snapshot is not None:
+        try:
+            light = replace(snapshot, body=b"")
+            return await run_in_worker(workers, tasks.extract_outlinks, light, LINKS_LIMIT_S, deadline)
+        except WorkerFailedError:
+            pass
+    links = tuple(Outlink(link.url, link.text, "body") for link in document.links)
+    return Outlinks(links, title=document.title or "")

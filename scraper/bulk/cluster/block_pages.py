@@ -128,16 +128,17 @@ class BlockPageRunner:
         concurrency: Callable[[], int],
         respects_robots: bool = False,
         on_restarted_block: Callable[[], None] = lambda: None,
+        keeps_hosts: bool = False,
     ) -> None:
         """Read `concurrency()` pages at once.
 
         `on_restarted_block` is called for a block that another process has started. With `respects_robots`, a host may
-        require a gap between requests.
+        require a gap between requests. With `keeps_hosts`, it may be in several blocks.
         """
         self._collector = collector
         self._rate = rate
         self._on_restarted_block = on_restarted_block
-        self._schedule = Schedule(rate, respects_robots=respects_robots)
+        self._schedule = Schedule(rate, respects_robots=respects_robots, keeps_hosts=keeps_hosts)
         self._pages = PageRunner(self._schedule, read, self._deliver, concurrency=concurrency, on_change=lambda: None)
         self._blocks: dict[int, _Block] = {}
         """Block by page number."""
@@ -198,10 +199,8 @@ class BlockPageRunner:
             self._blocks[page.number] = block
         now = time.monotonic()
         for host, host_pages in by_host.items():
-            self._schedule.add_host(
-                host, len(host_pages), free_at=now + self._rate.gap_s if pauses_hosts else -math.inf
-            )
-            self._schedule.add_pages(host, host_pages, now=now)
+            free_at = now + self._rate.gap_s if pauses_hosts else -math.inf
+            self._schedule.add_more_pages(host, host_pages, now=now, free_at=free_at)
         self._schedule.pop_hosts_needing_pages()
         self._pages.notify()
 

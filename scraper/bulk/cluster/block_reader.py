@@ -16,6 +16,7 @@ import pyarrow as pa
 from ray.actor import ActorHandle
 
 from scraper.bulk.cluster.block_pages import BlockPageRunner, RowCollector
+from scraper.bulk.crawl.page_reader import CrawlPageReader
 from scraper.bulk.model import JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
 from scraper.bulk.run import count_pages_at_once
@@ -56,16 +57,21 @@ class BlockReader:
 
     def __del__(self) -> None:
         """Close the services, when Ray drops the object at the end of a job."""
+        self.close()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def close(self) -> None:
+        """Close the services."""
         with contextlib.suppress(FutureTimeout, RuntimeError):
             self._submit(self._services.aclose()).result(CLOSE_LIMIT_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def _open(self) -> BlockPageRunner:
         app = await self._services.enter_async_context(Services.open(self._settings))
-        reader = JobPageReader(app.fetcher, app.workers, self._spec, keep_snapshots=self._keep_snapshots)
+        make_reader = JobPageReader if self._spec.crawl is None else CrawlPageReader
+        reader = make_reader(app.fetcher, app.workers, self._spec, keep_snapshots=self._keep_snapshots)
         if self._is_resumed:
             app.fetcher.assume_recent_requests()
         pages = BlockPageRunner(
@@ -75,6 +81,7 @@ class BlockReader:
             concurrency=functools.partial(count_pages_at_once, self._spec.rate, app.browsers),
             respects_robots=self._settings.robots != "off",
             on_restarted_block=app.fetcher.assume_recent_requests,
+            keeps_hosts=self._spec.crawl is not None,
         )
         await self._services.enter_async_context(_run_in_background(pages))
         return pages
@@ -110,10 +117,13 @@ def make_table(number: int, pages: list[JobPage]) -> pa.Table:
             "url": [page.url for page in pages],
             "host": [page.host for page in pages],
             "problem": [page.problem for page in pages],
+            "is_start": pa.array([page.is_start for page in pages], pa.bool_()),
+            "site": pa.array([page.site for page in pages], pa.int64()),
         }
     )
 
 
 def _load_pages(block: pa.Table) -> list[JobPage]:
-    columns = (block.column(name).to_pylist() for name in ("number", "url", "host", "problem"))
-    return [JobPage(*values) for values in zip(*columns, strict=True)]
+    names = ("number", "url", "host", "problem", "is_start", "site")
+    columns = (block.column(name).to_pylist() for name in names)
+    return [JobPage(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]

@@ -19,7 +19,9 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from scraper.bulk.cluster.block_pages import RowCollector
 from scraper.bulk.cluster.block_reader import BlockReader, make_table
+from scraper.bulk.cluster.crawl_runner import CrawlRun
 from scraper.bulk.cluster.ray_connection import connect_cluster, get_first_line, run_in_daemon_thread
+from scraper.bulk.crawl.feeder import open_planner
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import JobPage, PageOutcome
@@ -51,7 +53,11 @@ async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: a
         processes, cpus = await asyncio.to_thread(_plan_processes)
         notify(f"{processes} processes of {cpus:g} CPUs on the cluster")
         job.stats.minimum_s = await _make_minimum_s(job)
-        run = _Run(job, _make_process_settings(settings, job, cpus), stop, processes, cpus)
+        process_settings = _make_process_settings(settings, job, cpus)
+        if job.spec.crawl is not None:
+            await _crawl(job, process_settings, stop, processes, cpus)
+            return
+        run = _Run(job, process_settings, stop, processes, cpus)
         try:
             for _ in range(PASSES_LIMIT):
                 before = job.stats.delivered
@@ -64,6 +70,30 @@ async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: a
                 f"The cluster was lost: {get_first_line(error)} Written pages are safe: run the same command again."
             ) from error
     raise BulkError(f"The cluster did not read all pages: {run.problem or 'its processes died'}.")
+
+
+async def _crawl(job: BulkJob, settings: Settings, stop: asyncio.Event, processes: int, cpus: float) -> None:
+    planner = await open_planner(job)
+    if not planner.has_next():
+        return
+    collector = _create_collector(0.0)
+    count = min(processes, len(planner.sites()))
+    run = CrawlRun(job, planner, settings, stop, collector=collector, processes=count, cpus=cpus)
+    try:
+        await run.run()
+    except RayError as error:
+        raise BulkError(
+            f"The cluster was lost: {get_first_line(error)} Written pages are safe: run the same command again."
+        ) from error
+    finally:
+        ray.kill(collector)
+    await job.save_crawl(planner.waiting_count, planner.summarize_left_out())
+
+
+def _create_collector(pause_s: float) -> Any:
+    """Start the collector on the node of the job, so that it survives failures of other nodes."""
+    on_this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    return ray.remote(RowCollector).options(num_cpus=0, scheduling_strategy=on_this_node).remote(pause_s)
 
 
 class _Run:
@@ -82,7 +112,7 @@ class _Run:
         counts = await self._job.counts()
         if counts.done >= counts.pages:
             return True
-        collector = self._create_collector()
+        collector = _create_collector(self._job.spec.rate.gap_s if self._is_resumed else 0.0)
         try:
             dataset = await self._make_dataset(collector, counts.pages - counts.done)
             self._is_resumed = True
@@ -99,12 +129,6 @@ class _Run:
         await self._job.flush()
         counts = await self._job.counts()
         return counts.done >= counts.pages
-
-    def _create_collector(self) -> Any:
-        """Start the collector on the node of the job, so that it survives failures of other nodes."""
-        on_this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        pause_s = self._job.spec.rate.gap_s if self._is_resumed else 0.0
-        return ray.remote(RowCollector).options(num_cpus=0, scheduling_strategy=on_this_node).remote(pause_s)
 
     async def _make_dataset(self, collector: ActorHandle[Any], pages: int) -> ray.data.Dataset:
         number = 0

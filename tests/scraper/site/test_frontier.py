@@ -16,8 +16,9 @@ from scraper.model import Document, Link
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import MAX_LINKS, CrawledPage, describe_page, dump_page, load_page
-from scraper.site.crawler import Crawler, SiteFacts, build_frontier
+from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
+from scraper.site.site_facts import SiteFacts
 from tests.site.traps.made_site import MadeSite, Prose, build_page, link, links
 from tests.site.traps.sites import HARD_SITES, TRAP_SITES
 

@@ -1,0 +1,86 @@
+"""What a crawl reads of a site beside its pages: robots.txt, lists, and the page for missing URLs."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import zlib
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from typing import Any
+
+import ada_url
+
+from scraper import errors
+from scraper.extract.sitemaps import SitemapEntry
+from scraper.site.crawled_page import CrawledPage, MissingPage
+from scraper.site.site_lists import SiteLists
+from scraper.site.site_reader import SiteReader
+from scraper.site.url_identity import site_host
+
+MAX_LISTED = 50_000
+"""URLs from sitemaps and feeds that a crawl stores."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFacts:
+    """Facts about a site that a crawl reads first: robots.txt, URLs of sitemaps and feeds, page for missing URLs."""
+
+    robots: str = ""
+    listed: tuple[SitemapEntry, ...] = ()
+    missing_page: MissingPage | None = None
+    left_out: tuple[tuple[str, str], ...] = field(default=())
+    """Reason and URL of each sitemap or feed that was not read."""
+
+
+async def read_site_facts(reader: SiteReader, robots: str, start: CrawledPage) -> SiteFacts:
+    """Return the lists of a site and its page for missing URLs, after its robots.txt and its start page were read.
+
+    Raises:
+        OfflineError: This machine has no network.
+    """
+    left_out: list[tuple[str, str]] = []
+    parsed = ada_url.URL(start.final_url)
+    lists = SiteLists(reader, site_host(parsed.host), lambda reason, url: left_out.append((reason, url)))
+    await lists.read(parsed.origin, robots, start.outlinks.feeds)
+    listed = tuple(islice(lists.entries, MAX_LISTED))
+    if start.problem and not listed:
+        return SiteFacts(robots, left_out=tuple(left_out))
+    return SiteFacts(robots, listed, await _probe(reader, ada_url.URL(start.url).origin), tuple(left_out))
+
+
+async def _probe(reader: SiteReader, origin: str) -> MissingPage | None:
+    """Return the site's page for a URL that does not exist, or None if it has an error status."""
+    url = f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
+    try:
+        loaded = await reader.load_page(url)
+    except errors.OfflineError:
+        raise
+    except errors.ScraperError:
+        return None
+    return MissingPage(url, loaded.document.text)
+
+
+def dump_facts(facts: SiteFacts, **more: Any) -> bytes:
+    """Return facts as compressed JSON, with more values that can be JSON."""
+    row = {
+        **more,
+        "robots": facts.robots,
+        "listed": [[entry.url, entry.title] for entry in facts.listed],
+        "missing_page": None if facts.missing_page is None else asdict(facts.missing_page),
+        "left_out": facts.left_out,
+    }
+    return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)
+
+
+def load_facts(data: bytes) -> tuple[SiteFacts, dict[str, Any]]:
+    """Return the facts and the other values that `dump_facts` wrote."""
+    row = json.loads(zlib.decompress(data))
+    missing_page = row.pop("missing_page")
+    facts = SiteFacts(
+        row.pop("robots"),
+        tuple(SitemapEntry(url, title=title) for url, title in row.pop("listed")),
+        None if missing_page is None else MissingPage(**missing_page),
+        tuple((reason, url) for reason, url in row.pop("left_out")),
+    )
+    return facts, row
