@@ -33,14 +33,16 @@ class JobInUseError(BulkError):
 class MissingExtraError(BulkError):
     """A required library is not installed."""
 
-    def __init__(self, purpose: str, library: str) -> None:
+    def __init__(self, purpose: str, library: str, alternative: str = "") -> None:
         """Create the message.
 
         Args:
             purpose: Option or input that needs the library.
             library: Name of the library.
+            alternative: Option that works without it.
         """
-        super().__init__(f"{purpose} needs {library}: {install_command('bulk')}")
+        other = f", or use {alternative}" if alternative else ""
+        super().__init__(f"{purpose} needs {library}: {install_command('bulk')}{other}")
 
 
 class DiskFullError(BulkError):

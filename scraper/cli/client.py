@@ -210,7 +210,7 @@ CLIENTS: dict[str, ClientFormat] = {
 
 
 @click.command(cls=Command, examples=["client claude-desktop", "client codex --write", "client cursor --json"])
-@click.argument("name", type=click.Choice(sorted(CLIENTS)))
+@click.argument("name", metavar="NAME", type=click.Choice(sorted(CLIENTS)))
 @click.option("--write", is_flag=True, help="Add the server to the client's configuration file, after a question.")
 @click.option("--yes", is_flag=True, help="Write without a question.")
 @click.option("--file", "path", type=click.Path(dir_okay=False, path_type=Path), help="Use another configuration file.")

@@ -20,7 +20,7 @@ try:
     import pyarrow as pa
     from pyarrow import ipc, parquet
 except ImportError:
-    raise MissingExtraError("--format parquet", "pyarrow") from None
+    raise MissingExtraError("--format parquet", "pyarrow", "--format jsonl") from None
 
 GROUP_BYTES = 64 << 20
 """Bytes of a row group before compression. Parquet readers load one at a time."""

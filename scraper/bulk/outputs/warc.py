@@ -27,7 +27,7 @@ try:
     from warcio.statusandheaders import StatusAndHeaders
     from warcio.warcwriter import WARCWriter
 except ImportError:
-    raise MissingExtraError("--format warc", "warcio") from None
+    raise MissingExtraError("--format warc", "warcio", "--format jsonl") from None
 
 FILE_BYTES = 1 << 30
 """Bytes. Usual size of a WARC file, recommended by the format."""

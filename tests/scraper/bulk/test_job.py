@@ -212,7 +212,7 @@ async def test_a_format_without_its_library_leaves_no_files(tmp_path: Path, monk
     with monkeypatch.context() as patched:
         patched.setitem(sys.modules, "pyarrow", None)
         patched.delitem(sys.modules, "scraper.bulk.outputs.parquet", raising=False)
-        with pytest.raises(MissingExtraError, match="--format parquet needs pyarrow"):
+        with pytest.raises(MissingExtraError, match=r"--format parquet needs pyarrow.*, or use --format jsonl"):
             async with BulkJob.open(spec):
                 pass
     async with BulkJob.open(dataclasses.replace(spec, format=Format.JSONL)) as job:
