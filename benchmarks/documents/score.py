@@ -171,7 +171,7 @@ def _span(attributes: str, name: str) -> int:
 
 
 def _cell(text: str) -> str:
-    return re.sub(r"\s+", "", _cleaned(text)).lower()
+    return re.sub(r"\s+", "", _cleaned(text.strip())).lower()  # A lone dash is no list item.
 
 
 def _relations(grid: Grid) -> Relations:

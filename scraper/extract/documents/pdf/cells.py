@@ -16,6 +16,9 @@ _SAME_LEADING, _MIN_ROW_STEP = 1.12, 1.2
 """Multiples of the minimum line distance: within a cell, and between rows that are clearly further apart."""
 _MAX_LEADING = 1.8
 """Multiple of the font size."""
+_ALIGNED = 2.0
+_WORD_SPACE = 0.2
+"""Multiple of the font size."""
 _BESIDE = 0.3
 """Ratio of the line height."""
 _MIN_UNEVEN, _UNEVEN_SHARE = 2, 0.6
@@ -23,14 +26,46 @@ _NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++[a-z
 
 
 def merge_lines(
-    lines: Sequence[TextLine], grid: Sequence[Sequence[str]], across: Sequence[RuledLine]
+    lines: Sequence[TextLine],
+    grid: Sequence[Sequence[str]],
+    across: Sequence[RuledLine],
+    wrapped: frozenset[int] = frozenset(),
 ) -> list[list[str]]:
     """Join the lines of a table into rows; a cell of several lines becomes one cell."""
     headers = _count_headers(grid)
     groups = _group_by_leading(lines, grid, across) or group_adjacent(
-        range(len(lines)), lambda group, index: _continues(lines, grid, across, group, index, headers)
+        range(len(lines)), lambda group, index: _continues(lines, grid, across, group, index, headers, wrapped)
     )
     return [_merge_rows([grid[index] for index in group]) for group in groups]
+
+
+def find_wrapped_lines(lines: Sequence[TextLine], cells: Sequence[Sequence[Sequence[Segment]]]) -> frozenset[int]:
+    """Return the lines that only continue cells of the line above: their first words did not fit there.
+
+    A line with text in all columns of the line above is a row of its own.
+    """
+    steps = [below.y0 - above.y0 for above, below in pairwise(lines)]
+    leading = min((step for step in steps if step > 0), default=0.0)
+    rights = [max((cell[-1].x1 for cell in column if cell), default=0.0) for column in zip(*cells, strict=True)]
+    found = set()
+    for index, step in enumerate(steps, 1):
+        filled = [column for column, cell in enumerate(cells[index]) if cell]
+        above = cells[index - 1]
+        is_part = len(filled) < sum(map(bool, above)) or index - 1 in found
+        if is_part and step <= _SAME_LEADING * leading and all(
+            above[column] and _is_wrapped(above[column], cells[index][column], rights[column]) for column in filled
+        ):
+            found.add(index)
+    return frozenset(found)
+
+
+def _is_wrapped(above: Sequence[Segment], below: Sequence[Segment], right: float) -> bool:
+    """Return True if the first word of a cell's line does not fit behind the line above."""
+    text = below[0].text
+    word = text.split(" ", 1)[0]
+    width = (below[0].x1 - below[0].x0) * len(word) / max(1, len(text))
+    is_left_aligned = abs(above[0].x0 - below[0].x0) < _ALIGNED
+    return is_left_aligned and not is_number(text) and above[-1].x1 + _WORD_SPACE * above[-1].runs[-1].size + width > right
 
 
 def _group_by_leading(
@@ -61,7 +96,7 @@ def _are_rows(groups: Sequence[Sequence[int]], grid: Sequence[Sequence[str]]) ->
     uneven = several = 0
     for group in groups:
         cells = [[grid[index][column] for index in group if grid[index][column]] for column in range(len(grid[0]))]
-        if any(sum(map(_is_number, cell)) > 1 for cell in cells):
+        if any(sum(map(is_number, cell)) > 1 for cell in cells):
             return False
         counts = {len(cell) for cell in cells if cell}
         several += max(counts) > 1
@@ -85,7 +120,7 @@ def _count_headers(grid: Sequence[Sequence[str]]) -> int:
     """Return the number of rows above the first one with numbers in half of its cells after the first."""
     for index, row in enumerate(grid):
         cells = [cell for cell in row[1:] if cell]
-        if cells and sum(_is_number(cell) for cell in cells) * 2 >= len(cells) and not _are_years(cells):
+        if cells and sum(is_number(cell) for cell in cells) * 2 >= len(cells) and not _are_years(cells):
             return index
     return 1
 
@@ -94,7 +129,8 @@ def _are_years(cells: Sequence[str]) -> bool:
     return all(re.fullmatch(r"(?:19|20)\d\d(?:[-/–]\d{2,4})?[*a-z]?", cell) for cell in cells)
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Return True for a number, a unit without letters, or a mark for a missing number."""
     return _NUMERIC.fullmatch(cell) is not None
 
 
@@ -105,11 +141,14 @@ def _continues(
     group: Sequence[int],
     index: int,
     headers: int,
+    wrapped: frozenset[int],
 ) -> bool:
     """Return True if a line continues the cells of the lines above it."""
     above, line = lines[group[-1]], lines[index]
     if any(above.y1 - 3 <= rule.at <= line.y0 + 3 and _covers(rule, line) for rule in across):
         return False
+    if index >= headers and index in wrapped:
+        return True
     if line.y0 - above.y1 > 0.6 * line.size:
         return False
     texts, before = grid[index], _merge_rows([grid[other] for other in group])
@@ -118,7 +157,7 @@ def _continues(
     if index < headers:  # A spanning header has a row of its own.
         shared = len(filled & filled_above)
         return shared >= min(len(filled), len(filled_above)) * 0.7 and len(filled_above) > 1
-    if any(_is_number(texts[column]) and column > 0 for column in filled):
+    if any(is_number(texts[column]) and column > 0 for column in filled):
         # A name that began in the line above, which has no numbers.
         return filled_above == {0} and 0 in filled and texts[0][:1].islower()
     if filled == {0}:
@@ -138,6 +177,10 @@ def _covers(rule: RuledLine, line: TextLine) -> bool:
 
 _GAP = 0.75
 """Multiple of the font size. Words of justified text are up to .6 apart; cells of dense tables from .8 on."""
+
+
+_FIXED_WIDTH_GAP = 0.66
+"""Multiple of the font size: spaces of a fixed width are .6."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +215,14 @@ class TextLine:
         return [(a.x1, b.x0) for a, b in pairwise(self.segments)]
 
 
-def split_row(row: LayoutRow) -> TextLine:
-    """Split a row into segments."""
+def split_row(row: LayoutRow, gap: float = _GAP) -> TextLine:
+    """Split a row into segments at gaps that are wider than a multiple of the font size."""
     groups: list[list[TextRun]] = []
     end = 0.0
+    if any(run.fixed_width for run in row.runs):
+        gap = max(gap, _FIXED_WIDTH_GAP)
     for run in row.runs:
-        if groups and run.x0 - end <= _GAP * min(run.size, groups[-1][-1].size):
+        if groups and run.x0 - end <= gap * min(run.size, groups[-1][-1].size):
             groups[-1].append(run)
             end = max(end, run.x1)
         else:

@@ -19,6 +19,8 @@ class TextRun(NamedTuple):
     size: float
     bold: bool = False
     mono: bool = False
+    """True for code."""
+    fixed_width: bool = False
     mark: int | None = None
     """Marked content ID, if the file is tagged."""
     block: int = -1

@@ -215,7 +215,7 @@ def _convert_runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
         bold = is_bold_name or (item.font_weight or 0) >= _BOLD_WEIGHT
         for part, x0, x1 in _split_item(item, size):
             part = part if part.isascii() else _normalize_ligatures(part)
-            yield TextRun(part, x0, item.y, x1, item.y + item.height, size, bold, mono, item.mcid)
+            yield TextRun(part, x0, item.y, x1, item.y + item.height, size, bold, mono, mono, item.mcid)
 
 
 @lru_cache(maxsize=256)

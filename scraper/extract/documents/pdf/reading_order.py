@@ -16,6 +16,8 @@ _Span = tuple[float, float]
 _MIN_GUTTER = 5.5
 _GUTTER_SHARE = 0.75
 """Multiple of the font size. A narrower gap is a wide space of justified text."""
+_FIXED_WIDTH_FACTOR = 1.7
+"""Two spaces between the sentences of a typescript are 1.2 of its size."""
 _MAX_DEPTH = 6
 _WORDS_A_LINE = 4
 """Mean. With fewer words per line it is a table instead of columns of prose."""
@@ -36,6 +38,8 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _MIN_PROSE_LINES, _PROSE_SHARE = 3, 0.2
 _HALF = 0.48, 0.56
 """Ratio to the width of the text: range in which the right one of two equal columns begins."""
+_WORDS_OF_NAMES, _NAMED_SHARE = 3, 0.85
+"""Mean of words a line in a column of names, and ratio of its lines that are beside a line of the next column."""
 _SAME_LINE = 0.2
 """Multiple of the font size."""
 _MAX_SKIPPED = 3
@@ -50,7 +54,7 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
     rows = group_rows(runs)
     left, right = min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1
     size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0] if runs else 10.0
-    gutter = max(_MIN_GUTTER, _GUTTER_SHARE * size)
+    gutter = max(_MIN_GUTTER, _GUTTER_SHARE * size * (_FIXED_WIDTH_FACTOR if _is_fixed_width(runs) else 1))
     free = [_free_spans(row, (left, right)) for row in rows]
     single: list[LayoutRow] = []
     start = 0
@@ -78,6 +82,11 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         start = end
     if single:
         yield single
+
+
+def _is_fixed_width(runs: Sequence[TextRun]) -> bool:
+    """Return True if most letters are of a fixed width."""
+    return 2 * sum(len(run.text) for run in runs if run.fixed_width) > sum(len(run.text) for run in runs)
 
 
 def _find_halves(
@@ -240,6 +249,8 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
         return False
     if _are_independent_columns(lines):
         return True
+    if any(_are_names_of_rows(one, other) for one, other in (*pairwise(lines), *pairwise(lines[::-1]))):
+        return False
     texts = [text_of_row(line) for column in lines for line in column]
     words = fmean(max(len(text.split()), len(text) // 6) for text in texts)
     widths = [max(line.x1 for line in column) - min(line.x0 for line in column) for column in lines]
@@ -264,6 +275,16 @@ def _has_prose(column: Sequence[LayoutRow]) -> bool:
     full = (line for line in column if line.x1 - line.x0 > _FULL_LINE * width)
     prose = sum(len(_WORD.findall(text_of_row(line))) >= _OWN_WORDS for line in full)
     return prose >= max(_MIN_PROSE_LINES, _PROSE_SHARE * len(column))
+
+
+def _are_names_of_rows(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> bool:
+    """Return True if a column has few words a line, and nearly all its lines are beside a line of the other column."""
+    words = fmean(len(text_of_row(line).split()) for line in one)
+    if words > _WORDS_OF_NAMES or len(one) > len(other):
+        return False
+    middles = [line.runs[0].middle for line in other]
+    beside = sum(any(abs(line.runs[0].middle - middle) <= _SAME_LINE * line.size for middle in middles) for line in one)
+    return beside >= _NAMED_SHARE * len(one)
 
 
 def _stands_alone(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> bool:

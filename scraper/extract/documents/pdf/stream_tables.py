@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from scraper.extract.documents.pdf.cells import Segment, TextLine, merge_lines, split_row
+from scraper.extract.documents.pdf.cells import Segment, TextLine, find_wrapped_lines, is_number, merge_lines, split_row
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
 from scraper.extract.documents.pdf.rows import is_label
 from scraper.extract.documents.pdf.table_headers import add_rotated_headers, find_headers_above, find_rotated_headers
@@ -35,6 +36,15 @@ _DENSE = 0.75
 _MIN_FILLED = 0.3
 _MIN_SURE_ROWS = 4
 _FLUSH = 3.0
+_RULE_END = 4.0
+_NARROW_GAP = 0.5
+"""Multiple of the font size. Such gaps count only if they lie one below another in several rows."""
+_MIN_NARROW_ROWS = 4
+_FULL_ROWS = 0.75
+_APART = 1.4
+"""Multiple of the distance between rows."""
+_MIN_SENTENCE = 4
+"""Words."""
 _DOTS_AT_END = re.compile(r"(?<![\s.])[\s.]++$")
 _LEADER = re.compile(r"(?:\.\s?){3}$")
 _DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
@@ -52,11 +62,12 @@ def find_tables(
     rows: Sequence[LayoutRow], across: Sequence[RuledLine], rotated_runs: Sequence[TextRun] = ()
 ) -> list[StreamTable]:
     """Return the tables in a flow of rows, from top to bottom."""
-    lines = [split_row(row) for row in rows]
+    wide = [split_row(row) for row in rows]
+    narrow = [split_row(row, _NARROW_GAP) for row in rows]
     found: list[StreamTable] = []
     at = 0
-    while at < len(lines):
-        end = _find_table_end(lines, at, across)
+    while at < len(rows):
+        lines, end = _find_candidate(wide, narrow, at, across)
         table = _table(lines[at:end], across) if end - at > 1 else None
         if table is None or _is_justified(lines, at, end, table):
             at += 1
@@ -68,6 +79,33 @@ def find_tables(
         found.append(StreamTable(at - count, end, (*map(tuple, headers), *table)))
         at = end
     return found
+
+
+def _find_candidate(
+    wide: Sequence[TextLine], narrow: Sequence[TextLine], start: int, across: Sequence[RuledLine]
+) -> tuple[Sequence[TextLine], int]:
+    """Return the lines, split at wide or at narrow gaps, and the end of the rows from `start` that may be a table.
+
+    Narrow gaps count if they lie one below another in nearly all rows, and separate more columns.
+    """
+    end, narrow_end = (_find_table_end(lines, start, across) for lines in (wide, narrow))
+    columns = len(_columns(wide[start:end]))
+    if _is_surely_table(narrow[start:narrow_end]) and len(_columns(narrow[start:narrow_end])) > columns:
+        return narrow, narrow_end
+    if end - start >= _MIN_NARROW_ROWS and len(_columns(narrow[start:end])) > columns > 1:
+        return narrow, end
+    return wide, end
+
+
+def _is_surely_table(lines: Sequence[TextLine]) -> bool:
+    """Return True if nearly all rows have the same narrow columns, and numbers in one of them."""
+    columns = _columns(lines)
+    if len(lines) < _MIN_NARROW_ROWS or len(columns) < 2:
+        return False
+    grid = [list(map(_text_of_cell, _place_segments(line, columns))) for line in lines]
+    if sum(all(row) for row in grid) < _FULL_ROWS * len(grid):
+        return False
+    return any(sum(map(is_number, cells)) >= _FULL_ROWS * len(cells) for cells in zip(*grid, strict=True))
 
 
 def _find_table_end(lines: Sequence[TextLine], start: int, across: Sequence[RuledLine]) -> int:
@@ -109,7 +147,15 @@ def _next_cellular(
             return None
         if len(line.segments) == 1 and line.x1 - line.x0 > _WIDE * (right - left) and not _is_header(line):
             return None
+        if len(line.segments) == 1 and _is_apart(recent, above, line):
+            return None
     return None
+
+
+def _is_apart(recent: Sequence[TextLine], above: TextLine, line: TextLine) -> bool:
+    """Return True for a sentence further below the rows of a table than these are apart."""
+    step = min((b.y0 - a.y0 for a, b in pairwise(recent)), default=0.0)
+    return 0 < _APART * step < line.y0 - above.y0 and len(line.segments[0].text.split()) > _MIN_SENTENCE
 
 
 def _include_last_line(lines: Sequence[TextLine], start: int, end: int, left: float) -> int:
@@ -138,10 +184,17 @@ def _is_header(line: TextLine) -> bool:
 def _is_near(above: TextLine, line: TextLine, across: Sequence[RuledLine]) -> bool:
     height = max(above.y1 - above.y0, line.y1 - line.y0, 4.0)
     distance = line.y0 - above.y1
+    rules = [rule for rule in across if above.y1 - 2 <= rule.at <= line.y0 + 2]
+    if any(_spans(rule, above) and not _spans(rule, line) for rule in rules):
+        return False
     if distance <= _MAX_ROW_DISTANCE * height:
         return True
-    between = any(above.y1 - 2 <= rule.at <= line.y0 + 2 for rule in across)
-    return distance <= _MAX_RULED_DISTANCE * height and between
+    return distance <= _MAX_RULED_DISTANCE * height and bool(rules)
+
+
+def _spans(rule: RuledLine, line: TextLine) -> bool:
+    """Return True if a rule is as long as a line or longer."""
+    return rule.start <= line.x0 + _RULE_END and line.x1 - _RULE_END <= rule.end
 
 
 def _share_gap(line: TextLine, other: TextLine) -> bool:
@@ -153,10 +206,12 @@ def _table(lines: Sequence[TextLine], across: Sequence[RuledLine]) -> tuple[tupl
     cellular = [line for line in lines if len(line.segments) > 1]
     if len(columns) < 2 or (len(columns) == 2 and len(cellular) < _MIN_ROWS_OF_TWO_COLUMNS):
         return None
-    grid = [_cells(line, columns) for line in lines]
+    cells = [_place_segments(line, columns) for line in lines]
+    grid = [list(map(_text_of_cell, row)) for row in cells]
     if _is_prose(lines, grid):
         return None
-    rows = [row for row in merge_lines(lines, grid, across) if any(row)]
+    wrapped = find_wrapped_lines(lines, cells)
+    rows = [row for row in merge_lines(lines, grid, across, wrapped) if any(row)]
     filled = sum(bool(cell) for row in rows for cell in row)
     if len(rows) < 2 or filled < _MIN_FILLED * len(rows) * len(columns):
         return None
@@ -219,13 +274,17 @@ def _separates_text(strip: _Span, body: Sequence[TextLine]) -> bool:
     return both >= 2
 
 
-def _cells(line: TextLine, columns: Sequence[_Span]) -> list[str]:
-    """Return the texts of a row by column; a spanning text is in its first column."""
-    pieces: list[list[Segment]] = [[] for _ in columns]
+def _place_segments(line: TextLine, columns: Sequence[_Span]) -> list[list[Segment]]:
+    """Return the segments of a row by column; a spanning text is in its first column."""
+    cells: list[list[Segment]] = [[] for _ in columns]
     for segment in line.segments:
         for piece, column_index in _place_segment(segment, columns):
-            pieces[column_index].append(piece)
-    return [_remove_leader_dots(" ".join(piece.text for piece in cell)) for cell in pieces]
+            cells[column_index].append(piece)
+    return cells
+
+
+def _text_of_cell(cell: Sequence[Segment]) -> str:
+    return _remove_leader_dots(" ".join(piece.text for piece in cell))
 
 
 def _remove_leader_dots(text: str) -> str:

@@ -36,7 +36,7 @@ def test_leader_dots_before_a_page_number_become_an_ellipsis(line: str, entry: s
     [("1,299.00", True), ("12 %", True), ("-", True), ("n/a", True), ("3b", True), ("b", False), ("3 ab", False)],
 )
 def test_numbers_are_distinguished_from_words(cell: str, is_number: bool) -> None:
-    assert cells._is_number(cell) is is_number
+    assert cells.is_number(cell) is is_number
 
 
 @pytest.mark.parametrize("piece", [" ", ".", ". ", "1", "a", "1 "])
@@ -45,7 +45,7 @@ def test_patterns_are_fast_for_hostile_lines(piece: str) -> None:
     with soon():
         stream_tables._remove_leader_dots(text)
         paragraphs._LEADER.search(text)
-        cells._is_number(text)
+        cells.is_number(text)
         rows._LAST_WORD.search(text)
         running_lines._PAGE_NUMBER.fullmatch(text)
         running_lines._BARE_NUMBER.fullmatch(text)
