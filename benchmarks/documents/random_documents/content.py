@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from benchmarks.documents.random_documents.model import Block, Cell, Document, Layout, Table
 from benchmarks.documents.scans import SENTENCES
 
-PRODUCERS = ("chromium", "typst", "reportlab", "word")
+PRODUCERS = ("chromium", "typst", "reportlab", "word", "latex", "libreoffice")
+_LATEX_LANGUAGES = ("deu", "eng", "fra", "por", "spa")
+"""A small installation of LaTeX has no Cyrillic fonts."""
 _PAPERS = ((595, 842), (612, 792), (420, 595), (612, 1008), (842, 595))
 """Points: A4, letter, A5, legal, A4 across."""
 _RULES = ("grid", "rows", "booktabs", "frame", "shaded", "none")
@@ -20,15 +22,15 @@ def random_documents(seed: int, count: int) -> Iterator[Document]:
     for number in range(count):
         source = random.Random(f"{seed}/{number}")
         producer = PRODUCERS[number % len(PRODUCERS)]
-        yield _Author(source).write(f"{number:03}-{producer}", producer)
+        yield _Author(source, producer).write(f"{number:03}-{producer}", producer)
 
 
 class _Author:
     """Writes one document in one language."""
 
-    def __init__(self, source: random.Random) -> None:
+    def __init__(self, source: random.Random, producer: str) -> None:
         self._source = source
-        sentences = SENTENCES[source.choice(sorted(SENTENCES))]
+        sentences = SENTENCES[source.choice(_LATEX_LANGUAGES if producer == "latex" else sorted(SENTENCES))]
         words = {word.strip(".,") for sentence in sentences for word in sentence.split()}
         self._words = sorted(word for word in words if word)
 
@@ -40,7 +42,7 @@ class _Author:
         for _ in range(source.randint(6, 26)):
             kind = source.choices(
                 ("heading", "paragraph", "bullets", "numbers", "table", "directory", "chart"),
-                (4, 9, 2, 1, 4, 0.7, 0.4 if producer in ("chromium", "typst") else 0),
+                (4, 9, 2, 1, 4, 0.7, 0.4 if producer in ("chromium", "typst", "latex") else 0),
             )[0]
             if kind == "heading" and blocks[-1].kind != "heading":
                 level = source.choice((2, 2, 3)) if section else 2

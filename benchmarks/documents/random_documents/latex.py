@@ -6,8 +6,6 @@ import re
 
 from benchmarks.documents.random_documents.model import Block, Cell, Document, Layout, Table
 
-LANGUAGES = ("de", "en", "es", "fr", "pt")
-"""Languages whose letters the fonts of a small installation have."""
 _FONTS = {
     "serif": r"\usepackage{mathptmx}",
     "sans": r"\usepackage[scaled=.92]{helvet}\renewcommand{\familydefault}{\sfdefault}",
@@ -41,13 +39,18 @@ def write_latex(document: Document) -> str:
         \pagestyle{{fancy}}\fancyhf{{}}\renewcommand{{\headrulewidth}}{{0pt}}
         \lhead{{{_text(layout.header)}}}\cfoot{{{footer}}}
         \makeatletter
-        \renewcommand\section{{\@startsection{{section}}{{1}}{{0pt}}{{12pt}}{{6pt}}{{\raggedright{_font(layout, 1)}}}}}
-        \renewcommand\subsection{{\@startsection{{subsection}}{{2}}{{0pt}}{{9pt}}{{5pt}}{{\raggedright{_font(layout, 2)}}}}}
+        {_heading("section", 1, layout)}
+        {_heading("subsection", 2, layout)}
         \makeatother
         \begin{{document}}\fontsize{{{layout.size}}}{{{layout.size * layout.leading:.1f}}}\selectfont
         {body}
         \end{{document}}
     """
+
+
+def _heading(name: str, level: int, layout: Layout) -> str:
+    font = rf"\raggedright{_font(layout, level)}"
+    return rf"\renewcommand\{name}{{\@startsection{{{name}}}{{{level}}}{{0pt}}{{10pt}}{{5pt}}{{{font}}}}}"
 
 
 def _font(layout: Layout, level: int) -> str:
@@ -99,7 +102,8 @@ def _table(table: Table, layout: Layout) -> str:
         rf"p{{{wide:.0f}pt}}" if at in table.wide else "r" if at in table.numbers else "l" for at in range(table.width)
     ]
     top, middle, bottom = {
-        "grid": (r"\hline", "", ""), "rows": ("", r"\hline", ""), "booktabs": (r"\toprule", r"\midrule", r"\bottomrule"),
+        "grid": (r"\hline", "", ""), "rows": ("", r"\hline", ""),
+        "booktabs": (r"\toprule", r"\midrule", r"\bottomrule"),
         "frame": (r"\hline", "", r"\hline"), "shaded": (r"\hline", r"\hline", r"\hline"), "none": ("", "", ""),
     }[table.rules]  # fmt: skip
     rule = r"\hline" if table.rules in ("grid", "rows") else ""

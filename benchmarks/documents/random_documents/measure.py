@@ -1,4 +1,7 @@
-"""Produce documents of random layout with Chromium, Typst, reportlab and as Word files, and score how they are read."""
+"""Produce documents of random layout with six programs, and score how they are read.
+
+Chromium, Typst, reportlab, LaTeX and LibreOffice write PDF files; the others are Word files.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio
 import dataclasses
 import json
 import secrets
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -15,6 +19,7 @@ from pathlib import Path
 
 from benchmarks.common.command_line import Figures, print_table
 from benchmarks.documents.random_documents.content import PRODUCERS, random_documents
+from benchmarks.documents.random_documents.latex import write_latex
 from benchmarks.documents.random_documents.markup import write_html, write_typst
 from benchmarks.documents.random_documents.model import Document
 from benchmarks.documents.random_documents.word import write_docx
@@ -71,6 +76,8 @@ def produce(documents: Iterator[Document], folder: Path) -> list[tuple[Document,
             files[document.name].write_bytes(write_docx(document))
     _write_in_environment([one for one in every if one.producer in ("typst", "reportlab")], folder)
     _print_with_chromium([one for one in every if one.producer == "chromium"], folder)
+    _write_with_latex([one for one in every if one.producer == "latex"], folder)
+    _convert_with_libreoffice([one for one in every if one.producer == "libreoffice"], folder)
     return [(document, files[document.name]) for document in every if files[document.name].is_file()]
 
 
@@ -106,6 +113,33 @@ def _print_with_chromium(documents: Sequence[Document], folder: Path) -> None:
 
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(print_page, documents))
+
+
+def _write_with_latex(documents: Sequence[Document], folder: Path) -> None:
+    if shutil.which("pdflatex") is None:
+        print("Documents of LaTeX are left out: apt install texlive-latex-recommended texlive-fonts-recommended.")
+        return
+
+    def write(document: Document) -> None:
+        source = folder / f"{document.name}.tex"
+        source.write_text(write_latex(document), encoding="utf-8")
+        command = ["pdflatex", "-interaction=batchmode", f"-output-directory={folder}", str(source)]
+        subprocess.run(command, capture_output=True, timeout=_PRINT_LIMIT_S)  # Warnings count as failures.
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(write, documents))
+
+
+def _convert_with_libreoffice(documents: Sequence[Document], folder: Path) -> None:
+    if shutil.which("soffice") is None:
+        print("Documents of LibreOffice are left out: apt install libreoffice-writer-nogui.")
+        return
+    sources = [folder / f"{document.name}.docx" for document in documents]
+    for document, source in zip(documents, sources, strict=True):
+        source.write_bytes(write_docx(document))
+    profile = f"-env:UserInstallation={(folder / 'profile').as_uri()}"
+    command = ["soffice", profile, "--headless", "--convert-to", "pdf", "--outdir", str(folder), *map(str, sources)]
+    subprocess.run(command, capture_output=True, check=True, timeout=_LIMIT_S)
 
 
 def _is_tagged(document: Document) -> bool:

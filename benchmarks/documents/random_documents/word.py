@@ -30,12 +30,16 @@ _PARTS = (
     f'<Relationship Id="r2" Type="{_OFFICE}/numbering" Target="numbering.xml"/></Relationships>'
 )
 
+_LONGEST = 30
+"""Letters. Longer texts of a cell are wrapped."""
+
 
 def write_docx(document: Document) -> bytes:
     """Return the document as a Word file."""
     layout = document.layout
     lists = [block for block in document.blocks if block.kind in ("bullets", "numbers")]
-    body = "".join(_block(block, lists) for block in document.blocks)
+    column = (layout.width - 144) / layout.columns
+    body = "".join(_block(block, lists, column) for block in document.blocks)
     section = (
         f'<w:sectPr><w:pgSz w:w="{round(layout.width * 20)}" w:h="{round(layout.height * 20)}"/>'
         f'<w:cols w:num="{layout.columns}" w:space="{round(layout.gap * 20)}"/></w:sectPr>'
@@ -75,9 +79,9 @@ def _numbering(lists: list[Block]) -> Iterator[str]:
         yield f'<w:num w:numId="{number + 1}"><w:abstractNumId w:val="{number}"/></w:num>'
 
 
-def _block(block: Block, lists: list[Block]) -> str:
+def _block(block: Block, lists: list[Block], width: float) -> str:
     if block.table is not None:
-        return _table(block.table)
+        return _table(block.table, width)
     properties = ""
     if block.kind == "heading":
         properties = f'<w:pStyle w:val="Heading{block.level}"/>'
@@ -92,7 +96,10 @@ def _paragraph(text: str, properties: str = "") -> str:
     return f"<w:p><w:pPr>{properties}</w:pPr>{run}</w:p>"
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, width: float) -> str:
+    """Return a table as wide as its column of the page; the widths of its columns follow their texts."""
+    lengths = [min(_LONGEST, max(map(len, column))) + 2 for column in zip(*table.grid(), strict=True)]
+    grid = "".join(f'<w:gridCol w:w="{round(20 * width * length / sum(lengths))}"/>' for length in lengths)
     below: dict[int, tuple[int, int]] = {}  # Covered column -> rows left, columns.
     rows = ""
     for cells in (*table.head, *table.rows):
@@ -111,7 +118,7 @@ def _table(table: Table) -> str:
             x += across
         header = "<w:trPr><w:tblHeader/></w:trPr>" if cells in table.head else ""
         rows += f"<w:tr>{header}{row}</w:tr>"
-    return f'<w:tbl><w:tblPr><w:tblW w:w="0" w:type="auto"/></w:tblPr>{rows}</w:tbl>'
+    return f'<w:tbl><w:tblPr><w:tblW w:w="0" w:type="auto"/></w:tblPr><w:tblGrid>{grid}</w:tblGrid>{rows}</w:tbl>'
 
 
 def _cell(cell: Cell, merge: str) -> str:

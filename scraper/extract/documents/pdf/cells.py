@@ -52,8 +52,12 @@ def find_wrapped_lines(lines: Sequence[TextLine], cells: Sequence[Sequence[Seque
         filled = [column for column, cell in enumerate(cells[index]) if cell]
         above = cells[index - 1]
         is_part = len(filled) < sum(map(bool, above)) or index - 1 in found
-        if is_part and step <= _SAME_LEADING * leading and all(
-            above[column] and _is_wrapped(above[column], cells[index][column], rights[column]) for column in filled
+        if (
+            is_part
+            and step <= _SAME_LEADING * leading
+            and all(
+                above[column] and _is_wrapped(above[column], cells[index][column], rights[column]) for column in filled
+            )
         ):
             found.add(index)
     return frozenset(found)
@@ -65,7 +69,9 @@ def _is_wrapped(above: Sequence[Segment], below: Sequence[Segment], right: float
     word = text.split(" ", 1)[0]
     width = (below[0].x1 - below[0].x0) * len(word) / max(1, len(text))
     is_left_aligned = abs(above[0].x0 - below[0].x0) < _ALIGNED
-    return is_left_aligned and not is_number(text) and above[-1].x1 + _WORD_SPACE * above[-1].runs[-1].size + width > right
+    return (
+        is_left_aligned and not is_number(text) and above[-1].x1 + _WORD_SPACE * above[-1].runs[-1].size + width > right
+    )
 
 
 def _group_by_leading(

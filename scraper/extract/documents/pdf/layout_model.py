@@ -25,6 +25,8 @@ class TextRun(NamedTuple):
     """Marked content ID, if the file is tagged."""
     block: int = -1
     """Index of the table that this run represents while ordering; -1 for text."""
+    words: tuple[tuple[float, float], ...] = ()
+    """Ends of its words, if they are known."""
 
     @property
     def middle(self) -> float:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from liteparse import LiteParse, ParseError
@@ -20,7 +21,6 @@ from scraper.extract.documents.pdf.boxes import Box
 from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun
 from scraper.extract.documents.pdf.metadata import XFA_FORMS, format_form, read_metadata
 from scraper.extract.documents.pdf.pdfium_text import PageText, read_texts
-from scraper.extract.documents.pdf.rows import group_adjacent
 from scraper.extract.documents.pdf.vector_lines import extract_typed_lines, find_lines, rotate_page
 
 MAX_PAGES = 1_000
@@ -213,9 +213,9 @@ def _convert_runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
         size = _font_size(item)
         is_bold_name, mono = _read_font_name(item.font_name or "")
         bold = is_bold_name or (item.font_weight or 0) >= _BOLD_WEIGHT
-        for part, x0, x1 in _split_item(item, size):
+        for part, x0, x1, words in _split_item(item, size):
             part = part if part.isascii() else _normalize_ligatures(part)
-            yield TextRun(part, x0, item.y, x1, item.y + item.height, size, bold, mono, mono, item.mcid)
+            yield TextRun(part, x0, item.y, x1, item.y + item.height, size, bold, mono, mono, item.mcid, -1, words)
 
 
 @lru_cache(maxsize=256)
@@ -260,17 +260,16 @@ def _find_rotated_runs(items: list[TextItem], angle: int) -> tuple[TextRun, ...]
     return tuple(run for _, run in sorted(found, key=lambda one: one[0])[:_MAX_ROTATED_RUNS])
 
 
-def _split_item(item: TextItem, size: float) -> Iterator[tuple[str, float, float]]:
-    """Yield text and ends of an item, split where its words are so far apart that they may be cells."""
-    groups = group_adjacent(
-        item.words if abs(item.rotation) <= _MAX_SLANT else (),
-        lambda group, word: word.x - group[-1].x - group[-1].width <= _WIDE_SPACE * size,
-    )
-    if len(groups) < 2:
-        yield item.text, item.x, item.x + item.width
+def _split_item(item: TextItem, size: float) -> Iterator[tuple[str, float, float, tuple[tuple[float, float], ...]]]:
+    """Yield text, ends and words of an item, split where its words are so far apart that they may be cells."""
+    words = item.words if abs(item.rotation) <= _MAX_SLANT else []
+    ends = tuple((word.x, word.x + word.width) for word in words)
+    breaks = [at for at, (a, b) in enumerate(pairwise(ends), 1) if b[0] - a[1] > _WIDE_SPACE * size]
+    if not breaks:
+        yield item.text, item.x, item.x + item.width, ends
         return
-    for words in groups:
-        yield " ".join(word.text for word in words), words[0].x, words[-1].x + words[-1].width
+    for start, end in pairwise([0, *breaks, len(words)]):
+        yield " ".join(word.text for word in words[start:end]), ends[start][0], ends[end - 1][1], ends[start:end]
 
 
 def _normalize_ligatures(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from scraper.extract.documents.pdf.cells import Segment, TextLine, find_wrapped_lines, is_number, merge_lines, split_row
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
+from scraper.extract.documents.pdf.narrow_columns import find_ruled_regions, split_at_strips
 from scraper.extract.documents.pdf.rows import is_label
 from scraper.extract.documents.pdf.table_headers import add_rotated_headers, find_headers_above, find_rotated_headers
 
@@ -64,11 +65,14 @@ def find_tables(
     """Return the tables in a flow of rows, from top to bottom."""
     wide = [split_row(row) for row in rows]
     narrow = [split_row(row, _NARROW_GAP) for row in rows]
+    regions = find_ruled_regions(rows, across)
     found: list[StreamTable] = []
     at = 0
     while at < len(rows):
-        lines, end = _find_candidate(wide, narrow, at, across)
-        table = _table(lines[at:end], across) if end - at > 1 else None
+        lines, end, table = _find_ruled_table(rows, wide, at, regions.get(at, ()), across)
+        if table is None:
+            lines, end = _find_candidate(wide, narrow, at, across)
+            table = _table(lines[at:end], across) if end - at > 1 else None
         if table is None or _is_justified(lines, at, end, table):
             at += 1
             continue
@@ -79,6 +83,19 @@ def find_tables(
         found.append(StreamTable(at - count, end, (*map(tuple, headers), *table)))
         at = end
     return found
+
+
+def _find_ruled_table(
+    rows: Sequence[LayoutRow], wide: Sequence[TextLine], start: int, ends: Sequence[int], across: Sequence[RuledLine]
+) -> tuple[Sequence[TextLine], int, tuple[tuple[str, ...], ...] | None]:
+    """Return the lines and cells of a table between rules, if its words are in columns that wide gaps do not show."""
+    for end in ends:
+        lines = split_at_strips(rows[start:end])
+        if lines and len(_columns(lines)) > len(_columns(wide[start:end])):
+            table = _table(lines, across)
+            if table is not None:
+                return [*wide[:start], *lines, *wide[end:]], end, table
+    return wide, start, None
 
 
 def _find_candidate(

@@ -1,0 +1,74 @@
+"""Tables with narrow columns, wrapped cells and text close to them are read row by row."""
+
+from __future__ import annotations
+
+from tests.scraper.extract.documents.builders import drawn_pdf, line, parse, text_at
+
+WIDE = "A line of prose that goes over both halves of the page and gives them their whole width in points"
+
+
+def read_drawn(*drawn: str) -> str:
+    """Return the Markdown of one page."""
+    return parse(drawn_pdf(list(drawn))).markdown
+
+
+def test_columns_of_numbers_that_are_close_are_separate() -> None:
+    rows = (("Town", "Mean", "Sum"), ("Bergen", "12.45", "1,299"), ("Porto", "17.35", "4,310"), ("Cork", "19.5", "86"))
+    rows += (("Bonn", "11.25", "2,715"), ("Kyoto", "45.25", "9,310"))
+    cells = [
+        text_at(x, 150 + 14 * y, cell)
+        for y, row in enumerate(rows)
+        for x, cell in zip((60, 150, 181), row, strict=True)
+    ]
+    assert "| Porto | 17.35 | 4,310 |" in read_drawn(text_at(60, 100, WIDE), *cells)
+
+
+def test_words_between_rules_are_in_columns_as_narrow_as_spaces() -> None:
+    rows = ("EDD  81.3 0.125", "GTE  87.1 0.334", "OTSL 90.6 0.781", "HTML 88.4 0.405")
+    drawn = [text_at(60, 150 + 12 * y, row, 10, "F3") for y, row in enumerate(rows)]
+    rules = [line(58, y, 152, y) for y in (140, 191)]
+    text = read_drawn(text_at(60, 100, WIDE), *drawn, *rules, text_at(60, 220, WIDE))
+    assert "| OTSL | 90.6 | 0.781 |" in text
+
+
+def test_line_whose_first_word_did_not_fit_above_continues_the_cell() -> None:
+    lines = (
+        ("Town", "Remark", "Year"),
+        ("Bergen", "A ferry to the northern islands leaves", "1999"),
+        ("", "Wednesday at noon", ""),
+        ("Porto", "The office of the harbor is closed on", "2004"),
+        ("", "Sundays and in March", ""),
+        ("Cork", "Letters", "2011"),
+    )
+    cells = [
+        text_at(x, 150 + 14 * y, cell)
+        for y, row in enumerate(lines)
+        for x, cell in zip((60, 150, 360), row, strict=True)
+    ]
+    text = read_drawn(text_at(60, 100, WIDE), *filter(None, cells))
+    assert "| Bergen | A ferry to the northern islands leaves Wednesday at noon | 1999 |" in text
+    assert "| Porto | The office of the harbor is closed on Sundays and in March | 2004 |" in text
+
+
+def test_text_below_the_last_rule_is_not_in_the_table() -> None:
+    rows = (("Town", "Sum"), ("Bergen", "1,299"), ("Porto", "4,310"), ("Cork", "86"))
+    cells = [
+        text_at(x, 150 + 14 * y, cell) for y, row in enumerate(rows) for x, cell in zip((100, 200), row, strict=True)
+    ]
+    rules = [line(98, y, 240, y) for y in (141, 157, 199)]
+    below = [text_at(60, 212, "The ferry to"), text_at(190, 212, "the islands leaves late.")]
+    text = read_drawn(text_at(60, 100, WIDE), *cells, *rules, *below)
+    assert "| Cork | 86 |" in text
+    assert not any("ferry to" in row and "|" in row for row in text.splitlines())
+
+
+def test_column_with_long_text_beside_names_is_a_table() -> None:
+    drawn = [text_at(60, 80, WIDE)]
+    for index in range(8):
+        y = 150 + 36 * index
+        drawn += [text_at(60, y, f"Name{index}"), text_at(150, y, f"{index}{index},310")]
+        drawn += [
+            text_at(230, y + 12 * at, f"r{index}{'abc'[at]} The ferry leaves the northern harbor") for at in range(3)
+        ]
+    text = read_drawn(*drawn)
+    assert text.index("Name0") < text.index("r0a") < text.index("Name1") < text.index("r1a")
