@@ -11,6 +11,7 @@ import json
 import resource
 import statistics
 import subprocess
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -23,7 +24,8 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.common.corpora import corpus_folder
 from benchmarks.documents import corpus as sets
 from benchmarks.documents.completeness import Answer, countable_files, measure_completeness
-from benchmarks.documents.random_documents.measure import measure_random_documents
+from benchmarks.documents.left_out import measure_left_out
+from benchmarks.documents.random_documents.measure import measure_random_documents, write_with_gold
 from benchmarks.documents.scans import measure_recognition
 from benchmarks.documents.score import Scores, fact_holds, scores, table_score, xml_relations
 from benchmarks.peers.launch import peer_python
@@ -54,6 +56,8 @@ _SLACK = 1.25
 """Allowed memory overrun. Memory is checked twenty times a second, so a process may briefly exceed its limit."""
 _MUTANTS, _QUICK_MUTANTS, _QUICK_FILES = 200, 20, 60
 _RANDOM, _QUICK_RANDOM = 320, 40
+_OTHERS, _QUICK_OTHERS = 60, 12
+"""Documents of random layout that decide about rules."""
 _TIMES = 7
 _GOALS = (
     Goal("crashes", at_most=0),
@@ -73,6 +77,11 @@ _GOALS = (
     Goal("docx.words", at_least=0.97),
     Goal("docx.tables", at_least=0.8),
     Goal("docx.headings", at_least=0.95),
+    Goal("left_out.docling_order", at_least=0.92),
+    Goal("left_out.docling_tables", at_least=0.55),
+    Goal("left_out.docling_headings", at_least=0.65),
+    Goal("left_out.icdar", at_least=0.89),
+    Goal("left_out.facts", at_least=0.5),
     Goal("ocr.cer", at_most=0.05),
     Goal("xlsx.words", at_least=0.95),
     Goal("pptx.words", at_least=0.9),
@@ -98,6 +107,10 @@ async def measure(options: Options) -> Figures:
         figures |= await measure_random_documents(
             lambda data, name: _text(parser, data, name), count=_QUICK_RANDOM if options.quick else _RANDOM
         )
+    with tempfile.TemporaryDirectory() as folder:
+        count = _QUICK_OTHERS if options.quick else _OTHERS
+        produced = await asyncio.to_thread(write_with_gold, count, Path(folder))
+        figures |= await asyncio.to_thread(measure_left_out, corpus, produced)
     figures |= await _recognition()
     figures |= await _cost(corpus)
     print_goals(figures, _GOALS)

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.common.command_line import Figures, print_table
+from benchmarks.documents.corpus import Gold
 from benchmarks.documents.random_documents.content import PRODUCERS, random_documents
 from benchmarks.documents.random_documents.latex import write_latex
 from benchmarks.documents.random_documents.markup import write_html, write_typst
@@ -59,6 +60,17 @@ async def measure_random_documents(
         for measure, value in zip(_MEASURES, _means(ones), strict=True)
         if value is not None
     }
+
+
+def write_with_gold(count: int, folder: Path) -> list[Gold]:
+    """Write fresh PDF files with their gold text beside them."""
+    produced = []
+    for document, file in produce(random_documents(secrets.randbits(48), count), folder):
+        if file.suffix == ".pdf":
+            gold = file.with_suffix(".md")
+            gold.write_text(document.gold(), encoding="utf-8")
+            produced.append(Gold(file, gold))
+    return produced
 
 
 def _means(found: Sequence[Scores]) -> list[float | None]:

@@ -181,7 +181,7 @@ def _covers(rule: RuledLine, line: TextLine) -> bool:
     return min(rule.end, line.x1) - max(rule.start, line.x0) > 0.5 * (line.x1 - line.x0)
 
 
-_GAP = 0.75
+WIDE_GAP = 0.75
 """Multiple of the font size. Words of justified text are up to .6 apart; cells of dense tables from .8 on."""
 
 
@@ -221,7 +221,7 @@ class TextLine:
         return [(a.x1, b.x0) for a, b in pairwise(self.segments)]
 
 
-def split_row(row: LayoutRow, gap: float = _GAP) -> TextLine:
+def split_row(row: LayoutRow, gap: float = WIDE_GAP) -> TextLine:
     """Split a row into segments at gaps that are wider than a multiple of the font size."""
     groups: list[list[TextRun]] = []
     end = 0.0

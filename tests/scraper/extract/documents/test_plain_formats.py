@@ -260,3 +260,22 @@ def test_html_document_is_read_like_a_page() -> None:
     assert parsed.format == "html"
     assert "# Head" in parsed.markdown
     assert "Menu" not in parsed.markdown
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tex", "\\documentclass{article}\n\\begin{document}\nThe ferry $x^2$ leaves.\n\\end{document}"),
+        ("a.rst", "Harbor\n======\n\nThe ferry *leaves*.\n\n.. code-block:: python\n\n   x = 1"),
+        ("a.adoc", "= Harbor\n\nThe ferry _leaves_.\n\n|===\n|a |b\n|==="),
+        ("a.org", "* Harbor\nThe ferry /leaves/.\n| a | b |"),
+        ("a.vcf", "BEGIN:VCARD\nVERSION:3.0\nFN:The ferry\nEND:VCARD"),
+        ("a.ics", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:The ferry leaves\nEND:VEVENT\nEND:VCALENDAR"),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nThe ferry leaves"),
+        ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nThe ferry leaves"),
+    ],
+)
+def test_formats_without_a_reader_are_shown_as_their_text(name: str, content: str) -> None:
+    parsed = parse(content.encode(), name=name)
+    assert parsed.format == "text"
+    assert content in parsed.markdown

@@ -1,0 +1,172 @@
+"""Estimate the scores on documents that no rule of the PDF reader was chosen with.
+
+For each set of files, every rule is decided again without this set: a rule that does not raise the mean score of the
+other sets is switched off. Then the set is scored. So a rule that helps one set alone does not count for it.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache, partial
+from multiprocessing import get_context
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+from benchmarks.common.command_line import Figures, print_table
+from benchmarks.documents import corpus as sets
+from benchmarks.documents.score import fact_holds, scores, table_score, xml_relations
+from scraper.extract.documents.model import ParseRequest
+from scraper.extract.documents.pdf import (
+    cells,
+    lattice_tables,
+    paragraphs,
+    pdfium_source,
+    reader,
+    reading_order,
+    stream_tables,
+)
+
+_PROCESSES = 2
+_LEFT_OUT = ("docling", "icdar", "facts")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule, and what stands in its place while it is switched off."""
+
+    name: str
+    module: ModuleType
+    attribute: str
+    off: Any
+
+
+RULES = (
+    Rule("independent columns", reading_order, "_are_independent_columns", lambda _: False),
+    Rule("names of rows", reading_order, "_are_names_of_rows", lambda *_: False),
+    Rule("short lines in halves", reading_order, "_find_halves", lambda _rows, start, end, *_: (start, end, [])),
+    Rule("title over columns", reading_order, "_is_title", lambda *_: False),
+    Rule("rows above columns", reading_order, "_count_rows_above_columns", lambda *_: 0),
+    Rule("narrow gaps", stream_tables, "_NARROW_GAP", cells.WIDE_GAP),
+    Rule("columns between rules", stream_tables, "find_ruled_regions", lambda *_: {}),
+    Rule("wrapped lines", stream_tables, "find_wrapped_lines", lambda *_: frozenset()),
+    Rule("sentence below a table", stream_tables, "_is_apart", lambda *_: False),
+    Rule("justified lines", stream_tables, "_is_justified", lambda *_: False),
+    Rule("distance of lines in cells", cells, "_group_by_leading", lambda *_: []),
+    Rule("headers above a frame", reader, "find_headers_above", lambda *_: ([], 0)),
+    Rule("sums below a frame", reader, "find_footers_below", lambda *_: []),
+    Rule("lines that columns share", lattice_tables, "_common_lines", lambda _: None),
+    Rule("numbered sections", paragraphs, "_SECTION", re.compile(r"(?!)")),
+    Rule("bold headings", paragraphs, "_MAX_BOLD_CHARS", 0),
+)
+"""The rules of columns, tables and headings that can be switched off alone."""
+
+_Scores = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A file of a set, with its gold text or facts."""
+
+    set_name: str
+    file: Path
+    gold: Path | None = None
+    facts: tuple[tuple[tuple[str, Any], ...], ...] = ()
+
+    def score(self, text: str) -> _Scores:
+        """Return the figures of the file."""
+        if self.set_name == "icdar" and self.gold is not None:
+            return {"icdar": table_score(xml_relations(self.gold), text)}
+        if self.gold is None:
+            return {"facts": statistics.mean(fact_holds(dict(fact), text) for fact in self.facts)}
+        found = scores(self.gold.read_text("utf-8"), text)
+        values = {f"{self.set_name}_{name}": getattr(found, name) for name in ("order", "tables", "headings")}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def measure_left_out(corpus: Path, produced: Sequence[sets.Gold]) -> Figures:
+    """Return `left_out.*`, the scores with rules that were decided without the set.
+
+    Args:
+        corpus: Folder of the documents.
+        produced: Further files with their gold text, as another set.
+    """
+    tasks = [*_tasks(corpus), *(_Task("random", one.file, one.gold) for one in produced)]
+    names = [rule.name for rule in RULES]
+    with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("spawn")) as processes:
+        variants = [(), *((name,) for name in names)]
+        every, *without = _means_of(processes.map(partial(_score_variants, variants), tasks, chunksize=4), variants)
+        figures: Figures = {}
+        rows = []
+        for left_out in _LEFT_OUT:
+            dropped = tuple(
+                name for name, scored in zip(names, without, strict=True) if _gain(every, scored, left_out) <= 0
+            )
+            own = [task for task in tasks if task.set_name == left_out]
+            (found,) = _means_of(processes.map(partial(_score_variants, [dropped]), own), [dropped])
+            figures |= {f"left_out.{name}": value for name, value in found.items()}
+            rows.append((left_out, ", ".join(dropped)))
+    print_table("Rules that the other sets do not need", ("set left out", "rules switched off"), rows)
+    return figures
+
+
+def _tasks(corpus: Path) -> Iterator[_Task]:
+    for name, folder in (("made", "pdf-made"), ("docling", "pdf-docling")):
+        yield from (_Task(name, pair.file, pair.gold) for pair in sets.with_gold(corpus / folder))
+    for pair in sets.icdar(corpus / "pdf-tables-icdar2013"):
+        if xml_relations(pair.gold):
+            yield _Task("icdar", pair.file, pair.gold)
+    facts: dict[Path, list[tuple[tuple[str, Any], ...]]] = defaultdict(list)
+    for file, fact in sets.facts_in(corpus / "pdf-facts"):
+        facts[file].append(tuple(fact.items()))
+    yield from (_Task("facts", file, facts=tuple(each)) for file, each in facts.items())
+
+
+def _score_variants(variants: Sequence[tuple[str, ...]], task: _Task) -> list[_Scores]:
+    """Return the figures of a file for each variant, which is the rules that are switched off."""
+    data = task.file.read_bytes()
+    rules = {rule.name: rule for rule in RULES}
+    found = []
+    with mock.patch.object(pdfium_source, "load", cache(pdfium_source.load)):
+        for off in variants:
+            with ExitStack() as patches:
+                for name in off:
+                    rule = rules[name]
+                    patches.enter_context(mock.patch.object(rule.module, rule.attribute, rule.off))
+                found.append(task.score(_read(data, task.file.name)))
+    return found
+
+
+def _read(data: bytes, name: str) -> str:
+    try:
+        parsed = reader.read(data, ParseRequest(name=name))
+        if parsed.deserves_more_care:
+            parsed = reader.read(data, ParseRequest(name=name, more_care=True))
+    except Exception:  # A file that cannot be read scores 0, as in the other sets.
+        return ""
+    return parsed.markdown
+
+
+def _means_of(found: Iterator[list[_Scores]], variants: Sequence[object]) -> list[_Scores]:
+    """Return the mean of each figure over all files, by variant."""
+    values: list[dict[str, list[float]]] = [defaultdict(list) for _ in variants]
+    for of_file in found:
+        for collected, figures in zip(values, of_file, strict=True):
+            for name, value in figures.items():
+                collected[name].append(value)
+    return [{name: statistics.mean(each) for name, each in collected.items()} for collected in values]
+
+
+def _gain(with_rule: Mapping[str, float], without: Mapping[str, float], left_out: str) -> float:
+    """Return how much a rule raises the mean score of the other sets."""
+    by_set: dict[str, list[float]] = defaultdict(list)
+    for name, value in with_rule.items():
+        by_set[name.split("_")[0]].append(value - without[name])
+    return statistics.mean(statistics.mean(gains) for name, gains in by_set.items() if name != left_out)
