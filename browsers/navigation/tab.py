@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from browsers.cdp.session import CommandFailedError, Connection, Event, Session
 from browsers.egress import EgressProxy, ProxyListener
 from browsers.errors import BrowsersError, PageCrashedError
+from browsers.free_resources import measure_slowdown
 from browsers.identity.fingerprint import NETWORK_STATE, NO_NOTIFICATIONS, BrowserIdentity
 from browsers.model import Request, Tier, strip_credentials
 from browsers.scripts import DESKTOP
@@ -161,12 +162,12 @@ class Tab:
             patterns = PAUSE_AT_BOTH if is_custom else PAUSE_AT_RESPONSE
             commands.append(self.session.start("Fetch.enable", patterns=patterns))
         if commands:
-            async with asyncio.timeout(PREPARE_LIMIT_S):
+            async with asyncio.timeout(PREPARE_LIMIT_S * measure_slowdown()):
                 await asyncio.gather(*commands)
 
     async def set_language(self, language: str, identity: BrowserIdentity) -> None:
         """Prepare the tab for a language ahead of its visit: a new renderer is slow to answer."""
-        async with asyncio.timeout(PREPARE_LIMIT_S):
+        async with asyncio.timeout(PREPARE_LIMIT_S * measure_slowdown()):
             await asyncio.gather(*self._identity_commands(language, identity))
 
     def _identity_commands(self, language: str, identity: BrowserIdentity) -> list[Awaitable[Event]]:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from browsers import errors
 from browsers.cdp.session import CommandFailedError
+from browsers.free_resources import measure_slowdown
 from browsers.http.charset import decode
 from browsers.model import Mode, Picture, Request, Snapshot, Tier, Timing, strip_credentials
 from browsers.navigation.capture import capture_dom
@@ -34,6 +35,8 @@ CAPTURE_LIMIT_S = 3.0
 CAPTURE_RESERVE_S = 2.0
 """Seconds reserved before the deadline, to capture a page that never becomes ready."""
 MIN_SETTLE_S = 0.5
+MAX_SETTLE_FACTOR = 2.0
+"""Factor by which a page may take longer to settle on a busy machine."""
 LAZY_LIMIT_S = 6.0
 
 
@@ -169,7 +172,7 @@ class Visit:
         await self._navigation.commit(response, body, page.on_navigated, without_interception=without_interception)
         await self._wait_prepared()
         left_s = self.deadline_at - time.monotonic() - CAPTURE_RESERVE_S
-        settle_s = max(MIN_SETTLE_S, min(request.limits.settle_s, left_s))
+        settle_s = max(MIN_SETTLE_S, min(request.limits.settle_s * min(measure_slowdown(), MAX_SETTLE_FACTOR), left_s))
         complete = await page.wait_until_ready(settle_s)
         if page.failed_to_commit:
             raise self._navigation.explain_error(page.failed_to_commit)
@@ -200,13 +203,14 @@ class Visit:
     async def _wait_prepared(self) -> None:
         assert self._preparing is not None
         try:
-            async with asyncio.timeout(PREPARE_LIMIT_S):
+            async with asyncio.timeout(PREPARE_LIMIT_S * measure_slowdown()):
                 await self._preparing
         except TimeoutError:
             raise errors.PageCrashedError("The page's renderer does not answer.", url=self.request.url) from None
 
     async def _capture(self, page: RenderedPage, body: ResponseBody, *, complete: bool) -> Snapshot:
-        dom = await capture_dom(self.tab.session, page.readiness, page.frame_sessions, limit_s=CAPTURE_LIMIT_S)
+        limit_s = CAPTURE_LIMIT_S * measure_slowdown()
+        dom = await capture_dom(self.tab.session, page.readiness, page.frame_sessions, limit_s=limit_s)
         page.on_committed(dom.loader_id)
         response = page.response
         assert response is not None

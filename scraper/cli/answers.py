@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +17,7 @@ from scraper.cli.files import write_file
 from scraper.cli.options import load
 from scraper.cli.wording import answer_for_command_line, for_command_line
 from scraper.settings import SettingsError, setting_table
+from scraper.urls import guess_urls
 
 if TYPE_CHECKING:
     from scraper.tools.model import ToolAnswer
@@ -86,6 +87,13 @@ def print_answer(
         warn_about_reading(answer)
     print_text(text, output)
     return code_of_answer(answer)
+
+
+def print_pages(tool: str, flags: dict[str, Any], urls: Iterable[str]) -> int:
+    """Print several pages; each URL without a scheme is tried with https and then with http."""
+    guesses = [guess_urls(url) for url in urls]
+    call = {**flags, "urls": [url for url, *_ in guesses]}
+    return print_answer(tool, call, other_urls={url: other for url, *others in guesses for other in others})
 
 
 def wants_json(flags: dict[str, Any]) -> bool:

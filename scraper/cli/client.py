@@ -104,6 +104,11 @@ def _goose_entry(server: ServerCommand) -> Entry:
         "cmd": server.command,
         "args": list(server.args),
         "timeout": _TIMEOUT_S,
+        # Goose writes these itself.
+        "description": None,
+        "bundled": None,
+        "envs": {},
+        "env_keys": [],
     }
 
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import click
 
-from scraper.cli.answers import print_answer, wants_json, whole_text, with_output
+from scraper.cli.answers import print_answer, print_pages, wants_json, whole_text, with_output
 from scraper.cli.options import READ, READ_MANY, Command, with_settings
 from scraper.urls import guess_urls
 
@@ -76,7 +76,7 @@ def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> in
     all_urls += _read_urls(file) if file else []
     if not all_urls:
         raise click.UsageError("Give at least one URL, a file of them with -f, or - to read them from stdin.")
-    return _print_pages("fetch_batch", flags, all_urls)
+    return print_pages("fetch_batch", flags, all_urls)
 
 
 @click.command(
@@ -120,7 +120,7 @@ def read_doc(**flags: Any) -> int:
 @with_settings(READ_MANY)
 def compare(urls: tuple[str, ...], **flags: Any) -> int:
     """Read two to five pages and print the passages of each that answer the question."""
-    return _print_pages("compare", flags, urls)
+    return print_pages("compare", flags, urls)
 
 
 @click.command(
@@ -176,13 +176,6 @@ def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool, 
     other_urls = {url: others[0]} if others else {}
     plain = whole_text(flags) if is_whole else None
     return print_answer(tool, call, plain=plain, other_urls=other_urls, has_rows=has_rows)
-
-
-def _print_pages(tool: str, flags: dict[str, Any], urls: Iterable[str]) -> int:
-    """Print several pages; each URL without a scheme is tried with https and then with http."""
-    guesses = [guess_urls(url) for url in urls]
-    call = {"urls": [url for url, *_ in guesses], **flags}
-    return print_answer(tool, call, other_urls={url: other for url, *others in guesses for other in others})
 
 
 def _is_url(source: str) -> bool:

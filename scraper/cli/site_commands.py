@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from scraper.cli.answers import print_answer, with_output
+from scraper.cli.answers import print_answer, print_pages, with_output
 from scraper.cli.bulk import FORMATS, JOB_DEADLINE_S, RENDERS, make_job_spec, run_job
 from scraper.cli.options import READ_MANY, Command, load, with_settings
 from scraper.urls import guess_urls, parse_target
@@ -105,4 +105,4 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
 @with_settings(READ_MANY)
 def changes(**flags: Any) -> int:
     """Print what changed on pages since they were compared before, without clocks, counts and ads."""
-    return print_answer("changes", {**flags, "urls": [guess_urls(url)[0] for url in flags["urls"]]})
+    return print_pages("changes", flags, flags["urls"])

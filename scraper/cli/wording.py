@@ -33,6 +33,8 @@ _NAME = "|".join(sorted([*_OPTIONS, *_POSITIONAL], key=len, reverse=True))
 _TOOL = "|".join(sorted(TOOLS, key=len, reverse=True))
 _CALL = re.compile(rf"\bcall ({_TOOL}) (again|on this URL) with\b")
 _QUOTED = re.compile(rf"`({_TOOL}|{'|'.join(_OPTIONS)})`")
+_THE_TOOL = re.compile(rf"\bthe `({_TOOL})` tool\b")
+_IS_THE_TOOL = re.compile(r"(?<=`) is the tool for\b")
 _VALUE = re.compile(rf'\b({"|".join(_OPTIONS)})=("[^"]*"|[\w-]+)')
 _SUBJECT = re.compile(rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)")
 _MISSING_INDEX = re.compile(r"^Index not found: (\S+)$")
@@ -50,6 +52,7 @@ def for_command_line(text: str) -> str:
     text = _CALL.sub(lambda match: f"run `search-mcp {verb_of(match[1])}` {match[2]} with", text)
     text = _VALUE.sub(_option_with_value, text)
     text = _SUBJECT.sub(lambda match: _OPTIONS.get(match[1]) or match[1].upper(), text)
+    text = _IS_THE_TOOL.sub(" is the command for", _THE_TOOL.sub(r"`\1`", text))
     return _QUOTED.sub(lambda match: f"`{_OPTIONS.get(match[1]) or f'search-mcp {verb_of(match[1])}'}`", text)
 
 

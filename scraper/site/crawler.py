@@ -42,6 +42,8 @@ class Crawler:
         self._frontier = frontier
         self._on_page = on_page
         self.facts = facts
+        self._network_error: errors.NetworkError | None = None
+        """Why the last page that failed could not be reached."""
 
     async def begin(self, on_facts: Callable[[SiteFacts], Awaitable[None]]) -> SiteFacts:
         """Read robots.txt, the start page, sitemaps, feeds and the page for missing URLs; return the facts.
@@ -50,8 +52,8 @@ class Crawler:
 
         Raises:
             FetchTimeoutError: The start page was not read before the deadline.
-            OfflineError: This machine has no network.
-            UnreadableError: The start page cannot be read, and no sitemap or feed names a page.
+            NetworkError: The start page cannot be reached, and no sitemap or feed names a page.
+            UnreadableError: The same, but it cannot be read.
         """
         start = self._frontier.scope.start
         origin: str = ada_url.URL(start).origin
@@ -62,6 +64,8 @@ class Crawler:
             raise errors.FetchTimeoutError(f"The page {start} was not read in time.", target=start)
         page, document = read
         self.facts = await read_site_facts(self._reader, robots, page)
+        if self._network_error is not None and not self.facts.listed:
+            raise self._network_error
         if page.problem and not self.facts.listed:
             raise errors.UnreadableError(
                 f"The crawl cannot begin: {page.problem}", target=start, next_step="Begin at another page of the site."
@@ -116,6 +120,7 @@ class Crawler:
             is_late = isinstance(error, errors.FetchTimeoutError) and self._deadline.left_s() < MIN_VISIT_S
             if is_late or isinstance(error, errors.OverloadedError):
                 return None
+            self._network_error = error if isinstance(error, errors.NetworkError) else None
             status = error.status if isinstance(error, errors.HttpStatusError) else 0
             return CrawledPage(url, url, status, str(error)), None
         page = describe_page(

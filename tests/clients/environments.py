@@ -72,6 +72,8 @@ NODE = Environment(
         "@modelcontextprotocol/sdk@1.32.2",
         "@modelcontextprotocol/client@2.4.0",
         "@ai-sdk/mcp@1.0.101",
+        # Schemas of the configuration files of clients (MIT).
+        "@gleanwork/mcp-config-schema@5.2.0",
     ),
 )
 # Tests of the REST interface, and a generator of clients for it.

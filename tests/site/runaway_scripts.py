@@ -27,6 +27,8 @@ _CANVASES = """const kept = []; for (;;) {
   const context = canvas.getContext('2d'); context.fillRect(0, 0, 16000, 16000);
   context.getImageData(0, 0, 1, 1); kept.push(canvas);
 }"""
+_LONG = """const end = performance.now() + 1500; while (performance.now() < end) {}
+document.body.insertAdjacentHTML('beforeend', '<p>AFTER-THE-LOOP</p>');"""
 _BUFFERS = "const kept = []; for (;;) kept.push(new Uint8Array(5e7).fill(1));"
 _WASM = """const kept = []; for (;;) {
   const memory = new WebAssembly.Memory({initial: 800}); new Uint8Array(memory.buffer).fill(1); kept.push(memory);
@@ -41,6 +43,7 @@ _WORKER = "new Worker(URL.createObjectURL(new Blob(['while (true) {}'])));"
 
 PAGES = (
     fixed("/loop", "while(true) at load, after five paragraphs", _between("loop", "while (true) {}")),
+    fixed("/loop-long", "a loop of 1.5 s that ends, then a paragraph", _between("loop-long", _LONG)),
     fixed(
         "/loop-late", "while(true) 0.4 s after load", _after("loop-late", "setTimeout(() => { while (true) {} }, 400);")
     ),

@@ -24,14 +24,19 @@ FRAGMENTS = frozenset(
 """Microdata properties that are useful outside an item."""
 
 _QUERY = re.compile(
-    r"[?&](?:pid|sku|sku_?id|product_?id|item_?id|goods_?id|prod_?id)=([A-Za-z0-9-]{4,30})(?=[&#]|$)", re.IGNORECASE
+    r"[?&](?:pid|(?:child|variant)?sku|sku_?id|product_?id|item_?id|goods_?id|prod_?id|artikel_?nr)="
+    r"([A-Za-z0-9-]{4,30})(?=[&#]|$)",
+    re.IGNORECASE,
 )
+_END = r"/?(?:[.,][a-z]{1,5})*/?(?=[?#]|$)"
 _ADDRESS = re.compile(
     r"/(?:dp|gp/product)/(?P<a>[A-Z0-9]{10})(?=[/?#]|$)|"
-    r"/(?:p|prd|prod|item|product|products|itm)[/-]?(?P<b>\d{5,})(?=[/?#.]|$)|"
-    r"[-/](?P<c>[A-OQ-Z]?\d{6,})(?:\.html?)?(?=[?#]|$)|"
-    r"[-/][ap](?P<d>\d{5,})(?:\.html?)?(?=[?#]|$)|"
-    r"[-/a-z](?P<e>\d{7,})/[^/?#]+(?=[?#]|$)",
+    r"/(?:p|prd|prod|item|products?(?:_id)?|itm)[/-]?(?P<b>\d{5,})(?=[/?#._]|$)|"
+    rf"(?:[-/_,.=]|[-/_,](?:[a-z]{{1,3}}[-_]?))(?P<c>(?-i:[A-OQ-Z]?)\d{{6,}}){_END}|"
+    rf"[-/,][ap](?P<d>\d{{5,}}){_END}|"
+    r"[-/a-z](?P<e>\d{7,})/[^/?#]+(?=[?#]|$)|"
+    r"/(?:p|pd|prd|prod|product|item|itm|ip)/(?P<f>(?=[a-z]*\d[^/]*\d)(?=\d*[a-z])[a-z0-9]{8,14})/?(?=[?#]|$)|"
+    rf"-(?P<g>(?=[^-.]*\d[^-.]*\d)(?=[^-.]*[A-Z][^-.]*[A-Z])(?-i:[A-Z0-9]{{8,14}})){_END}",
     re.IGNORECASE,
 )
 """Product number in a URL: at its end, before a name at its end, or after a word for product."""

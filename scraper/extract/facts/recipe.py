@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from scraper.extract.facts import recipe_lines, recipe_visible
 from scraper.extract.facts.durations import parse_minutes
 from scraper.extract.facts.label_value_pairs import LabelValuePairs
 from scraper.extract.facts.model import Facts, FactSource
+from scraper.extract.facts.recipe_vocabulary import STEP_MARK
 from scraper.extract.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
@@ -26,6 +28,8 @@ from scraper.extract.facts.schema_graph import (
 from scraper.extract.syntaxes.jsonld import Item, names
 
 _RECIPES = frozenset({"recipe"})
+_STEPS = frozenset({"howtostep", "howtosection"})
+_NUMBERED = re.compile(r"(?:[^\W\d]*\s*\d{1,2})?")
 _PARTS = ("itemListElement", "steps", "step")
 _MOST_NAMES = 2
 """Recipes with different names. With more, the page is a list, unless one has the title of the page."""
@@ -99,7 +103,8 @@ def _lines(graph: SchemaGraph, value: Any) -> list[str]:
     found: list[str] = []
     for text in _texts(graph, value, 0):
         parts = _BREAKS.split(text) if _BREAKS.search(text) else [text]
-        found += [part for part in (_clean_line(part[:_MAX_LINE]) for part in parts) if part]
+        lines = (_clean_line(part[:_MAX_LINE]) for part in parts)
+        found += [line for line in lines if line and not STEP_MARK.fullmatch(line)]
         if len(found) > _MAX_LINES:
             break
     return found[:_MAX_LINES]
@@ -116,18 +121,32 @@ def _texts(graph: SchemaGraph, value: Any, depth: int) -> Iterator[str]:
     elif depth > _MAX_DEPTH:
         return
     elif isinstance(value, list):
+        titles = Counter(_title_of(part) for part in value if isinstance(part, dict))
         for part in value:
-            yield from _texts(graph, part, depth + 1)
+            is_repeated = isinstance(part, dict) and titles[_title_of(part)] > 1
+            yield from _texts(graph, {**part, "name": None} if is_repeated and part.get("text") else part, depth + 1)
     elif isinstance(value, dict):
         item = graph.followed(value)
         inner = next((item[name] for name in _PARTS if item.get(name)), None)
+        title = _title_of(item)
         if inner is not None:
+            yield from filter(None, [title])
             yield from _texts(graph, inner, depth + 1)
             return
+        text = item.get("text")
+        if title and isinstance(text, str) and not fold_name(clean_text(text)).startswith(fold_name(title)):
+            yield title
         for name in ("text", "name", "description", "value", "@value", "item"):
             if item.get(name):
                 yield from _texts(graph, item[name], depth + 1)
                 return
+
+
+def _title_of(step: Item) -> str | None:
+    """Return the name of a step or section that is no number, such as `Step 1`."""
+    name = step.get("name")
+    title = clean_text(name).rstrip(".… ") if isinstance(name, str) and has_type(step, _STEPS) else ""
+    return None if _NUMBERED.fullmatch(title) else title
 
 
 def _nutrients(item: Item) -> dict[str, str]:
@@ -204,8 +223,8 @@ ORDER = (
     "image", "ratings", "nutrients",
 )  # fmt: skip
 _OF_ONE_PART = 0.6
-_LEAST_INGREDIENTS = 2
-_LEAST_AMOUNTS = 0.3
+_MIN_CLEAR, _MIN_CLEAR_SHARE = 5, 0.6
+"""Lines, and share of them with an amount, that make a list a recipe without steps."""
 
 
 def extract_recipe(
@@ -224,17 +243,23 @@ def extract_recipe(
     for source, graph in graphs.items():
         add_recipe_items(facts, graph, source, fold_name(title))
     has_markup = any(page_recipes(graph, fold_name(title)) for graph in graphs.values())
-    visible = recipe_visible.find_ingredients(body)
+    visible = [_clean_line(line) for line in recipe_visible.find_ingredients(body)]
     marked = facts.value("ingredients")
     is_one_list = recipe_visible.count_ingredient_headings(body) <= 1
     if marked and (complete := recipe_lines.complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
         facts.replace("ingredients", complete, FactSource.VISIBLE, confidence=0.9)
     facts.add("ingredients", visible, FactSource.VISIBLE)
-    if not has_markup and not _looks_like_food(facts.value("ingredients") or []):
+    marked_steps = facts.value("instructions") or []
+    # More visible ingredients are those of another recipe, whose steps are visible too.
+    if len(marked_steps) > 1 and marked and len(visible) <= len(marked):
+        steps = recipe_lines.complete_steps(marked_steps, recipe_visible.find_instructions(body))
+        if steps != marked_steps:
+            facts.replace("instructions", steps, FactSource.VISIBLE, confidence=0.9)
+    if not has_markup and not recipe_visible.looks_like_food(facts.value("ingredients") or []):
         return None
     if "instructions" not in facts:
         facts.add("instructions", recipe_visible.find_instructions(body), FactSource.VISIBLE)
-    if not has_markup and "instructions" not in facts:
+    if not has_markup and "instructions" not in facts and not _is_clear_list(facts.value("ingredients")):
         return None
     marked_title = facts.value("title") or ""
     if title and marked_title.startswith(title) and _TITLE_END.search(marked_title[len(title) :]):
@@ -246,6 +271,11 @@ def extract_recipe(
         facts.add("yields", recipe_visible.find_yields(body), FactSource.VISIBLE)
     _add_times(facts, body)
     return facts.as_object(ORDER)
+
+
+def _is_clear_list(ingredients: list[str]) -> bool:
+    """Return True if a list is a recipe's even without steps, which may be prose."""
+    return recipe_visible.looks_like_food(ingredients, min_lines=_MIN_CLEAR, min_share=_MIN_CLEAR_SHARE)
 
 
 def _add_times(facts: Facts, body: Element) -> None:
@@ -262,9 +292,3 @@ def _add_times(facts: Facts, body: Element) -> None:
     for name in ("prep_time", "cook_time", "total_time"):
         if facts.value(name) == 0:  # plugins write 0 for a missing time
             facts.forget(name)
-
-
-def _looks_like_food(lines: list[str]) -> bool:
-    """Return True if a list has amounts: lists of categories or of product components have none."""
-    with_amounts = sum(any(map(str.isnumeric, line)) for line in lines)
-    return len(lines) >= _LEAST_INGREDIENTS and with_amounts >= _LEAST_AMOUNTS * len(lines)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 _MAX_LOST = 12
 """Letters and digits of an amount that the markup lost at the beginning of a line."""
 _MIN_WITH_AMOUNT = 0.8
 _MIN_MORE = 2
 """Lines with amounts among those that only the visible list has."""
+_MAX_PART = 0.6
+"""Largest share of the visible steps in markup that is completed. Notes may follow the last step."""
+_MIN_ALIKE = 0.6
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_MIXED = re.compile(r"(\d)([\u00bc-\u00be\u2150-\u215e])")
+_NUMBER = re.compile(
+    r"(?:(?P<whole>\d{1,4})[ -]+)?(?P<upper>\d{1,4}) ?/ ?(?P<lower>\d{1,4})|(?P<decimal>\d{1,6}(?:[.,]\d{1,4})?)"
+)
 
 
 def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool = True) -> list[str]:
@@ -28,12 +37,51 @@ def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool =
     if is_one_list and has_all and len(more) >= _MIN_MORE and _has_amounts(more):
         own = dict(zip(lines, marked, strict=True))
         return [own.get(text, line) for text, line in shown.items()]
+    if len(marked) == len(visible):
+        marked = _with_visible_amounts(marked, visible)
+        lines = [squash_line(line) for line in marked]
     longer = [None if text in shown else _find_longer(text, shown) for text in lines]
     is_without_amounts = 2 * sum(line is not None for line in longer) > len(marked)
     return [
         line if other is None or not (is_without_amounts or line[:1].isnumeric()) else other
         for line, other in zip(marked, longer, strict=True)
     ]
+
+
+def complete_steps(marked: list[str], visible: list[str]) -> list[str]:
+    """Return the marked-up steps, or the visible ones if the markup holds only some of them."""
+    lines, shown = (set(map(squash_line, steps)) for steps in (marked, visible))
+    is_part = lines < shown and len(shown - lines) >= _MIN_MORE and len(lines) <= _MAX_PART * len(shown)
+    return visible if marked and is_part else marked
+
+
+def _with_visible_amounts(marked: list[str], visible: Sequence[str]) -> list[str]:
+    """Replace lines whose amount the page does not show by the only visible line about the same."""
+    shown = [(line, _words(line), _amounts(line)) for line in visible]
+    amounts = set().union(*(found for _, _, found in shown)) if shown else set()
+    lines = []
+    for line in marked:
+        stated, words = _amounts(line), _words(line)
+        alike = [row for row in shown if words and len(words & row[1]) >= _MIN_ALIKE * len(words | row[1])]
+        is_hidden = stated and len(alike) == 1 and alike[0][2] and not stated & alike[0][2] and not stated <= amounts
+        lines.append(alike[0][0] if is_hidden else line)
+    return lines
+
+
+def _amounts(line: str) -> set[float]:
+    """Return the numbers of a line; `1 1/2`, `1½` and `1.5` are equal."""
+    text = unicodedata.normalize("NFKC", _MIXED.sub(r"\1 \2", line)).replace("\u2044", "/")
+    return {round(_number(match), 2) for match in _NUMBER.finditer(text)}
+
+
+def _number(match: re.Match[str]) -> float:
+    if match["upper"]:
+        return float(match["whole"] or 0) + float(match["upper"]) / (float(match["lower"]) or 1)
+    return float(match["decimal"].replace(",", "."))
+
+
+def _words(line: str) -> set[str]:
+    return set(_WORD.findall(line.casefold()))
 
 
 def squash_line(line: str) -> str:

@@ -3,68 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, cast
 
-from lxml import etree
-
-from scraper.extract.dom.tags import HEADINGS, LISTS
-from scraper.extract.dom.xpath import Element, attribute_selector, text_of
-from scraper.extract.facts.label_value_pairs import LabelValuePairs
+from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of
+from scraper.extract.facts.recipe_rows import is_line, lines_in, lines_of, row_texts, strip_mark, text_of_item
+from scraper.extract.facts.recipe_vocabulary import (
+    INGREDIENT_HEADING,
+    INGREDIENT_NAMES,
+    INGREDIENT_PROPERTIES,
+    RECIPE_HEADING,
+    STEP_HEADING,
+    STEP_NAMES,
+    STEP_PROPERTIES,
+    YIELD_LABELS,
+)
 from scraper.extract.facts.schema_graph import clean_text
-
-INGREDIENT_PROPERTIES = frozenset({"ingredients", "recipeingredient", "ingredient"})
-STEP_PROPERTIES = frozenset({"recipeinstructions", "instructions"})
-INGREDIENT_NAMES = re.compile(r"ingredi|zutat|ingrédient", re.IGNORECASE)
-STEP_NAMES = re.compile(
-    r"instruction|direction|preparation|method(?!ology)|recipe-?steps?|step-?(?:text|list)|zubereitung|"
-    r"preparazione|bereiding|fremgangsm|tillagning|etapes|preparacion",
-    re.IGNORECASE,
-)
-INGREDIENT_HEADING = re.compile(
-    r"\W*(?:the |les |gli |los |las |die )?(?:ingredients?|zutaten|ingrédients?|ingredientes?|ingredienti|"
-    r"ingrediënten|składniki|ingredienser|ingredienzen|ингредиенты|材料|分量|hozzávalók|malzemeler|"
-    r"suroviny|ainekset|sestavine|sastojci|υλικά|재료|what you(?:.?ll)? need|you(?: will|.ll) need|"
-    r"benodigdheden|"
-    r"(?:dit|wat) heb je nodig|ingredience|ingrediente|інгредієнти|состав|продукти|съставки|raineed|"
-    r"sastāvdaļas|ingredientai|食材|用料|原料|bahan(?:-bahan)?|nguyên liệu|ส่วนผสม|วัตถุดิบ|المكونات|المقادير|"
-    r"مواد لازم|מצרכים|מרכיבים|सामग्री)(?!\w)",
-    re.IGNORECASE,
-)
-STEP_HEADING = re.compile(
-    r"\W*(?:(?:cooking |preparation )?(?:instructions?|directions?|method|procedure)|preparation|zubereitung|"
-    r"anleitung|so (?:geht|wird).?s|und so geht.?s|préparation|étapes|(?:les )?étapes|réalisation|"
-    r"preparación|elaboración|elaboració|pasos|modo de (?:preparación|hacer)|"
-    r"(?:cómo|como) (?:hacer|preparar|fazer)|come (?:preparare|fare)|preparazione|procedimento|"
-    r"preparação|modo de fazer|bereiding(?:swijze)?|aan de slag|zo maak je|werkwijze|"
-    r"przygotowanie|sposób|wykonanie|gör så här|så här gör du|tillagning|slik gjør du|sådan gør du|"
-    r"framgangsmåte|fremgangsmåde|fremgangsmåte|приготовление|приготування|способ|пошаговый рецепт|"
-    r"начин на (?:приготвяне|приготовление)|作り方|做法|步[驟骤]|制作(?:方法|步骤)|製作|"
-    r"elkészítés|modo de preparo|"
-    r"postup|příprava|príprava|priprema|priprava|postopek|mod de preparare|preparare|εκτέλεση|"
-    r"만드는|조리(?:법|방법|순서)|hazırlanışı|yapılışı|how to (?:make|cook)|what to do|steps|"
-    r"valmistus(?:ohje)?|"
-    r"(?:valmistamine|pagatavošana|gaminimas)|cara (?:membuat|memasak)|langkah|cách (?:làm|nấu)|"
-    r"วิธีทำ|طريقة (?:التحضير|العمل|الطبخ)|طرز تهیه|אופן ההכנה|הוראות הכנה|विधि)(?!\w)",
-    re.IGNORECASE,
-)
-RECIPE_HEADING = re.compile(
-    r"\W*(?:the |la )?(?:recipe|rezept|recette|receta|ricetta|recept|przepis|ohje)\W*$", re.IGNORECASE
-)
-STEP_MARK = re.compile(
-    r"^(?:step|schritt|étape|paso|passo|stap|krok|шаг|trin|steg|vaihe|adım|pas)\s*\d{1,2}\s*[.:)–-]?\s+(?=\S)",
-    re.IGNORECASE,
-)
-"""Label before a step, such as "Step 1"."""
-YIELD_LABELS = LabelValuePairs(
-    {
-        "yields": r"serves|servings?|yields?|makes|portions?|portionen|personen|porties|porzioni|porciones|"
-        r"porções|pour|personnes|portioner|porsjoner|porcje|porcí|adag|порции|количество порций|kişilik|"
-        r"人数|人分"
-    }
-)
-
 
 _MAX_LINES = 100
 _MAX_LINE = 2_000
@@ -75,27 +30,44 @@ _MAX_CLIMB = 8
 _MAX_BEHIND = 600
 """Elements after a heading in which its list is searched."""
 _MAX_ITEMS, _MAX_ELEMENTS, _MAX_HEADINGS = 5_000, 50_000, 20
+_AMOUNT_ALONE = re.compile(r"[\d\u00bc-\u00be\u2150-\u215e.,/ –-]+\s*\w{0,12}\.?")
+_NUTRITION = re.compile(r"daily value|calories from|amount per serving", re.IGNORECASE)
+_MIN_SPLIT = 0.3
+_MIN_STEP = 30
+"""Mean characters of the steps of a recipe. Shorter lines are names, times or links."""
+_FIRST_CJK = "\u2e80"
+_MAX_LISTS = 40
+_NAMES = ("class", "id", "data-testid", "data-test", "aria-label")
+_CALLED = element_selector(f"descendant-or-self::*[{' or '.join(f'@{name}' for name in _NAMES)}]")
 _CLASSED = attribute_selector("class")
+_DIGITS = re.compile(r"\d+")
 _PROPERTIES = attribute_selector("itemprop")
-_PIECES = etree.XPath(".//text() | .//br")
 
 _YIELD_NAMES = re.compile(r"serving|yield|portion", re.IGNORECASE)
 _HEADING_LIKE = (*HEADINGS, "strong", "b", "p", "div", "span", "dt", "td", "th")
 _LINES = ("li", "p", "dt", "dd", "tr")
-_BLOCKS = HEADINGS | LISTS | {"p", "div", "table", "section", "article"}
 _OTHER_LINES = ("p", "dt", "dd", "tr")
 _OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
-_MARK = re.compile(r"^(?:[-–•*▢☐□]\s*|\d{1,2}[.)]\s+)")
+_OUTSIDE_LIST = _OUTSIDE | {"body", "html", "main"}
 
 
 def find_ingredients(body: Element) -> list[str]:
-    """Return the ingredients; empty if none are found."""
-    return (
-        _marked(body, INGREDIENT_PROPERTIES)
-        or _short(_named(body, INGREDIENT_NAMES, STEP_NAMES))
-        or _short(_below(body, INGREDIENT_HEADING, STEP_HEADING))
-        or _short(_largest_named_group(_leaves(body, INGREDIENT_NAMES), INGREDIENT_NAMES, STEP_NAMES))
-    )
+    """Return the first list with amounts beside names, or the first list; empty if none is found."""
+    return _first(filter(None, map(_short, _ingredient_lists(body))), _is_whole_list)
+
+
+def looks_like_food(lines: list[str], *, min_lines: int = 2, min_share: float = 0.3) -> bool:
+    """Return True if a list has amounts: lists of categories or of product components have none."""
+    with_amounts = sum(any(map(str.isnumeric, line)) for line in lines)
+    return len(lines) >= min_lines and with_amounts >= min_share * len(lines)
+
+
+def _is_whole_list(lines: list[str]) -> bool:
+    """Return True if a list has amounts that are not lines of their own between names."""
+    alone = sum(_AMOUNT_ALONE.fullmatch(line) is not None for line in lines)
+    names = sum(not any(map(str.isnumeric, line)) for line in lines)
+    is_split = min(alone, names) >= _MIN_SPLIT * len(lines)
+    return looks_like_food(lines) and not is_split and not any(map(_NUTRITION.search, lines))
 
 
 def count_ingredient_headings(body: Element) -> int:
@@ -104,14 +76,43 @@ def count_ingredient_headings(body: Element) -> int:
 
 
 def find_instructions(body: Element) -> list[str]:
-    """Return the steps; empty if none are found."""
-    return (
-        _marked(body, STEP_PROPERTIES)
-        or _named(body, STEP_NAMES, INGREDIENT_NAMES)
-        or _below(body, STEP_HEADING, INGREDIENT_HEADING)
-        or _below(body, RECIPE_HEADING, INGREDIENT_HEADING)
-        or _largest_named_group(_leaves(body, STEP_NAMES), STEP_NAMES, INGREDIENT_NAMES)
-    )
+    """Return the first list of sentences, or the first list; empty if none is found."""
+    return _first(filter(None, _instruction_lists(body)), _looks_like_steps)
+
+
+def _looks_like_steps(lines: list[str]) -> bool:
+    """Return True if the lines are long enough for sentences and are not ingredients."""
+    length = sum(sum(2 if char > _FIRST_CJK else 1 for char in line) for line in lines)
+    amounts = sum(line[:1].isnumeric() and len(line) < _MAX_HEADING for line in lines)
+    return length >= _MIN_STEP * len(lines) and 2 * amounts <= len(lines)
+
+
+def _first(lists: Iterator[list[str]], is_likely: Callable[[list[str]], bool]) -> list[str]:
+    """Return the first likely list, or the first of all."""
+    first: list[str] = []
+    for lines in islice(lists, _MAX_LISTS):
+        if is_likely(lines):
+            return lines
+        first = first or lines
+    return first
+
+
+def _ingredient_lists(body: Element) -> Iterator[list[str]]:
+    yield _marked(body, INGREDIENT_PROPERTIES)
+    yield from _named(body, INGREDIENT_NAMES, STEP_NAMES)
+    yield from _below(body, INGREDIENT_HEADING, STEP_HEADING)
+    yield from _named_groups(_leaves(body, INGREDIENT_NAMES), INGREDIENT_NAMES, STEP_NAMES)
+    yield from _shaped(body, INGREDIENT_NAMES, STEP_NAMES)
+    yield from _beside(body, INGREDIENT_HEADING)
+
+
+def _instruction_lists(body: Element) -> Iterator[list[str]]:
+    yield _marked(body, STEP_PROPERTIES)
+    yield from _named(body, STEP_NAMES, INGREDIENT_NAMES)
+    yield from _below(body, STEP_HEADING, INGREDIENT_HEADING)
+    yield from _below(body, RECIPE_HEADING, INGREDIENT_HEADING)
+    yield from _named_groups(_leaves(body, STEP_NAMES), STEP_NAMES, INGREDIENT_NAMES)
+    yield from _shaped(body, STEP_NAMES, INGREDIENT_NAMES)
 
 
 def find_yields(body: Element) -> str | None:
@@ -136,25 +137,52 @@ def _marked(body: Element, properties: frozenset[str]) -> list[str]:
     lines: list[str] = []
     for element in _PROPERTIES(body):
         if (element.get("itemprop") or "").lower() in properties:
-            lines += _lines_in(element) or [clean_text(_parted(element))]
+            lines += lines_in(element) or [clean_text(text_of_item(element))]
     return [line for line in lines if line][:_MAX_LINES]
 
 
-def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> list[str]:
-    """Return the list items inside elements with such a name; of several groups, the largest."""
-    items = (item for item in body.iter("li", "dt") if next(item.iter("ul", "ol"), None) is None)
-    return _largest_named_group(items, names, others)
+def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the list items and rows inside elements with such a name, by group."""
+    items = (item for item in body.iter("li", "dt", "tr") if next(item.iter("ul", "ol"), None) is None)
+    return _named_groups(items, names, others)
 
 
-def _largest_named_group(items: Iterable[Element], names: re.Pattern[str], others: re.Pattern[str]) -> list[str]:
+def _named_groups(items: Iterable[Element], names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the texts of items by the name of the element around them, the largest group first."""
     kinds: dict[str, list[str]] = {}
     for item in islice(items, _MAX_ITEMS):
         around = _nearest_named(item, names, others)
         if around is not None:
-            kinds.setdefault(_called(around), []).append(_strip_mark(clean_text(_parted(item))))
-    best = max(kinds.values(), key=len, default=[])
-    lines = [line for line in dict.fromkeys(best) if line and len(line) < _MAX_LINE]
-    return lines if 1 < len(lines) < _MAX_LINES else []
+            kinds.setdefault(_shape(around), []).append(strip_mark(clean_text(text_of_item(item))))
+    for found in sorted(kinds.values(), key=len, reverse=True):
+        lines = [line for line in dict.fromkeys(found) if line and len(line) < _MAX_LINE]
+        if 1 < len(lines) < _MAX_LINES:
+            yield lines
+
+
+def _shaped(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the rows of elements with such a name, whatever their tags are."""
+    outer: set[Element] = set()
+    for around in _CALLED(body):
+        called = _called(around)
+        if names.search(called) and not others.search(called) and outer.isdisjoint(around.iterancestors()):
+            outer.add(around)
+            if not _is_outside(around):
+                yield row_texts(around)
+
+
+def _beside(body: Element, heading: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the rows of the element that follows a heading."""
+    for element in islice(body.iter(*HEADINGS), _MAX_ITEMS):
+        if _is_heading(element, heading) and not _is_outside(element):
+            around = islice((element, *element.iterancestors()), 3)
+            for box in (one for part in around for one in (part.getnext(), part.getparent())):
+                if box is not None and box.tag not in _OUTSIDE_LIST:
+                    yield row_texts(box)
+
+
+def _is_outside(element: Element) -> bool:
+    return any(around.tag in _OUTSIDE for around in element.iterancestors())
 
 
 def _leaves(body: Element, names: re.Pattern[str]) -> Iterator[Element]:
@@ -163,7 +191,7 @@ def _leaves(body: Element, names: re.Pattern[str]) -> Iterator[Element]:
     for around in _CLASSED(body):
         if names.search(around.get("class") or "") and outer.isdisjoint(around.iterancestors()):
             outer.add(around)
-            boxes = filter(_is_line, around.iter("p", "div"))
+            boxes = filter(is_line, around.iter("p", "div"))
             yield from dict.fromkeys(_find_row(box, around) for box in boxes)
 
 
@@ -171,15 +199,10 @@ def _find_row(box: Element, listing: Element) -> Element:
     """Return the row of a short box, such as an amount beside its name, if several rows follow each other."""
     row = box.getparent()
     is_row = row is not None and row is not listing and row.tag == "div" and 2 <= len(row) <= _MAX_ROW_PARTS
-    if row is None or not is_row or not all(map(_is_line, row)) or len(text_of(row)) > _MAX_INGREDIENT:
+    if row is None or not is_row or not all(map(is_line, row)) or len(text_of(row)) > _MAX_INGREDIENT:
         return box
     beside = (row.getprevious(), row.getnext())
     return row if any(one is not None and one.tag == "div" and len(one) == len(row) for one in beside) else box
-
-
-def _is_line(box: Element) -> bool:
-    """Return True if an element holds text and no block elements."""
-    return next(box.iterdescendants(*_BLOCKS), None) is None and bool(text_of(box).strip())
 
 
 def _nearest_named(item: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Element | None:
@@ -197,12 +220,17 @@ def _nearest_named(item: Element, names: re.Pattern[str], others: re.Pattern[str
     return None
 
 
+def _shape(element: Element) -> str:
+    """Return the class of an element, else its other names without numbers, which differ between similar elements."""
+    return element.get("class") or _DIGITS.sub("", _called(element))
+
+
 def _called(element: Element) -> str:
-    return f"{element.get('class') or ''} {element.get('id') or ''}".strip()
+    return " ".join(filter(None, (element.get(name) for name in _NAMES)))
 
 
-def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> list[str]:
-    """Return the lines between a matching heading and the next heading."""
+def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the lines between a matching heading and the next heading."""
     order = list(islice(body.iter("*"), _MAX_ELEMENTS))
     tried = 0
     for place, element in enumerate(order):
@@ -214,10 +242,7 @@ def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> l
             tried += 1
             if tried > _MAX_HEADINGS:
                 break
-            lines = _section(order[place + 1 : place + _MAX_BEHIND], element, other)
-            if lines:
-                return lines
-    return []
+            yield _section(order[place + 1 : place + _MAX_BEHIND], element, other)
 
 
 def _is_heading(element: Element, meaning: re.Pattern[str]) -> bool:
@@ -244,7 +269,7 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
             break
         if element.tag in _LINES:
             found.append(element)
-        elif element.tag == "div" and _is_line(element):
+        elif element.tag == "div" and is_line(element):
             boxes.append(element)
     items = [element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None]
     chosen = items if len(items) > 1 else _with_text(found)
@@ -253,9 +278,9 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
     lines = [
         line
         for element in chosen
-        for line in (_broken(element) if element.tag == "p" else [clean_text(_parted(element))])
+        for line in (lines_of(element) if element.tag == "p" else [clean_text(text_of_item(element))])
     ]
-    return [_strip_mark(line) for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
+    return [line for line in map(strip_mark, lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
 
 
 def _with_text(found: list[Element]) -> list[Element]:
@@ -283,39 +308,3 @@ def _ends(element: Element, heading: Element) -> bool:
     if element.tag not in HEADINGS:
         return False
     return heading.tag not in HEADINGS or element.tag <= heading.tag
-
-
-def _lines_in(element: Element) -> list[str]:
-    items = [clean_text(_parted(item)) for item in element.iter("li")]
-    if items:
-        return items
-    paragraphs = list(element.iter("p"))
-    return [line for part in (paragraphs or [element]) for line in _broken(part)]
-
-
-def _broken(element: Element) -> list[str]:
-    """Return the lines of a text, split at line breaks."""
-    text = "".join(
-        "\n" if isinstance(piece, etree._Element) else str(piece).replace("\n", " ")
-        for piece in cast("list[Any]", _PIECES(element))
-    )
-    return [line for line in map(clean_text, text.split("\n")) if line]
-
-
-def _parted(element: Element) -> str:
-    """Return the text of an element with spaces between adjacent parts, such as amount and name in cells."""
-    if len(element) < 2:
-        return text_of(element)
-    text = element.text or ""
-    before: Element | None = None
-    for part in element:
-        inner = _parted(part)
-        if before is not None and not before.tail and text[-1:].isalnum() and inner[:1].isalnum():
-            text += " "
-        text += inner + (part.tail or "")
-        before = part
-    return text
-
-
-def _strip_mark(line: str) -> str:
-    return STEP_MARK.sub("", _MARK.sub("", line), count=1)

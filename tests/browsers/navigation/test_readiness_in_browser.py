@@ -62,6 +62,16 @@ async def test_difficult_page_is_complete(
     assert found >= expected
 
 
+async def test_a_script_that_waits_for_cpu_time_is_not_ended_as_an_endless_loop(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The loop takes longer than the limit of an idle machine.
+    monkeypatch.setattr("browsers.navigation.readiness.SAMPLE_LIMIT_S", 0.5)
+    monkeypatch.setattr("browsers.navigation.readiness.measure_slowdown", lambda: 40.0)
+    snapshot = await visit(browsers, site, "/loop-long")
+    assert "AFTER-THE-LOOP" in snapshot.html and marks(snapshot) == 10
+
+
 @pytest.mark.parametrize("path", RUNAWAYS)
 async def test_text_of_an_endless_page_is_captured(browsers: Browsers, site: Site, path: str) -> None:
     snapshot = await visit(browsers, site, path)

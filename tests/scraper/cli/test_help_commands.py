@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -128,6 +132,30 @@ async def test_the_script_for_bash_completes_a_value() -> None:
     assert output.out.split() == ["plain,brave", "plain,bing", "plain,baidu"]
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_have_scripts(shell: str) -> None:
-    assert f"_SEARCH_MCP_COMPLETE={shell}_complete" in command_output("completion", shell).out
+SHELLS = {
+    "fish": 'source script; complete -C "search-mcp search --engine m"',
+    # Prints what zsh would offer, instead of drawing a menu.
+    "zsh": """autoload -U compinit; compinit -D; source script
+        compadd() { print -l -- ${(P)@[-1]} }
+        words=(search-mcp search --engine m); CURRENT=4; $_comps[search-mcp]""",
+}
+"""Commands that complete an engine that begins with m, by shell."""
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_completes_a_value_in_a_real_shell(shell: str, tmp_path: Path) -> None:
+    program = tmp_path / "search-mcp"
+    run = "import sys; sys.argv[0] = 'search-mcp'; from scraper.cli.main import main; main()"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "{run}" "$@"\n')
+    program.chmod(0o755)
+    script = command_output("completion", shell).out
+    (tmp_path / "script").write_text(script)
+    assert f"_SEARCH_MCP_COMPLETE={shell}_complete" in script
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    env = {**os.environ, "HOME": str(tmp_path), "PATH": os.pathsep.join((str(tmp_path), os.environ["PATH"]))}
+    options = ("-f", "-c") if shell == "zsh" else ("--no-config", "-c")
+    shown = subprocess.run(
+        [shell, *options, SHELLS[shell]], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60
+    )
+    assert (shown.stdout.split(), shown.stderr) == (["mojeek"], "")

@@ -55,6 +55,12 @@ def test_each_address_of_a_list_is_tried_with_https_then_http(site: Site, here: 
     assert [row["error"] for row in rows] == [None] * 3, rows
 
 
+@pytest.mark.parametrize("command", [("changes",), ("crawl", "--max-pages", "1")], ids=lambda words: words[0])
+def test_commands_for_sites_try_https_then_http_too(site: Site, here: dict[str, str], command: tuple[str, ...]) -> None:
+    output = command_output(*command, "site.example", "--json", env=here)
+    assert output.code == 0 and '"url":"http://site.example' in output.out, output.err
+
+
 def test_an_answer_is_written_to_a_file(site: Site, here: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "page.md"
     output = command_output("fetch", site.url("/static/1"), "-o", str(file), env=here)

@@ -20,6 +20,8 @@ from scraper.tools import registry
         ("To go on, call fetch again with start=432.", "To go on, run `search-mcp fetch` again with --start 432."),
         ("Ask with force_refresh=true.", "Ask with --force-refresh."),
         ("Use `start` and `length`.", "Use `--start` and `--length`."),
+        ("A query: use the `search` tool.", "A query: use `search-mcp search`."),
+        ("A page: `fetch` is the tool for it.", "A page: `search-mcp fetch` is the command for it."),
         ("Index not found: a", "There is no index a. Create it with `search-mcp index create a`."),
         ("The length of a URL must be short.", "The length of a URL must be short."),
     ],

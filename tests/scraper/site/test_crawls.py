@@ -187,4 +187,5 @@ async def test_a_start_page_that_cannot_be_read_is_an_error(tmp_path: Path) -> N
     with serving(Robots) as (_, served):
         async with Services.open(settings(tmp_path, served)) as app:
             answer = await call(app, "crawl", url="http://missing.example/", max_pages=2)
-            assert answer.is_error and "cannot begin" in answer.text
+            assert answer.is_error and "missing.example" in answer.text
+            assert [failure.code for failure in answer.failures] == ["unreachable"]

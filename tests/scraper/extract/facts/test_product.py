@@ -49,11 +49,25 @@ def test_visible_price_is_marked_as_shown() -> None:
         ("https://shop.example/things/kettle-p400105394.html", "400105394"),
         ("https://shop.example/store/1?pid=260591&x=1", "260591"),
         ("https://shop.example/Prod/101693/", "101693"),
+        ("https://shop.example/Copper-KETTLE-x3410048.php", "3410048"),
+        ("https://shop.example/tea/copper-kettle,p82514129,l.html", "82514129"),
+        ("https://shop.example/item/93133869_copper-kettle", "93133869"),
+        ("https://shop.example/classified/Kettle-1970_35985065", "35985065"),
+        ("https://shop.example/kettle-iid-1021493409", "1021493409"),
+        ("https://shop.example/p/kettle/pd/pd1hjfqnc2j", "pd1hjfqnc2j"),
+        ("https://shop.example/copper-kettle-MKI6IKW1N4.html?tea=1#now", "MKI6IKW1N4"),
+        ("https://shop.example/kettle?childSku=545642356", "545642356"),
     ],
 )
 def test_the_number_in_the_address_is_the_last_resort(url: str, number: str) -> None:
     found = told('<h1>Kettle</h1><b class="price">€ 5,00</b><button>Add to cart</button>', url)
     assert found["sku"] == (number, "address")
+
+
+@pytest.mark.parametrize("name", ["kettle-for-2-persons", "KETTLE-COPPER", "kettle-1970", "kettle-500w"])
+def test_words_of_an_address_are_no_numbers(name: str) -> None:
+    url = f"https://shop.example/product/{name}"
+    assert "sku" not in told('<h1>Kettle</h1><b class="price">€ 5,00</b><button>Add to cart</button>', url)
 
 
 @pytest.mark.parametrize(("shown", "value"), [("$20.00", 20), ("$19,999", 19999), ("", 19999)])

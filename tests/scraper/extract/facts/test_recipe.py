@@ -45,7 +45,7 @@ def test_json_ld_in_all_its_shapes_is_flattened() -> None:
     assert found == {
         "title": ("Soup & bread", "json_ld"),
         "ingredients": (["1 onion", "2 carrots"], "json_ld"),
-        "instructions": (["Cut.", "Boil.", "Serve."], "json_ld"),
+        "instructions": (["Soup", "Cut.", "Boil.", "Serve."], "json_ld"),
         "total_time": (70, "sum"),
         "prep_time": (10, "json_ld"),
         "cook_time": (60, "json_ld"),

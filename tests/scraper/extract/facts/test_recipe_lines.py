@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.extract import structured
-from scraper.extract.facts.recipe_lines import complete_lines
+from scraper.extract.facts.recipe_lines import complete_lines, complete_steps
 from tests.scraper.extract.facts.products import ld
 from tests.scraper.extract.snapshots import page
 
@@ -25,12 +25,33 @@ SHOWN = ["1.5 tsp salt", "2 cups flour", "3 eggs", "40 g butter"]
         (["salt"], ["1 tsp salt", "2 tsp salt"], ["salt"]),
         (["1 egg"], [], ["1 egg"]),
         (["salt"], ["a long remark about 2 kinds of sea salt"], ["salt"]),
+        (["7 dl red wine", "1 egg"], ["7.5 dl red wine (dry)", "1 egg"], ["7.5 dl red wine (dry)", "1 egg"]),
+        (["1 1/2 dl red wine", "1 egg"], ["1½ dl red wine (dry)", "1 egg"], ["1 1/2 dl red wine", "1 egg"]),
     ],
 )
 def test_the_visible_lines_are_used_where_they_hold_the_same_and_more(
     marked: list[str], visible: list[str], complete: list[str]
 ) -> None:
     assert complete_lines(marked, visible) == complete
+
+
+def test_visible_steps_replace_some_of_them() -> None:
+    steps = ["Mix.", "Wait.", "Knead.", "Bake.", "Eat."]
+    assert complete_steps(steps[1:3], steps) == steps
+    assert complete_steps(steps[:4], steps) == steps[:4]
+    assert complete_steps(["Boil.", "Eat."], steps) == ["Boil.", "Eat."]
+
+
+def test_names_of_sections_and_steps_are_lines_unless_the_text_repeats_them() -> None:
+    sections = [
+        {"@type": "HowToSection", "name": "Dough", "itemListElement": [{"@type": "HowToStep", "text": "Mix it."}]},
+        {"@type": "HowToStep", "name": "Step 2", "text": "Wait."},
+        {"@type": "HowToStep", "name": "Bake for...", "text": "Bake for an hour."},
+        {"@type": "HowToStep", "name": "Serve", "text": "Cut it."},
+    ]
+    markup = {"@type": "Recipe", "name": "Bread", "recipeIngredient": ["1 egg"], "recipeInstructions": sections}
+    recipe = structured.extract(page(f"<body>{ld(markup)}<h1>Bread</h1>")).recipe or {}
+    assert recipe["instructions"]["value"] == ["Dough", "Mix it.", "Wait.", "Bake for an hour.", "Serve", "Cut it."]
 
 
 def test_amounts_in_boxes_beside_their_names_are_joined_with_them() -> None:

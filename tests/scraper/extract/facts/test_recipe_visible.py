@@ -41,6 +41,15 @@ def lists(body: str) -> tuple[Any, Any]:
             f"<h2>Ingredients</h2><ul>{items(AMOUNTS, 'li')}</ul><h2>Method</h2>"
             f"<ol><li><h4>Step 1</h4><p>{STEPS[0]}</p></li><li><b>Step 2:</b> {STEPS[1]}</li></ol>"
         ),
+        (  # similar elements of any tag, amounts and names in turn
+            "<section id=ingredients><i>2 cups</i><a>flour</a><i>3</i><a>eggs</a></section>"
+            f"<div data-testid=method-steps><span><b>{STEPS[0]}</b></span><span><b>{STEPS[1]}</b></span></div>"
+        ),
+        f"<h4>Ingredients</h4><p>{items(AMOUNTS, 'a')}</p><h4>Method</h4><ol>{items(STEPS, 'li')}</ol>",
+        (
+            "<table class=ingredients><tr><td>2 cups<td>flour<tr><td>3<td>eggs</table>"
+            f"<h3>The recipe</h3><h4>Method</h4><ol>{items(STEPS, 'li')}</ol>"
+        ),
     ],
 )
 def test_lists_are_read_in_whatever_they_are_written(body: str) -> None:
@@ -76,6 +85,24 @@ def test_lists_are_read_in_whatever_they_are_written(body: str) -> None:
 def test_headings_are_those_of_many_languages(ingredients: str, steps: str) -> None:
     told = f"<h2>{ingredients}</h2><ul>{items(AMOUNTS, 'li')}</ul><h2>{steps}</h2><ol>{items(STEPS, 'li')}</ol>"
     assert lists(told) == (AMOUNTS, STEPS)
+
+
+def test_lists_with_amounts_and_sentences_are_chosen_among_lists_of_the_same_name() -> None:
+    steps = ["Mix the flour with the eggs and the salt.", "Bake the bread in the oven for 20 minutes."]
+    numbered = "".join(f"<li class=card-step id=step-{number}-7f{number}>{line}" for number, line in enumerate(steps))
+    body = (
+        f"<ul class=ingredient-notes>{items(['flour makes it firm', 'eggs bind', 'salt for taste'], 'li')}</ul>"
+        f"<ul class=ingredient-list>{items(AMOUNTS, 'li')}</ul>"
+        f"<ul class=preparation-times>{items(['20 minutes', 'easy'], 'li')}</ul><ol class=recipe_steps>{numbered}</ol>"
+        f"<h2>How to make bread</h2><p>{' '.join(['A long story about bread.'] * 5)}</p>"
+    )
+    assert lists(body) == (AMOUNTS, steps)
+
+
+def test_a_clear_list_of_ingredients_is_a_recipe_without_steps() -> None:
+    amounts = [*AMOUNTS, "1 tsp salt", "40 g butter", "1 egg"]
+    assert lists(f"<h2>Ingredients</h2><ul>{items(amounts, 'li')}</ul>") == (amounts, None)
+    assert lists(f"<h2>Ingredients</h2><ul>{items(AMOUNTS, 'li')}</ul>") == (None, None)
 
 
 @pytest.mark.parametrize("shown", ["<dl><dt>Serves</dt><dd>4</dd></dl>", "<p><b>Yield:</b> 4</p>", "<p>Makes: 4</p>"])
