@@ -139,6 +139,7 @@ class ReadinessWaiter:
         self._world: int | None = None
         self._contents = -1
         self._is_forwarded = False
+        self._ends_at = 0.0
         self.loops_ended = 0
 
     def on_new_document(self, loader_id: str) -> None:
@@ -169,7 +170,7 @@ class ReadinessWaiter:
         stop: Callable[[], bool] = lambda: False,
     ) -> bool:
         """Wait until the page is ready. Return False if `limit_s` passed or `stop` returned True first."""
-        end = time.monotonic() + limit_s
+        end = self._ends_at = time.monotonic() + limit_s
         progress = self.progress if may_be_thin else None
         while time.monotonic() < end and not stop():
             sample, wait_s = await self.sample(), MIN_PAUSE_S
@@ -206,7 +207,7 @@ class ReadinessWaiter:
 
     async def sample(self) -> DomSample | None:
         """Take one sample, or return None if the page cannot answer."""
-        limit_s = SAMPLE_LIMIT_S * measure_slowdown()
+        limit_s = self._answer_limit_s()
         try:
             raw = await self.evaluate(self._sample_script, limit_s=limit_s)
             if not raw:
@@ -220,6 +221,11 @@ class ReadinessWaiter:
         except CommandFailedError:
             return None
         return DomSample.of(raw) if isinstance(raw, list) else None
+
+    def _answer_limit_s(self) -> float:
+        """Return the seconds without an answer after which the page runs an endless loop."""
+        left_s = self._ends_at - time.monotonic()
+        return max(SAMPLE_LIMIT_S, min(SAMPLE_LIMIT_S * measure_slowdown(), left_s))
 
     async def evaluate(self, expression: str, *, limit_s: float, await_promise: bool = False) -> object:
         """Evaluate an expression in the isolated world of the main frame and return its value.
@@ -280,9 +286,7 @@ class ReadinessWaiter:
         requests = self.network.requests
         try:
             raw = await self.evaluate(
-                AFTER_OVERDUE_TIMERS % self._sample_script,
-                limit_s=SAMPLE_LIMIT_S * measure_slowdown(),
-                await_promise=True,
+                AFTER_OVERDUE_TIMERS % self._sample_script, limit_s=self._answer_limit_s(), await_promise=True
             )
         except (TimeoutError, CommandFailedError):
             return False
