@@ -66,16 +66,19 @@ class Browsers:
     """Visit URLs with a pool of Chromium browsers behind an egress proxy.
 
     `async with Browsers(settings) as browsers:` returns at once. The browser starts in the background and visits wait
-    for it.
+    for it. If `is_lazy`, the first visit starts it.
     """
 
-    def __init__(self, settings: BrowserSettings | None = None, egress: EgressProxy | None = None) -> None:
+    def __init__(
+        self, settings: BrowserSettings | None = None, egress: EgressProxy | None = None, *, is_lazy: bool = False
+    ) -> None:
         """Set up the pool.
 
         `egress` replaces the proxy that `settings` describe, for example with other DNS names. Raises ValueError if a
         proxy, network or test host is invalid, or a filter list. The message says how to correct it.
         """
         self._settings = settings or BrowserSettings()
+        self._is_lazy = is_lazy
         self._egress = egress or EgressProxy(self._settings)
         self._pool = Pool(self._settings, self._egress)
         self._profiles = CookieProfiles()
@@ -93,7 +96,8 @@ class Browsers:
     async def __aenter__(self) -> Browsers:
         """Start the egress proxy and the pool."""
         await self._pool.__aenter__()
-        self._pool.start_soon()
+        if not self._is_lazy:
+            self._pool.start_soon()
         return self
 
     async def __aexit__(self, *_: object) -> None:

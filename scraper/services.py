@@ -65,15 +65,17 @@ class Services:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, settings: Settings) -> AsyncIterator[Services]:
+    async def open(cls, settings: Settings, *, is_lazy: bool = False) -> AsyncIterator[Services]:
         """Open all services; the browser starts in the background, and visits wait for it.
+
+        If `is_lazy`, browser and workers start on their first use.
 
         Raises:
             SettingsError: The settings name a Chromium that does not exist, or need a library that is missing.
         """
         async with AsyncExitStack() as stack:
-            browsers = await stack.enter_async_context(_create_browsers(_browser_settings(settings)))
-            workers = await stack.enter_async_context(WorkerPool())
+            browsers = await stack.enter_async_context(_create_browsers(_browser_settings(settings), is_lazy=is_lazy))
+            workers = await stack.enter_async_context(WorkerPool(is_lazy=is_lazy))
             store = open_store(settings)
             stack.push_async_callback(store.close)
             shared = await open_shared_state(settings)
@@ -121,8 +123,8 @@ def _browser_settings(settings: Settings) -> BrowserSettings:
     return browser_settings
 
 
-def _create_browsers(settings: BrowserSettings) -> Browsers:
+def _create_browsers(settings: BrowserSettings, *, is_lazy: bool) -> Browsers:
     try:
-        return Browsers(settings)
+        return Browsers(settings, is_lazy=is_lazy)
     except FilterListError as error:
         raise SettingsError(f"SEARCH_MCP_FILTER_LISTS: {error}") from error

@@ -79,7 +79,8 @@ async def _run(
     with _cancel_on_signals(), _progress_bar(_steps(arguments)) as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:
-                services = await stack.enter_async_context(Services.open(settings))
+                is_lazy = not _needs_browser(tool, arguments)
+                services = await stack.enter_async_context(Services.open(settings, is_lazy=is_lazy))
             except ValueError as error:
                 raise SettingsError(str(error)) from None
             except OSError as error:
@@ -92,6 +93,11 @@ async def _run(
                 return answer
             second = await tool.run(services, _replace_urls(arguments, others), call)
             return second if len(_unreachable_urls(second)) < len(unreachable) else answer
+
+
+def _needs_browser(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    """Return False if a call reads only files and the store, as far as its arguments tell."""
+    return tool.open_world and not (tool.name == "read_doc" and "://" not in arguments["source"])
 
 
 def _unreachable_urls(answer: ToolAnswer) -> set[str]:

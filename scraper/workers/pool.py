@@ -42,9 +42,14 @@ class WorkerPool:
     """Run functions of importable modules, with picklable arguments and results, in worker processes."""
 
     def __init__(
-        self, count: int | None = None, *, memory_bytes: int = MEMORY_BYTES, preload: tuple[str, ...] = PRELOAD
+        self,
+        count: int | None = None,
+        *,
+        memory_bytes: int = MEMORY_BYTES,
+        preload: tuple[str, ...] = PRELOAD,
+        is_lazy: bool = False,
     ) -> None:
-        """Configure the pool; `start` starts the workers. By default one per CPU, at most 4."""
+        """Configure the pool; by default one worker per CPU, at most 4. If `is_lazy`, the first call starts them."""
         self.waiting = 0
         """Calls that have no worker yet."""
         self.count = count or min(MAX_WORKERS, os.cpu_count() or 1)
@@ -62,6 +67,7 @@ class WorkerPool:
         """Monotonic time of the last counted failure."""
         self._failure: Exception | None = None
         self._is_open = False
+        self._is_lazy = is_lazy
 
     async def __aenter__(self) -> Self:
         """Start the pool."""
@@ -73,10 +79,10 @@ class WorkerPool:
         await self.close()
 
     async def start(self) -> None:
-        """Start the workers in the background; calls wait until one is ready."""
+        """Open the pool and start the workers in the background; calls wait until one is ready."""
         self._is_open = True
-        for _ in range(self.count):
-            self._start_worker()
+        if not self._is_lazy:
+            self._start_workers()
 
     async def run(self, function: Callable[[*Ts], T], *args: *Ts, limit_s: float = 5.0) -> T:
         """Return or raise what `function(*args)` returns or raises in a worker.
@@ -93,6 +99,8 @@ class WorkerPool:
         if limit_s <= 0:
             raise WorkerTimeoutError("no time was left for the call")
         request = dumps((limit_s, function, args))
+        if self._is_lazy and self._is_open:
+            self._start_workers()
         for is_last_try in (False, True):
             worker = await self._take()
             try:
@@ -170,6 +178,11 @@ class WorkerPool:
     def _drop(self, worker: Worker) -> None:
         self._workers.discard(worker)
         worker.end()
+
+    def _start_workers(self) -> None:
+        self._is_lazy = False
+        for _ in range(self.count):
+            self._start_worker()
 
     def _start_worker(self) -> None:
         task = asyncio.get_running_loop().create_task(self._start_one())

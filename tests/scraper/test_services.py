@@ -56,6 +56,15 @@ async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeyp
 
 
 @pytest.mark.browser
+async def test_lazy_services_start_browser_and_workers_with_the_first_page(settings: Settings, site: Site) -> None:
+    async with Services.open(settings, is_lazy=True) as app:
+        await app.page_cache.search("tides")
+        assert app.browsers.status().browsers == () and app.workers.pids == ()
+        assert (await app.fetcher.fetch(ReadRequest(site.url("/static/82")))).method == "http"
+        assert app.browsers.status().browsers and app.workers.pids
+
+
+@pytest.mark.browser
 async def test_closing_ends_the_browser(settings: Settings) -> None:
     async with Services.open(settings) as app:
         await ready(app)

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests.growth import full_size
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import Output, output_of, running
 from tests.site.running import Site
@@ -31,7 +32,7 @@ async def test_a_list_of_urls_from_nowhere_is_an_empty_one(here: dict[str, str])
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("descriptor", [0, 2])
+@pytest.mark.parametrize("descriptor", [0, full_size(2, id="stderr")])
 async def test_a_page_is_printed_without_the_other_streams(site: Site, here: dict[str, str], descriptor: int) -> None:
     output = await without(descriptor, "fetch", site.url("/static/1"), env=here)
     assert (output.code, output.err) == (0, "")
@@ -60,7 +61,7 @@ async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(si
     assert "\\u" in output.out
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", full_size("1", id="unbuffered")])
 @pytest.mark.parametrize("arguments", [("engines",), ("cache", "stats"), ("serve", "-h")])
 async def test_a_full_output_device_is_reported_in_one_line(
     here: dict[str, str], arguments: tuple[str, ...], unbuffered: str

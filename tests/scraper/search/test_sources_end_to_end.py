@@ -71,19 +71,28 @@ async def apis() -> AsyncIterator[Apis]:
     await runner.cleanup()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def searcher(apis: Apis, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Searcher]:
-    monkeypatch.setattr(searcher_module, "ENGINE_DEADLINE_S", 60.0)
-    apis.statuses.clear()
-    apis.requests.clear()
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def services(apis: Apis) -> AsyncIterator[tuple[Settings, Browsers, WorkerPool]]:
+    """Start a browser that finds the APIs."""
     hosts = tuple((host, "127.0.0.1", apis.port) for host in HOSTS)
     settings = Settings(test_hosts=hosts, test_key_pin=apis.key_pin, contact="me@example.org")
     async with Browsers(settings.browser_settings()) as browsers, WorkerPool(1) as workers:
-        made = Searcher(
-            browsers, workers, MemorySearchCache(), settings, engines=ENGINES, default_engines=DEFAULTS, sources=SOURCES
-        )
-        yield made
-        await made.close()
+        yield settings, browsers, workers
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def searcher(
+    apis: Apis, services: tuple[Settings, Browsers, WorkerPool], monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Searcher]:
+    monkeypatch.setattr(searcher_module, "ENGINE_DEADLINE_S", 60.0)
+    apis.statuses.clear()
+    apis.requests.clear()
+    settings, browsers, workers = services
+    made = Searcher(
+        browsers, workers, MemorySearchCache(), settings, engines=ENGINES, default_engines=DEFAULTS, sources=SOURCES
+    )
+    yield made
+    await made.close()
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,7 @@ async def test_a_confirmed_page_survives_a_crash_in_the_middle_of_writing(mortal
             stats = await pages.stats()
             if stats.usable and not stats.waiting and not stats.lost:
                 confirmed = number
+                await asyncio.sleep(0.02)
                 crash = crash or asyncio.create_task(_crash_soon(mortal))
         await crash
         assert confirmed > 0
