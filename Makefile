@@ -15,7 +15,7 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup serve test test-fast test-all check format docs quality benchmarks conformance clients site image image-test lock clean
-.PHONY: changelog coverage docs-site
+.PHONY: changelog coverage docs-site fuzz
 
 help:
 	@echo 'make serve        serve MCP on http://127.0.0.1:8000/mcp; installs what it needs'
@@ -32,6 +32,7 @@ help:
 	@echo 'make site         serve the test site on http://127.0.0.1:8080'
 	@echo 'make quality      compare quality figures with their floors; CORPORA=DIR holds the saved pages'
 	@echo 'make benchmarks   run the cost benchmarks on this machine'
+	@echo 'make fuzz         send mutated messages, requests, pages and documents to a server and its parsers'
 	@echo 'make conformance  run the public MCP conformance suite (npm)'
 	@echo 'make clients      run the conformance suite and a dozen other MCP clients (npm, PyPI)'
 	@echo 'make image        build the container image (docker)'
@@ -94,6 +95,9 @@ quality: $(VENV)/.training $(VENV)/.chromium
 
 benchmarks: $(VENV)/.training $(VENV)/.chromium
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; done
+
+fuzz: $(VENV)/.training $(VENV)/.chromium
+	$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
 # Both install the clients once, from npm and PyPI.
 conformance: $(VENV)/.dev $(VENV)/.chromium

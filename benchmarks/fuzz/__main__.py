@@ -3,6 +3,7 @@
 Over HTTP every message must have a response: JSON-RPC, 202 for a message that needs none, or an HTTP error.
 Over stdio every recognizable request must have a response with its id, and every line that is not a message an
 error. Each ping in between must have its own response.
+Then send mutated heads of HTTP requests, and pass mutated URLs, pages, style sheets and documents to their parsers.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import aiohttp
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.fuzz.inputs import fuzz_heads, fuzz_parsers
 from benchmarks.fuzz.mutations import mutate
 from tests.scraper.process import Program, browsers_say, running, serving
 from tests.scraper.server.wire import HEADERS, initialize, open_session
@@ -33,10 +35,19 @@ _AT_ONCE = 8
 _PING_EACH = 20
 _START_S = 60.0
 _MODERN_SHARE = 0.4
-_GOALS = tuple(
-    Goal(f"{transport}.{what}", at_most=0)
-    for transport in ("http", "stdio")
-    for what in ("hung", "unanswered", "crashed")
+_INPUTS = 2_000
+_INPUTS_QUICK = 100
+_GOALS = (
+    *(
+        Goal(f"{transport}.{what}", at_most=0)
+        for transport in ("http", "stdio")
+        for what in ("hung", "unanswered", "crashed")
+    ),
+    *(
+        Goal(f"{target}.{what}", at_most=0)
+        for target in ("heads", "urls", "html", "css", "documents")
+        for what in ("hung", "crashed")
+    ),
 )
 
 
@@ -50,8 +61,23 @@ async def measure(options: Options) -> Figures:
             outcomes = await send(messages, {"SEARCH_MCP_DATA": folder, "SEARCH_MCP_LOG_LEVEL": "error"})
         print_table(f"{transport}, {time.monotonic() - started:.0f} s", ("", "messages"), sorted(outcomes.items()))
         figures |= {f"{transport}.{what}": outcomes[what] for what in ("hung", "unanswered", "crashed")}
+    inputs = _INPUTS_QUICK if options.quick else _INPUTS
+    results = fuzz_parsers(inputs, _SEED) | {"heads": await _send_heads(inputs)}
+    for target, outcomes in results.items():
+        print_table(target, ("", "inputs"), sorted(outcomes.items()))
+        figures |= {f"{target}.{what}": outcomes[what] for what in ("hung", "crashed")}
     print_goals(figures, _GOALS)
     return figures
+
+
+async def _send_heads(inputs: int) -> Counter[str]:
+    with tempfile.TemporaryDirectory(prefix="benchmark-data-") as folder:
+        async with _served({"SEARCH_MCP_DATA": folder}) as program:
+            outcomes = await fuzz_heads(program, inputs, _SEED)
+            async with aiohttp.ClientSession() as http, http.get(program.base + "/health") as answer:
+                outcomes["crashed"] += answer.status != 200
+            outcomes["crashed"] += _has_crashed(program)
+    return outcomes
 
 
 async def _over_http(messages: int, env: dict[str, str]) -> Counter[str]:

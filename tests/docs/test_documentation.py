@@ -144,3 +144,11 @@ def test_the_documented_packages_are_those_of_the_import_contracts() -> None:
     (rooms,) = (rule for rule in project["tool"]["importlinter"]["contracts"] if rule["type"] == "layers")
     shown = [block.splitlines()[1:-1] for block in blocks(text_of(ROOT / "docs/architecture.md"))]
     assert rooms["layers"] in shown
+
+
+def test_every_guard_names_tests_that_exist() -> None:
+    rows = [line for line in (ROOT / "SECURITY.md").read_text("utf-8").splitlines() if line.startswith("| ")][1:]
+    for row in rows:
+        named = re.findall(r"`((?:tests|\.github)/[\w/.-]+|python -m [\w.]+|make \w+)`", row.rsplit("|", 2)[1])
+        assert named, row
+        assert not [one for one in named if "/" in one and not (ROOT / one).exists()], row
