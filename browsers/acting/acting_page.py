@@ -98,7 +98,6 @@ class ActingPage:
         self.interruptions.watch(session, is_main=True)
         self._tab.listener.begin_visit(MAX_TRAFFIC_BYTES)
         commands = [
-            session.start("Page.enable"),
             session.start("Network.enable", maxPostDataSize=0),
             session.start("Network.setBypassServiceWorker", bypass=True),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
@@ -106,6 +105,8 @@ class ActingPage:
             # Otherwise a window in the background paints no frames.
             session.start("Emulation.setFocusEmulationEnabled", enabled=True),
         ]
+        if not self._tab.sends_page_events:
+            commands.append(session.start("Page.enable"))
         self.processes.attach()
         async with asyncio.timeout(_PREPARE_LIMIT_S):
             await asyncio.gather(

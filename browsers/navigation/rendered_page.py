@@ -78,10 +78,11 @@ class RenderedPage:
         session.on("Page.domContentEventFired", lambda _: self.readiness.on_dom_ready())
         session.on("Target.attachedToTarget", self._on_frame_process)
         commands = [
-            session.start("Page.enable"),
             session.start("Network.enable", maxTotalBufferSize=buffer, maxResourceBufferSize=buffer, maxPostDataSize=0),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
         ]
+        if not self._tab.sends_page_events:
+            commands.append(session.start("Page.enable"))
         if self._request.picture is not None:
             commands.append(session.start("Emulation.setDeviceMetricsOverride", **window_metrics()))
         elif self._tier is Tier.LIGHT:

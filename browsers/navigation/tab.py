@@ -121,6 +121,8 @@ class Tab:
         self._navigation_result: asyncio.Future[Event] | None = None
         self._has_page = False
         """True if any visit committed a page. Before, the only document is the empty one."""
+        self.sends_page_events = False
+        """True if `Page.enable` was sent. A second one makes Chromium report each dialog twice."""
         self._principal = ""
         self._language = ""
         self._pauses_requests = False
@@ -183,6 +185,7 @@ class Tab:
             self.session.start("Emulation.setUserAgentOverride", **identity.override(language))
         ]
         if is_first and identity.tier is Tier.LIGHT:
+            self.sends_page_events = True
             permission = {**NO_NOTIFICATIONS, "browserContextId": self.context_id}
             commands += [
                 # Before the page is loaded: while a response is paused, a script arrives after the commit.
@@ -241,6 +244,7 @@ class Tab:
         self.freezes += 1
         # Disabling ends the settings of the identity.
         self._language = ""
+        self.sends_page_events = False
         self.session.remove_handlers()
         self.cached.clear()
         self._abort_request()
@@ -290,7 +294,7 @@ class Tab:
             await self._clear_storage()
             await self._check_only_targets(self.frame_id)
         self.origins.clear()
-        self._has_page = False
+        self._has_page = self.sends_page_events = False
         self._language = ""
         self._pauses_requests = False
 
