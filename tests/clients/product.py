@@ -43,7 +43,7 @@ class Product:
             {"url": self.url, "headers": self.headers} if transport == "http" else {"command": self.command}
         )
         good = {"url": site.url("/static/7"), "render": "http"}
-        return {**where, "good": good, "bad": {"url": "ftp://site.example/"}}
+        return {**where, "good": good, "bad": {"url": "ftp://site.example/"}, "see": {"url": good["url"]}}
 
 
 @asynccontextmanager

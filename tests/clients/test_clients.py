@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,10 +25,12 @@ OFTEN = "sdk_1"
 """Client that `make test` runs: the first version of the official SDK."""
 LOOSE = 2
 """Tools with a free-form object, which a strict schema cannot express."""
+WEBP = ("image/webp", "UklGR")
+"""Type and beginning of a picture of `see`."""
 NAMES = [tool.name for tool in registry.tools()]
 
 
-def check(seen: dict[str, object]) -> None:
+def check(seen: dict[str, Any]) -> None:
     """Assert the observations that every client must have."""
     assert seen["tools"] == NAMES
     assert "<<<untrusted" in str(seen["good"])
@@ -35,6 +38,9 @@ def check(seen: dict[str, object]) -> None:
     assert "http" in str(seen["bad"])
     assert "ftp" in str(seen["bad"])
     assert seen["is_error"] is True
+    if "picture" in seen:
+        media_type, beginning = seen["picture"]
+        assert (media_type, beginning[:5]) == WEBP
 
 
 @pytest.mark.parametrize("transport", SLOW_TEST_TRANSPORTS)

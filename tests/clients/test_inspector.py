@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -99,3 +100,6 @@ async def test_every_tool_is_called(served: Product, site: Site, transport: str,
     if name not in FAILS:
         assert code == 0, err
         assert not answer.get("isError")
+    if name == "see":
+        (picture,) = [block for block in answer["content"] if block["type"] == "image"]
+        assert picture["mimeType"] == "image/webp" and base64.b64decode(picture["data"])[8:12] == b"WEBP"

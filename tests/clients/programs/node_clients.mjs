@@ -18,8 +18,16 @@ async function sdk(Client, Http, Stdio) {
   const tools = (await client.listTools()).tools.map((tool) => tool.name);
   const good = await client.callTool({ name: "fetch", arguments: task.good });
   const bad = await client.callTool({ name: "fetch", arguments: task.bad });
+  const seen = await client.callTool({ name: "see", arguments: task.see });
+  const picture = seen.content.find((block) => block.type === "image");
   await client.close();
-  return { tools, good: good.content[0].text, bad: bad.content[0].text, is_error: bad.isError };
+  return {
+    tools,
+    good: good.content[0].text,
+    bad: bad.content[0].text,
+    is_error: bad.isError,
+    picture: [picture.mimeType, picture.data.slice(0, 8)],
+  };
 }
 
 const clients = {

@@ -24,7 +24,9 @@ async def sdk_1(task: dict[str, Any]) -> dict[str, Any]:
         tools = (await session.list_tools()).tools
         good = await session.call_tool("fetch", task["good"])
         bad = await session.call_tool("fetch", task["bad"])
-        return seen([tool.name for tool in tools], good.content[0].text, bad.content[0].text, bad.isError)
+        pictures = [block for block in (await session.call_tool("see", task["see"])).content if block.type == "image"]
+        answers = seen([tool.name for tool in tools], good.content[0].text, bad.content[0].text, bad.isError)
+        return answers | {"picture": [pictures[0].mimeType, pictures[0].data[:8]]}
 
 
 async def fastmcp(task: dict[str, Any]) -> dict[str, Any]:
