@@ -18,6 +18,7 @@ from PIL import Image
 from playwright.async_api import async_playwright
 
 from benchmarks.acting.banners import measure_banners
+from benchmarks.acting.miniwob.running import compare_with_peer, measure_miniwob
 from benchmarks.acting.real_pages import measure_big_outline, measure_real_pages
 from benchmarks.acting.serving import served
 from benchmarks.acting.site_tasks import measure_site_tasks
@@ -59,6 +60,10 @@ async def measure(options: Options) -> Figures:
     figures |= await measure_site_tasks(corpus_folder(options.corpora, "acting-site"))
     figures |= await measure_real_pages(corpus_folder(options.corpora, "extra-pages"))
     figures |= await measure_big_outline()
+    miniwob = corpus_folder(options.corpora, "acting-miniwob")
+    figures |= await measure_miniwob(miniwob)
+    if options.peers:
+        figures |= await compare_with_peer(miniwob)
     return figures | {
         "shots.exact": sum(exact for exact, _ in own),
         "shots.pages": len(own),
@@ -143,4 +148,4 @@ def _is_like(pixel: Any, color: list[int], tolerance: int) -> bool:
 
 
 if __name__ == "__main__":
-    run(__doc__ or "", measure)
+    run(__doc__ or "", measure, optional_peers=True)

@@ -24,6 +24,7 @@ from browsers.acting.request_guard import ActingMode
 from browsers.acting.sessions import ScriptRequest
 from browsers.acting.step_runner import StepOutcome
 from browsers.acting.steps import parse_steps
+from browsers.errors import BrowsersError
 from browsers.model import Mode, PictureKind, PictureRequest, Request, Tier
 
 HOST = "acting.example"
@@ -67,6 +68,8 @@ class ActingClient:
     """Tokens of the answer to each step that acts."""
     looks: list[float] = field(default_factory=list)
     """Tokens of each outline that was taken to choose a target."""
+    session_steps: int = 0
+    """Steps of the session so far."""
     steps_s: float = 0.0
     looks_s: float = 0.0
 
@@ -83,6 +86,7 @@ class ActingClient:
         )
         done = await self.browsers.acting.run(request)
         self.session = done.session_id or None
+        self.session_steps = len(steps) + (0 if done.is_new else self.session_steps)
         return done.outcomes[-1]
 
     async def act(self, step: str) -> StepOutcome:
@@ -142,7 +146,7 @@ async def _run_task(client: ActingClient, task: Task) -> str:
     try:
         async with asyncio.timeout(_TASK_LIMIT_S):
             return await _play(client, task)
-    except (TimeoutError, TargetMissingError) as error:
+    except (TimeoutError, TargetMissingError, BrowsersError) as error:
         return f"{type(error).__name__}: {error}"[:120]
 
 
@@ -199,7 +203,9 @@ async def _take_step(client: ActingClient, step: Sequence[Any], task: Task) -> S
 
 async def _take_picture(client: ActingClient, task: Task) -> StepOutcome:
     picture = PictureRequest(PictureKind.FULL)
-    request = Request(f"http://{HOST}/{task['page']}", tier=Tier.FULL, mode=Mode.RENDER, picture=picture)
+    request = Request(
+        f"http://{HOST}/{task['page']}", tier=Tier.FULL, mode=Mode.RENDER, picture=picture, deadline_s=_TASK_LIMIT_S
+    )
     snapshot = await client.browsers.visit(request)
     cut = snapshot.pictures[0].cut_off if snapshot.pictures else 0
     return StepOutcome("picture", (f"cut off {cut} px",) if cut else ())

@@ -28,8 +28,12 @@ class Episode(ABC):
 
     async def start(self, url: str, seed: str) -> None:
         """Open a task and begin it."""
-        await self.open(url)
-        self.question = str(await self.evaluate(_START % seed))
+        for _ in range(2):
+            await self.open(url)
+            if question := await self.evaluate(_START % seed):
+                self.question = str(question)
+                return
+        raise UnsolvedError("the task does not begin")
 
     @abstractmethod
     async def open(self, url: str) -> None:

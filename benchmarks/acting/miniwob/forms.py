@@ -74,20 +74,22 @@ async def enter_twice(page: Episode) -> None:
 @solves("login-user login-user-popup")
 async def log_in(page: Episode) -> None:
     name, word = page.quoted()
-    await page.type(name, "textbox")
-    await _cancel(page)
-    await page.type(word, "password")
-    await _cancel(page)
+    for text, role in ((name, "textbox"), (word, "password")):
+        await page.type(text, role)
+        if await _cancel(page):
+            # The box took the place of the field.
+            await page.type(text, role)
     lines = await page.find_all("button")
     await page.act(f"click {lines[-1].ref}")
 
 
-async def _cancel(page: Episode) -> None:
-    """Answer a box that asks whether to leave."""
+async def _cancel(page: Episode) -> bool:
+    """Answer a box that asks whether to leave; return True if there was one."""
     for line in active(await page.lines()):
         if line.name.lower() in ("cancel", "no"):
             await page.act(f"click {line.ref}")
-            return
+            return True
+    return False
 
 
 @solves("enter-date")

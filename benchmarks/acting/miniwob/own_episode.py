@@ -15,21 +15,27 @@ from browsers.errors import UnknownSessionError
 _FRAME_IDS = frozenset({"reward-display", "query", "click-canvas", "sync-task-cover"})
 """Elements around the task."""
 _STEPS_OF_A_CALL = 50
+_STEPS_OF_A_SESSION = 60
+"""Steps after which another session begins: its limit leaves room for the longest task."""
 
 
 class OwnEpisode(Episode):
-    """One task in a session of its own, because a session has a limited number of steps."""
+    """One task in the session of the client, which is renewed because its number of steps is limited."""
 
     def __init__(self, client: ActingClient) -> None:
         self._client = client
 
     async def open(self, url: str) -> None:
-        if self._client.session is not None:
-            # It has ended if a call in it was canceled.
+        if self._client.session is not None and self._client.session_steps > _STEPS_OF_A_SESSION:
             with contextlib.suppress(UnknownSessionError):
                 await self._client.run("close")
             self._client.session = None
-        opened = await self._client.run(f"open {url}")
+        # A session ends with a call that is canceled.
+        try:
+            opened = await self._client.run(f"open {url}")
+        except UnknownSessionError:
+            self._client.session = None
+            opened = await self._client.run(f"open {url}")
         if opened.error:
             raise UnsolvedError(opened.error)
         await self._client.page.wake()

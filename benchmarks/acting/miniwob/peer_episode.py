@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -62,9 +63,11 @@ async def open_peer() -> AsyncIterator[PeerClient]:
     if not programs or chromium is None or node is None:
         raise FileNotFoundError("playwright-mcp is missing: run `python -m benchmarks.setup_peers`.")
     switches = ["--headless", "--isolated", "--no-sandbox", "--executable-path", chromium.executable]
-    server = StdioServerParameters(command=node, args=[str(programs[0]), *switches])
-    async with Client(server, read_timeout_seconds=60) as client:
-        yield PeerClient(client)
+    # It writes its logs into the folder in which it runs.
+    with tempfile.TemporaryDirectory() as folder:
+        server = StdioServerParameters(command=node, args=[str(programs[0]), *switches], cwd=folder)
+        async with Client(server, read_timeout_seconds=60) as client:
+            yield PeerClient(client)
 
 
 class PeerEpisode(Episode):
