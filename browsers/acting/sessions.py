@@ -270,6 +270,7 @@ class ActingSessions:
             tab_request = Request(
                 "about:blank", tier=Tier.FULL, mode=Mode.RENDER, principal=request.principal, language=request.language
             )
+            stack.enter_context(handle.hold_for_session())
             lease = await stack.enter_async_context(handle.lease(tab_request))
             page = ActingPage(lease.tab, request.mode, login)
             page.guard.follows_redirects = request.follows_redirects

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from cachetools import LRUCache
@@ -77,6 +77,8 @@ log = logging.getLogger(__name__)
 MAX_BATCHES = 100
 """Maximum of batches with page patterns. A batch has few hosts with more than one page."""
 _TAB_ERRORS = (BrowsersError, CommandFailedError, TimeoutError)
+SESSION_DRAIN_S = 900.0
+"""Seconds that a browser to be replaced waits for sessions: their lifetime."""
 MAX_FAILED_TABS = 3
 """A browser that fails to open this many tabs in a row is killed."""
 
@@ -105,6 +107,8 @@ class BrowserHandle:
         self.identity = identity
         self.heartbeat = Heartbeat(chromium.connection)
         self.lent = 0
+        self.sessions = 0
+        """Sessions whose tabs last several calls."""
         self.peeks = 0
         self.renders = 0
         self.tabs_opened = 0
@@ -180,6 +184,15 @@ class BrowserHandle:
             if guard is not None:
                 guard.end_visit()
             self._end_lease(lease)
+
+    @contextmanager
+    def hold_for_session(self) -> Iterator[None]:
+        """Count a session, so that the browser is replaced only after its end."""
+        self.sessions += 1
+        try:
+            yield
+        finally:
+            self.sessions -= 1
 
     async def _clean(self, tab: Tab) -> None:
         try:
@@ -272,7 +285,7 @@ class BrowserHandle:
         self.retired = True
         if self.lent:
             try:
-                async with asyncio.timeout(limit_s):
+                async with asyncio.timeout(max(limit_s, SESSION_DRAIN_S) if self.sessions else limit_s):
                     await self._drained.wait()
             except TimeoutError:
                 log.warning("browser retired with %s visits still running", self.lent)

@@ -105,7 +105,14 @@ def _fixed(name: str, about: str, body: str) -> Page:
     return fixed(f"/acting/{name}", about, page(f"Acting {name}", body))
 
 
+_DELEGATED = """<ul id="fruits"><li>Apples</li><li>Pears</li><li>Plums</li></ul>
+<div id="card"><h2>Kettle</h2><p>Boils water.</p></div><script>
+fruits.onclick = (event) => log(event.target.textContent);
+card.onclick = () => log('card');
+</script>"""
+
 PAGES = (
+    _fixed("delegated", "a list with one listener, and a card with one", _LOG + _DELEGATED),
     _fixed("form", "a form with secrets", _LOG + _FORM),
     _fixed("hostile", "texts that look like lines of an outline, and hidden ones", _HOSTILE),
     _fixed("windows", "dialogs, windows, downloads, endless scripts", _LOG + _WINDOWS),

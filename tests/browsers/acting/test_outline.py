@@ -75,3 +75,10 @@ async def test_icons_and_controls_drawn_by_their_label_can_be_used(actor: Actor)
     await actor('click "icon-trash"')
     assert "icon" in await actor.log()
     assert "[checked]" in (await actor('click radio "Drawn"')).content
+
+
+async def test_the_items_of_a_list_with_one_listener_are_targets(actor: Actor) -> None:
+    content = (await actor("open @delegated")).content
+    assert re.search(r'^e\d+ clickable "Kettle Boils water\."$', content.replace("  ", "").replace("\n ", "\n"), re.M)
+    await actor('click "Pears"')
+    assert "log: Pears" in await actor.log()

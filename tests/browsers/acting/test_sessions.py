@@ -8,6 +8,8 @@ import pytest
 
 from browsers import Browsers, errors
 from browsers.acting import sessions
+from browsers.model import Tier
+from browsers.pool import pool
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
 
@@ -84,3 +86,16 @@ async def test_a_lost_tab_is_reopened_only_after_reading(browsers: Browsers, act
     else:
         assert 'page "Acting form"' in after.content
         assert any("opened again" in notice for notice in after.notices)
+
+
+async def test_a_browser_is_replaced_after_its_sessions(
+    browsers: Browsers, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "DRAIN_LIMIT_S", 0.05)
+    await actor("open @form")
+    worn = await browsers._pool.get_handle(Tier.FULL)
+    await browsers._pool._replace(Tier.FULL, worn)
+    await asyncio.sleep(0.2)
+    typed = await actor('type "Name" = Ada')
+    assert not typed.error and 'textbox "Name" = "Ada"' in typed.content
+    assert await browsers._pool.get_handle(Tier.FULL) is not worn
