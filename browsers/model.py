@@ -116,6 +116,8 @@ class Request:
     """CSS selector that must match before the page counts as ready."""
     json_responses: bool = False
     """True to return the JSON that the page fetches while it renders."""
+    refuses_consent: bool = False
+    """True to refuse consent banners and then wait for the content. A picture always refuses them."""
     picture: PictureRequest | None = None
     """Picture to take when the page is ready. Only the full tier loads the images of a page."""
     third_parties: ThirdParties = ThirdParties.CONTENT_ONLY
@@ -198,7 +200,7 @@ class Snapshot:
     pictures: tuple[Picture, ...] = ()
     """Pictures that were requested; empty if the page was not rendered."""
     consent: tuple[str, ...] = ()
-    """Actions on consent banners before the pictures, one sentence each."""
+    """Actions on consent banners, one sentence each."""
     refused_hosts: int = 0
     """Number of hosts of third parties that the page was not allowed to load."""
     tier: Tier = Tier.LIGHT

@@ -14,6 +14,7 @@ MAX_FRAMES = 9
 """Frames in which a banner is looked for, the main frame included."""
 MAX_STEPS = 4
 """Maximum of buttons clicked in one banner: settings, categories, save."""
+MAX_PRESSES = 2
 LIMIT_S = 6.0
 """Seconds for all banners of a page."""
 _WORLD = "consent"
@@ -67,11 +68,13 @@ async def _iter_frames(session: CommandSession) -> AsyncIterator[tuple[str, floa
 
 
 async def _refuse_in_frame(session: CommandSession, frame_id: str, x: float, y: float) -> list[str]:
-    try:
+    done: list[str] = []
+    # The frame navigates, or the page loads again with the answer.
+    with contextlib.suppress(CommandFailedError):
         banner = await _BannerScript.install(session, frame_id)
-        return [step async for step in _press_buttons(session, banner, x, y)]
-    except CommandFailedError:
-        return []  # The frame has navigated.
+        async for step in _press_buttons(session, banner, x, y):
+            done.append(step)  # noqa: PERF401  # a failure must not lose the steps before it
+    return done
 
 
 async def _press_buttons(session: CommandSession, banner: _BannerScript, x: float, y: float) -> AsyncIterator[str]:
@@ -84,20 +87,37 @@ async def _press_buttons(session: CommandSession, banner: _BannerScript, x: floa
             await banner.call("hide()")
             yield "A consent banner was hidden, because it cannot be refused."
             continue
-        await _click(session, x + plan["x"], y + plan["y"])
-        await asyncio.sleep(_PAUSE_S)
         if plan["way"] == "settings":
+            await _click(session, x + plan["x"], y + plan["y"])
             has_opened_settings = True
             # The settings may come with an animation.
-            await asyncio.sleep(_MOVING_S)
+            await asyncio.sleep(_PAUSE_S + _MOVING_S)
             continue
-        for _ in range(round(_GONE_S / _PAUSE_S)):
-            if await banner.call("isGone()"):
-                break
-            await asyncio.sleep(_PAUSE_S)
-        else:
+        if not await _press_until_gone(session, banner, plan, x, y):
             await banner.call("hide()")
         yield f'A consent banner was refused ("{plan["label"]}").'
+
+
+async def _press_until_gone(
+    session: CommandSession, banner: _BannerScript, plan: dict[str, Any], x: float, y: float
+) -> bool:
+    """Press a button, and again if it has moved meanwhile; return True if the banner has gone."""
+    for _ in range(MAX_PRESSES):
+        await _click(session, x + plan["x"], y + plan["y"])
+        try:
+            for _ in range(round(_GONE_S / _PAUSE_S)):
+                await asyncio.sleep(_PAUSE_S)
+                if await banner.call("isGone()"):
+                    return True
+            if plan["way"] != "refuse":
+                return False
+            again = await banner.call("plan(false)")
+        except CommandFailedError:
+            return True  # The page loads again with the answer.
+        if not isinstance(again, dict) or again == plan or again["way"] != plan["way"]:
+            return False
+        plan = again
+    return False
 
 
 async def _find_still_button(banner: _BannerScript, has_opened_settings: bool) -> dict[str, Any] | None:

@@ -48,7 +48,7 @@ class RenderedPage:
             tab.frame_id,
             request.wait,
             may_skip=may_skip,
-            keeps_real_time=request.picture is not None,
+            keeps_real_time=request.picture is not None or request.refuses_consent,
             progress=PageProgress(patterns) if patterns is not None else None,
         )
         self._tab = tab

@@ -74,6 +74,8 @@ class Visit:
         # Prepared late: its first milliseconds were not observed.
         if self.request.batch is not None and not self.expects_page:
             return self.tab.committed
+        if self.request.refuses_consent:
+            return self.tab.committed
         if self.request.picture is not None:
             # Its window has another size.
             return self.tab.committed
@@ -179,8 +181,13 @@ class Visit:
         pictures: tuple[Picture, ...] = ()
         consent: tuple[str, ...] = ()
         self._timing = replace(self._timing, settled_s=self._elapsed())
-        if request.picture is not None:
+        if request.picture is not None or request.refuses_consent:
             consent = await refuse_consent(self.tab.session)
+        if consent and request.refuses_consent:
+            # The content may come only now, or with a reload.
+            page.readiness.restart()
+            complete = await page.wait_until_ready(settle_s)
+        if request.picture is not None:
             # Before the capture, which opens parts of the page and marks others.
             pictures = await take_pictures(self.tab.session, page.readiness, request.picture)
             self._timing = replace(self._timing, pictured_s=self._elapsed())

@@ -29,7 +29,7 @@
     'osano', 'cc-window', '\\bcky', 'cmplz', 'iubenda', 'borlabs', '\\bcmp\\b', 'klaro', 'orejime', 'tarteaucitron');
   // Boxes that ask something else: they stay.
   const OTHER = words('password', 'passwort', 'sign in', 'log ?in', 'are you (?:over )?\\d\\d', 'over 18', 'basket', 'check ?out', 'search');
-  const [MIN_CHARS, MAX_CHARS, MAX_BUTTONS, HEAD_CHARS] = [12, 5000, 40, 400];
+  const [MIN_CHARS, MAX_CHARS, MAX_BUTTONS, HEAD_CHARS, MAX_ALONE_CHARS] = [12, 5000, 40, 400, 1500];
 
   const parentOf = (element) => element.assignedSlot || element.parentElement || element.getRootNode().host || null;
   const isVisible = (element) => {
@@ -78,7 +78,6 @@
     const text = textOf(element);
     if (text.length < MIN_CHARS || text.length > MAX_CHARS || OTHER.test(text.slice(0, HEAD_CHARS))) return null;
     if (element.querySelector('input[type=password]')) return null;
-    if (element.querySelector('main, h1') && shareOfPage(element) > 0.3) return null;
     if (isNamed && !isFirst && !floats && window === top && (shareOfPage(element) > 0.5 || element.querySelector('h1'))) return null;
     const buttons = [...walk(element)].filter((one) => one.matches('button, [role=button], input[type=button], input[type=submit], a') && isVisible(one));
     const labels = buttons.map((one) => [one, labelOf(one)]).filter(([, label]) => label);
@@ -89,6 +88,10 @@
     const accept = pick(([, label]) => ACCEPT.test(label) && !REFUSE.test(label));
     const settings = pick(([one, label]) => SETTINGS.test(label) && !REFUSE.test(label) && !SAVE.test(label) && isInPlace(one));
     const offersBoth = refuse && accept && EVERYTHING.test(`${labelOf(refuse)} ${labelOf(accept)}`);
+    // The content of the page stays, unless it is nothing but the question.
+    const isModal = (element.localName === 'dialog' && element.open) || element.getAttribute('aria-modal') === 'true';
+    const asksAlone = refuse && accept && text.length < MAX_ALONE_CHARS && (isModal || offersBoth);
+    if (element.querySelector('main, h1') && !asksAlone && shareOfPage(element) > 0.3) return null;
     if (!TOPIC.test(text) && !offersBoth) return null;
     // An article about cookies asks nothing.
     if (!refuse && !(accept && (settings || TOPIC.test(text.slice(0, 300))))) return null;

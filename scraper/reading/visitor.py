@@ -68,6 +68,8 @@ class VisitJob:
     """Request headers for revalidation."""
     picture: PictureRequest | None = None
     """Picture to take of the rendered page."""
+    refuses_consent: bool = False
+    """True to refuse consent dialogs."""
     is_bulk: bool = field(default=False, compare=False, repr=False)
     """True if visits of other callers have priority."""
     batch: str | None = field(default=None, compare=False, repr=False)
@@ -119,6 +121,8 @@ class PageVisitor:
         result = await self._visit_with_retry(job, tier, deadline, progress)
         if outcome.may_need_third_parties(result.snapshot, result.document) and job.host not in self._third_parties:
             result = await self._try_third_parties(job, result, deadline, progress)
+        if outcome.is_behind_consent(result.snapshot, result.document) and job.render != "http":
+            return await self._refuse_consent(job, result, deadline, progress)
         if not outcome.may_admit_full_browser(result.snapshot, result.document):
             return result
         if result.snapshot.tier is not Tier.LIGHT or not self._has_full_tier:
@@ -170,6 +174,19 @@ class PageVisitor:
         self._third_parties[job.host] = ThirdParties.CONTENT_ONLY
         return result
 
+    async def _refuse_consent(
+        self, job: VisitJob, result: VisitResult, deadline: Deadline, progress: ProgressCallback
+    ) -> VisitResult:
+        """Visit the page again and refuse its consent dialog; return the first result if that brings no content."""
+        refusing = replace(job, render="browser", refuses_consent=True, conditions=())
+        try:
+            other = await self._visit_once(refusing, Tier.FULL, deadline, progress)
+        except errors.ScraperError:
+            return result
+        if not other.document.verdict.ok:
+            return result
+        return replace(other, warnings=(*other.warnings, *other.snapshot.consent))
+
     async def _visit_with_retry(
         self, job: VisitJob, tier: Tier, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:
@@ -201,7 +218,10 @@ class PageVisitor:
         """Return the response, or None if rendering failed and the page as served has text."""
         reserve_s = min(READ_RESERVE_S, deadline.left_s() * READ_RESERVE_SHARE)
         # A person sees consent dialogs and chats too.
-        usual = ThirdParties.CONTENT_ONLY if job.picture is None else ThirdParties.NO_TRACKERS
+        needs_dialogs = job.picture is not None or job.refuses_consent
+        third_parties = self._third_parties.get(job.host, ThirdParties.CONTENT_ONLY)
+        if needs_dialogs and third_parties is ThirdParties.CONTENT_ONLY:
+            third_parties = ThirdParties.NO_TRACKERS
         request = Request(
             job.url,
             tier=tier,
@@ -211,8 +231,9 @@ class PageVisitor:
             json_responses=job.json_responses,
             headers=dict(job.conditions),
             deadline_s=deadline.left_s(reserve_s=reserve_s),
-            third_parties=self._third_parties.get(job.host, usual),
+            third_parties=third_parties,
             picture=job.picture,
+            refuses_consent=job.refuses_consent,
             limits=job.limits,
             batch=job.batch,
             is_bulk=job.is_bulk,

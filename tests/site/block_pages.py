@@ -17,6 +17,13 @@ _CONSENT = """<div role="dialog" aria-modal="true" id="consent"><h1>Before you c
 <p>We and our 812 partners use cookies to store and access information on your device.</p>
 <button>Accept all</button><button>Reject all</button><a href="/privacy">Privacy</a></div>"""
 
+_GATE = (
+    _CONSENT
+    + """<script>document.querySelectorAll('button').forEach((button) => {
+  button.onclick = () => { document.cookie = 'choice=' + button.textContent.split(' ')[0]; location.reload(); };
+});</script>"""
+)
+
 # The most frequent kind: a dialog covers the article.
 _OVERLAY = """<div role="dialog" aria-modal="true" class="cookie-banner"
 style="position:fixed;inset:0;background:#fff">
@@ -46,6 +53,13 @@ def _challenge(request: web.Request) -> str:
     return _CHECKING
 
 
+def _gate(request: web.Request) -> str:
+    """Return the content only after a choice, which it names."""
+    if choice := request.cookies.get("choice"):
+        return page("Behind", f"<p>CHOICE {choice}</p>{paragraphs('consent-gate', 0, 10)}")
+    return page("Before you continue", _GATE)
+
+
 def _refusal(path: str, about: str, status: int, text: str, **headers: str) -> Page:
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
 
@@ -73,6 +87,7 @@ PAGES = (
     Page("/asks-password", "401 to who does not say a name and a password", _asks_password),
     fixed("/wall/captcha", "a captcha instead of the page, status 200", page("Attention", _CAPTCHA)),
     fixed("/wall/consent", "nothing but a consent dialog", page("Before you continue", _CONSENT)),
+    built("/wall/consent-gate", "a consent dialog before the content is sent", _gate),
     fixed(
         "/consent-overlay",
         "an article under a consent dialog",

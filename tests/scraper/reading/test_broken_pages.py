@@ -62,3 +62,9 @@ async def test_a_slow_page_ends_at_the_deadline_with_its_received_part(app: Serv
 async def test_a_block_page_is_reported_as_blocked(app: Services, site: Site, path: str) -> None:
     with pytest.raises(BlockedBySiteError):
         await app.fetcher.fetch(ReadRequest(site.url(path), deadline_s=240))
+
+
+async def test_content_behind_a_consent_dialog_is_read_after_its_refusal(app: Services, site: Site) -> None:
+    reading = await app.fetcher.fetch(ReadRequest(site.url("/wall/consent-gate"), deadline_s=240))
+    assert "CHOICE Reject" in reading.document.text and MARK.search(reading.document.text)
+    assert any('was refused ("Reject all")' in warning for warning in reading.warnings)
