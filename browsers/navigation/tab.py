@@ -337,7 +337,7 @@ async def _empty_local_storage(session: Session, origins: set[str]) -> None:
     frames = _list_frames((await session.send("Page.getFrameTree"))["frameTree"])
     gone = origins.difference(frame["securityOrigin"] for frame in frames)
     if gone:
-        raise PageCrashedError(f"Frames of {len(gone)} origins came and went.")
+        raise PageCrashedError(f"Frames of {len(gone)} origins appeared and disappeared.")
     answers = await asyncio.gather(
         *(session.start("Storage.getStorageKey", frameId=frame["id"]) for frame in frames), return_exceptions=True
     )

@@ -98,7 +98,7 @@ class Visit:
                 raise self._navigation.deadline_error(self._elapsed()) from None
             raise errors.PageCrashedError("The page's renderer does not answer.", url=self.request.url) from error
         except CommandFailedError as error:
-            raise errors.ConnectionClosedError(f"The visit broke off: {error}", url=self.request.url) from error
+            raise errors.ConnectionClosedError(f"The visit was interrupted: {error}", url=self.request.url) from error
 
     async def _visit(self, enough: Enough | None, take_render_slot: Callable[[], Awaitable[None]]) -> Snapshot:
         if self.expects_page:

@@ -223,7 +223,7 @@ class PageFeeder:
         self._changed.set()
 
     async def run(self) -> None:
-        """Add pages until cancelled."""
+        """Add pages until canceled."""
         self._pending_hosts.extend(await self._job.hosts())
         self._has_hosts = True
         self._changed.set()

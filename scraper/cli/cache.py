@@ -77,7 +77,7 @@ def search(query: str, limit: int, output: Path | None, marked: bool, **flags: A
 
 
 @cache.command(cls=Command, examples=["cache export > pages.jsonl"])
-@click.option("--json", "as_json", is_flag=True, help="Print lines of JSON; this is always so.")
+@click.option("--json", "as_json", is_flag=True, help="No effect: the output is always one line of JSON per page.")
 @with_settings(LOG | STORE)
 def export(as_json: bool, **flags: Any) -> int:
     """Print every cached page as one line of JSON."""

@@ -58,7 +58,7 @@ def demo_engines(port: int, moods: tuple[str, ...], command: tuple[str, ...]) ->
         if name not in ENGINE_NAMES:
             raise click.UsageError(f"There is no engine {name!r}; there are {', '.join(ENGINE_NAMES)}.")
         if mood not in MOODS:
-            raise click.UsageError(f"There is no mood {mood!r}; there are {', '.join(MOODS)}.")
+            raise click.UsageError(f"There is no behavior {mood!r}; there are {', '.join(MOODS)}.")
     with contextlib.suppress(KeyboardInterrupt):
         return asyncio.run(_serve(port, engine_moods, command))
     return 0

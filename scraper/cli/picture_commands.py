@@ -41,12 +41,14 @@ _FILES = {".pdf": "pdf", ".mhtml": "mhtml", ".mht": "mhtml"}
     required=True,
     help="File to write; its suffix gives the format: .png, .jpg, .webp, .pdf or .mhtml.",
 )
-@click.option("--what", type=click.Choice(["window", "full"]), help="full pictures the whole page.  [window]")
-@click.option("--target", help="Picture only the element with this text or CSS selector.")
+@click.option(
+    "--what", type=click.Choice(["window", "full"]), help="Part of the page: the first window, or full.  [window]"
+)
+@click.option("--target", help="Show only the element with this text or CSS selector.")
 @click.option("--json", "as_json", is_flag=True, help="Print the file, its type, its size and the facts as JSON.")
 @with_settings(READ)
 def see(output: Path, as_json: bool, **flags: Any) -> int:
-    """Save a picture of a page, with its images, as a person sees it."""
+    """Save a picture of a page as a browser window shows it, with its images."""
     suffix = output.suffix.lower()
     if suffix not in (_IMAGE_TYPES | _FILES):
         raise click.UsageError(f"{output} must end with {', '.join(_IMAGE_TYPES | _FILES)}.")

@@ -158,7 +158,7 @@ def extract_structured(**flags: Any) -> int:
 @with_output()
 @with_settings(READ | {"max_answer_tokens", "acting", "profile_key"})
 def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
-    """Run steps on a page in a browser, and print what each changed."""
+    """Run steps on a page in a browser, and print the changes after each."""
     all_steps = [*steps, *(line.strip() for line in file or () if line.strip() and not line.startswith("#"))]
     if not all_steps:
         raise click.UsageError("Give at least one step, or a file of them with -f.")

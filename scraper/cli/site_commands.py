@@ -104,5 +104,5 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
 @with_output()
 @with_settings(READ_MANY)
 def changes(**flags: Any) -> int:
-    """Print what changed on pages since they were compared before, without clocks, counts and ads."""
+    """Print the changes of pages since the last comparison, without clocks, counts and ads."""
     return print_pages("changes", flags, flags["urls"])

@@ -56,7 +56,7 @@ def watch() -> None:
 
 @watch.command(cls=Command, examples=["watch add example.com/pricing --every 6h"])
 @click.argument("url")
-@click.option("--every", default="1d", metavar="TIME", help="Least time between two checks: 30m, 6h, 1d.  [1d]")
+@click.option("--every", default="1d", metavar="TIME", help="Minimum time between two checks: 30m, 6h, 1d.  [1d]")
 @_json_option
 @with_settings(LOG | STORE)
 def add(url: str, every: str, as_json: bool, **flags: Any) -> int:

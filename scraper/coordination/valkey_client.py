@@ -225,7 +225,7 @@ class ValkeyClient:
     def _note_lost(self, error: Exception) -> None:
         problem = describe_problem(error, self.where)
         if self.is_available or problem != self.problem:
-            log.warning("going on without the shared state: %s", problem)
+            log.warning("continuing without the shared state: %s", problem)
         self.is_available, self.problem = False, problem
         self._queue.clear()
         self._lost.set()
@@ -261,8 +261,8 @@ _PROBLEMS_BY_TYPE: tuple[tuple[type[Exception], str], ...] = (
     (redis_errors.MaxConnectionsError, "is asked too much at once"),
     (TimeoutError, "does not answer in time"),
     (redis_errors.TimeoutError, "does not answer in time"),
-    (redis_errors.ConnectionError, "cannot be reached, or broke the connection off"),
-    (OSError, "cannot be reached, or broke the connection off"),
+    (redis_errors.ConnectionError, "cannot be reached, or closed the connection"),
+    (OSError, "cannot be reached, or closed the connection"),
 )
 _PROBLEMS_BY_TEXT = (
     (re.compile(r"^(NOAUTH|WRONGPASS)|without any password configured"), _PROBLEMS_BY_TYPE[0][1]),

@@ -111,6 +111,6 @@ def _build_unsupported_error(snapshot: Snapshot) -> UnsupportedTypeError:
         message = f"The URL leads to a document ({kind}, {media_type}), not to a page."
         step = "Use `read_doc` for it."
     else:
-        message = f"The URL leads to {sanitize.clean_line(media_type, 100)}, which holds no text to read."
+        message = f"The URL leads to {sanitize.clean_line(media_type, 100)}, which has no text to read."
         step = "Fetch the page that links to it, or another URL."
     return UnsupportedTypeError(message, target=snapshot.url, next_step=step)

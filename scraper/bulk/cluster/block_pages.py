@@ -205,7 +205,7 @@ class BlockPageRunner:
         self._pages.notify()
 
     async def _deliver(self, outcome: PageOutcome) -> None:
-        # If submitting ends, the tasks that wait here are cancelled.
+        # If submitting ends, the tasks that wait here are canceled.
         while len(self._outcomes) >= OUTCOMES_LIMIT:
             self._has_space.clear()
             await self._has_space.wait()

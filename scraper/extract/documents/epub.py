@@ -40,7 +40,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     package = parts.xml_or_none(package_name)
     names = (_spine(package, package_name, parts) if package is not None else []) or _chapters_by_name(parts)
     if not names:
-        raise MalformedDocumentError("The book holds no chapters.", next_step="Look for another copy.")
+        raise MalformedDocumentError("The book contains no chapters.", next_step="Look for another copy.")
     chapters, size = [], 0
     for name in names[:MAX_CHAPTERS]:
         text = _convert_chapter(parts, name)

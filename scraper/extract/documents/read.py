@@ -106,7 +106,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
                 "The letters of the document cannot be seen: they are invisible, or have the color of the paper.",
                 next_step="Such text is not read here. Look for another edition.",
             )
-        raise NoContentError("The document holds no text.", next_step="There is nothing to read in it.")
+        raise NoContentError("The document contains no text.", next_step="There is nothing to read in it.")
     warnings = parsed.warnings
     if len(markdown) > MAX_CHARACTERS:
         warnings, markdown = (*warnings, TRUNCATION_WARNING), markdown[:MAX_CHARACTERS]

@@ -91,7 +91,7 @@ class Parts:
             self._total_bytes += len(chunk)
             is_bomb = size > RATIO_FROM_BYTES and size > MAX_RATIO * max(1, self._entries[name].compress_size)
             if is_bomb or size > MAX_PART_BYTES or self._total_bytes > MAX_TOTAL_BYTES:
-                raise ContentTooLargeError("The document inflates to more than a document holds.", next_step=_SMALLER)
+                raise ContentTooLargeError("The document expands to more bytes than the limit.", next_step=_SMALLER)
             chunks.append(chunk)
         return b"".join(chunks)
 
@@ -143,7 +143,9 @@ def check_entities(data: bytes, name: str) -> None:
     """
     # Drop zero bytes, because the parser reads UTF-16 too.
     if _ENTITIES.search(data.replace(b"\0", b"") if b"\0" in data[:_UTF16_SAMPLE_BYTES] else data):
-        raise MalformedDocumentError(f"The document's part {name[:100]} declares entities, which no office writes.")
+        raise MalformedDocumentError(
+            f"The document's part {name[:100]} declares entities, which office programs never write."
+        )
 
 
 def parse_xml(data: bytes, name: str = "XML", *, recover: bool = False) -> Element:
@@ -168,7 +170,7 @@ def parse_xml(data: bytes, name: str = "XML", *, recover: bool = False) -> Eleme
     try:
         root: Element | None = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise MalformedDocumentError(f"The document's part {name[:100]} is no proper XML: {error}.") from None
+        raise MalformedDocumentError(f"The document's part {name[:100]} is not valid XML: {error}.") from None
     if root is None:
         raise MalformedDocumentError(f"The document's part {name[:100]} is empty.")
     return root

@@ -203,7 +203,7 @@ def _check_memory(parts: Parts, sheets: Mapping[str, bytes]) -> None:
             index = int(match[1])
             total += lengths[index] if index < len(lengths) else 0
             if total > MAX_STRING_BYTES:
-                raise ContentTooLargeError("The cells hold more text than is read.", next_step=_SMALLER)
+                raise ContentTooLargeError("The cells contain more text than the limit.", next_step=_SMALLER)
 
 
 def _used_range(xml: bytes) -> tuple[int, int]:

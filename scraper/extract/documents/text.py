@@ -38,7 +38,7 @@ def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
     text, warnings = decode_text(data, request)
     body = text.strip("\n").rstrip()
     if not body.strip():
-        raise NoContentError("The file holds no text.", next_step="There is nothing to read in it.")
+        raise NoContentError("The file contains no text.", next_step="There is nothing to read in it.")
     return ParsedDocument("text", fence(body, "") if _is_code(body) else body, warnings=warnings)
 
 
@@ -113,7 +113,7 @@ def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return the rows as a table with the first row as header."""
     text, warnings = decode_text(data, request)
     if not text.strip():
-        raise NoContentError("The file holds no text.", next_step="There is nothing to read in it.")
+        raise NoContentError("The file contains no text.", next_step="There is nothing to read in it.")
     if text[:4].lower() == "sep=" and "\n" in text[:10]:  # Excel's hint `sep=;`, which is no row.
         text = text.split("\n", 1)[1]
     delimiter = _find_delimiter(text)

@@ -283,7 +283,7 @@ def _truncated_error(snapshot: Snapshot, limit_bytes: int, larger_limit_hint: st
         )
     parts = f"{received / MB:,.1f} MB" if total is None else f"{received / MB:,.1f} of {total / MB:,.1f} MB"
     return errors.NetworkError(
-        f"The document at {host} came in part only ({parts}): the connection broke off or was too slow.",
+        f"The document at {host} arrived only in part ({parts}): the connection ended early or was too slow.",
         target=snapshot.requested_url,
         next_step="Try once more, or look for another copy.",
         retryable=True,

@@ -1,6 +1,6 @@
 """Configure the log: one line per event on stderr, because stdout carries the protocol.
 
-At level info it holds no page text, no URL query and no argument.
+At level info it contains no page text, no URL query and no argument.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ async def _end_conversation(conversation: asyncio.Task[None], limit_s: float) ->
         conversation.cancel()
         await asyncio.wait({conversation}, timeout=limit_s)
     if conversation.done() and not conversation.cancelled() and (error := conversation.exception()):
-        _LOG.warning("the conversation broke off: %r", error)
+        _LOG.warning("the connection was interrupted: %r", error)
 
 
 class PendingResponses(contextlib.AbstractAsyncContextManager["PendingResponses"]):

@@ -69,7 +69,7 @@ async def test_demo_engines_requires_a_checkout() -> None:
 
 def test_an_unknown_mood_is_reported() -> None:
     output = command_output("demo-engines", "--mood", "bing=gloomy")
-    assert output.code == 2 and "There is no mood 'gloomy'" in output.err
+    assert output.code == 2 and "There is no behavior 'gloomy'" in output.err
     output = command_output("demo-engines", "--mood", "goggle=wall")
     assert output.code == 2 and "There is no engine 'goggle'" in output.err
     output = command_output("demo-engines", "--mood", "bing")

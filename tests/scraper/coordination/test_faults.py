@@ -282,7 +282,7 @@ async def test_the_log_says_in_a_sentence_that_it_is_away_and_that_it_is_back(
     place = f"The shared state at 127.0.0.1:{redis.port}"
     there, away, *_, back = (record.getMessage() for record in caplog.records)
     assert there == back == f"shared state usable: {place}"
-    assert away == f"going on without the shared state: {place} cannot be reached, or broke the connection off."
+    assert away == f"continuing without the shared state: {place} cannot be reached, or closed the connection."
 
 
 async def test_an_unneeded_password_is_reported(redis: RedisServer) -> None:

@@ -60,7 +60,7 @@ def test_an_empty_answer_is_empty() -> None:
         ),
         (
             "image/png",
-            "The URL leads to image/png, which holds no text to read. Fetch the page that links to it, or another URL.",
+            "The URL leads to image/png, which has no text to read. Fetch the page that links to it, or another URL.",
         ),
     ],
 )

@@ -33,7 +33,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         xml = _recover_main_part(data)
     body = parse_xml(xml, _MAIN, recover=True).find(W + "body")
     if body is None:
-        raise MalformedDocumentError("The Word file is damaged: its text cannot be made out.")
+        raise MalformedDocumentError("The Word file is damaged: its text cannot be recovered.")
     blocks, size = [], 0
     for block in _blocks(body, 0):
         blocks.append(block)
@@ -47,7 +47,7 @@ def _recover_main_part(data: bytes) -> bytes:
     """Return as much of the main part as decompresses from a truncated or damaged zip."""
     at = data.find(_MAIN.encode()) - _LOCAL_HEADER.size
     if at < 0 or data[at : at + 4] != b"PK\x03\x04":
-        raise MalformedDocumentError("The Word file is damaged: its text is not in it.")
+        raise MalformedDocumentError("The Word file is damaged: it does not contain its text.")
     _, _, _, method, _, _, _, compressed_size, _, name_size, extra_size = _LOCAL_HEADER.unpack_from(data, at)
     start = at + _LOCAL_HEADER.size + name_size + extra_size
     if method == _STORED:
@@ -67,7 +67,7 @@ def _decompress(compressed: bytes) -> bytes:
         pieces.append(piece)
         size += len(piece)
         if size >= MAX_PART_BYTES:
-            raise ContentTooLargeError("The document inflates to more than a document holds.")
+            raise ContentTooLargeError("The document expands to more bytes than the limit.")
         if decompressor.eof:
             break
     return b"".join(pieces)

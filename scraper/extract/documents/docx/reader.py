@@ -125,7 +125,7 @@ def _find_main_part(parts: Parts) -> str:
             if target in parts:
                 return target
     if _MAIN not in parts:
-        raise MalformedDocumentError("The Word file holds no document.")
+        raise MalformedDocumentError("The Word file contains no document.")
     return _MAIN
 
 

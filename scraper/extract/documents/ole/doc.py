@@ -34,7 +34,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     try:
         text = _read_text(main, streams)
     except (struct.error, IndexError, ValueError):
-        raise MalformedDocumentError("The Word file is damaged: its text cannot be made out.") from None
+        raise MalformedDocumentError("The Word file is damaged: its text cannot be recovered.") from None
     markdown = "\n\n".join(_blocks(_resolve_fields(text)))
     return ParsedDocument(
         "doc", markdown, warnings=("Headings and lists of this old Word format appear as plain text.",)

@@ -44,7 +44,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     try:
         slides = reader.read()
     except (struct.error, IndexError):
-        raise MalformedDocumentError("The presentation is damaged: its text cannot be made out.") from None
+        raise MalformedDocumentError("The presentation is damaged: its text cannot be recovered.") from None
     pages = (f"<!-- page {number} -->\n\n{text}".rstrip() for number, text in enumerate(slides, 1))
     markdown = "\n\n".join(pages) if any(slides) else ""
     warning = "Lists and tables of this old PowerPoint format appear as plain text."

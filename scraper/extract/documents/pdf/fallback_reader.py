@@ -44,7 +44,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
             "The PDF is locked and asks for a password.", next_step="Give `password`."
         ) from None
     except pypdf.errors.LimitReachedError:
-        raise ContentTooLargeError("The PDF inflates to more than a document holds.") from None
+        raise ContentTooLargeError("The PDF expands to more bytes than the limit.") from None
     except (pypdf.errors.PyPdfError, *_PYPDF_ERRORS) as error:
         raise MalformedDocumentError(f"The PDF is damaged ({type(error).__name__}).") from None
     return ParsedDocument(

@@ -48,7 +48,7 @@ async def read(shots: ScriptedShots, data: bytes = PDF) -> str:
         WorkerTimeoutError("too long"),
         WorkerMemoryError("too much"),
         {"error": "malformed"},
-        {"error": "empty", "message": "The document holds no text."},
+        {"error": "empty", "message": "The document contains no text."},
     ],
 )
 async def test_the_second_reader_gets_half_the_time(failure: Any) -> None:
